@@ -1,0 +1,66 @@
+import type { Result } from "neverthrow";
+import type { AccountId, Standing } from "../../domain/account.js";
+import type { IdempotentRequest } from "../../domain/idempotency.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
+import type { ReservedTask, SubmittedTask, SucceededTask, Task } from "../../domain/task.js";
+import type { TaskId } from "../../domain/task-id.js";
+
+/** Somebody else moved the task first; nothing was written. */
+export type StaleTask = { readonly kind: "stale_task"; readonly id: TaskId };
+
+/**
+ * The right to work on a due task until the lease runs out. `fence` grows with each claim: once somebody else has
+ * claimed the task, whatever the earlier holder writes is stale.
+ */
+export type Lease<T extends Task> = { readonly task: T; readonly fence: number };
+
+/** The tasks that background work waits for: each kind of work has its own states. */
+export type DueWork = {
+  /** Reserved tasks whose submission deadline has passed. */
+  readonly sweep: ReservedTask;
+  /** Submitted tasks whose next look is due. */
+  readonly settle: SubmittedTask;
+  /** Succeeded tasks whose image, or only whose thumbnail, is not stored yet. */
+  readonly keep: SucceededTask;
+};
+
+/** Where tasks, and with them their reservations, live. An unreachable store or an unreadable row is thrown. */
+export interface TaskStore {
+  /**
+   * Opens a task in one transaction, with the account locked so that two creations never count the same credits or
+   * the same free slot. Stores what `decide` (pure, and called at most once per lock) returns: the task, its ledger
+   * entry, the account's new standing, and the idempotency key; nothing if it refuses.
+   *
+   * With an idempotency key that names a task already, `decide` is not asked: a repeat of the same request gives that
+   * task as `replayed`, another request is refused.
+   */
+  open<Refusal>(
+    account: AccountId,
+    dueAt: Date,
+    idempotent: IdempotentRequest | undefined,
+    decide: (standing: Standing) => Result<{ task: ReservedTask; standing: Standing }, Refusal>,
+  ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>>;
+
+  /** Somebody else's task is `undefined`, as an unknown id is. */
+  find(id: TaskId, owner: AccountId): Promise<Task | undefined>;
+
+  /** Newest first, at most `limit`, older than the task `before` (any id: it need not exist any more). */
+  list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]>;
+
+  /**
+   * Leases up to `limit` tasks whose work is due, the longest due first; each goes to one caller only. A lease that is
+   * not used up by `move` before `until` runs out: the task is due again.
+   */
+  claim<Work extends keyof DueWork>(work: Work, now: Date, until: Date, limit: number): Promise<Lease<DueWork[Work]>[]>;
+
+  /**
+   * Stores `next` if the stored task is still in the state of `current` (and, with a lease, nobody else has claimed it
+   * since), in one transaction with all that the move entails: a failed task's refund entry and credits, the slot of a
+   * task that is not active any more, and the idempotency key of a creation that was refused. `dueAt` is when the
+   * next background work is due, `undefined` when none is.
+   */
+  move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
+
+  /** Forgets idempotency keys that were first used before `before`. */
+  forgetIdempotencyKeys(before: Date): Promise<void>;
+}

@@ -1,0 +1,78 @@
+import type { AccountId, Standing } from "./account.js";
+import type { OrderId, PaidOrder } from "./order.js";
+import type { HeldReservation, RefundedReservation } from "./reservation.js";
+import { isActive, type Task } from "./task.js";
+import type { TaskId } from "./task-id.js";
+
+/**
+ * One line of an account's ledger. Lines are only ever added; an account's balance is the sum of their `credits`:
+ * positive for a purchase and a refund, negative for a reservation.
+ */
+export type LedgerEntry = { readonly accountId: AccountId; readonly credits: number; readonly at: Date } & (
+  | { readonly kind: "purchase"; readonly orderId: OrderId }
+  | { readonly kind: "reservation" | "refund"; readonly taskId: TaskId }
+);
+
+export const purchaseEntry = (order: PaidOrder): LedgerEntry => ({
+  kind: "purchase",
+  accountId: order.accountId,
+  orderId: order.id,
+  credits: order.credits,
+  at: order.paidAt,
+});
+
+export const reservationEntry = ({ accountId, taskId, credits }: HeldReservation, at: Date): LedgerEntry => ({
+  kind: "reservation",
+  accountId,
+  taskId,
+  credits: -credits,
+  at,
+});
+
+export const refundEntry = ({ accountId, taskId, credits }: RefundedReservation, at: Date): LedgerEntry => ({
+  kind: "refund",
+  accountId,
+  taskId,
+  credits,
+  at,
+});
+
+export const sumOf = (entries: readonly LedgerEntry[]): number =>
+  entries.reduce((sum, entry) => sum + entry.credits, 0);
+
+/**
+ * Everything that is wrong with an account's books, a sentence each; empty if all is well: the balance is the sum of
+ * the entries and not negative, the active tasks are counted right, and every task has just the entries it must have.
+ */
+export const audit = (
+  { credits, activeTasks }: Omit<Standing, "accountId">,
+  entries: readonly LedgerEntry[],
+  tasks: readonly Task[],
+): string[] => {
+  const findings: string[] = [];
+  const sum = sumOf(entries);
+  if (sum !== credits) findings.push(`the balance is ${credits}, but the entries sum up to ${sum}`);
+  if (credits < 0) findings.push(`the balance is negative: ${credits}`);
+  const active = tasks.filter(isActive).length;
+  if (active !== activeTasks) findings.push(`${activeTasks} active tasks are counted, but there are ${active}`);
+
+  const entriesOf = new Map<TaskId, LedgerEntry[]>();
+  for (const entry of entries) {
+    if (entry.kind === "purchase") continue;
+    entriesOf.set(entry.taskId, [...(entriesOf.get(entry.taskId) ?? []), entry]);
+  }
+  for (const task of tasks) {
+    const { credits: cost } = task.reservation;
+    const due =
+      task.reservation.state === "refunded" ? [`reservation ${-cost}`, `refund ${cost}`] : [`reservation ${-cost}`];
+    const found = (entriesOf.get(task.id) ?? []).map(({ kind, credits: amount }) => `${kind} ${amount}`);
+    entriesOf.delete(task.id);
+    if ([...due].sort().join() !== [...found].sort().join()) {
+      findings.push(
+        `task ${task.id} is ${task.state} and must have [${due.join(", ")}], but has [${found.join(", ")}]`,
+      );
+    }
+  }
+  for (const taskId of entriesOf.keys()) findings.push(`there are entries for task ${taskId}, which does not exist`);
+  return findings;
+};

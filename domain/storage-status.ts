@@ -1,0 +1,84 @@
+import { err, ok, type Result } from "neverthrow";
+import type { IllegalTransition } from "./illegal-transition.js";
+import type { ObjectName } from "./object-name.js";
+
+/**
+ * The finished image on its way into permanent storage (specification, `output.storage_status`).
+ *
+ *                 ┌──keep──▶ saved ◀──────addThumbnail──────┐
+ *   uploading ────┼──keepWithoutThumbnail──▶ saved-no-thumb ┘
+ *       ▲         ├──giveUp──▶ failed
+ *       │         └──expire──▶ expired
+ *       └──retry── failed
+ *
+ * `expired`: the provider's temporary URL was gone before the image was kept.
+ * `failed`: the attempts are used up, or the bytes are not the image that was asked for; an operator may retry.
+ */
+export type StoredImage = UploadingImage | SavedImage | SavedWithoutThumbnail | UnsavedImage | ExpiredImage;
+
+type ImageCore = { readonly temporaryUrl: string };
+export type UploadingImage = ImageCore & { readonly status: "uploading"; readonly failedAttempts: number };
+export type SavedImage = ImageCore & {
+  readonly status: "saved";
+  readonly imageName: ObjectName;
+  readonly thumbnailName: ObjectName;
+};
+export type SavedWithoutThumbnail = ImageCore & { readonly status: "saved-no-thumb"; readonly imageName: ObjectName };
+export type UnsavedImage = ImageCore & { readonly status: "failed" };
+export type ExpiredImage = ImageCore & { readonly status: "expired" };
+
+export type StorageStatus = StoredImage["status"];
+
+/** Attempts to fetch and store one image before its storage status is `failed`. */
+export const KEEP_ATTEMPTS_MAX = 8;
+
+export const uploading = (temporaryUrl: string): UploadingImage => ({
+  status: "uploading",
+  temporaryUrl,
+  failedAttempts: 0,
+});
+
+/** Seconds to wait before the next attempt: 1, 2, 4 … at most 60. */
+export const keepRetryAfterSeconds = ({ failedAttempts }: UploadingImage): number =>
+  Math.min(60, 2 ** Math.max(0, failedAttempts - 1));
+
+export const keep = (
+  image: StoredImage,
+  imageName: ObjectName,
+  thumbnailName: ObjectName,
+): Result<SavedImage, IllegalTransition> =>
+  image.status === "uploading"
+    ? ok({ status: "saved", temporaryUrl: image.temporaryUrl, imageName, thumbnailName })
+    : illegal(image, "keep");
+
+export const keepWithoutThumbnail = (
+  image: StoredImage,
+  imageName: ObjectName,
+): Result<SavedWithoutThumbnail, IllegalTransition> =>
+  image.status === "uploading"
+    ? ok({ status: "saved-no-thumb", temporaryUrl: image.temporaryUrl, imageName })
+    : illegal(image, "keepWithoutThumbnail");
+
+export const addThumbnail = (image: StoredImage, thumbnailName: ObjectName): Result<SavedImage, IllegalTransition> =>
+  image.status === "saved-no-thumb" ? ok({ ...image, status: "saved", thumbnailName }) : illegal(image, "addThumbnail");
+
+/** One attempt went wrong: another may follow (`uploading`), or it was the last one (`failed`). */
+export const failAttempt = (image: StoredImage): Result<UploadingImage | UnsavedImage, IllegalTransition> => {
+  if (image.status !== "uploading") return illegal(image, "failAttempt");
+  const failedAttempts = image.failedAttempts + 1;
+  return failedAttempts < KEEP_ATTEMPTS_MAX ? ok({ ...image, failedAttempts }) : giveUp(image);
+};
+
+/** No further attempt can help: the bytes are not the image that was asked for. */
+export const giveUp = (image: StoredImage): Result<UnsavedImage, IllegalTransition> =>
+  image.status === "uploading" ? ok({ status: "failed", temporaryUrl: image.temporaryUrl }) : illegal(image, "giveUp");
+
+export const expire = (image: StoredImage): Result<ExpiredImage, IllegalTransition> =>
+  image.status === "uploading" ? ok({ status: "expired", temporaryUrl: image.temporaryUrl }) : illegal(image, "expire");
+
+/** An operator has mended what was wrong. */
+export const retry = (image: StoredImage): Result<UploadingImage, IllegalTransition> =>
+  image.status === "failed" ? ok(uploading(image.temporaryUrl)) : illegal(image, "retry");
+
+const illegal = (image: StoredImage, event: string) =>
+  err<never, IllegalTransition>({ kind: "illegal_transition", from: image.status, event });

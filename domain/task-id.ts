@@ -1,0 +1,3 @@
+import type { Brand } from "./brand.js";
+
+export type TaskId = Brand<string, "TaskId">;

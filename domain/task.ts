@@ -1,0 +1,136 @@
+import { err, ok, type Result } from "neverthrow";
+import type { AccountId, Standing } from "./account.js";
+import { admitTask, type TooManyActiveTasks } from "./concurrency-limit.js";
+import type { CreationRequest } from "./creation-request.js";
+import type { IllegalTransition } from "./illegal-transition.js";
+import {
+  type CapturedReservation,
+  capture,
+  type HeldReservation,
+  hold,
+  type InsufficientCredits,
+  type RefundedReservation,
+  type Reservation,
+  refund,
+} from "./reservation.js";
+import { costOf } from "./resolution.js";
+import type { Slug } from "./slug.js";
+import { type StoredImage, uploading } from "./storage-status.js";
+import type { TaskId } from "./task-id.js";
+
+/**
+ * A panorama task (specification, Panorama task).
+ *
+ *   reserved ──submit──▶ submitted ──succeed──▶ succeeded
+ *       └──────fail──────────┴─────────fail───▶ failed
+ *
+ * `reserved`: credits are held, the upstream call is not answered yet. `submitted`: the upstream task id is recorded.
+ * Both are `processing` to the client. No state is entered twice, so `state` alone tells two versions of a task apart.
+ */
+export type Task = ReservedTask | SubmittedTask | SucceededTask | FailedTask;
+
+type TaskCore = {
+  readonly id: TaskId;
+  readonly accountId: AccountId;
+  readonly slug: Slug;
+  readonly request: CreationRequest;
+  readonly reservedAt: Date;
+};
+type Accepted = { readonly submittedAt: Date; readonly upstreamTaskId: string };
+
+export type ReservedTask = TaskCore & { readonly state: "reserved"; readonly reservation: HeldReservation };
+export type SubmittedTask = TaskCore &
+  Accepted & { readonly state: "submitted"; readonly reservation: HeldReservation };
+export type SucceededTask = TaskCore &
+  Accepted & {
+    readonly state: "succeeded";
+    readonly reservation: CapturedReservation;
+    readonly succeededAt: Date;
+    readonly image: StoredImage;
+  };
+export type FailedTask = TaskCore & {
+  readonly state: "failed";
+  readonly reservation: RefundedReservation;
+  readonly failedAt: Date;
+  readonly reason: FailureReason;
+};
+
+/**
+ * Why a task failed. Before the provider took it: `refused`, `submission_unknown` (no clear answer),
+ * `never_submitted` (no answer is recorded in time). After: `generation_failed`, `deadline_passed`.
+ */
+export type FailureReason =
+  | "refused"
+  | "submission_unknown"
+  | "never_submitted"
+  | "generation_failed"
+  | "deadline_passed";
+
+/** Counts against the account's concurrency limit (specification, Task `status`). */
+export const isActive = (task: Task): task is ReservedTask | SubmittedTask =>
+  task.state === "reserved" || task.state === "submitted";
+
+/** What the client is told (specification, Panorama task). */
+export const statusOf = (task: Task): "processing" | "succeeded" | "failed" =>
+  isActive(task) ? "processing" : task.state;
+
+/**
+ * Opens a task if the account's standing allows it: credits first, then active tasks, as the order of the
+ * checks demands. Returns the task and the standing that the account has with it.
+ */
+export const openTask = (
+  standing: Standing,
+  draft: Pick<TaskCore, "id" | "slug" | "request">,
+  now: Date,
+): Result<{ task: ReservedTask; standing: Standing }, InsufficientCredits | TooManyActiveTasks> => {
+  const { accountId } = standing;
+  const cost = costOf(draft.request.resolution);
+  return hold(standing.credits, { taskId: draft.id, accountId, credits: cost }).andThen(({ reservation, balance }) =>
+    admitTask(standing.activeTasks).map((activeTasks) => ({
+      task: { ...draft, accountId, reservedAt: now, state: "reserved" as const, reservation },
+      standing: { accountId, credits: balance, activeTasks },
+    })),
+  );
+};
+
+/** The provider accepted the task under its own id. */
+export const submit = (task: Task, upstreamTaskId: string, now: Date): Result<SubmittedTask, IllegalTransition> =>
+  task.state === "reserved"
+    ? ok({ ...task, state: "submitted", submittedAt: now, upstreamTaskId })
+    : err({ kind: "illegal_transition", from: task.state, event: "submit" });
+
+/** The image exists at the provider's temporary URL; the held credits are spent. */
+export const succeed = (task: Task, temporaryUrl: string, now: Date): Result<SucceededTask, IllegalTransition> =>
+  task.state === "submitted"
+    ? resolved(capture(task.reservation)).map((reservation) => ({
+        ...task,
+        state: "succeeded",
+        reservation,
+        succeededAt: now,
+        image: uploading(temporaryUrl),
+      }))
+    : err({ kind: "illegal_transition", from: task.state, event: "succeed" });
+
+/** There will be no image; the held credits go back. */
+export const fail = (task: Task, reason: FailureReason, now: Date): Result<FailedTask, IllegalTransition> => {
+  if (!isActive(task)) return err({ kind: "illegal_transition", from: task.state, event: "fail" });
+  const { id, accountId, slug, request, reservedAt } = task;
+  return resolved(refund(task.reservation)).map((reservation) => ({
+    id,
+    accountId,
+    slug,
+    request,
+    reservedAt,
+    state: "failed",
+    reservation,
+    failedAt: now,
+    reason,
+  }));
+};
+
+/** The image moved on in its own state machine (storage-status.ts). */
+export const withImage = (task: SucceededTask, image: StoredImage): SucceededTask => ({ ...task, image });
+
+/** An active task's reservation is held by its type, so resolving it cannot be refused. */
+const resolved = <R extends Reservation>(result: Result<R, { kind: "already_resolved"; as: string }>) =>
+  result.mapErr(({ as }): IllegalTransition => ({ kind: "illegal_transition", from: as, event: "resolve" }));
