@@ -1,0 +1,62 @@
+import type { Clock } from "../../application/ports/clock.js";
+
+type Sleep = { readonly wakesAt: number; readonly wake: () => void };
+
+/** A clock that stands still until it is wound: no test waits for real time. */
+export class HandClock implements Clock {
+  private milliseconds: number;
+  private readonly sleeps = new Set<Sleep>();
+
+  constructor(start: Date = new Date("2026-01-01T12:00:00.000Z")) {
+    this.milliseconds = start.getTime();
+  }
+
+  now(): Date {
+    return new Date(this.milliseconds);
+  }
+
+  /** How many sleeps nobody has woken yet. */
+  get sleeping(): number {
+    return this.sleeps.size;
+  }
+
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted || milliseconds <= 0) return resolve();
+      const wake = () => {
+        this.sleeps.delete(sleep);
+        signal?.removeEventListener("abort", wake);
+        resolve();
+      };
+      const sleep: Sleep = { wakesAt: this.milliseconds + milliseconds, wake };
+      this.sleeps.add(sleep);
+      signal?.addEventListener("abort", wake);
+    });
+  }
+
+  /**
+   * Winds the clock on. Every sleep that becomes due ends at its own time and in order, and what follows it runs
+   * before the next one ends: a loop that sleeps again is woken again, if that is due as well.
+   */
+  async advance(milliseconds: number): Promise<void> {
+    const end = this.milliseconds + milliseconds;
+    await settled();
+    for (let next = this.earliest(); next !== undefined && next.wakesAt <= end; next = this.earliest()) {
+      this.milliseconds = Math.max(this.milliseconds, next.wakesAt);
+      next.wake();
+      await settled();
+    }
+    this.milliseconds = end;
+  }
+
+  private earliest(): Sleep | undefined {
+    let earliest: Sleep | undefined;
+    for (const sleep of this.sleeps) {
+      if (earliest === undefined || sleep.wakesAt < earliest.wakesAt) earliest = sleep;
+    }
+    return earliest;
+  }
+}
+
+/** Every promise that waits for nothing but other promises has gone on. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
