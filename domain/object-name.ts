@@ -11,8 +11,9 @@ export const referenceImageName = (sha256Hex: string, type: ImageType): ObjectNa
 /** `unguessable`: at least 128 random bits as text, so that nobody finds a private image, or two tasks share one. */
 export const panoramaName = (unguessable: string): ObjectName => `panoramas/${unguessable}.jpg` as ObjectName;
 
-export const thumbnailName = (unguessable: string): ObjectName =>
-  `panoramas/${unguessable}-thumbnail.webp` as ObjectName;
+/** The thumbnail lives beside its panorama. */
+export const thumbnailNameOf = (panorama: ObjectName): ObjectName =>
+  panorama.replace(/\.jpg$/, "-thumbnail.webp") as ObjectName;
 
 /** A text from a URL's path, if it can be the name of one of our objects. */
 export const parseObjectName = (text: string): ObjectName | undefined =>

@@ -16,14 +16,11 @@ import type { ObjectName } from "./object-name.js";
  */
 export type StoredImage = UploadingImage | SavedImage | SavedWithoutThumbnail | UnsavedImage | ExpiredImage;
 
-type ImageCore = { readonly temporaryUrl: string };
+/** `imageName` is chosen once, before the first attempt, so that attempts which die half-way leave no second object. */
+type ImageCore = { readonly temporaryUrl: string; readonly imageName: ObjectName };
 export type UploadingImage = ImageCore & { readonly status: "uploading"; readonly failedAttempts: number };
-export type SavedImage = ImageCore & {
-  readonly status: "saved";
-  readonly imageName: ObjectName;
-  readonly thumbnailName: ObjectName;
-};
-export type SavedWithoutThumbnail = ImageCore & { readonly status: "saved-no-thumb"; readonly imageName: ObjectName };
+export type SavedImage = ImageCore & { readonly status: "saved" };
+export type SavedWithoutThumbnail = ImageCore & { readonly status: "saved-no-thumb" };
 export type UnsavedImage = ImageCore & { readonly status: "failed" };
 export type ExpiredImage = ImageCore & { readonly status: "expired" };
 
@@ -32,9 +29,10 @@ export type StorageStatus = StoredImage["status"];
 /** Attempts to fetch and store one image before its storage status is `failed`. */
 export const KEEP_ATTEMPTS_MAX = 8;
 
-export const uploading = (temporaryUrl: string): UploadingImage => ({
+export const uploading = (temporaryUrl: string, imageName: ObjectName): UploadingImage => ({
   status: "uploading",
   temporaryUrl,
+  imageName,
   failedAttempts: 0,
 });
 
@@ -42,25 +40,16 @@ export const uploading = (temporaryUrl: string): UploadingImage => ({
 export const keepRetryAfterSeconds = ({ failedAttempts }: UploadingImage): number =>
   Math.min(60, 2 ** Math.max(0, failedAttempts - 1));
 
-export const keep = (
-  image: StoredImage,
-  imageName: ObjectName,
-  thumbnailName: ObjectName,
-): Result<SavedImage, IllegalTransition> =>
-  image.status === "uploading"
-    ? ok({ status: "saved", temporaryUrl: image.temporaryUrl, imageName, thumbnailName })
-    : illegal(image, "keep");
+export const keep = (image: StoredImage): Result<SavedImage, IllegalTransition> =>
+  image.status === "uploading" ? ok({ ...core(image), status: "saved" }) : illegal(image, "keep");
 
-export const keepWithoutThumbnail = (
-  image: StoredImage,
-  imageName: ObjectName,
-): Result<SavedWithoutThumbnail, IllegalTransition> =>
+export const keepWithoutThumbnail = (image: StoredImage): Result<SavedWithoutThumbnail, IllegalTransition> =>
   image.status === "uploading"
-    ? ok({ status: "saved-no-thumb", temporaryUrl: image.temporaryUrl, imageName })
+    ? ok({ ...core(image), status: "saved-no-thumb" })
     : illegal(image, "keepWithoutThumbnail");
 
-export const addThumbnail = (image: StoredImage, thumbnailName: ObjectName): Result<SavedImage, IllegalTransition> =>
-  image.status === "saved-no-thumb" ? ok({ ...image, status: "saved", thumbnailName }) : illegal(image, "addThumbnail");
+export const addThumbnail = (image: StoredImage): Result<SavedImage, IllegalTransition> =>
+  image.status === "saved-no-thumb" ? ok({ ...core(image), status: "saved" }) : illegal(image, "addThumbnail");
 
 /** One attempt went wrong: another may follow (`uploading`), or it was the last one (`failed`). */
 export const failAttempt = (image: StoredImage): Result<UploadingImage | UnsavedImage, IllegalTransition> => {
@@ -71,14 +60,16 @@ export const failAttempt = (image: StoredImage): Result<UploadingImage | Unsaved
 
 /** No further attempt can help: the bytes are not the image that was asked for. */
 export const giveUp = (image: StoredImage): Result<UnsavedImage, IllegalTransition> =>
-  image.status === "uploading" ? ok({ status: "failed", temporaryUrl: image.temporaryUrl }) : illegal(image, "giveUp");
+  image.status === "uploading" ? ok({ ...core(image), status: "failed" }) : illegal(image, "giveUp");
 
 export const expire = (image: StoredImage): Result<ExpiredImage, IllegalTransition> =>
-  image.status === "uploading" ? ok({ status: "expired", temporaryUrl: image.temporaryUrl }) : illegal(image, "expire");
+  image.status === "uploading" ? ok({ ...core(image), status: "expired" }) : illegal(image, "expire");
 
 /** An operator has mended what was wrong. */
 export const retry = (image: StoredImage): Result<UploadingImage, IllegalTransition> =>
-  image.status === "failed" ? ok(uploading(image.temporaryUrl)) : illegal(image, "retry");
+  image.status === "failed" ? ok(uploading(image.temporaryUrl, image.imageName)) : illegal(image, "retry");
+
+const core = ({ temporaryUrl, imageName }: StoredImage): ImageCore => ({ temporaryUrl, imageName });
 
 const illegal = (image: StoredImage, event: string) =>
   err<never, IllegalTransition>({ kind: "illegal_transition", from: image.status, event });

@@ -15,7 +15,7 @@ import {
 } from "./reservation.js";
 import { costOf } from "./resolution.js";
 import type { Slug } from "./slug.js";
-import { type StoredImage, uploading } from "./storage-status.js";
+import type { StoredImage, UploadingImage } from "./storage-status.js";
 import type { TaskId } from "./task-id.js";
 
 /**
@@ -100,14 +100,14 @@ export const submit = (task: Task, upstreamTaskId: string, now: Date): Result<Su
     : err({ kind: "illegal_transition", from: task.state, event: "submit" });
 
 /** The image exists at the provider's temporary URL; the held credits are spent. */
-export const succeed = (task: Task, temporaryUrl: string, now: Date): Result<SucceededTask, IllegalTransition> =>
+export const succeed = (task: Task, image: UploadingImage, now: Date): Result<SucceededTask, IllegalTransition> =>
   task.state === "submitted"
     ? resolved(capture(task.reservation)).map((reservation) => ({
         ...task,
         state: "succeeded",
         reservation,
         succeededAt: now,
-        image: uploading(temporaryUrl),
+        image,
       }))
     : err({ kind: "illegal_transition", from: task.state, event: "succeed" });
 

@@ -57,7 +57,7 @@ export interface TaskStore {
    * Stores `next` if the stored task is still in the state of `current` (and, with a lease, nobody else has claimed it
    * since), in one transaction with all that the move entails: a failed task's refund entry and credits, the slot of a
    * task that is not active any more, and the idempotency key of a creation that was refused. `dueAt` is when the
-   * next background work is due, `undefined` when none is.
+   * next background work is due, `undefined` when none is. `next` may be the task as it was: then only `dueAt` changes.
    */
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
 
