@@ -22,5 +22,5 @@ export const parseEmail = (text: string): Result<Email, InvalidRequest> => {
   const email = text.trim().toLowerCase();
   return email.length <= 254 && /^[^\s@\p{Cc}]+@[^\s@.\p{Cc}]+(\.[^\s@.\p{Cc}]+)*$/u.test(email) && email.isWellFormed()
     ? ok(email as Email)
-    : err(invalidRequest(`email: must be an address such as name@example.com, not ${shown(text)}.`));
+    : err(invalidRequest(`email: must be an address such as name@example.com, but is ${shown(text)}.`));
 };

@@ -33,9 +33,9 @@ const KEY_NAME_CHARACTERS_MAX = 80;
 /** A key's name is for people: 1 to 80 visible characters. */
 export const parseKeyName = (text: string): Result<string, InvalidRequest> => {
   const name = text.trim();
-  return name !== "" && name.length <= KEY_NAME_CHARACTERS_MAX && !/\p{Cc}|\p{Cs}/u.test(name)
+  return name !== "" && [...name].length <= KEY_NAME_CHARACTERS_MAX && !/\p{Cc}|\p{Cs}/u.test(name)
     ? ok(name)
-    : err(invalidRequest(`name: must have 1 to ${KEY_NAME_CHARACTERS_MAX} visible characters, not ${shown(text)}.`));
+    : err(invalidRequest(`name: must have 1 to ${KEY_NAME_CHARACTERS_MAX} visible characters, but is ${shown(text)}.`));
 };
 
 /** A key needs at least one paid order (specification, Authentication, 3). */

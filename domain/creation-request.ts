@@ -14,7 +14,7 @@ export type CreationRequest = Brand<Fields, "CreationRequest">;
 
 type Fields = {
   readonly resolution: Resolution;
-  /** Absent only if there are image URLs. */
+  /** Without white space around it, and not empty; absent only if there are image URLs. */
   readonly prompt: string | undefined;
   /** 0 to 3 https URLs; any at all means image-to-panorama. */
   readonly imageUrls: readonly string[];
@@ -24,12 +24,16 @@ type Fields = {
 /** Text that every store keeps as it is: databases refuse U+0000, and half a surrogate pair is not a character. */
 const storable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
 
-const isHttpsUrl = (text: string): boolean => {
-  if (!text.startsWith("https://") || /\s/.test(text) || !URL.canParse(text)) return false;
+const isHttpsUrl = (text: string): boolean =>
+  text.startsWith("https://") && !/[\s\p{Cc}]/u.test(text) && URL.canParse(text);
+
+/** A password in a URL would be kept, logged and passed on to the provider. */
+const hasNoUserInfo = (text: string): boolean => {
   const { username, password } = new URL(text);
   return username === "" && password === "";
 };
 
+/** Counted as people count them, and as JSON Schema does: an emoji is one, not two UTF-16 units. */
 const characters = (text: string): number => [...text].length;
 
 /** The creation request as it is sent (specification, Creation request). Fields that it does not know are ignored. */
@@ -37,26 +41,29 @@ export const creationRequestSchema = z
   .object(
     {
       resolution: z.enum(resolutionSchema.options, {
-        error: ({ input }) => `must be "1k", "2k" or "4k", not ${shown(input)}.`,
+        error: ({ input }) => `must be "1k", "2k" or "4k", but is ${shown(input)}.`,
       }),
       prompt: z
-        .string({ error: ({ input }) => `must be a string, not ${shown(input)}.` })
+        .string({ error: ({ input }) => `must be a string, but is ${shown(input)}.` })
         .refine(storable, "must be valid Unicode text without NUL characters.")
         .optional(),
       image_urls: z
         .array(
           z
-            .string({ error: ({ input }) => `must be a string, not ${shown(input)}.` })
-            .max(IMAGE_URL_CHARACTERS_MAX, {
+            .string({ error: ({ input }) => `must be a string, but is ${shown(input)}.` })
+            .refine((url) => characters(url) <= IMAGE_URL_CHARACTERS_MAX, {
               error: ({ input }) =>
-                `must have at most ${IMAGE_URL_CHARACTERS_MAX} characters, but has ${String(input).length}.`,
+                `must have at most ${IMAGE_URL_CHARACTERS_MAX} characters, but has ${characters(String(input))}.`,
+              abort: true,
             })
-            .refine(storable, "must be valid Unicode text without NUL characters.")
+            .refine(storable, { error: "must be valid Unicode text without NUL characters.", abort: true })
             .refine(isHttpsUrl, {
-              error: ({ input }) => `must be a complete URL that starts with https://, not ${shown(input)}.`,
+              error: ({ input }) => `must be a complete URL that starts with https://, but is ${shown(input)}.`,
+              abort: true,
             })
-            .meta({ format: "uri", pattern: "^https://" }),
-          { error: ({ input }) => `must be an array of strings, not ${shown(input)}.` },
+            .refine(hasNoUserInfo, "must not have a user name or password in front of the host.")
+            .meta({ format: "uri", pattern: "^https://", maxLength: IMAGE_URL_CHARACTERS_MAX }),
+          { error: ({ input }) => `must be an array of strings, but is ${shown(input)}.` },
         )
         .max(IMAGE_URLS_MAX, {
           error: ({ input }) =>
@@ -64,10 +71,12 @@ export const creationRequestSchema = z
         })
         .optional(),
       visibility: z
-        .enum(visibilitySchema.options, { error: ({ input }) => `must be "private" or "public", not ${shown(input)}.` })
+        .enum(visibilitySchema.options, {
+          error: ({ input }) => `must be "private" or "public", but is ${shown(input)}.`,
+        })
         .default("private"),
     },
-    { error: ({ input }) => `must be a JSON object, not ${shown(input)}.` },
+    { error: ({ input }) => `must be a JSON object, but is ${shown(input)}.` },
   )
   .superRefine(({ prompt, image_urls }, context) => {
     if (image_urls !== undefined && image_urls.length > 0) return;
@@ -77,7 +86,7 @@ export const creationRequestSchema = z
       context.addIssue({
         code: "custom",
         path: ["prompt"],
-        message: `must have at least ${PROMPT_CHARACTERS_MIN} characters when image_urls is omitted, not ${shown(prompt)}.`,
+        message: `must have at least ${PROMPT_CHARACTERS_MIN} characters, without the white space around them, when image_urls is omitted, but is ${shown(prompt)}.`,
       });
     }
   });
@@ -87,7 +96,7 @@ export const parseCreationRequest = (body: unknown): Result<CreationRequest, Inv
   const parsed = creationRequestSchema.safeParse(body);
   if (!parsed.success) return err(invalidBySchema(parsed.error, "request body"));
   const { resolution, prompt, image_urls, visibility } = parsed.data;
-  const fields: Fields = { resolution, prompt, imageUrls: image_urls ?? [], visibility };
+  const fields: Fields = { resolution, prompt: prompt?.trim() || undefined, imageUrls: image_urls ?? [], visibility };
   return ok(fields as CreationRequest);
 };
 

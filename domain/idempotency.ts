@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Brand } from "./brand.js";
-import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
+import { type InvalidRequest, invalidRequest, shown } from "./invalid-request.js";
 
 /** The client's own name for one creation, unique within its account, kept for 24 hours. */
 export type IdempotencyKey = Brand<string, "IdempotencyKey">;
@@ -18,7 +18,11 @@ export const parseIdempotencyKey = (headerValue: string): Result<IdempotencyKey,
   const key = quoted ?? headerValue;
   return /^[\x21-\x7e]+$/.test(key) && key.length <= KEY_CHARACTERS_MAX
     ? ok(key as IdempotencyKey)
-    : err(invalidRequest(`Idempotency-Key: must have 1 to ${KEY_CHARACTERS_MAX} visible ASCII characters.`));
+    : err(
+        invalidRequest(
+          `Idempotency-Key: must have 1 to ${KEY_CHARACTERS_MAX} visible ASCII characters, but is ${shown(key)}.`,
+        ),
+      );
 };
 
 /** A key stands for one request only. */

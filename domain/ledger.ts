@@ -42,7 +42,8 @@ export const sumOf = (entries: readonly LedgerEntry[]): number =>
 
 /**
  * Everything that is wrong with an account's books, a sentence each; empty if all is well: the balance is the sum of
- * the entries and not negative, the active tasks are counted right, and every task has just the entries it must have.
+ * the entries and not negative, the active tasks are counted right, no order was credited twice, and every task has just
+ * the entries it must have.
  */
 export const audit = (
   { credits, activeTasks }: Omit<Standing, "accountId">,
@@ -57,8 +58,13 @@ export const audit = (
   if (active !== activeTasks) findings.push(`${activeTasks} active tasks are counted, but there are ${active}`);
 
   const entriesOf = new Map<TaskId, LedgerEntry[]>();
+  const creditedOrders = new Set<OrderId>();
   for (const entry of entries) {
-    if (entry.kind === "purchase") continue;
+    if (entry.kind === "purchase") {
+      if (creditedOrders.has(entry.orderId)) findings.push(`order ${entry.orderId} was credited more than once`);
+      creditedOrders.add(entry.orderId);
+      continue;
+    }
     entriesOf.set(entry.taskId, [...(entriesOf.get(entry.taskId) ?? []), entry]);
   }
   for (const task of tasks) {

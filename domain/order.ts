@@ -30,7 +30,7 @@ const ORDER_CREDITS_MAX = 1_000_000;
 export const parseOrderCredits = (amount: number): Result<Credits, InvalidRequest> =>
   Number.isInteger(amount) && amount >= 1 && amount <= ORDER_CREDITS_MAX
     ? ok(amount as Credits)
-    : err(invalidRequest(`credits: must be an integer from 1 to ${ORDER_CREDITS_MAX}, not ${shown(amount)}.`));
+    : err(invalidRequest(`credits: must be an integer from 1 to ${ORDER_CREDITS_MAX}, but is ${shown(amount)}.`));
 
 export const pay = (order: Order, now: Date): Result<PaidOrder, AlreadyPaid> =>
   order.state === "pending"
