@@ -22,7 +22,7 @@ type OrderCore = {
 export type PendingOrder = OrderCore & { readonly state: "pending" };
 export type PaidOrder = OrderCore & { readonly state: "paid"; readonly paidAt: Date };
 
-export type AlreadyPaid = { readonly kind: "already_paid"; readonly orderId: OrderId };
+export type AlreadyPaid = { readonly kind: "already_paid"; readonly order: PaidOrder };
 
 const ORDER_CREDITS_MAX = 1_000_000;
 
@@ -33,6 +33,4 @@ export const parseOrderCredits = (amount: number): Result<Credits, InvalidReques
     : err(invalidRequest(`credits: must be an integer from 1 to ${ORDER_CREDITS_MAX}, but is ${shown(amount)}.`));
 
 export const pay = (order: Order, now: Date): Result<PaidOrder, AlreadyPaid> =>
-  order.state === "pending"
-    ? ok({ ...order, state: "paid", paidAt: now })
-    : err({ kind: "already_paid", orderId: order.id });
+  order.state === "pending" ? ok({ ...order, state: "paid", paidAt: now }) : err({ kind: "already_paid", order });
