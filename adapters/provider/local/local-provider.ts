@@ -15,7 +15,7 @@ import { RESOLUTIONS } from "../../../domain/resolution.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { type Job, JobFolder } from "./job-folder.js";
 import type { PaintPool } from "./paint-pool.js";
-import type { Reference } from "./painter/references.js";
+import { REFERENCE_WIDTH_RADIANS, type Reference } from "./painter/references.js";
 import { sceneOf } from "./painter/scene.js";
 import type { ReferenceImages } from "./reference-images.js";
 import { type SandboxTrigger, sandboxTriggerOf } from "./sandbox-trigger.js";
@@ -147,8 +147,10 @@ export class LocalProvider implements GenerationProvider {
     if (trigger === "storage-fail") return Buffer.from("This is not an image, as the prompt asked.\n");
 
     const references: Reference[] = [];
+    // As many pixels as the picture has where a reference hangs: all that can be seen, and no flicker between them.
+    const sidePixels = Math.ceil((1.25 * job.widthPixels * REFERENCE_WIDTH_RADIANS) / (2 * Math.PI));
     for (const url of job.imageUrls) {
-      const reference = await this.references.load(url);
+      const reference = await this.references.load(url, sidePixels);
       if (reference.isErr()) return { failed: reference.error.reason };
       references.push(reference.value);
     }

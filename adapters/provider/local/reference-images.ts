@@ -11,8 +11,6 @@ export type UnusableReference = { readonly kind: "unusable_reference"; readonly 
 
 const DECODED_PIXELS_MAX = 64_000_000;
 const FETCH_TIMEOUT_MILLISECONDS = 20_000;
-/** As sharp as the painter can show it: a reference covers at most a third of the widest panorama. */
-const SIDE_PIXELS_MAX = 1400;
 
 /** Reads reference images and decodes them: our own through the storage port, all others over the network. */
 export class ReferenceImages {
@@ -24,9 +22,10 @@ export class ReferenceImages {
     this.publicFetch = publicFetch;
   }
 
-  async load(url: string): Promise<Result<Reference, UnusableReference>> {
+  /** Made smaller to fit into a square of `sidePixels`, if it is larger. */
+  async load(url: string, sidePixels: number): Promise<Result<Reference, UnusableReference>> {
     const bytes = await this.read(url);
-    return bytes.isErr() ? err(bytes.error) : decode(bytes.value);
+    return bytes.isErr() ? err(bytes.error) : decode(bytes.value, sidePixels);
   }
 
   private async read(url: string): Promise<Result<Uint8Array, UnusableReference>> {
@@ -43,13 +42,13 @@ export class ReferenceImages {
   }
 }
 
-const decode = async (bytes: Uint8Array): Promise<Result<Reference, UnusableReference>> => {
+const decode = async (bytes: Uint8Array, sidePixels: number): Promise<Result<Reference, UnusableReference>> => {
   // The signature decides which decoder runs: nothing but these three formats is ever opened.
   if (imageTypeOf(bytes) === undefined) return err(unusable("a reference image is not a JPEG, PNG or WebP"));
   try {
     const { data, info } = await sharp(bytes, { limitInputPixels: DECODED_PIXELS_MAX })
       .rotate()
-      .resize(SIDE_PIXELS_MAX, SIDE_PIXELS_MAX, { fit: "inside", withoutEnlargement: true })
+      .resize(sidePixels, sidePixels, { fit: "inside", withoutEnlargement: true })
       .flatten({ background: "#808080" })
       .toColourspace("srgb")
       .raw()

@@ -1,4 +1,4 @@
-import { cover, type Paint, type Rgb, shine } from "./colour.js";
+import { cover, type Paint, shine } from "./colour.js";
 import { clamp01, mix, Noise, smoothstep } from "./noise.js";
 import type { Scene, Water } from "./scene.js";
 import type { Sky } from "./sky.js";
