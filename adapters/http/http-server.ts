@@ -1,5 +1,6 @@
 import type { Authenticate } from "../../application/authenticate.js";
 import type { CreatePanorama } from "../../application/create-panorama.js";
+import type { FindPublicPanorama } from "../../application/find-public-panorama.js";
 import type { ListTasks } from "../../application/list-tasks.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
@@ -19,7 +20,7 @@ import { readPanoramaRoute } from "./read-panorama-route.js";
 import { json } from "./reply.js";
 import { type TemporaryImage, temporaryImageRoute } from "./temporary-image-route.js";
 import { emptyUploadsFolder, uploadImagesRoute } from "./upload-images-route.js";
-import { type PublicPanorama, privateViewerPage, viewerPage } from "./viewer-page.js";
+import { privateViewerPage, viewerPage } from "./viewer-page.js";
 
 export type HttpServerParts = {
   readonly authenticate: Authenticate;
@@ -30,7 +31,7 @@ export type HttpServerParts = {
   readonly listTasks: ListTasks;
   readonly uploadImages: UploadImages;
   readonly readCredits: ReadCredits;
-  readonly publicPanorama: PublicPanorama;
+  readonly findPublicPanorama: FindPublicPanorama;
   readonly storage: Pick<ObjectStorage, "urlOf">;
   /** Absent where the objects are served elsewhere, from a bucket. */
   readonly assets: Assets | undefined;
@@ -114,8 +115,8 @@ export class HttpServer {
     api("get", "/openapi.json", async () => json(200, description, { "access-control-allow-origin": "*" }));
   }
 
-  private addPages({ publicPanorama, storage, assets, temporaryImage }: HttpServerParts): void {
-    this.main.route("get", "/p/:slug", viewerPage(publicPanorama, storage));
+  private addPages({ findPublicPanorama, storage, assets, temporaryImage }: HttpServerParts): void {
+    this.main.route("get", "/p/:slug", viewerPage(findPublicPanorama, storage));
     this.main.route("get", "/works/:slug", privateViewerPage);
     if (assets !== undefined) {
       for (const listener of [this.main, this.secure]) {

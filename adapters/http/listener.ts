@@ -11,8 +11,8 @@ export type Handler = (exchange: Exchange) => Promise<Reply>;
 /** PEM files; with them the listener speaks TLS. */
 export type TlsFiles = { readonly certificateFile: string; readonly keyFile: string };
 
-/** Bodies are limited where they are read: hyper-express would refuse a large one without an error body. */
-const NO_LIMIT = { max_body_length: Number.MAX_SAFE_INTEGER };
+/** All others are one to whoever counts: what a client makes up must not become a label of a metric. */
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /** One listening port and its routes. Every answer, whatever happens, is a `Reply` with a request id. */
 export class Listener {
@@ -26,9 +26,9 @@ export class Listener {
     this.observer = observer;
     this.app = new HyperExpress.Server({
       auto_close: false, // it would take over SIGTERM
+      max_body_length: Number.MAX_SAFE_INTEGER, // limited where they are read; this would refuse without an error body
       ...(tls && { cert_file_name: tls.certificateFile, key_file_name: tls.keyFile }),
     });
-    // A literal, so that hyper-express neither sees a promise nor takes errors into its own hands.
     this.app.set_not_found_handler((request: Request, response: Response) =>
       this.handle("unknown", noSuchRoute, request, response),
     );
@@ -37,8 +37,8 @@ export class Listener {
   /** `path` as in `/panoramas/:id`; names of two letters or more, the router does not know shorter ones. */
   route(method: "get" | "post", path: string, handler: Handler): void {
     const handle = (request: Request, response: Response) => this.handle(path, handler, request, response);
-    this.app[method](path, NO_LIMIT, handle);
-    if (method === "get") this.app.head(path, NO_LIMIT, handle);
+    this.app[method](path, handle);
+    if (method === "get") this.app.head(path, handle);
   }
 
   /** The port that it listens on; only while it does. */
@@ -82,7 +82,8 @@ export class Listener {
       controller.abort();
     });
     const exchange = exchangeOf(request, response, controller.signal);
-    const { requestId, method } = exchange;
+    const { requestId } = exchange;
+    const method = METHODS.includes(exchange.method) ? exchange.method : "OTHER";
 
     this.observer.run(requestId, () => {
       const answer = async (): Promise<void> => {

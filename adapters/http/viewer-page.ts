@@ -1,19 +1,16 @@
+import type { FindPublicPanorama } from "../../application/find-public-panorama.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
-import { parseSlug, type Slug } from "../../domain/slug.js";
-import type { SucceededTask } from "../../domain/task.js";
+import { parseSlug } from "../../domain/slug.js";
 import type { Handler } from "./listener.js";
 import { imageUrl } from "./panorama-task.js";
 import type { Reply } from "./reply.js";
 
-/** The finished panorama of this slug, if everybody may see it. */
-export type PublicPanorama = (slug: Slug) => Promise<SucceededTask | undefined>;
-
 /** `GET /p/{slug}`: a public panorama; a private one is not found, as an unknown one is. */
 export const viewerPage =
-  (publicPanorama: PublicPanorama, storage: Pick<ObjectStorage, "urlOf">): Handler =>
+  (findPublicPanorama: FindPublicPanorama, storage: Pick<ObjectStorage, "urlOf">): Handler =>
   async (exchange) => {
     const slug = parseSlug(exchange.parameter("slug"));
-    const task = slug === undefined ? undefined : await publicPanorama(slug);
+    const task = slug === undefined ? undefined : await findPublicPanorama(slug);
     if (task === undefined) return page(404, "No such panorama", "<p>There is no public panorama here.</p>");
     const title = task.request.prompt ?? "A panorama";
     const source = escaped(imageUrl(task.image, storage));

@@ -2,6 +2,7 @@ import type { Result } from "neverthrow";
 import type { AccountId, Standing } from "../../domain/account.js";
 import type { IdempotentRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
+import type { Slug } from "../../domain/slug.js";
 import type { ReservedTask, SubmittedTask, SucceededTask, Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 
@@ -43,6 +44,8 @@ export interface TaskStore {
 
   /** Somebody else's task is `undefined`, as an unknown id is. */
   find(id: TaskId, owner: AccountId): Promise<Task | undefined>;
+  /** Whoever it belongs to. */
+  findBySlug(slug: Slug): Promise<Task | undefined>;
 
   /** Newest first, at most `limit`, older than the task `before` (any id: it need not exist any more). */
   list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]>;

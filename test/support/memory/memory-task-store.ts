@@ -5,6 +5,7 @@ import { credits } from "../../../domain/credits.js";
 import { type IdempotentRequest, sameRequest } from "../../../domain/idempotency.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../../domain/ledger.js";
+import type { Slug } from "../../../domain/slug.js";
 import { isActive, type ReservedTask, type Task } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { MemoryDatabase } from "./memory-database.js";
@@ -55,6 +56,10 @@ export class MemoryTaskStore implements TaskStore {
   async find(id: TaskId, owner: AccountId): Promise<Task | undefined> {
     const task = this.database.tasks.get(id)?.task;
     return task?.accountId === owner ? task : undefined;
+  }
+
+  async findBySlug(slug: Slug): Promise<Task | undefined> {
+    return [...this.database.tasks.values()].map(({ task }) => task).find((task) => task.slug === slug);
   }
 
   async list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]> {
