@@ -57,10 +57,11 @@ export interface TaskStore {
   claim<Work extends keyof DueWork>(work: Work, now: Date, until: Date, limit: number): Promise<Lease<DueWork[Work]>[]>;
 
   /**
-   * Stores `next` if the stored task is still in the state of `current` (and, with a lease, nobody else has claimed it
-   * since), in one transaction with all that the move entails: a failed task's refund entry and credits, the slot of a
-   * task that is not active any more, and the idempotency key of a creation that was refused. `dueAt` is when the
-   * next background work is due, `undefined` when none is. `next` may be the task as it was: then only `dueAt` changes.
+   * Stores `next` if the stored task is still in the state of `current` and its image in the same storage status (and,
+   * with a lease, nobody else has claimed it since), in one transaction with all that the move entails: a failed task's
+   * refund entry and credits, the slot of a task that is not active any more, and the idempotency key of a creation that
+   * was refused. `dueAt` is when the next background work is due, `undefined` when none is. `next` may be the task as it
+   * was: then only `dueAt` changes.
    */
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
 
