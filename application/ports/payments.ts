@@ -12,7 +12,11 @@ export type ForgedNotice = { readonly kind: "forged_notice"; readonly reason: st
 /** Somebody who takes money for orders. */
 export interface Payments {
   /** The URL at which the customer pays the order; `undefined` where the operator takes the money by other means. */
-  checkout(order: PendingOrder, pack: CreditPack, email: Email): Promise<Result<string | undefined, PaymentsUnavailable>>;
+  checkout(
+    order: PendingOrder,
+    pack: CreditPack,
+    email: Email,
+  ): Promise<Result<string | undefined, PaymentsUnavailable>>;
   /**
    * The order that a notice of the payment service says is paid; `undefined` for any other genuine notice. The same
    * notice may come any number of times.
