@@ -34,11 +34,13 @@ const stream = async (response: Response, { sizeBytes, open }: StreamedBody): Pr
   const source = open();
   const gone = new Promise<void>((resolve) => response.once("abort", () => resolve()));
   try {
+    let written = 0;
     for await (const chunk of source) {
       await Promise.race([gone, writeChunk(response, chunk, sizeBytes)]);
       if (response.completed) return;
+      written += chunk.length;
     }
-    response.completed = true; // hyper-express does not notice that the last chunk was the end
+    if (written !== sizeBytes) throw new Error(`the body ended after ${written} of ${sizeBytes} bytes`);
   } catch (error) {
     response.close();
     throw error;
