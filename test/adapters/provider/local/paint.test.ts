@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, it } from "vitest";
 import { PaintPool } from "../../../../adapters/provider/local/paint-pool.js";
 import type { Reference } from "../../../../adapters/provider/local/painter/references.js";
-import { sceneOf } from "../../../../adapters/provider/local/painter/scene.js";
+import { sceneOf } from "../../../../adapters/provider/local/painter/scene-of.js";
 
 const pool = new PaintPool(2);
 afterAll(() => pool.close());
