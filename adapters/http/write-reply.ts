@@ -5,8 +5,8 @@ import type { Reply, StreamedBody } from "./reply.js";
 type BodyParser = { _body_parser_stop(): void; received: boolean };
 
 /**
- * Writes an answer: the only place that does. Resolves when it is written or the client has gone; rejects only if a
- * streamed body cannot be read, and then the connection is cut, so that no client takes half an image for a whole one.
+ * Writes an answer: the only place that does. Resolves when it is written or the client has gone; rejects if a streamed
+ * body cannot be read to its end.
  */
 export const writeReply = async (request: Request, response: Response, reply: Reply, close: boolean): Promise<void> => {
   if (response.completed || response.initiated) return; // the client has gone
@@ -41,9 +41,6 @@ const stream = async (response: Response, { sizeBytes, open }: StreamedBody): Pr
       written += chunk.length;
     }
     if (written !== sizeBytes) throw new Error(`the body ended after ${written} of ${sizeBytes} bytes`);
-  } catch (error) {
-    response.close();
-    throw error;
   } finally {
     source.destroy();
   }
