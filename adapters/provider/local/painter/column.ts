@@ -6,8 +6,10 @@ import type { Land, Scene } from "./scene.js";
 import { Sky } from "./sky.js";
 import { WaterPainter } from "./water.js";
 
-/** As many directions a picture of any size looks into, so that a small one is as smooth as a big one is sharp. */
-const DIRECTIONS = 3840;
+/** Below this width two directions are painted for each column, so that what is upright has no steps. */
+const FINE_WIDTH = 2000;
+/** A rise smaller than this share of a row is painted together with the next one. */
+const ROWS_MIN = 0.3;
 const DISTANCE_MAX = 42_000;
 
 /** Paints one column of pixels: everything that lies in one direction (azimuth), from the nadir to the zenith. */
@@ -70,13 +72,16 @@ class GroundColumn {
   /** The share of water in each row, and how far away it is (in sum). */
   private readonly waterShare: Float32Array;
   private readonly waterDistance: Float32Array;
+  /** The share of each row that props hide from all that is behind them; of the walk that is being made. */
+  private readonly hidden: Float32Array;
   private readonly air: Paint = [0, 0, 0];
 
   constructor(scene: Scene, land: Land, size: PixelSize, sky: Sky) {
     this.size = size;
     this.scene = scene;
     this.sky = sky;
-    this.terrain = new Terrain(scene, land);
+    const pixelRadians = Math.PI / size.heightPixels;
+    this.terrain = new Terrain(scene, land, pixelRadians);
     this.groundPainter = new GroundPainter(scene, land, this.terrain);
     this.props = land.props === undefined ? undefined : new Props(scene, land.props);
     this.water =
@@ -84,9 +89,11 @@ class GroundColumn {
     this.open = new Float32Array(size.heightPixels);
     this.waterShare = new Float32Array(size.heightPixels);
     this.waterDistance = new Float32Array(size.heightPixels);
+    this.hidden = new Float32Array(size.heightPixels);
     const distances: number[] = [];
     const first = 0.03 * land.eyeMetres;
-    for (let distance = first; distance < DISTANCE_MAX; distance += first + 0.012 * distance) distances.push(distance);
+    for (let distance = first; distance < DISTANCE_MAX; distance += first + (0.01 + pixelRadians) * distance)
+      distances.push(distance);
     this.distances = Float64Array.from(distances);
   }
 
@@ -96,7 +103,7 @@ class GroundColumn {
     open.fill(1);
     waterShare.fill(0);
     waterDistance.fill(0);
-    const walks = Math.max(1, Math.round(DIRECTIONS / widthPixels));
+    const walks = widthPixels < FINE_WIDTH ? 2 : 1;
     for (let walk = 0; walk < walks; walk++) {
       const azimuth = ((column + (walk + 0.5) / walks) / widthPixels) * 2 * Math.PI - Math.PI;
       this.walk(azimuth, 1 / walks, light);
@@ -108,7 +115,7 @@ class GroundColumn {
     for (let row = 0; row < this.waterShare.length; row++) {
       const share = this.waterShare[row] as number;
       if (share < 0.002) continue;
-      this.water.paint(light, row, share, (this.waterDistance[row] as number) / share, azimuth);
+      this.water.paint(light, this.open, row, share, (this.waterDistance[row] as number) / share, azimuth);
     }
   }
 
@@ -121,6 +128,8 @@ class GroundColumn {
     this.sky.paintAir(this.air, right * 0.999, 0.035, ahead * 0.999);
 
     const highest = terrain.top + (props?.heightMetres ?? 0);
+    this.hidden.fill(0);
+    let ring = 0;
     let top = heightPixels;
     let lastRow = heightPixels;
     let lastDistance = 0;
@@ -136,14 +145,14 @@ class GroundColumn {
       const wet = water !== undefined && height < 0;
       const surface = wet ? 0 : height;
       const row = rowOf(surface, distance);
-      if (row < top) {
+      if (row < top - ROWS_MIN) {
         const rise = Math.max(lastRow - row, 1e-6);
         for (let pixel = Math.ceil(top) - 1; pixel >= 0 && pixel + 1 > row; pixel--) {
           const from = Math.max(pixel, row);
           const to = Math.min(pixel + 1, top);
           const share = (lastRow - (from + to) / 2) / rise;
           const at = lastDistance + (distance - lastDistance) * (share < 0 ? 0 : share);
-          const covered = (to - from) * weight;
+          const covered = (to - from) * weight * (1 - (this.hidden[pixel] as number));
           if (wet) {
             this.waterShare[pixel] = (this.waterShare[pixel] as number) + covered;
             this.waterDistance[pixel] = (this.waterDistance[pixel] as number) + covered * at;
@@ -161,6 +170,13 @@ class GroundColumn {
           }
         }
         top = row;
+      }
+      if (props !== undefined && distance >= (props.rings[ring] ?? DISTANCE_MAX)) {
+        for (let side = -1; side <= 1 && !wet; side++) {
+          if (props.standsAt(ring, side, azimuth, surface))
+            this.paintProp(light, props, distance, surface, top, weight);
+        }
+        ring++;
       }
       lastRow = row;
       lastDistance = distance;
@@ -187,6 +203,41 @@ class GroundColumn {
     light[at + 1] = (light[at + 1] as number) + paint[1] * covered;
     light[at + 2] = (light[at + 2] as number) + paint[2] * covered;
     this.open[row] = (this.open[row] as number) - covered;
+  }
+
+  /** What stands on the ground at this place, as far as nothing nearer hides it. */
+  private paintProp(
+    light: Float32Array,
+    props: Props,
+    distance: number,
+    ground: number,
+    top: number,
+    weight: number,
+  ): void {
+    const { heightPixels } = this.size;
+    const { eyeHeight } = this.terrain;
+    const rowOf = (height: number) => (0.5 - Math.atan2(height - eyeHeight, distance) / Math.PI) * heightPixels;
+    const first = Math.max(0, Math.floor(rowOf(ground + props.standingMetres)));
+    const foot = Math.min(top, rowOf(ground - 0.3));
+    const pixelMetres = (distance * Math.PI) / heightPixels;
+    const fog = 1 - Math.exp(-distance * this.scene.haze.perMetre);
+    const paint = this.paintBuffer;
+    for (let row = first; row < foot; row++) {
+      if ((this.hidden[row] as number) > 0.99) continue;
+      const elevation = (0.5 - (row + 0.5) / heightPixels) * Math.PI;
+      const above = eyeHeight + distance * Math.tan(elevation) - ground;
+      const opacity = props.paint(paint, above, pixelMetres) * Math.min(1, foot - row);
+      if (opacity < 0.004) continue;
+      cover(paint, this.air, fog);
+      const open = 1 - (this.hidden[row] as number);
+      const covered = opacity * open * weight;
+      const at = row * 3;
+      light[at] = (light[at] as number) + paint[0] * covered;
+      light[at + 1] = (light[at + 1] as number) + paint[1] * covered;
+      light[at + 2] = (light[at + 2] as number) + paint[2] * covered;
+      this.open[row] = (this.open[row] as number) - covered;
+      this.hidden[row] = (this.hidden[row] as number) + opacity * open;
+    }
   }
 
   private readonly paintBuffer: Paint = [0, 0, 0];
