@@ -16,6 +16,8 @@ const environmentSchema = z.object({
   SUBMIT_TIMEOUT_MS: milliseconds(100).default(30_000),
   GENERATION_DEADLINE_MS: milliseconds(1000).default(600_000),
   LOCAL_PROVIDER_DELAY_MS: milliseconds(0).default(1_500),
+  STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional(),
+  STRIPE_WEBHOOK_SECRET: z.string().startsWith("whsec_").optional(),
   NODE_ENV: z.string().optional(),
   DEMO: z.stringbool().optional(),
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
@@ -36,6 +38,8 @@ export type Config = {
   readonly submitTimeoutMilliseconds: number;
   readonly generationDeadlineMilliseconds: number;
   readonly localProviderDelayMilliseconds: number;
+  /** Orders are paid through Stripe; absent where the operator takes the money by other means. */
+  readonly stripe: { readonly secretKey: string; readonly webhookSecret: string } | undefined;
   readonly demo: boolean;
   readonly logLevel: string;
 };
@@ -53,6 +57,10 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     );
   }
   const { data } = parsed;
+  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret } = data;
+  if ((secretKey === undefined) !== (webhookSecret === undefined)) {
+    return err("Bad configuration: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET are needed together.");
+  }
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
   const assetUrl = data.ASSET_URL ?? `${publicUrl}/assets`;
   const assetsAreHttps = assetUrl.startsWith("https://");
@@ -67,6 +75,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
     generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
     localProviderDelayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS,
+    stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
     demo: data.DEMO ?? data.NODE_ENV !== "production",
     logLevel: data.LOG_LEVEL,
   });

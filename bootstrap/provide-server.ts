@@ -7,7 +7,6 @@ import type { Database } from "../adapters/persistence/database.js";
 import { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import { tlsCertificate } from "../adapters/storage/tls-certificate.js";
 import { authenticate } from "../application/authenticate.js";
-import { findPublicPanorama } from "../application/find-public-panorama.js";
 import { listTasks } from "../application/list-tasks.js";
 import { readCredits } from "../application/read-credits.js";
 import { readTask, waitForTask } from "../application/read-task.js";
@@ -56,6 +55,7 @@ export const provideServer = (container: Container): void => {
       T.signals,
       T.rateLimits,
       T.createPanorama,
+      T.pages,
       T.database,
       T.logger,
       T.metrics,
@@ -72,6 +72,7 @@ export const provideServer = (container: Container): void => {
       signals,
       rateLimits,
       createPanorama,
+      pages,
       database,
       logger,
       metrics,
@@ -86,7 +87,7 @@ export const provideServer = (container: Container): void => {
           listTasks: listTasks({ tasks }),
           uploadImages: uploadImages({ storage, imaging, secrets }),
           readCredits: readCredits({ accounts }),
-          findPublicPanorama: findPublicPanorama({ tasks }),
+          pages,
           storage,
           assets: storage,
           temporaryImage: (name) => provider.temporaryImage(name),

@@ -8,6 +8,7 @@ import { refundEntry, reservationEntry } from "../../domain/ledger.js";
 import type { Slug } from "../../domain/slug.js";
 import { isActive, isInGallery, type ReservedTask, type SucceededTask, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import type { Visibility } from "../../domain/visibility.js";
 import { standingOf } from "./account-rows.js";
 import { integer, type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
