@@ -63,9 +63,13 @@ export const QUARTERS = ["#d02020", "#20a040", "#2040d0", "#e0c020"] as const;
 class PaintingProvider extends ScriptedProvider {
   override download: ScriptedProvider["download"] = async (url) => {
     if (this.script.download !== "image") return ScriptedProvider.prototype.download.call(this, url);
-    const quarters = QUARTERS.map((colour, index) => `<rect x="${index * 256}" width="256" height="512" fill="${colour}"/>`);
-    const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="1024" height="512">${quarters.join("")}</svg>`;
-    return ok({ bytes: await sharp(Buffer.from(svg)).png().toBuffer(), thumbnail: "possible" });
+    const quarters = QUARTERS.map((background, index) => ({
+      input: { create: { width: 256, height: 512, channels: 3 as const, background } },
+      left: index * 256,
+      top: 0,
+    }));
+    const canvas = sharp({ create: { width: 1024, height: 512, channels: 3, background: "white" } });
+    return ok({ bytes: await canvas.composite(quarters).png().toBuffer(), thumbnail: "possible" });
   };
 }
 
@@ -138,7 +142,7 @@ export class WebService {
 
   async kept(owner: Person, body: Readonly<Record<string, unknown>> = {}): Promise<SucceededTask> {
     const task = await this.panorama(owner, body);
-    if (task.state !== "succeeded" || task.image.status !== "saved") throw new Error("the image was not kept");
+    if (task.state !== "succeeded" || task.image.status !== "saved") throw new Error(`the image was not kept: ${JSON.stringify(this.reporter.events)}`);
     return task;
   }
 

@@ -1,6 +1,12 @@
 import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import { element } from "./element.js";
 
+// The library has its own dark colours, but does not look at what the reader prefers.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = (): void => void document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();
+
 const docs = element("docs");
 SwaggerUI({
   domNode: docs,
