@@ -11,12 +11,13 @@ const docs = element("docs");
 SwaggerUI({
   domNode: docs,
   url: docs.dataset.description,
-  deepLinking: true,
   displayRequestDuration: true,
   docExpansion: "list",
   defaultModelsExpandDepth: 0,
   validatorUrl: null,
   onComplete: () => {
+    // The library leaves it without a name.
+    document.getElementById("servers")?.setAttribute("aria-label", "Server");
     document.body.dataset.ready = "docs";
   },
 });
