@@ -28,6 +28,8 @@ type FakeTask = { readonly id: string; readonly credits_charged: number; readonl
 const THUMBNAIL = Buffer.from("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==", "base64");
 const PANORAMA = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(2000, 7)]);
 
+const IMMUTABLE = { "cache-control": "public, max-age=31536000, immutable" };
+
 /** The REST interface over real sockets, without what is behind it: it counts, it dedupes, and it fails on demand. */
 export class FakeService {
   readonly apiKey = "sk-fakefakefakefakefakefakefakefakefakefakefak";
@@ -99,7 +101,7 @@ export class FakeService {
     const received = { method, path: url, headers, body: Buffer.concat(chunks) };
 
     const file = this.files.get(url);
-    if (file) return void response.writeHead(200, { "content-type": file.type }).end(file.bytes);
+    if (file) return void response.writeHead(200, { "content-type": file.type, ...IMMUTABLE }).end(file.bytes);
     if (url.endsWith("-thumbnail.webp"))
       return void response.writeHead(200, { "content-type": "image/webp" }).end(THUMBNAIL);
     if (url.startsWith("/assets/")) return void response.writeHead(200, { "content-type": "image/jpeg" }).end(PANORAMA);

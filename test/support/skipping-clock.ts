@@ -10,7 +10,7 @@ export class SkippingClock implements Clock {
   private readonly timeoutMilliseconds: number;
   private readonly stuck: () => Promise<void>;
 
-  constructor(stuck: () => Promise<void>, timeoutMilliseconds = 10_000) {
+  constructor(stuck: () => Promise<void>, timeoutMilliseconds = 5_000) {
     this.stuck = stuck;
     this.timeoutMilliseconds = timeoutMilliseconds;
   }

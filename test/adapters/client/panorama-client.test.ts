@@ -3,6 +3,7 @@ import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { parseServiceAddress } from "../../../adapters/client/service-address.js";
 import { parseCreationRequest } from "../../../domain/creation-request.js";
 import { FakeService, type Fault } from "../../support/fake-service.js";
+import { pngBytes } from "../../support/image-bytes.js";
 import { SkippingClock } from "../../support/skipping-clock.js";
 
 let service: FakeService;
@@ -13,12 +14,6 @@ const clientWith = (apiKey: string) =>
   new PanoramaClient({ baseUrl: parseServiceAddress(service.origin)._unsafeUnwrap(), apiKey }, clock, () => 0.5);
 
 const aRequest = (prompt = "a quiet harbour") => parseCreationRequest({ prompt, resolution: "1k" })._unsafeUnwrap();
-const png = (bytes: number) => {
-  const image = new Uint8Array(bytes);
-  image.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return image;
-};
-
 beforeEach(async () => {
   service = await FakeService.start();
   clock = new SkippingClock(() => service.hanging());
@@ -219,7 +214,9 @@ describe("the other calls", () => {
   });
 
   it("upload images in their order, with a content length", async () => {
-    const urls = (await client.upload([{ bytes: png(100), name: "a.png" }, { bytes: png(200) }]))._unsafeUnwrap();
+    const urls = (
+      await client.upload([{ bytes: pngBytes(100), name: "a.png" }, { bytes: pngBytes(200) }])
+    )._unsafeUnwrap();
     expect(new Set(urls).size).toBe(2);
     const [upload] = service.requests("POST", "/images");
     expect(Number(upload?.headers["content-length"])).toBe(upload?.body.length);
@@ -230,9 +227,9 @@ describe("the other calls", () => {
     const refused = async (images: Parameters<typeof client.upload>[0]) =>
       (await client.upload(images))._unsafeUnwrapErr();
     expect(await refused([])).toMatchObject({ code: "invalid_request" });
-    expect(await refused(Array(6).fill({ bytes: png(20) }))).toMatchObject({ code: "invalid_request" });
-    expect((await refused([{ bytes: png(11 * 1024 * 1024) }])).message).toContain("10 MiB");
-    expect((await refused([{ bytes: png(20), type: "image/jpeg" }])).message).toContain("image/png");
+    expect(await refused(Array(6).fill({ bytes: pngBytes(20) }))).toMatchObject({ code: "invalid_request" });
+    expect((await refused([{ bytes: pngBytes(11 * 1024 * 1024) }])).message).toContain("10 MiB");
+    expect((await refused([{ bytes: pngBytes(20), type: "image/jpeg" }])).message).toContain("image/png");
     expect(service.received).toHaveLength(0);
   });
 
