@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { staysRightWhateverHappens } from "../support/application-model.js";
+import { createsFiftyAtOnce } from "../support/fifty-creations.js";
+import { sqliteStores } from "../support/sqlite-stores.js";
+import { aWorld, memoryStores } from "../support/world.js";
+
+describe("the application keeps its books, its limits and its word, whatever happens in whatever order", () => {
+  it("over stores in memory", async () => {
+    const seen = await staysRightWhateverHappens(async () => ({ ...memoryStores(), close: async () => {} }), {
+      runs: 1_500,
+    });
+    // The stories are worth something only if they go everywhere.
+    expect([...seen].sort()).toEqual([
+      "deadline_passed",
+      "generation_failed",
+      "image expired",
+      "image failed",
+      "image saved",
+      "image saved-no-thumb",
+      "image uploading",
+      "insufficient_credits",
+      "invalid_request",
+      "never_submitted",
+      "refused",
+      "replayed",
+      "submission_recovered",
+      "submission_unknown",
+      "too_many_active_tasks",
+      "upstream_error",
+    ]);
+  }, 120_000);
+
+  it("over SQLite", async () => {
+    await staysRightWhateverHappens(sqliteStores, { runs: 60 });
+  }, 180_000);
+});
+
+it("takes five of fifty creations at once, on SQLite too", async () => {
+  const stores = await sqliteStores();
+  await createsFiftyAtOnce(aWorld(stores));
+  await stores.close();
+});

@@ -1,0 +1,25 @@
+import { expect } from "vitest";
+import { verifyLedger } from "../../application/verify-ledger.js";
+import { aCreationRequest } from "./builders.js";
+import { anOwner, type World } from "./world.js";
+
+/** Fifty concurrent creations on an account that could pay for them all: five are taken, and paid for, at a time. */
+export const createsFiftyAtOnce = async (world: World): Promise<void> => {
+  const { accounts, tasks, provider, clock } = world;
+  const owner = await anOwner(world, 1_000);
+
+  for (const round of [1, 2]) {
+    const results = await Promise.all(
+      Array.from({ length: 50 }, () => world.createPanorama(owner, aCreationRequest({ resolution: "2k" }))),
+    );
+    const refusals = results.flatMap((result) => (result.isErr() ? [result.error.kind] : []));
+    expect(refusals).toEqual(Array.from({ length: 45 }, () => "too_many_active_tasks"));
+    expect(await accounts.credits(owner)).toBe(1_000 - round * 5 * 6);
+    expect(await tasks.list(owner, 100, undefined)).toHaveLength(round * 5);
+    expect(provider.started).toBe(round * 5);
+    expect((await verifyLedger({ accounts })()).findings).toEqual([]);
+
+    await clock.advance(provider.pollMilliseconds);
+    expect(await world.settle()).toBe(5);
+  }
+};

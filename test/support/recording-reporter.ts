@@ -1,0 +1,15 @@
+import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
+
+/** Remembers every event, oldest first. */
+export class RecordingReporter implements Reporter {
+  readonly events: OperationalEvent[] = [];
+
+  report(event: OperationalEvent): void {
+    this.events.push(event);
+  }
+
+  /** The events of one kind. */
+  of<Kind extends OperationalEvent["kind"]>(kind: Kind): Extract<OperationalEvent, { kind: Kind }>[] {
+    return this.events.filter((event): event is Extract<OperationalEvent, { kind: Kind }> => event.kind === kind);
+  }
+}
