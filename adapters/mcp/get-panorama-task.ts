@@ -63,7 +63,8 @@ export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
               seconds,
               signal,
               onProgress: ({ elapsedSeconds }) => {
-                if (elapsedSeconds > 0 && elapsedSeconds < seconds) void progress(elapsedSeconds, seconds, "The panorama is being made");
+                if (elapsedSeconds > 0 && elapsedSeconds < seconds)
+                  void progress(elapsedSeconds, seconds, "The panorama is being made");
               },
             });
       if (read.isErr()) return err(toolErrorOf(read.error, site));
