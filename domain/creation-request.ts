@@ -40,9 +40,11 @@ const characters = (text: string): number => [...text].length;
 export const creationRequestSchema = z
   .object(
     {
-      resolution: z.enum(resolutionSchema.options, {
-        error: ({ input }) => `must be "1k", "2k" or "4k", but is ${shown(input)}.`,
-      }),
+      resolution: z
+        .enum(resolutionSchema.options, {
+          error: ({ input }) => `must be "1k", "2k" or "4k", but is ${shown(input)}.`,
+        })
+        .meta({ description: resolutionSchema.description }),
       prompt: z
         .string({ error: ({ input }) => `must be a string, but is ${shown(input)}.` })
         .refine(storable, "must be valid Unicode text without NUL characters.")
@@ -74,6 +76,7 @@ export const creationRequestSchema = z
         .enum(visibilitySchema.options, {
           error: ({ input }) => `must be "private" or "public", but is ${shown(input)}.`,
         })
+        .meta({ description: visibilitySchema.description })
         .default("private"),
     },
     { error: ({ input }) => `must be a JSON object, but is ${shown(input)}.` },

@@ -1,6 +1,11 @@
 import { z } from "zod";
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponsesObject } from "zod-openapi";
-import { creationRequestSchema } from "../../domain/creation-request.js";
+import {
+  type CreateDocumentOptions,
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiResponsesObject,
+} from "zod-openapi";
+import { creationRequestSchema, PROMPT_CHARACTERS_MIN } from "../../domain/creation-request.js";
 import { IMAGE_TYPES } from "../../domain/image-type.js";
 import { UPLOAD_FILES_MAX } from "../../domain/upload-rules.js";
 import { creationResponseSchema } from "./create-panorama-route.js";
@@ -23,56 +28,74 @@ const rateLimitHeaders = z.object({
 });
 
 const requestId = z.string().meta({ description: "The caller's own x-request-id, or a new one." });
-const retryAfter = z
-  .string()
-  .regex(/^[1-9][0-9]*$/)
-  .optional()
-  .meta({ description: "Whole seconds to wait; with rate_limited only." });
-const bearer = z.string().meta({ description: "Bearer" });
+const retryAfter = z.int().min(1).max(60).optional().meta({ description: "Seconds to wait; with rate_limited only." });
+const bearer = z.literal("Bearer").meta({ description: "How to authenticate." });
 
-const errorSchema = (codes: readonly ErrorCode[]) =>
-  z.object({
-    error: z.object({
-      code: z.enum(codes as [ErrorCode, ...ErrorCode[]]),
-      message: z.string().meta({ description: "For people; may change." }),
-    }),
-  });
+const errorSchema = (id: string, codes: readonly [ErrorCode, ...ErrorCode[]]) =>
+  z
+    .object({
+      error: z.object({
+        code: z.enum(codes),
+        message: z.string().meta({ description: "For people; may change." }),
+      }),
+    })
+    .meta({ id });
+
+type Failure = { readonly schema: z.ZodType; readonly description: string; readonly headers?: z.ZodRawShape };
 
 /** Everything that can go wrong with a status, in the words of the specification (Codes). */
 const failures = {
-  400: { codes: ["invalid_request"], description: "The request breaks a rule: fix it." },
-  401: { codes: ["invalid_api_key"], description: "The key is missing or not valid." },
-  402: { codes: ["insufficient_credits"], description: "Not enough credits for the resolution: buy some." },
-  404: { codes: ["not_found"], description: "There is no task with this id on the account." },
-  429: { codes: ["rate_limited"], description: "Too many requests within a minute: wait for retry-after seconds." },
-  500: { codes: ["internal_error"], description: "An unexpected error of the server." },
+  400: {
+    schema: errorSchema("InvalidRequest", ["invalid_request"]),
+    description: "The request breaks a rule: fix it.",
+  },
+  401: {
+    schema: errorSchema("InvalidApiKey", ["invalid_api_key"]),
+    description: "The key is missing or not valid.",
+    headers: { "WWW-Authenticate": bearer },
+  },
+  402: {
+    schema: errorSchema("InsufficientCredits", ["insufficient_credits"]),
+    description: "Not enough credits for the resolution: buy some.",
+  },
+  404: {
+    schema: errorSchema("NotFound", ["not_found"]),
+    description: "There is no task with this id on the account.",
+  },
+  429: {
+    schema: errorSchema("RateLimited", ["rate_limited"]),
+    description: "Too many requests within a minute: wait for retry-after seconds.",
+    headers: { "Retry-After": retryAfter, ...rateLimitHeaders.shape },
+  },
+  500: {
+    schema: errorSchema("InternalError", ["internal_error"]),
+    description: "An unexpected error of the server.",
+  },
   502: {
-    codes: ["upstream_error"],
+    schema: errorSchema("UpstreamError", ["upstream_error"]),
     description: "The generation provider did not accept the task; the credits were refunded.",
   },
-} as const satisfies Record<number, { codes: readonly ErrorCode[]; description: string }>;
+} as const satisfies Record<number, Failure>;
 
-const headersOf: Partial<Record<keyof typeof failures, z.ZodRawShape>> = {
-  401: { "WWW-Authenticate": bearer },
-  429: { "Retry-After": retryAfter, ...rateLimitHeaders.shape },
-};
-
-const refusals = (
-  statuses: readonly (keyof typeof failures)[],
-  more: Partial<Record<keyof typeof failures, { codes: readonly ErrorCode[]; description: string }>> = {},
-): ZodOpenApiResponsesObject =>
-  Object.fromEntries(
-    statuses.map((status) => {
-      const { codes, description } = more[status] ?? failures[status];
-      const headers = z.object({ ...headersOf[status], "X-Request-Id": requestId });
-      return [status, { description, headers, content: { "application/json": { schema: errorSchema(codes) } } }];
-    }),
-  );
-
-const success = (description: string, schema: z.ZodType, headers: z.ZodRawShape = {}) => ({
+const response = ({ schema, description, headers }: Failure) => ({
   description,
-  headers: z.object({ ...headers, ...rateLimitHeaders.shape, "X-Request-Id": requestId }),
+  headers: z.object({ ...headers, "X-Request-Id": requestId }),
   content: { "application/json": { schema } },
+});
+
+const refusals = (...statuses: (keyof typeof failures)[]): ZodOpenApiResponsesObject =>
+  Object.fromEntries(statuses.map((status) => [status, response(failures[status])]));
+
+const success = (description: string, schema: z.ZodType, headers: z.ZodRawShape = {}) =>
+  response({ description, schema, headers: { ...headers, ...rateLimitHeaders.shape } });
+
+/** The rule that the schema keeps by itself, in the words of JSON Schema: a prompt, image URLs, or both. */
+const creationRequest = creationRequestSchema.meta({
+  id: "CreationRequest",
+  anyOf: [
+    { required: ["prompt"], properties: { prompt: { minLength: PROMPT_CHARACTERS_MIN } } },
+    { required: ["image_urls"], properties: { image_urls: { minItems: 1 } } },
+  ],
 });
 
 const createPanorama: ZodOpenApiOperationObject = {
@@ -88,7 +111,7 @@ const createPanorama: ZodOpenApiOperationObject = {
       }),
     }),
   },
-  requestBody: { required: true, content: { "application/json": { schema: creationRequestSchema } } },
+  requestBody: { required: true, content: { "application/json": { schema: creationRequest } } },
   responses: {
     202: success("The task is processing.", creationResponseSchema, {
       Location: z.string().meta({ description: "Where to read the task." }),
@@ -96,11 +119,11 @@ const createPanorama: ZodOpenApiOperationObject = {
         description: "Only if the Idempotency-Key named this task already.",
       }),
     }),
-    ...refusals([400, 401, 402, 429, 500, 502], {
-      429: {
-        codes: ["rate_limited", "too_many_active_tasks"],
-        description: "Too many requests within a minute (with retry-after), or 5 tasks in processing (without).",
-      },
+    ...refusals(400, 401, 402, 500, 502),
+    429: response({
+      ...failures[429],
+      schema: errorSchema("RateLimitedOrTooManyActiveTasks", ["rate_limited", "too_many_active_tasks"]),
+      description: "Too many requests within a minute (with retry-after), or 5 tasks in processing (without).",
     }),
   },
 };
@@ -109,7 +132,7 @@ const listPanoramas: ZodOpenApiOperationObject = {
   operationId: "listPanoramas",
   summary: "List the account's tasks, newest first",
   requestParams: { query: pageQuerySchema },
-  responses: { 200: success("One page.", taskPageSchema), ...refusals([400, 401, 429, 500]) },
+  responses: { 200: success("One page.", taskPageSchema), ...refusals(400, 401, 429, 500) },
 };
 
 const readPanorama: ZodOpenApiOperationObject = {
@@ -131,7 +154,7 @@ const readPanorama: ZodOpenApiOperationObject = {
     200: success("The task.", panoramaTaskSchema, {
       "Preference-Applied": z.string().optional().meta({ description: "The wait that was granted." }),
     }),
-    ...refusals([401, 404, 429, 500]),
+    ...refusals(401, 404, 429, 500),
   },
 };
 
@@ -150,53 +173,49 @@ const uploadImages: ZodOpenApiOperationObject = {
   },
   responses: {
     200: success("Where the images are.", uploadResponseSchema),
-    ...refusals([400, 401, 429, 500]),
+    ...refusals(400, 401, 429, 500),
   },
 };
 
 const readCredits: ZodOpenApiOperationObject = {
   operationId: "readCredits",
   summary: "Read the balance",
-  responses: { 200: success("The balance.", creditsResponseSchema), ...refusals([401, 429, 500]) },
+  responses: { 200: success("The balance.", creditsResponseSchema), ...refusals(401, 429, 500) },
+};
+
+/** A client must not break when an answer has one more field some day. */
+const RESPONSES_MAY_GROW: CreateDocumentOptions = {
+  override: ({ jsonSchema }) => {
+    delete jsonSchema.additionalProperties;
+  },
 };
 
 /** The description of the interface, made of the schemas that it works with. `origin` is without a slash at the end. */
-export const openApiDocument = (origin: string) =>
-  createDocument({
-    openapi: "3.1.1",
-    info: {
-      title: "Panorama Generation Service",
-      version: VERSION,
-      description:
-        "360° equirectangular panoramas from a text prompt, from up to 3 reference images, or from both. Creating one gives a task; read it every few seconds, or with Prefer: wait, until it has succeeded or failed.",
-      license: { name: "MIT", identifier: "MIT" },
-    },
-    servers: [{ url: `${origin}/api/v1` }],
-    security: [{ bearer: [] }, { apiKey: [] }],
-    components: {
-      securitySchemes: {
-        bearer: { type: "http", scheme: "bearer", description: "Authorization: Bearer sk-…" },
-        apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+export const openApiDocument = (origin: string): ReturnType<typeof createDocument> =>
+  createDocument(
+    {
+      openapi: "3.1.1",
+      info: {
+        title: "Panorama Generation Service",
+        version: VERSION,
+        description:
+          "360° equirectangular panoramas from a text prompt, from up to 3 reference images, or from both. Creating one gives a task; read it every few seconds, or with Prefer: wait, until it has succeeded or failed.",
+        license: { name: "MIT", identifier: "MIT" },
       },
-    },
-    paths: {
-      "/panoramas": { post: createPanorama, get: listPanoramas },
-      "/panoramas/{id}": { get: readPanorama },
-      "/images": { post: uploadImages },
-      "/credits": { get: readCredits },
-      "/openapi.json": {
-        get: {
-          operationId: "readDescription",
-          summary: "Read this description",
-          security: [],
-          responses: {
-            200: {
-              description: "An OpenAPI document.",
-              content: { "application/json": { schema: z.looseObject({ openapi: z.string() }) } },
-            },
-            ...refusals([500]),
-          },
+      servers: [{ url: `${origin}/api/v1` }],
+      security: [{ bearer: [] }, { apiKey: [] }],
+      components: {
+        securitySchemes: {
+          bearer: { type: "http", scheme: "bearer", description: "Authorization: Bearer sk-…" },
+          apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
         },
       },
+      paths: {
+        "/panoramas": { post: createPanorama, get: listPanoramas },
+        "/panoramas/{id}": { get: readPanorama },
+        "/images": { post: uploadImages },
+        "/credits": { get: readCredits },
+      },
     },
-  });
+    RESPONSES_MAY_GROW,
+  );

@@ -7,7 +7,7 @@ import { aWorld, memoryStores } from "../support/world.js";
 describe("the application keeps its books, its limits and its word, whatever happens in whatever order", () => {
   it("over stores in memory", async () => {
     const seen = await staysRightWhateverHappens(async () => ({ ...memoryStores(), close: async () => {} }), {
-      runs: 1_500,
+      runs: 1_000,
     });
     // The stories are worth something only if they go everywhere.
     expect([...seen].sort()).toEqual([
@@ -31,7 +31,7 @@ describe("the application keeps its books, its limits and its word, whatever hap
   }, 120_000);
 
   it("over SQLite", async () => {
-    await staysRightWhateverHappens(sqliteStores, { runs: 60 });
+    await staysRightWhateverHappens(sqliteStores, { runs: 40 });
   }, 180_000);
 });
 

@@ -10,14 +10,14 @@ const run = promisify(execFile);
 /** Another service that embeds the library: it brings its own store and provider, and takes credits and limits. */
 const EMBEDDING_SERVICE = `
 import { ok } from "neverthrow";
-import { createPanorama } from "panorama-service/application/create-panorama.js";
-import type { GenerationProvider } from "panorama-service/application/ports/generation-provider.js";
-import type { Ids } from "panorama-service/application/ports/ids.js";
-import type { TaskStore } from "panorama-service/application/ports/task-store.js";
-import type { AccountId, Standing } from "panorama-service/domain/account.js";
-import { parseCreationRequest } from "panorama-service/domain/creation-request.js";
-import { credits } from "panorama-service/domain/credits.js";
-import { admitRequest } from "panorama-service/domain/rate-limit.js";
+import { createPanorama } from "panorama-service/application/create-panorama";
+import type { GenerationProvider } from "panorama-service/application/ports/generation-provider";
+import type { Ids } from "panorama-service/application/ports/ids";
+import type { TaskStore } from "panorama-service/application/ports/task-store";
+import type { AccountId, Standing } from "panorama-service/domain/account";
+import { parseCreationRequest } from "panorama-service/domain/creation-request";
+import { credits } from "panorama-service/domain/credits";
+import { admitRequest } from "panorama-service/domain/rate-limit";
 
 let standing: Standing = { accountId: "customer" as AccountId, credits: credits(30), activeTasks: 0 };
 const tasks: Pick<TaskStore, "open" | "move"> = {
@@ -93,7 +93,7 @@ describe("the packed tarball in an empty project of somebody else", () => {
   it("type-checks and runs credits and limits from it", async () => {
     await writeFile(join(project, "embedding.ts"), EMBEDDING_SERVICE);
     const tsc = join(process.cwd(), "node_modules/typescript/bin/tsc");
-    const options = ["--strict", "--module", "nodenext", "--target", "es2023", "--skipLibCheck", "--types", ""];
+    const options = ["--strict", "--module", "nodenext", "--target", "es2023", "--skipLibCheck"];
     await run(process.execPath, [tsc, ...options, "embedding.ts"], { cwd: project }).catch((error) => {
       throw new Error(error.stdout);
     });

@@ -54,6 +54,8 @@ export class HttpService {
   readonly calls: Record<string, number> = {};
   readonly finished: FinishedExchange[] = [];
   readonly failures: { readonly requestId: string; readonly error: unknown }[] = [];
+  /** Requests that have begun and are not finished. */
+  inFlight = 0;
   checks: () => Promise<readonly Check[]> = async () => [{ name: "database", ok: true, detail: "answers" }];
   readonly temporaryImages = new Map<string, Uint8Array>();
   readonly folder: string;
@@ -83,8 +85,14 @@ export class HttpService {
         checks: () => this.checks(),
         metrics: async () => "# HELP tests of the service\n",
         observer: {
-          run: (_requestId, work) => work(),
-          finished: (exchange) => void this.finished.push(exchange),
+          run: (_requestId, work) => {
+            this.inFlight += 1;
+            work();
+          },
+          finished: (exchange) => {
+            this.inFlight -= 1;
+            this.finished.push(exchange);
+          },
           failed: (requestId, error) => void this.failures.push({ requestId, error }),
         },
         ...parts,

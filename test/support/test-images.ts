@@ -19,6 +19,19 @@ export const seamless = ({ widthPixels, heightPixels }: PixelSize): Sharp => {
   return sharp(pixels, { raw: { width: widthPixels, height: heightPixels, channels: 3 } });
 };
 
+/** A grey picture without any regularity, that goes on over its edges; turned to the left by so many columns. */
+export const ruffled = ({ widthPixels, heightPixels }: PixelSize, turnedBy: number): Sharp => {
+  const pixels = Buffer.alloc(widthPixels * heightPixels * 3);
+  for (let y = 0, at = 0; y < heightPixels; y += 1) {
+    for (let x = 0; x < widthPixels; x += 1) {
+      const scrambled = Math.imul((((x + turnedBy) % widthPixels) + 1) * 8191 + y, 0x9e3779b1);
+      pixels.fill(((scrambled ^ (scrambled >>> 15)) >>> 8) & 0xff, at, at + 3);
+      at += 3;
+    }
+  }
+  return sharp(pixels, { raw: { width: widthPixels, height: heightPixels, channels: 3 } });
+};
+
 /** A plain picture of one colour. */
 export const plain = ({ widthPixels: width, heightPixels: height }: PixelSize, background = "#336699"): Sharp =>
   sharp({ create: { width, height, channels: 3, background }, limitInputPixels: false });

@@ -6,8 +6,10 @@ import type { Land, Scene } from "./scene.js";
 import { Sky } from "./sky.js";
 import { WaterPainter } from "./water.js";
 
-/** As many directions a picture of any size looks into, so that a small one is as smooth as a big one is sharp. */
-const DIRECTIONS = 3840;
+/** Below this width two directions are painted for each column, so that what is upright has no steps. */
+const FINE_WIDTH = 2000;
+/** A rise smaller than this share of a row is painted together with the next one. */
+const ROWS_MIN = 0.3;
 const DISTANCE_MAX = 42_000;
 
 /** Paints one column of pixels: everything that lies in one direction (azimuth), from the nadir to the zenith. */
@@ -78,7 +80,8 @@ class GroundColumn {
     this.size = size;
     this.scene = scene;
     this.sky = sky;
-    this.terrain = new Terrain(scene, land);
+    const pixelRadians = Math.PI / size.heightPixels;
+    this.terrain = new Terrain(scene, land, pixelRadians);
     this.groundPainter = new GroundPainter(scene, land, this.terrain);
     this.props = land.props === undefined ? undefined : new Props(scene, land.props);
     this.water =
@@ -89,7 +92,8 @@ class GroundColumn {
     this.hidden = new Float32Array(size.heightPixels);
     const distances: number[] = [];
     const first = 0.03 * land.eyeMetres;
-    for (let distance = first; distance < DISTANCE_MAX; distance += first + 0.012 * distance) distances.push(distance);
+    for (let distance = first; distance < DISTANCE_MAX; distance += first + (0.01 + pixelRadians) * distance)
+      distances.push(distance);
     this.distances = Float64Array.from(distances);
   }
 
@@ -99,7 +103,7 @@ class GroundColumn {
     open.fill(1);
     waterShare.fill(0);
     waterDistance.fill(0);
-    const walks = Math.max(1, Math.round(DIRECTIONS / widthPixels));
+    const walks = widthPixels < FINE_WIDTH ? 2 : 1;
     for (let walk = 0; walk < walks; walk++) {
       const azimuth = ((column + (walk + 0.5) / walks) / widthPixels) * 2 * Math.PI - Math.PI;
       this.walk(azimuth, 1 / walks, light);
@@ -111,7 +115,7 @@ class GroundColumn {
     for (let row = 0; row < this.waterShare.length; row++) {
       const share = this.waterShare[row] as number;
       if (share < 0.002) continue;
-      this.water.paint(light, row, share, (this.waterDistance[row] as number) / share, azimuth);
+      this.water.paint(light, this.open, row, share, (this.waterDistance[row] as number) / share, azimuth);
     }
   }
 
@@ -141,7 +145,7 @@ class GroundColumn {
       const wet = water !== undefined && height < 0;
       const surface = wet ? 0 : height;
       const row = rowOf(surface, distance);
-      if (row < top) {
+      if (row < top - ROWS_MIN) {
         const rise = Math.max(lastRow - row, 1e-6);
         for (let pixel = Math.ceil(top) - 1; pixel >= 0 && pixel + 1 > row; pixel--) {
           const from = Math.max(pixel, row);

@@ -2,7 +2,7 @@ import { cover, type Paint, type Rgb } from "./colour.js";
 import { cellRandom, clamp01, mix, Noise, smoothstep } from "./noise.js";
 import type { Land, Scene } from "./scene.js";
 
-const OCTAVES_MAX = 9;
+const OCTAVES_MAX = 8;
 
 /** The height of the ground on a plane around the viewer, in metres; x to the right of north (z), both in metres. */
 export class Terrain {
@@ -10,12 +10,14 @@ export class Terrain {
   /** No ground is higher. */
   readonly top: number;
   private readonly land: Land;
+  private readonly pixelRadians: number;
   private readonly noise: Noise;
   private readonly tiltX: number;
   private readonly tiltZ: number;
 
-  constructor(scene: Scene, land: Land) {
+  constructor(scene: Scene, land: Land, pixelRadians: number) {
     this.land = land;
+    this.pixelRadians = pixelRadians;
     this.noise = new Noise(scene.seed ^ 0x1a4d);
     this.tiltX = Math.sin(scene.light.azimuth + 0.35) * land.relief.tilt;
     this.tiltZ = Math.cos(scene.light.azimuth + 0.35) * land.relief.tilt;
@@ -27,7 +29,10 @@ export class Terrain {
   /** Octaves worth drawing so far away. */
   octavesAt(distance: number): number {
     const { wavelengthMetres } = this.land.relief;
-    return Math.min(OCTAVES_MAX, Math.max(2, 1 + Math.log2(wavelengthMetres / (0.3 + distance * 0.0025))));
+    return Math.min(
+      OCTAVES_MAX,
+      Math.max(2, 1 + Math.log2(wavelengthMetres / (0.3 + 1.6 * distance * this.pixelRadians))),
+    );
   }
 
   height(x: number, z: number, octaves: number): number {

@@ -22,7 +22,7 @@ export class WaterPainter {
   }
 
   /** Adds the water that covers `share` of a row of the column; the rows above the horizon are painted already. */
-  paint(light: Float32Array, row: number, share: number, distance: number, azimuth: number): void {
+  paint(light: Float32Array, open: Float32Array, row: number, share: number, distance: number, azimuth: number): void {
     const { noise, water } = this;
     const rows = light.length / 3;
     const right = Math.sin(azimuth);
@@ -70,10 +70,12 @@ export class WaterPainter {
     );
     if (this.scene.light.body !== "hidden") {
       const width = 0.035 + 0.12 * rough;
+      // What hides the sun hides its glitter.
+      const shown = open[rowAt(elevation, rows)] as number;
       shine(
         paint,
         this.scene.sky.glow,
-        1.5 * this.scene.sky.glowStrength * Math.exp(-((glint / width) ** 2)) * (0.3 + fresnel),
+        1.5 * shown * this.scene.sky.glowStrength * Math.exp(-((glint / width) ** 2)) * (0.3 + fresnel),
       );
     }
     this.sky.paintAir(this.air, right, 0.02, ahead);
@@ -104,3 +106,6 @@ export class WaterPainter {
     paint[2] = blue / 4;
   }
 }
+
+const rowAt = (elevation: number, rows: number): number =>
+  Math.min(Math.floor((0.5 - Math.min(Math.abs(elevation), Math.PI / 2) / Math.PI) * rows), Math.floor(rows / 2) - 1);

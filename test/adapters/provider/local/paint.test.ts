@@ -8,8 +8,8 @@ import { sceneOf } from "../../../../adapters/provider/local/painter/scene.js";
 const pool = new PaintPool(2);
 afterAll(() => pool.close());
 
-const WIDTH = 512;
-const HEIGHT = 256;
+const WIDTH = 256;
+const HEIGHT = 128;
 
 const painted = async (
   prompt: string | undefined,
@@ -69,8 +69,8 @@ describe("the painted sphere", () => {
     const pixels = await painted(prompt);
     const inner = Array.from({ length: WIDTH - 1 }, (_, column) => columnDifference(pixels, column, column + 1));
     expect(columnDifference(pixels, WIDTH - 1, 0)).toBeLessThanOrEqual(Math.max(...inner));
-    expect(rowDeviation(pixels, 0)).toBeLessThan(6);
-    expect(rowDeviation(pixels, HEIGHT - 1)).toBeLessThan(6);
+    expect(rowDeviation(pixels, 0)).toBeLessThan(12);
+    expect(rowDeviation(pixels, HEIGHT - 1)).toBeLessThan(12);
     expect(brightness(pixels)).toBeGreaterThan(4);
     expect(brightness(pixels)).toBeLessThan(250);
   });
@@ -110,14 +110,14 @@ describe("the words of the prompt", () => {
   it("a clear sky at noon is blue, the sky of Mars is not", async () => {
     const earth = await painted("clear sky over a meadow at noon");
     const mars = await painted("the plains of mars");
-    expect(meanOf(earth, 2, 0, 100)).toBeGreaterThan(meanOf(earth, 0, 0, 100) * 1.3);
-    expect(meanOf(mars, 0, 0, 100)).toBeGreaterThan(meanOf(mars, 2, 0, 100) * 1.3);
+    expect(meanOf(earth, 2, 0, 50)).toBeGreaterThan(meanOf(earth, 0, 0, 50) * 1.3);
+    expect(meanOf(mars, 0, 0, 50)).toBeGreaterThan(meanOf(mars, 2, 0, 50) * 1.3);
   });
 
   it("a meadow is green below the horizon, snow is white, sand is yellow", async () => {
     const below = async (prompt: string) => {
       const pixels = await painted(prompt);
-      return [0, 1, 2].map((channel) => meanOf(pixels, channel, 170, 256)) as [number, number, number];
+      return [0, 1, 2].map((channel) => meanOf(pixels, channel, 85, 128)) as [number, number, number];
     };
     const [meadowRed, meadowGreen, meadowBlue] = await below("a green meadow at noon");
     expect(meadowGreen).toBeGreaterThan(Math.max(meadowRed, meadowBlue));
@@ -162,9 +162,9 @@ describe("reference images", () => {
   it("fade into the landscape without an edge", async () => {
     const pixels = await painted("clear sky over the ocean at noon", WIDTH, [aReference(250, 40, 40)]);
     for (let column = 1; column < WIDTH; column++) {
-      const row = 110;
+      const row = 55;
       const at = (x: number) => pixels[(row * WIDTH + x) * 3 + 2]!;
-      expect(Math.abs(at(column) - at(column - 1))).toBeLessThan(30);
+      expect(Math.abs(at(column) - at(column - 1))).toBeLessThan(45);
     }
   });
 
@@ -172,7 +172,7 @@ describe("reference images", () => {
     const red = await painted(undefined, WIDTH, [aReference(200, 60, 40)]);
     const blue = await painted(undefined, WIDTH, [aReference(40, 90, 200)]);
     // Behind the viewer, where no reference hangs.
-    const behind = (pixels: Uint8Array) => pixels.subarray(60 * WIDTH * 3, 60 * WIDTH * 3 + 30);
+    const behind = (pixels: Uint8Array) => pixels.subarray(30 * WIDTH * 3, 30 * WIDTH * 3 + 30);
     const warmth = (pixels: Uint8Array) => behind(pixels)[0]! - behind(pixels)[2]!;
     expect(warmth(red)).toBeGreaterThan(warmth(blue) + 40);
   });
@@ -185,7 +185,7 @@ describe("the paint pool", () => {
     await painted("a lake in the mountains", 3840);
     delay.disable();
     expect(delay.max / 1e6).toBeLessThan(250);
-  });
+  }, 120_000);
 
   it("fails one job cleanly when its worker crashes, and paints the next with a new one", async () => {
     let started = 0;

@@ -1,0 +1,141 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { openApiDocument } from "../../../adapters/http/openapi-document.js";
+import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
+
+type Operation = {
+  responses: Record<
+    string,
+    { headers?: Record<string, { required?: boolean }>; content: { "application/json": { schema: unknown } } }
+  >;
+};
+
+describe("the OpenAPI description", () => {
+  let service: HttpService;
+  let description: ReturnType<typeof openApiDocument>;
+
+  beforeAll(async () => {
+    service = await HttpService.start();
+    description = (await (await fetch(`${service.url}/api/v1/openapi.json`)).json()) as typeof description;
+  });
+  afterAll(() => service.end());
+
+  it("is served to everybody, is OpenAPI 3.1, and describes version 1.0.0", () => {
+    expect(description).toEqual(JSON.parse(JSON.stringify(openApiDocument("https://panoramas.example"))));
+    expect(description.openapi).toMatch(/^3\.1\./);
+    expect(description.info.version).toBe("1.0.0");
+    expect(description.servers).toEqual([{ url: "https://panoramas.example/api/v1" }]);
+    expect(description.security).toEqual([{ bearer: [] }, { apiKey: [] }]);
+    expect(description.components?.securitySchemes).toMatchObject({
+      bearer: { type: "http", scheme: "bearer" },
+      apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+    });
+  });
+
+  it("has no findings of a linter", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "panorama-openapi-"));
+    await writeFile(join(folder, "openapi.json"), JSON.stringify(description));
+    const lint = ["lint", "--extends=recommended", "--format=json", join(folder, "openapi.json")];
+    const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
+    const { stdout } = await promisify(execFile)("node_modules/.bin/redocly", lint, { env });
+    expect(JSON.parse(stdout.slice(stdout.indexOf("{"))).problems).toEqual([]);
+    await rm(folder, { recursive: true });
+  });
+
+  it.each([
+    ["post /panoramas", ["202", "400", "401", "402", "429", "500", "502"]],
+    ["get /panoramas", ["200", "400", "401", "429", "500"]],
+    ["get /panoramas/{id}", ["200", "401", "404", "429", "500"]],
+    ["post /images", ["200", "400", "401", "429", "500"]],
+    ["get /credits", ["200", "401", "429", "500"]],
+  ])("lists every status of %s", (operation, statuses) => {
+    expect(Object.keys(operationOf(operation).responses).sort()).toEqual(statuses);
+  });
+
+  const operationOf = (name: string): Operation => {
+    const [method = "", path = ""] = name.split(" ");
+    const item = description.paths?.[path] as Record<string, Operation> | undefined;
+    return item?.[method] ?? { responses: {} };
+  };
+
+  /** The schema with every reference replaced by what it refers to. */
+  const resolved = (schema: unknown): unknown => {
+    if (Array.isArray(schema)) return schema.map(resolved);
+    if (typeof schema !== "object" || schema === null) return schema;
+    const reference = (schema as { $ref?: string }).$ref;
+    if (reference !== undefined) {
+      const component = description.components?.schemas?.[reference.split("/").at(-1) ?? ""];
+      expect(component, reference).toBeDefined();
+      return resolved(component);
+    }
+    return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, resolved(value)]));
+  };
+
+  const checked = async (operation: string, response: Response): Promise<string> => {
+    const described = operationOf(operation).responses[response.status];
+    expect(described, `${operation} answered ${response.status}`).toBeDefined();
+    const schema = resolved(described!.content["application/json"].schema);
+    z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).parse(await response.json());
+    for (const [name, { required }] of Object.entries(described!.headers ?? {})) {
+      if (required) expect(response.headers.has(name), `${operation} ${response.status}: ${name}`).toBe(true);
+    }
+    return `${operation} ${response.status}`;
+  };
+
+  it("fits what the server really answers, for every operation and nearly every status", async () => {
+    const customer = await service.customer(1000);
+    const nobody: Customer = { ...customer, key: "sk-nobody" };
+    const jpeg = () => {
+      const form = new FormData();
+      form.append("files", new Blob([new Uint8Array([0xff, 0xd8, 0xff])], { type: "image/jpeg" }), "a.jpg");
+      return form;
+    };
+    const succeeded = await service.created(customer);
+    await service.settle();
+    service.provider.play({ look: "failed" });
+    const failed = await service.created(customer);
+    await service.settle();
+
+    const seen = [
+      await checked("post /panoramas", await service.create(customer)),
+      await checked("post /panoramas", await service.create(customer, {})),
+      await checked("post /panoramas", await service.create(nobody)),
+      await checked("post /panoramas", await service.create(await service.customer(1))),
+      await checked("get /panoramas", await service.request("/panoramas", customer)),
+      await checked("get /panoramas", await service.request("/panoramas?limit=0", customer)),
+      await checked("get /panoramas", await service.request("/panoramas", nobody)),
+      await checked("get /panoramas/{id}", await service.request(`/panoramas/${succeeded}`, customer)),
+      await checked("get /panoramas/{id}", await service.request(`/panoramas/${failed}`, customer)),
+      await checked("get /panoramas/{id}", await service.request("/panoramas/unknown", customer)),
+      await checked("get /panoramas/{id}", await service.request("/panoramas/unknown", nobody)),
+      await checked("post /images", await service.request("/images", customer, { method: "POST", body: jpeg() })),
+      await checked("post /images", await service.request("/images", customer, { method: "POST", body: "{}" })),
+      await checked("post /images", await service.request("/images", nobody, { method: "POST", body: jpeg() })),
+      await checked("get /credits", await service.request("/credits", customer)),
+      await checked("get /credits", await service.request("/credits", nobody)),
+    ];
+    for (let n = 0; n < 4; n++) await service.create(customer, A_CREATION);
+    seen.push(await checked("post /panoramas", await service.create(customer))); // too many active tasks
+    const busy = await service.customer();
+    service.provider.play({ submit: "refuse" });
+    for (let n = 0; n < 11; n++) seen.push(await checked("post /panoramas", await service.create(busy)));
+    seen.push(await checked("post /images", await service.request("/images", busy, { method: "POST", body: jpeg() })));
+    for (let n = 0; n < 60; n++) await service.request("/credits", busy);
+    for (const path of ["/credits", "/panoramas", "/panoramas/{id}"]) {
+      seen.push(await checked(`get ${path}`, await service.request(path.replace("{id}", "x"), busy)));
+    }
+
+    const described = Object.entries(description.paths ?? {}).flatMap(([path, item]) =>
+      Object.entries(item as Record<string, Operation>).flatMap(([method, { responses }]) =>
+        Object.keys(responses).map((status) => `${method} ${path} ${status}`),
+      ),
+    );
+    const unseen = described.filter((answer) => !seen.includes(answer) && !answer.endsWith(" 500"));
+    expect(unseen).toEqual([]);
+  });
+});

@@ -1,0 +1,153 @@
+import { createServer } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { expectError } from "../../support/error-answer.js";
+import { type Customer, HttpService } from "../../support/http-service.js";
+import { RawConnection } from "../../support/raw-connection.js";
+
+describe("what operators look at", () => {
+  let service: HttpService;
+
+  beforeEach(async () => {
+    service = await HttpService.start();
+  });
+  afterEach(() => service.end());
+
+  it("GET /healthz says that the process is alive", async () => {
+    const response = await fetch(`${service.url}/healthz`);
+    expect([response.status, await response.json()]).toEqual([200, { status: "ok" }]);
+  });
+
+  it("GET /readyz says that the service is ready, and what was looked at", async () => {
+    const response = await fetch(`${service.url}/readyz`);
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { status: "ready", checks: [{ name: "database", ok: true, detail: "answers" }] },
+    ]);
+  });
+
+  it("GET /readyz names what is not ready", async () => {
+    const checks = [
+      { name: "database", ok: false, detail: "connection refused" },
+      { name: "storage", ok: true, detail: "answers" },
+    ];
+    service.checks = async () => checks;
+    const response = await fetch(`${service.url}/readyz`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({
+      error: { code: "not_ready", message: "The service is not ready: database." },
+      checks,
+    });
+  });
+
+  it("GET /metrics gives Prometheus its text", async () => {
+    const response = await fetch(`${service.url}/metrics`);
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(await response.text()).toContain("# HELP");
+  });
+
+  it("shows a public panorama at /p/{slug}, with its prompt as text and not as markup", async () => {
+    const prompt = `<script>alert("1")</script> & 'more'`;
+    const customer = await service.customer();
+    await service.created(customer, { resolution: "1k", prompt, visibility: "public" });
+    await service.created(customer, { resolution: "1k", prompt, visibility: "private" });
+    const slugs = () => [...service.database.tasks.values()].map(({ task }) => task.slug);
+    const [open, secret] = slugs();
+    expect((await fetch(`${service.url}/p/${open}`)).status).toBe(404); // not finished yet
+    await service.settle();
+
+    const response = await fetch(`${service.url}/p/${open}`);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    const page = await response.text();
+    expect(page).toContain('<img src="https://temporary.example/upstream-1"');
+    expect(page).toContain("&lt;script&gt;");
+    expect(page).not.toContain("<script");
+    for (const slug of [secret, "a".repeat(16), "..%2f"]) {
+      expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(404);
+    }
+    expect(await (await fetch(`${service.url}/works/${secret}`)).text()).toContain("This panorama is private");
+  });
+});
+
+describe("starting", () => {
+  it("says clearly that a port is in use", async () => {
+    const service = await HttpService.start();
+    await expect(HttpService.start({}, { port: service.port })).rejects.toThrow(
+      `Port ${service.port} on 127.0.0.1 is in use: stop what listens there, or choose another port.`,
+    );
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as { port: number };
+    await expect(HttpService.start({}, { port })).rejects.toThrow("is in use");
+    other.close();
+    await service.end();
+  });
+
+  it("says clearly that an address is not one of this machine", async () => {
+    await expect(HttpService.start({}, { host: "192.0.2.1" })).rejects.toThrow(
+      /^Cannot listen on 192\.0\.2\.1, port 0/,
+    );
+  });
+});
+
+describe("stopping", () => {
+  let service: HttpService;
+  let customer: Customer;
+
+  beforeEach(async () => {
+    service = await HttpService.start();
+    customer = await service.customer();
+  });
+  afterEach(() => service.end());
+
+  it("takes no new connections, is not ready any more on old ones, and answers what is in flight", async () => {
+    const release = service.provider.hold("submit");
+    const creation = service.create(customer);
+    const old = await RawConnection.open(service.port);
+    old.send("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n");
+    expect(await old.response()).toContain("200 OK");
+    while (service.provider.started === 0) await new Promise((resolve) => setImmediate(resolve));
+
+    const { port } = service;
+    let stopped = false;
+    const stopping = service.stop(10_000).then(() => {
+      stopped = true;
+    });
+    await expect(RawConnection.open(port)).rejects.toThrow("ECONNREFUSED");
+    old.send("GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n");
+    const notReady = await old.response();
+    expect(notReady).toContain("HTTP/1.1 503");
+    expect(notReady).toContain("The service is stopping.");
+    expect(stopped).toBe(false);
+
+    release();
+    expect((await creation).status).toBe(202);
+    await stopping;
+  });
+
+  it("cuts what is not answered by the deadline", async () => {
+    service.provider.hold("submit");
+    const creation = service.create(customer);
+    creation.catch(() => {});
+    while (service.provider.started === 0) await new Promise((resolve) => setImmediate(resolve));
+    const begin = performance.now();
+    await service.stop(200);
+    expect(performance.now() - begin).toBeGreaterThanOrEqual(190);
+    await expect(creation).rejects.toThrow("fetch failed");
+  });
+
+  it("is done at once when nothing is in flight, also with idle connections", async () => {
+    await fetch(`${service.url}/healthz`); // fetch keeps its connection
+    const begin = performance.now();
+    await service.stop(10_000);
+    expect(performance.now() - begin).toBeLessThan(1_000);
+  });
+});
+
+describe("unknown things", () => {
+  it("still get the interface's error body from a server without assets and temporary results", async () => {
+    const service = await HttpService.start({ temporaryImage: undefined });
+    await expectError(await fetch(`${service.url}/generations/x`), 404, "not_found");
+    await expectError(await fetch(`${service.url}/assets/panoramas/x.jpg`), 404, "not_found");
+    await service.end();
+  });
+});

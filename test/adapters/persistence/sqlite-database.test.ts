@@ -1,0 +1,232 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { MikroORM } from "@mikro-orm/core";
+import { SqliteDriver } from "@mikro-orm/sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Database, openDatabase } from "../../../adapters/persistence/database.js";
+import { tables } from "../../../adapters/persistence/schema.js";
+import { SqlAccountStore } from "../../../adapters/persistence/sql-account-store.js";
+import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
+import { verifyLedger } from "../../../application/verify-ledger.js";
+import { credits } from "../../../domain/credits.js";
+import { fail, openTask } from "../../../domain/task.js";
+import { accountId, anAccount, aPaidOrder, aReservedTask, noon, orderId, taskId } from "../../support/builders.js";
+
+describe("the SQLite database", () => {
+  let folder: string;
+  let file: string;
+  let database: Database;
+  let accounts: SqlAccountStore;
+  let tasks: SqlTaskStore;
+
+  const reopen = async () => {
+    database = await openDatabase(file);
+    accounts = new SqlAccountStore(database);
+    tasks = new SqlTaskStore(database);
+  };
+  const openAccount = () => accounts.open(anAccount(), undefined, aPaidOrder({ credits: credits(100_000) }), undefined);
+  const open = (n: number) => {
+    const task = aReservedTask({ id: taskId(n) });
+    return tasks.open(task.accountId, noon, undefined, (standing) => openTask(standing, task, noon));
+  };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "panorama-sqlite-"));
+    file = join(folder, "not", "there", "yet", "panorama.sqlite");
+    await reopen();
+  });
+  afterEach(async () => {
+    await database.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it("keeps what it was given when it is closed and opened again", async () => {
+    await openAccount();
+    await open(1);
+    await database.close();
+    await reopen();
+    expect(await tasks.find(taskId(1), accountId(1))).toEqual(aReservedTask());
+  });
+
+  it("has after a commit everything on the disk that a crash of the process leaves there", async () => {
+    await openAccount();
+    await open(1);
+    const copy = join(folder, "copy.sqlite");
+    await copyFile(file, copy);
+    await copyFile(`${file}-wal`, `${copy}-wal`);
+    const survivor = await openDatabase(copy);
+    expect(await new SqlTaskStore(survivor).find(taskId(1), accountId(1))).toEqual(aReservedTask());
+    await survivor.close();
+  });
+
+  it("says that it can be reached, and throws once it cannot", async () => {
+    await expect(database.ping()).resolves.toBeUndefined();
+    await database.sql("alter table task rename to lost");
+    await expect(tasks.find(taskId(1), accountId(1))).rejects.toThrow("no such table");
+  });
+
+  it("has after the migrations exactly the tables that the schema describes", async () => {
+    const generated = await MikroORM.init({
+      driver: SqliteDriver,
+      dbName: ":memory:",
+      entities: tables,
+      discovery: { disableDynamicFileAccess: true },
+    });
+    await generated.getSchemaGenerator().createSchema();
+    const described = await describeTables((statement) => generated.em.getConnection().execute(`/**/ ${statement}`));
+    await generated.close();
+    expect(Object.keys(described)).toHaveLength(tables.length);
+    expect(await describeTables((statement) => database.sql(statement))).toEqual(described);
+  });
+
+  it("finds due work by its index, however many tasks are finished", async () => {
+    const plan = await database.sql(
+      `explain query plan select id from task
+      where state = 'submitted' and due_at <= 1 and due_at is not null order by due_at limit 5`,
+    );
+    expect(plan.map(({ detail }) => detail)).toEqual([
+      expect.stringContaining("USING INDEX task_due_index (state=? AND due_at>? AND due_at<?)"),
+    ]);
+  });
+
+  describe("guards the books, whoever writes", () => {
+    beforeEach(async () => {
+      await openAccount();
+      await open(1);
+    });
+
+    it.each([
+      ["changed", "update ledger_entry set credits = 1"],
+      ["removed", "delete from ledger_entry"],
+    ])("a ledger entry cannot be %s", async (_, statement) => {
+      await expect(database.sql(statement)).rejects.toThrow("the ledger is append-only");
+    });
+
+    it.each([
+      ["two reservations of one task", "select account_id, kind, credits, task_id, order_id, at from ledger_entry"],
+      ["a balance below zero", undefined],
+    ])("there cannot be %s", async (_, again) => {
+      const statement = again
+        ? `insert into ledger_entry (account_id, kind, credits, task_id, order_id, at) ${again}`
+        : "update account set credits = -1";
+      await expect(database.sql(statement)).rejects.toThrow(/constraint failed/i);
+    });
+
+    it("an account with a ledger cannot be removed", async () => {
+      await expect(database.sql("delete from account")).rejects.toThrow(/constraint failed/i);
+    });
+
+    it("the audit finds what somebody has written past the stores", async () => {
+      await database.sql("update account set credits = credits + 1");
+      expect(await verifyLedger({ accounts })()).toEqual({
+        accounts: 1,
+        findings: [expect.stringContaining("the balance is 99997, but the entries sum up to 99996")],
+      });
+    });
+  });
+
+  it.each([
+    ["state", "'lost'"],
+    ["resolution", "'8k'"],
+    ["image_urls", "'{}'"],
+    ["reserved_at", "'soon'"],
+    ["credits", "'many'"],
+    ["visibility", "'secret'"],
+  ])("names row and column when %s holds something impossible", async (column, value) => {
+    await openAccount();
+    await open(1);
+    await database.sql(`update task set ${column} = ${value}`);
+    await expect(tasks.find(taskId(1), accountId(1))).rejects.toThrow(`row ${taskId(1)}: column ${column} cannot be`);
+  });
+
+  it("names the column that a state needs and does not have", async () => {
+    await openAccount();
+    await open(1);
+    await database.sql("update task set state = 'submitted'");
+    await expect(tasks.find(taskId(1), accountId(1))).rejects.toThrow("column submitted_at cannot be null");
+  });
+
+  it("works beside another process that writes to the same file", async () => {
+    await openAccount();
+    let running = true;
+    const payments = payingProcess(file, 2, 200).finally(() => {
+      running = false;
+    });
+    let opened = 0;
+    while (running) {
+      const batch = await Promise.all(Array.from({ length: 5 }, (_, i) => open(opened + i)));
+      for (const result of batch) {
+        const { task } = result._unsafeUnwrap();
+        const failed = fail(task, "refused", noon)._unsafeUnwrap();
+        expect((await tasks.move(task, failed, undefined)).isOk()).toBe(true);
+      }
+      opened += batch.length;
+    }
+    expect(await payments).toEqual({ code: 0, output: "" });
+    expect(await accounts.credits(accountId(2))).toBe(200);
+    expect(await accounts.credits(accountId(1))).toBe(100_000);
+    expect(await verifyLedger({ accounts })()).toEqual({ accounts: 2, findings: [] });
+  });
+
+  it("is made once by processes that start together on an empty folder", async () => {
+    const fresh = join(folder, "fresh", "panorama.sqlite");
+    const started = await Promise.all([1, 2, 3].map((n) => payingProcess(fresh, n, 1)));
+    expect(started).toEqual(Array(3).fill({ code: 0, output: "" }));
+    const made = await openDatabase(fresh);
+    expect(await verifyLedger({ accounts: new SqlAccountStore(made) })()).toEqual({ accounts: 3, findings: [] });
+    await made.close();
+  });
+
+  it("rolls back everything when a later statement of a transaction fails", async () => {
+    await openAccount();
+    const order = aPaidOrder({ id: orderId(2) });
+    await accounts.insertOrder({ ...order, state: "pending" });
+    await database.sql("create trigger no_more before insert on ledger_entry begin select raise(abort, 'full'); end");
+    await expect(accounts.payOrder(order)).rejects.toThrow("full");
+    await expect(open(1)).rejects.toThrow("full");
+    expect((await accounts.findOrder(order.id))?.state).toBe("pending");
+    expect(await accounts.credits(accountId(1))).toBe(100_000);
+    expect(await tasks.list(accountId(1), 9, undefined)).toEqual([]);
+  });
+});
+
+const payingProcess = async (file: string, account: number, orders: number) => {
+  const script = fileURLToPath(new URL("../../support/paying-process.ts", import.meta.url));
+  const child = spawn(process.execPath, ["--import", "tsx", script, file, String(account), String(orders)]);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (output += data.toString()));
+  const [code] = await once(child, "close");
+  return { code, output };
+};
+
+type Query = (statement: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+/** Columns, indexes and foreign keys of every table: what `schema.ts` decides about. */
+const describeTables = async (query: Query) => {
+  const names = await query(
+    "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name <> 'schema_migration'",
+  );
+  const described: Record<string, unknown> = {};
+  for (const { name } of names) {
+    const indexes = await query(`select name, "unique", partial from pragma_index_list('${name}') order by name`);
+    described[String(name)] = {
+      columns: await query(
+        `select name, type, "notnull", dflt_value, pk from pragma_table_info('${name}') order by name`,
+      ),
+      indexes: await Promise.all(
+        indexes.map(async (index) => ({
+          ...index,
+          columns: await query(`select name, "desc" from pragma_index_xinfo('${index.name}') where key order by seqno`),
+        })),
+      ),
+      foreignKeys: await query(
+        `select "table", "from", "to", on_update, on_delete from pragma_foreign_key_list('${name}') order by "from"`,
+      ),
+    };
+  }
+  return described;
+};

@@ -1,0 +1,482 @@
+import fc from "fast-check";
+import { err, ok, type Result } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { AccountStore } from "../../../application/ports/account-store.js";
+import type { TaskStore } from "../../../application/ports/task-store.js";
+import type { AccountId, Standing } from "../../../domain/account.js";
+import { credits } from "../../../domain/credits.js";
+import type { IdempotencyKey, IdempotentRequest } from "../../../domain/idempotency.js";
+import { audit } from "../../../domain/ledger.js";
+import {
+  addThumbnail,
+  expire,
+  failAttempt,
+  giveUp,
+  keep,
+  keepWithoutThumbnail,
+  retry,
+  type StoredImage,
+  uploading,
+} from "../../../domain/storage-status.js";
+import {
+  type FailureReason,
+  fail,
+  openTask,
+  type ReservedTask,
+  type SubmittedTask,
+  type SucceededTask,
+  submit,
+  succeed,
+  type Task,
+  withImage,
+} from "../../../domain/task.js";
+import {
+  aCreationRequest,
+  accountId,
+  anAccount,
+  anImageName,
+  aPaidOrder,
+  aReservedTask,
+  noon,
+  orderId,
+  secondsAfter,
+  taskId,
+} from "../builders.js";
+
+/** Both stores over one empty database, and how it is thrown away. */
+export type Stores = { readonly tasks: TaskStore; readonly accounts: AccountStore; close(): Promise<void> };
+
+/** What every store of tasks must do (application/ports/task-store.ts). */
+export const describeTaskStore = (name: string, makeStores: () => Promise<Stores>) =>
+  describe(`the task store: ${name}`, () => {
+    const owner = accountId(1);
+    const stranger = accountId(2);
+    let stores: Stores;
+    let tasks: TaskStore;
+    let accounts: AccountStore;
+
+    beforeEach(async () => {
+      stores = await makeStores();
+      ({ tasks, accounts } = stores);
+      await accounts.open(anAccount({ id: owner }), undefined, aPaidOrder({ credits: credits(100) }), undefined);
+    });
+    afterEach(async () => {
+      // Whatever a test did, the books of every account are right after it.
+      for await (const { standing, entries, tasks } of accounts.books()) {
+        expect(audit(standing, entries, tasks)).toEqual([]);
+      }
+      await stores.close();
+    });
+
+    /** Opens the task as a creation does; `dueAt` is noon unless a test cares. */
+    const open = (
+      task: ReservedTask,
+      { dueAt = noon, idempotent }: { dueAt?: Date; idempotent?: IdempotentRequest } = {},
+    ) => tasks.open(task.accountId, dueAt, idempotent, (standing) => openTask(standing, task, task.reservedAt));
+
+    const reserved = async (n = 1, dueAt = noon): Promise<ReservedTask> => {
+      const task = aReservedTask({ id: taskId(n), accountId: owner });
+      unwrap(await open(task, { dueAt }));
+      return task;
+    };
+    const submitted = async (n = 1, dueAt = noon): Promise<SubmittedTask> => {
+      const task = await reserved(n, dueAt);
+      const next = unwrap(submit(task, `upstream-${n}`, secondsAfter(noon, 1)));
+      unwrap(await tasks.move(task, next, dueAt));
+      return next;
+    };
+    const succeeded = async (n = 1): Promise<SucceededTask> => {
+      const task = await submitted(n);
+      const next = unwrap(succeed(task, uploading(`https://p.example/${n}`, anImageName(n)), secondsAfter(noon, 30)));
+      unwrap(await tasks.move(task, next, noon));
+      return next;
+    };
+    const failed = (task: Task, reason: FailureReason = "generation_failed") =>
+      unwrap(fail(task, reason, secondsAfter(noon, 60)));
+
+    const standing = async (id: AccountId = owner): Promise<Standing | undefined> => {
+      for await (const book of accounts.books()) if (book.standing.accountId === id) return book.standing;
+      return undefined;
+    };
+    const entries = async () => (await accounts.ledger(owner)).map(({ kind, credits }) => `${kind} ${credits}`);
+    const keyed = (key: string, requestSha256 = "a".repeat(64)): IdempotentRequest => ({
+      key: key as IdempotencyKey,
+      requestSha256,
+    });
+
+    describe("opening", () => {
+      it("stores the task, holds its credits, takes a slot and books the reservation", async () => {
+        const task = aReservedTask();
+        expect(await open(task)).toEqual(ok({ task, replayed: false }));
+        expect(await tasks.find(task.id, owner)).toEqual(task);
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+        expect(await accounts.ledger(owner)).toEqual([
+          { kind: "purchase", accountId: owner, orderId: orderId(1), credits: 100, at: noon },
+          { kind: "reservation", accountId: owner, taskId: task.id, credits: -4, at: noon },
+        ]);
+      });
+
+      it("shows the decision the account's standing, and gives its refusal back", async () => {
+        await reserved();
+        let seen: Standing | undefined;
+        const refused = await tasks.open(owner, noon, keyed("k"), (current) => {
+          seen = current;
+          return err({ kind: "no" as const });
+        });
+        expect(refused).toEqual(err({ kind: "no" }));
+        expect(seen).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+      });
+
+      it("leaves no trace of a refused creation, nor of its idempotency key", async () => {
+        await tasks.open(owner, noon, keyed("k"), () => err("no"));
+        expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
+        expect(await tasks.list(owner, 10, undefined)).toEqual([]);
+        expect(await open(aReservedTask(), { idempotent: keyed("k", "b".repeat(64)) })).toEqual(
+          ok({ task: aReservedTask(), replayed: false }),
+        );
+      });
+
+      it("leaves no trace of a decision that throws", async () => {
+        const opening = tasks.open(owner, noon, keyed("k"), () => {
+          throw new Error("a bug");
+        });
+        await expect(opening).rejects.toThrow("a bug");
+        expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
+        await reserved();
+      });
+
+      it("throws for an account that does not exist", async () => {
+        await expect(open(aReservedTask({ accountId: stranger }))).rejects.toThrow(stranger);
+      });
+
+      it("admits five tasks out of fifty that come at once, and no more", async () => {
+        const openings = Array.from({ length: 50 }, (_, n) => open(aReservedTask({ id: taskId(n) })));
+        const results = await Promise.all(openings);
+        expect(results.filter((result) => result.isOk())).toHaveLength(5);
+        expect(refusals(results)).toEqual(new Set(["too_many_active_tasks"]));
+        expect(await standing()).toEqual({ accountId: owner, credits: 80, activeTasks: 5 });
+      });
+
+      it("admits what the credits pay for when fifty creations come at once", async () => {
+        await accounts.open(
+          anAccount({ id: stranger }),
+          undefined,
+          aPaidOrder({ id: orderId(2), accountId: stranger, credits: credits(11) }),
+          undefined,
+        );
+        const openings = Array.from({ length: 50 }, (_, n) =>
+          open(aReservedTask({ id: taskId(n), accountId: stranger })),
+        );
+        const results = await Promise.all(openings);
+        expect(results.filter((result) => result.isOk())).toHaveLength(2);
+        expect(refusals(results)).toEqual(new Set(["insufficient_credits"]));
+        expect(await standing(stranger)).toEqual({ accountId: stranger, credits: 3, activeTasks: 2 });
+      });
+    });
+
+    describe("an idempotency key", () => {
+      it("names one task: a repeat gives that task as it is now, without asking for a decision", async () => {
+        unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
+        const next = unwrap(submit(aReservedTask(), "upstream-1", noon));
+        unwrap(await tasks.move(aReservedTask(), next, noon));
+        const repeated = await tasks.open(owner, noon, keyed("k"), () => {
+          throw new Error("must not be asked");
+        });
+        expect(repeated).toEqual(ok({ task: next, replayed: true }));
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+      });
+
+      it("is refused for another request", async () => {
+        unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
+        const other = await open(aReservedTask({ id: taskId(2) }), { idempotent: keyed("k", "b".repeat(64)) });
+        expect(other).toEqual(err({ kind: "invalid_request", message: expect.stringContaining("Idempotency-Key") }));
+        expect(await tasks.find(taskId(2), owner)).toBeUndefined();
+      });
+
+      it("is the account's own: another account may use the same", async () => {
+        const order = aPaidOrder({ id: orderId(2), accountId: stranger });
+        await accounts.open(anAccount({ id: stranger }), undefined, order, undefined);
+        unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
+        const theirs = aReservedTask({ id: taskId(2), accountId: stranger });
+        expect(await open(theirs, { idempotent: keyed("k") })).toEqual(ok({ task: theirs, replayed: false }));
+      });
+
+      it("makes one task out of twenty calls that come at once", async () => {
+        const openings = Array.from({ length: 20 }, (_, n) =>
+          open(aReservedTask({ id: taskId(n) }), { idempotent: keyed("k") }),
+        );
+        const opened = (await Promise.all(openings)).map(unwrap);
+        expect(new Set(opened.map(({ task }) => task.id)).size).toBe(1);
+        expect(opened.filter(({ replayed }) => !replayed)).toHaveLength(1);
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+      });
+
+      it("is free again once its task was refused before it was submitted", async () => {
+        unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
+        unwrap(await tasks.move(aReservedTask(), failed(aReservedTask(), "refused"), undefined));
+        const again = aReservedTask({ id: taskId(2) });
+        expect(await open(again, { idempotent: keyed("k") })).toEqual(ok({ task: again, replayed: false }));
+      });
+
+      it("goes on naming a task that failed after it was submitted", async () => {
+        unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
+        const accepted = unwrap(submit(aReservedTask(), "upstream-1", noon));
+        unwrap(await tasks.move(aReservedTask(), accepted, noon));
+        unwrap(await tasks.move(accepted, failed(accepted), undefined));
+        expect(await open(aReservedTask({ id: taskId(2) }), { idempotent: keyed("k") })).toEqual(
+          ok({ task: failed(accepted), replayed: true }),
+        );
+      });
+
+      it("is forgotten when it was first used before the given time, and not earlier", async () => {
+        unwrap(await open(aReservedTask({ reservedAt: noon }), { idempotent: keyed("k") }));
+        await tasks.forgetIdempotencyKeys(noon);
+        expect(unwrap(await open(aReservedTask(), { idempotent: keyed("k") })).replayed).toBe(true);
+        await tasks.forgetIdempotencyKeys(secondsAfter(noon, 0.001));
+        const again = aReservedTask({ id: taskId(2) });
+        expect(await open(again, { idempotent: keyed("k") })).toEqual(ok({ task: again, replayed: false }));
+      });
+    });
+
+    describe("finding", () => {
+      it("gives every kind of text back as it came", async () => {
+        let n = 100;
+        const text = fc.oneof(fc.string({ unit: "grapheme" }), fc.stringMatching(/^[?'"`\\\n\r\t%_$:;{}🌄é-]*$/u));
+        await fc.assert(
+          fc.asyncProperty(text, text, text, async (prompt, path, upstreamTaskId) => {
+            n += 1;
+            const url = `https://example.com/${encodeURIComponent(path)}?'"\\&a=?`;
+            const request = aCreationRequest({ prompt: `a ${storable(prompt)} b`, image_urls: [url, url] });
+            const task = aReservedTask({ id: taskId(n), request });
+            unwrap(await open(task, { idempotent: keyed(`k?'"\\${n}`) }));
+            expect(await tasks.find(task.id, owner)).toEqual(task);
+            const next = unwrap(submit(task, storable(upstreamTaskId), noon));
+            unwrap(await tasks.move(task, next, undefined));
+            expect(await tasks.find(task.id, owner)).toEqual(next);
+            unwrap(await tasks.move(next, failed(next), undefined));
+          }),
+          { numRuns: 60 },
+        );
+      });
+
+      it("gives a task without a prompt back without one", async () => {
+        const request = aCreationRequest({
+          prompt: undefined,
+          image_urls: ["https://example.com/a.png"],
+          visibility: "public",
+          resolution: "4k",
+        });
+        const task = aReservedTask({ request, reservedAt: new Date("2026-02-03T04:05:06.789Z") });
+        unwrap(await open(task));
+        expect(await tasks.find(task.id, owner)).toEqual(task);
+      });
+
+      it("knows no unknown id, and nothing of another account's", async () => {
+        const { id } = await reserved();
+        expect(await tasks.find(id, stranger)).toBeUndefined();
+        expect(await tasks.find(taskId(99), owner)).toBeUndefined();
+      });
+
+      it("finds a task by its slug, whoever it belongs to", async () => {
+        const task = await reserved();
+        expect(await tasks.findBySlug(task.slug)).toEqual(task);
+        expect(await tasks.findBySlug("0000000000000000" as Task["slug"])).toBeUndefined();
+      });
+    });
+
+    describe("listing", () => {
+      it("gives the newest first, page by page, of one account only", async () => {
+        const order = aPaidOrder({ id: orderId(2), accountId: stranger });
+        await accounts.open(anAccount({ id: stranger }), undefined, order, undefined);
+        unwrap(await open(aReservedTask({ id: taskId(9), accountId: stranger })));
+        for (const n of [3, 1, 5, 2, 4]) await reserved(n);
+        const ids = async (limit: number, before?: number) =>
+          (await tasks.list(owner, limit, before === undefined ? undefined : taskId(before))).map(({ id }) => id);
+        expect(await ids(2)).toEqual([taskId(5), taskId(4)]);
+        expect(await ids(2, 4)).toEqual([taskId(3), taskId(2)]);
+        expect(await ids(2, 2)).toEqual([taskId(1)]);
+        expect(await ids(2, 1)).toEqual([]);
+        expect(await ids(9, 99)).toHaveLength(5); // a task that never was
+      });
+    });
+
+    describe("moving", () => {
+      it("records a submission and leaves credits and slot where they are", async () => {
+        const task = await submitted();
+        expect(await tasks.find(task.id, owner)).toEqual(task);
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+      });
+
+      it("records a success: the slot is free, the credits are spent", async () => {
+        const task = await succeeded();
+        expect(await tasks.find(task.id, owner)).toEqual(task);
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 0 });
+        expect(await entries()).toEqual(["purchase 100", "reservation -4"]);
+      });
+
+      it.each<[string, () => Promise<Task>]>([
+        ["reserved", () => reserved()],
+        ["submitted", () => submitted()],
+      ])("refunds a %s task that fails, and frees its slot", async (_, make) => {
+        const task = await make();
+        const next = failed(task);
+        unwrap(await tasks.move(task, next, undefined));
+        expect(await tasks.find(next.id, owner)).toEqual(next);
+        expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
+        expect(await entries()).toEqual(["purchase 100", "reservation -4", "refund 4"]);
+      });
+
+      it("walks every arrow of the image's states", async () => {
+        const arrows: readonly ((image: StoredImage) => Result<StoredImage, unknown>)[] = [
+          failAttempt,
+          giveUp,
+          retry,
+          failAttempt,
+          keepWithoutThumbnail,
+          addThumbnail,
+        ];
+        let task = await succeeded();
+        for (const arrow of arrows) {
+          const next = withImage(task, unwrap(arrow(task.image)));
+          unwrap(await tasks.move(task, next, undefined));
+          expect(await tasks.find(task.id, owner)).toEqual(next);
+          task = next;
+        }
+      });
+
+      it.each([
+        ["saved", keep],
+        ["expired", expire],
+      ])("records the end of an image that is %s", async (_, end) => {
+        const task = await succeeded();
+        const next = withImage(task, unwrap<StoredImage>(end(task.image)));
+        unwrap(await tasks.move(task, next, undefined));
+        expect(await tasks.find(task.id, owner)).toEqual(next);
+      });
+
+      it("refuses to move a task from a state that it has left", async () => {
+        const before = await reserved();
+        const next = unwrap(submit(before, "upstream-1", noon));
+        unwrap(await tasks.move(before, next, noon));
+        const stale = err({ kind: "stale_task", id: before.id });
+        expect(await tasks.move(before, failed(before), undefined)).toEqual(stale);
+        expect(await tasks.move(before, unwrap(submit(before, "upstream-2", noon)), noon)).toEqual(stale);
+        expect(await tasks.find(before.id, owner)).toEqual(next);
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+      });
+
+      it("refuses to move an image from a status that it has left", async () => {
+        const before = await succeeded();
+        const saved = withImage(before, unwrap(keep(before.image)));
+        unwrap(await tasks.move(before, saved, undefined));
+        const late = await tasks.move(before, withImage(before, unwrap(expire(before.image))), undefined);
+        expect(late).toEqual(err({ kind: "stale_task", id: before.id }));
+        expect(await tasks.find(before.id, owner)).toEqual(saved);
+      });
+
+      it("refuses to move a task that does not exist", async () => {
+        const nobody = aReservedTask({ id: taskId(99) });
+        expect(await tasks.move(nobody, failed(nobody), undefined)).toEqual(err({ kind: "stale_task", id: nobody.id }));
+      });
+
+      it("lets one of many moves win that come at once: a refund happens exactly once", async () => {
+        const task = await submitted();
+        const success = unwrap(succeed(task, uploading("https://p.example/1", anImageName()), noon));
+        const moves = Array.from({ length: 20 }, (_, n) =>
+          tasks.move(task, n % 2 === 0 ? failed(task) : success, undefined),
+        );
+        const won = (await Promise.all(moves)).filter((result) => result.isOk());
+        expect(won).toHaveLength(1);
+        const current = await tasks.find(task.id, owner);
+        expect(await standing()).toEqual({
+          accountId: owner,
+          credits: current?.state === "failed" ? 100 : 96,
+          activeTasks: 0,
+        });
+      });
+
+      it("counts right when five tasks of one account fail or succeed at once", async () => {
+        const made: SubmittedTask[] = [];
+        for (const n of [1, 2, 3, 4, 5]) made.push(await submitted(n));
+        const image = (n: number) => uploading(`https://p.example/${n}`, anImageName(n));
+        await Promise.all(
+          made.map(async (task, n) =>
+            unwrap(await tasks.move(task, n < 3 ? failed(task) : unwrap(succeed(task, image(n), noon)), undefined)),
+          ),
+        );
+        expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 0 });
+      });
+    });
+
+    describe("claiming", () => {
+      const soon = secondsAfter(noon, 30);
+
+      it("gives each kind of work the tasks of its own state", async () => {
+        const a = await reserved(1);
+        const b = await submitted(2);
+        const c = await succeeded(3);
+        expect(await tasks.claim("sweep", noon, soon, 9)).toEqual([{ task: a, fence: 1 }]);
+        expect(await tasks.claim("settle", noon, soon, 9)).toEqual([{ task: b, fence: 1 }]);
+        expect(await tasks.claim("keep", noon, soon, 9)).toEqual([{ task: c, fence: 1 }]);
+      });
+
+      it("gives nothing that is not due yet, or that no work waits for", async () => {
+        await submitted(1, secondsAfter(noon, 1));
+        const done = await succeeded(2);
+        unwrap(await tasks.move(done, done, undefined));
+        const task = await submitted(3);
+        unwrap(await tasks.move(task, failed(task), undefined));
+        for (const work of ["sweep", "settle", "keep"] as const) {
+          expect(await tasks.claim(work, secondsAfter(noon, 0.999), soon, 9)).toEqual([]);
+        }
+        expect(await tasks.claim("settle", secondsAfter(noon, 1), soon, 9)).toHaveLength(1);
+      });
+
+      it("takes the longest due first, and no more than it was asked for", async () => {
+        for (const [n, seconds] of [3, 1, 5, 2].entries()) await submitted(n, secondsAfter(noon, seconds));
+        const claimed = await tasks.claim("settle", secondsAfter(noon, 9), secondsAfter(noon, 60), 2);
+        expect(claimed.map(({ task }) => task.id).sort()).toEqual([taskId(1), taskId(3)]);
+      });
+
+      it("gives each task to one of many callers that come at once", async () => {
+        for (const n of [1, 2, 3, 4, 5]) await submitted(n);
+        const claims = Array.from({ length: 8 }, () => tasks.claim("settle", noon, soon, 2));
+        const ids = (await Promise.all(claims)).flat().map(({ task }) => task.id);
+        expect(ids.sort()).toEqual([1, 2, 3, 4, 5].map(taskId));
+      });
+
+      it("gives a task again when its lease has run out: what the first holder then writes is stale", async () => {
+        const task = await submitted();
+        const [first] = await tasks.claim("settle", noon, soon, 1);
+        expect(await tasks.claim("settle", secondsAfter(noon, 29), secondsAfter(noon, 59), 1)).toEqual([]);
+        const [second] = await tasks.claim("settle", soon, secondsAfter(soon, 30), 1);
+        expect(second).toEqual({ task, fence: 2 });
+        expect(await tasks.move(first!, task, noon)).toEqual(err({ kind: "stale_task", id: task.id }));
+        expect(await tasks.move(first!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
+        expect(await tasks.move(second!, failed(task), undefined)).toEqual(ok(undefined));
+        expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
+      });
+
+      it("gives a leased task back with the time of its next work", async () => {
+        const task = await submitted();
+        const [lease] = await tasks.claim("settle", noon, soon, 1);
+        unwrap(await tasks.move(lease!, task, secondsAfter(noon, 2)));
+        expect(await tasks.claim("settle", secondsAfter(noon, 1), soon, 1)).toEqual([]);
+        expect(await tasks.claim("settle", secondsAfter(noon, 2), soon, 1)).toEqual([{ task, fence: 2 }]);
+      });
+
+      it("lets who holds no lease move a task from the state that it is in", async () => {
+        const task = await reserved();
+        await tasks.claim("sweep", noon, soon, 1);
+        expect(await tasks.move(task, unwrap(submit(task, "upstream-1", noon)), noon)).toEqual(ok(undefined));
+      });
+    });
+  });
+
+const unwrap = <T>(result: Result<T, unknown>): T => result._unsafeUnwrap();
+
+const refusals = (results: readonly Result<unknown, { readonly kind: string }>[]) =>
+  new Set(results.flatMap((result) => (result.isErr() ? [result.error.kind] : [])));
+
+/** Texts that a request may hold (creation-request.ts). */
+const storable = (text: string): string => text.replaceAll("\u0000", "").toWellFormed();
