@@ -64,6 +64,8 @@ export const panoramaMcpServer = (dependencies: Dependencies): Server => {
       await sendNotification({
         method: "notifications/progress",
         params: { progressToken, progress: seconds, total, message },
+      }).catch(() => {
+        // The client has gone: there is nobody left to tell.
       });
     };
     try {

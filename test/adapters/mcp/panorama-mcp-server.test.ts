@@ -15,6 +15,7 @@ import { SkippingClock } from "../../support/skipping-clock.js";
 
 let service: FakeService;
 let session: McpSession;
+let clock: SkippingClock;
 let logged: string[];
 let folder: string;
 
@@ -23,7 +24,7 @@ const sessionWith = async (apiKey: string) => {
   const server = panoramaMcpServer({
     client: new PanoramaClient(
       { baseUrl: parseServiceAddress(service.origin)._unsafeUnwrap(), apiKey },
-      new SkippingClock(() => service.hanging()),
+      clock,
       () => 0.5,
     ),
     site: service.origin,
@@ -41,6 +42,7 @@ beforeEach(async () => {
   await mkdir(join(folder, "allowed"));
   service = await FakeService.start();
   logged = [];
+  clock = new SkippingClock(() => service.hanging());
   session = await sessionWith(service.apiKey);
 });
 afterEach(async () => {
@@ -212,6 +214,20 @@ describe("a service in trouble", () => {
     if (expected.may_have_been_charged) expect(error?.what_to_do).toContain(`${service.origin}/works`);
     expect(service.tasks.length).toBeLessThanOrEqual(1);
     expect(new Set(post().map(({ headers }) => headers["idempotency-key"]))).toEqual(new Set(['"key-1"']));
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ["generate_panorama_from_text", aHarbour],
+    ["generate_panorama_from_images", { image_urls: ["https://images.test/a.jpg"], resolution: "1k" }],
+    ["get_panorama_task", { id: "task-1" }],
+    ["get_panorama_task", { id: "task-1", wait_seconds: 30 }],
+    ["get_credit_balance", {}],
+    ["upload_reference_images", { images: [base64(pngBytes(20))] }],
+  ])("that never answers holds %s %j up for 45 seconds at most", async (tool, args) => {
+    for (const method of ["GET", "POST"]) service.failNext(method, "/", ...Array(9).fill({ kind: "hang" }));
+    const start = clock.now().getTime();
+    expect(await session.error(tool, args)).toMatchObject({ code: "timeout" });
+    expect(clock.now().getTime() - start).toBeLessThanOrEqual(45_000);
   });
 
   it("continues a creation in doubt when it is called again with the same arguments, and charges once", async () => {
