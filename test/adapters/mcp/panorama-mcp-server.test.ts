@@ -295,11 +295,13 @@ describe("local files", () => {
   it("outside, behind a link, or of another kind are refused in the same words, and nothing is sent", async () => {
     await writeFile(join(folder, "outside.png"), pngBytes(50));
     await symlink(join(folder, "outside.png"), join(folder, "allowed", "link.png"));
+    await symlink(folder, join(folder, "allowed", "linked"));
     await mkdir(join(folder, "allowed", "folder.png"));
     for (const path of [
       join(folder, "outside.png"),
       join(folder, "allowed", "..", "outside.png"),
       join(folder, "allowed", "link.png"),
+      join(folder, "allowed", "linked", "outside.png"),
       join(folder, "allowed", "folder.png"),
       join(folder, "allowed", "missing.png"),
       "allowed/harbour.png",
