@@ -44,8 +44,6 @@ type Answer = {
   readonly cause?: unknown;
 };
 
-const CHECK_FIRST = "The task may have been accepted all the same: look at your tasks with GET /api/v1/panoramas";
-
 /** Total by construction: a kind of error without an answer does not compile. */
 const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, { kind: Kind }>) => Answer } = {
   invalid_request: ({ message }) => ({ status: 400, code: "invalid_request", message }),
@@ -86,7 +84,7 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
   internal_error: ({ requestId, thrown }) => ({
     status: 500,
     code: "internal_error",
-    message: `Something went wrong on our side (request ${requestId}). ${CHECK_FIRST} before you create it again.`,
+    message: `Something went wrong on our side (request ${requestId}). If this was a creation, it may have been accepted all the same: look at your tasks with GET /api/v1/panoramas before you send it again.`,
     cause: thrown,
   }),
 };

@@ -92,6 +92,7 @@ export class Listener {
         try {
           await writeReply(request, response, withHeaders(reply, { "x-request-id": requestId }), this.stopping);
         } catch (error) {
+          response.close(); // so that no client takes half an image for a whole one
           this.observer.failed(requestId, error);
         }
         const seconds = (performance.now() - startedAt) / 1000;

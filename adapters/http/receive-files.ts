@@ -12,6 +12,9 @@ import type { Exchange } from "./exchange.js";
 /** Parts of one request, `files` and others together. */
 const PARTS_MAX = 50;
 
+/** What a part without a type has (RFC 7578, 4.4); many clients send files so. */
+const UNDECLARED = "text/plain";
+
 /**
  * Receives the parts named `files` of a `multipart/form-data` body into `folder`, a few chunks in memory at a time, and
  * stops at the first rule that is broken. Once it has resolved, or rejected, nothing writes into the folder any more.
@@ -34,14 +37,14 @@ export const receiveFiles = async (
 const receive = (exchange: Exchange, parser: Busboy, folder: string, writes: Promise<void>[]) =>
   new Promise<Result<UploadedFile[], InvalidRequest>>((resolve, reject) => {
     const refuse = (refusal: InvalidRequest): void => resolve(err(refusal));
-    const declaredTypes: string[] = [];
+    const declaredTypes: (string | undefined)[] = [];
     const sizes: number[] = [];
     const pathOf = (index: number): string => join(folder, String(index));
 
     parser.on("file", (name: string | undefined, content, { mimeType }) => {
       content.on("error", () => {}); // the parser tells of it too
       if (name !== "files") return void content.resume();
-      const index = declaredTypes.push(mimeType) - 1;
+      const index = declaredTypes.push(mimeType === UNDECLARED ? undefined : mimeType) - 1;
       sizes.push(0);
       admitSizes(sizes).mapErr(refuse);
       const counted = async function* (chunks: AsyncIterable<Buffer>) {

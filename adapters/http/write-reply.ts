@@ -5,8 +5,8 @@ import type { Reply, StreamedBody } from "./reply.js";
 type BodyParser = { _body_parser_stop(): void; received: boolean };
 
 /**
- * Writes an answer: the only place that does. Resolves when it is written or the client has gone; rejects only if a
- * streamed body cannot be read, and then the connection is cut, so that no client takes half an image for a whole one.
+ * Writes an answer: the only place that does. Resolves when it is written or the client has gone; rejects if a streamed
+ * body cannot be read to its end.
  */
 export const writeReply = async (request: Request, response: Response, reply: Reply, close: boolean): Promise<void> => {
   if (response.completed || response.initiated) return; // the client has gone
@@ -34,14 +34,13 @@ const stream = async (response: Response, { sizeBytes, open }: StreamedBody): Pr
   const source = open();
   const gone = new Promise<void>((resolve) => response.once("abort", () => resolve()));
   try {
+    let written = 0;
     for await (const chunk of source) {
       await Promise.race([gone, writeChunk(response, chunk, sizeBytes)]);
       if (response.completed) return;
+      written += chunk.length;
     }
-    response.completed = true; // hyper-express does not notice that the last chunk was the end
-  } catch (error) {
-    response.close();
-    throw error;
+    if (written !== sizeBytes) throw new Error(`the body ended after ${written} of ${sizeBytes} bytes`);
   } finally {
     source.destroy();
   }

@@ -55,7 +55,8 @@ type SqliteConnection = {
 
 const prepareSqlite = (connection: SqliteConnection, done: (error: Error | null, connection: unknown) => void) => {
   connection.configure("busyTimeout", SQLITE_BUSY_MILLISECONDS);
-  const pragmas = "pragma journal_mode = wal; pragma synchronous = normal; pragma foreign_keys = on";
+  // Full: what a customer was told is on the disk before they are told, also when the power fails.
+  const pragmas = "pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on";
   connection.exec(pragmas, (error) => done(error, connection));
 };
 

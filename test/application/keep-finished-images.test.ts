@@ -69,7 +69,7 @@ describe("keeping a finished image", () => {
 
       const waits: number[] = [];
       await world.keep();
-      for (let seconds = 0; (await image()).status === "uploading"; ) {
+      for (let seconds = 0; (await image()).status === "uploading" && seconds < 100; ) {
         await world.clock.advance(1_000);
         seconds += 1;
         if ((await world.keep()) === 1) {

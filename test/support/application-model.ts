@@ -82,9 +82,9 @@ type Step =
   | { readonly kind: "script"; readonly script: Partial<Script> }
   | { readonly kind: "storage"; readonly available: boolean; readonly thumbnails: boolean };
 
-const OWNERS = 2;
 const INSTANCES = 2;
-const CREDITS_AT_FIRST = 60;
+/** Each owner's: one runs into the limit of active tasks first, the other one out of credits. */
+const CREDITS_AT_FIRST = [60, 12];
 const ORDERED_CREDITS = [4, 20];
 
 const instance = fc.nat({ max: INSTANCES - 1 });
@@ -97,7 +97,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("create" as const),
       instance,
-      owner: fc.nat({ max: OWNERS - 1 }),
+      owner: fc.nat({ max: CREDITS_AT_FIRST.length - 1 }),
       key: fc.constantFrom(undefined, "key-1", "key-2"),
       request: fc.constantFrom(
         aCreationRequest(),
@@ -230,8 +230,8 @@ class Model {
     const world = aWorld(stores);
     const owners: AccountId[] = [];
     const orders: OrderId[] = [];
-    for (let n = 0; n < OWNERS; n += 1) {
-      const owner = await anOwner(world, CREDITS_AT_FIRST);
+    for (const creditsAtFirst of CREDITS_AT_FIRST) {
+      const owner = await anOwner(world, creditsAtFirst);
       owners.push(owner);
       for (const amount of ORDERED_CREDITS) {
         orders.push((await world.createOrder(owner, credits(amount)))._unsafeUnwrap().id);

@@ -16,7 +16,7 @@ import type { TaskId } from "../../../domain/task-id.js";
 import { type Job, JobFolder } from "./job-folder.js";
 import type { PaintPool } from "./paint-pool.js";
 import { REFERENCE_WIDTH_RADIANS, type Reference } from "./painter/references.js";
-import { sceneOf } from "./painter/scene.js";
+import { sceneOf } from "./painter/scene-of.js";
 import type { ReferenceImages } from "./reference-images.js";
 import { type SandboxTrigger, sandboxTriggerOf } from "./sandbox-trigger.js";
 

@@ -150,19 +150,24 @@ describe("a large image", () => {
     await service.end();
   });
 
-  it("that cannot be read to its end cuts the connection, so that nobody takes a half for the whole", async () => {
-    const failing = () =>
-      Readable.from(
-        (async function* () {
-          yield Buffer.alloc(1000);
-          throw new Error("disk gone");
-        })(),
-      );
+  const half = async function* (end: () => void) {
+    yield Buffer.alloc(1000);
+    end();
+  };
+  const failure = () => {
+    throw new Error("disk gone");
+  };
+
+  it.each([
+    ["cannot be read to its end", failure, "disk gone"],
+    ["is shorter than it was said to be", () => {}, `ended after 1000 of ${SIZE} bytes`],
+  ])("that %s cuts the connection, so that nobody takes a half for the whole", async (_, end, logged) => {
+    const failing = () => Readable.from(half(end));
     const service = await HttpService.start({ assets: { ...countingAssets().assets, stream: failing } });
     const whole = async () => (await fetch(`${service.url}/assets/${name}`)).arrayBuffer();
     await expect(whole()).rejects.toThrow(/fetch failed|terminated/);
     while (service.finished.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    expect(String(service.failures[0]?.error)).toContain("disk gone");
+    expect(String(service.failures[0]?.error)).toContain(logged);
     await service.end();
   });
 });

@@ -1,8 +1,13 @@
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { tlsCertificate } from "../../../adapters/storage/tls-certificate.js";
 import { expectError } from "../../support/error-answer.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
 import { RawConnection } from "../../support/raw-connection.js";
+import { freePort } from "../../support/service-process.js";
 
 describe("what operators look at", () => {
   let service: HttpService;
@@ -80,6 +85,18 @@ describe("starting", () => {
     await expect(HttpService.start({}, { port })).rejects.toThrow("is in use");
     other.close();
     await service.end();
+  });
+
+  it("leaves nothing open when only the TLS port is in use", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "panorama-tls-"));
+    const certificate = await tlsCertificate(folder, new Date());
+    const first = await HttpService.start({}, { tls: { ...certificate, port: 0 } });
+    const port = await freePort();
+    const second = HttpService.start({}, { port, tls: { ...certificate, port: first.tlsPort } });
+    await expect(second).rejects.toThrow(`Port ${first.tlsPort} on 127.0.0.1 is in use`);
+    await expect(RawConnection.open(port)).rejects.toThrow("ECONNREFUSED");
+    await first.end();
+    await rm(folder, { recursive: true });
   });
 
   it("says clearly that an address is not one of this machine", async () => {

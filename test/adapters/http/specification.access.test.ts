@@ -1,4 +1,6 @@
+import { rm } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createApiKey } from "../../../application/create-api-key.js";
 import { expectError } from "../../support/error-answer.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
 
@@ -105,7 +107,6 @@ describe("who is let in", () => {
   });
 
   it("shares the limit of tasks in processing among all keys of an account", async () => {
-    const { createApiKey } = await import("../../../application/create-api-key.js");
     const second = (await createApiKey(service)(customer.accountId, "second"))._unsafeUnwrap().secret;
     for (let n = 0; n < 5; n++) await service.created(customer);
     const response = await service.create({ ...customer, key: second });
@@ -203,6 +204,16 @@ describe("when something is broken inside", () => {
         error: { message: expect.stringContaining("hunter2") },
       });
     }
+    await service.end();
+  });
+
+  it("answers 500 internal_error when there is no room for an upload", async () => {
+    const service = await HttpService.start();
+    await rm(`${service.folder}/uploads`, { recursive: true });
+    const init = { method: "POST", body: new FormData() };
+    const response = await service.request("/images", await service.customer(), init);
+    expect(await expectError(response, 500, "internal_error")).not.toContain(service.folder);
+    expect(String(service.failures.at(-1)?.error)).toContain("ENOENT");
     await service.end();
   });
 

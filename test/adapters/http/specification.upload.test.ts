@@ -1,4 +1,5 @@
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { ok } from "neverthrow";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { expectError } from "../../support/error-answer.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
@@ -69,6 +70,13 @@ describe("POST /images", () => {
 
   it("takes an image whose type is declared as application/octet-stream", async () => {
     expect((await upload(formOf([new Blob([bytesOf("image/png")])]))).status).toBe(200);
+  });
+
+  it("takes an image whose type is not declared at all, as many clients send it", async () => {
+    const head = '--x\r\ncontent-disposition: form-data; name="files"; filename="a.png"\r\n\r\n';
+    const body = Buffer.concat([Buffer.from(head), bytesOf("image/png"), Buffer.from("\r\n--x--\r\n")]);
+    const [url] = await urlsOf(await upload(body, { "content-type": "multipart/form-data; boundary=x" }));
+    expect(url).toMatch(/\.png$/);
   });
 
   it("ignores parts of other names", async () => {
@@ -191,7 +199,6 @@ describe("POST /images", () => {
   });
 
   it("clears away at its start what a killed process has left", async () => {
-    const { mkdir, writeFile } = await import("node:fs/promises");
     const uploadsFolder = `${service.folder}/left-over`;
     await mkdir(`${uploadsFolder}/upload-1`, { recursive: true });
     await writeFile(`${uploadsFolder}/upload-1/0`, "half an image");
@@ -210,7 +217,7 @@ describe("many large uploads at once", () => {
         most = Math.max(most, ++atOnce);
         for (const file of files) expect((await file.read()).length).toBe(file.sizeBytes);
         atOnce -= 1;
-        return (await import("neverthrow")).ok([]);
+        return ok([]);
       },
     });
     const customers = await Promise.all(Array.from({ length: 8 }, () => service.customer()));

@@ -116,7 +116,7 @@ export class Props {
     const needles = 0.5 + this.noise.at2(u * 7, v * 34 + 9 * this.own);
     this.shade(paint, clamp01(0.35 + 0.4 * needles - 0.25 * tier), u, v);
     if (this.props.snowy) {
-      const snow = smoothstep(0.35, 0.75, needles + 0.5 * (1 - tier));
+      const snow = smoothstep(-0.1, 1.1, needles + 0.5 * (1 - tier));
       cover(paint, this.lit(SNOW, 0.9 + 0.2 * u * this.litSide), 0.85 * snow);
     }
     return Math.max(v < 0.05 ? 0 : opacity, trunk);

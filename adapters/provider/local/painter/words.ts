@@ -1,4 +1,4 @@
-/** What a prompt can ask for, each with the words that mean it (whole words; a final `*` stands for any ending). */
+/** What a prompt can ask for, each with the words that mean it (whole words; `*` stands for any ending, `_` for blanks). */
 const VOCABULARY = {
   golden: "golden",
   sunset: "sunset* evening dusky",
@@ -13,8 +13,8 @@ const VOCABULARY = {
   snow: "snow* winter* ice icy frozen frost* arctic polar glacier* alaska antarctic* christmas",
   autumn: "autumn* fall october foliage",
   spring: "spring blossom* cherry sakura flower* wildflower* lavender tulip* bloom*",
-  aurora: "aurora* borealis northern-lights northern",
-  moon: "moon full-moon moonlit moonlight",
+  aurora: "aurora* borealis northern_lights",
+  moon: "moon moonlit moonlight",
   mountains: "mountain* alp alps alpine peak* himalaya* summit* rocky rockies cliff* valley* fjord* canyon* highland*",
   hills: "hill* countryside rolling farmland vineyard* tuscan* tuscany",
   meadow: "meadow* grass* prairie field* pasture* steppe savanna* park plain plains",
@@ -26,20 +26,19 @@ const VOCABULARY = {
   beach: "beach* shore* coast* tropical palm palms caribbean maldives hawaii* bali paradise",
   city: "city cities skyline* urban downtown skyscraper* metropolis street* town towers manhattan tokyo cyberpunk building*",
   neon: "neon cyberpunk synthwave vaporwave futuristic",
-  space: "space galaxy galaxies nebula* cosmos cosmic interstellar universe orbit* deep-space starfield",
+  space: "space galaxy galaxies nebula* cosmos cosmic interstellar universe orbit* starfield",
   mars: "mars martian",
-  lunar: "lunar moonscape crater* apollo",
+  lunar: "lunar moonscape moon_surface surface_of_the_moon on_the_moon crater* apollo",
   alien: "alien* exoplanet* sci-fi scifi fantasy surreal dream* otherworldly magic* enchanted",
   planet: "planet* saturn jupiter ring rings",
   volcano: "volcan* lava magma eruption* inferno hell apocalyp*",
   underwater: "underwater undersea submarine reef coral diving seabed subaquatic aquarium atlantis",
-  rainbow: "rainbow*",
 } as const satisfies Record<string, string>;
 
 export type Feature = keyof typeof VOCABULARY;
 
 const patterns = Object.entries(VOCABULARY).map(([feature, words]) => {
-  const alternatives = words.replaceAll("*", "\\p{L}*").split(" ").join("|");
+  const alternatives = words.replaceAll("*", "\\p{L}*").replaceAll(" ", "|").replaceAll("_", "\\s+");
   return [feature as Feature, new RegExp(`(?<![\\p{L}-])(?:${alternatives})(?![\\p{L}-])`, "iu")] as const;
 });
 

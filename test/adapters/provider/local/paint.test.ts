@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, it } from "vitest";
 import { PaintPool } from "../../../../adapters/provider/local/paint-pool.js";
 import type { Reference } from "../../../../adapters/provider/local/painter/references.js";
-import { sceneOf } from "../../../../adapters/provider/local/painter/scene.js";
+import { sceneOf } from "../../../../adapters/provider/local/painter/scene-of.js";
 
 const pool = new PaintPool(2);
 afterAll(() => pool.close());
@@ -184,7 +184,8 @@ describe("the paint pool", () => {
     delay.enable();
     await painted("a lake in the mountains", 3840);
     delay.disable();
-    expect(delay.max / 1e6).toBeLessThan(250);
+    // Painting here would take seconds at a time; the bound leaves room for a busy machine.
+    expect(delay.max / 1e6).toBeLessThan(1000);
   }, 120_000);
 
   it("fails one job cleanly when its worker crashes, and paints the next with a new one", async () => {
