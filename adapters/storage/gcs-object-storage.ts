@@ -25,7 +25,7 @@ export type Patience = {
   readonly firstPauseMilliseconds: number;
 };
 
-const PATIENCE: Patience = { attemptMilliseconds: 15_000, totalMilliseconds: 30_000, firstPauseMilliseconds: 500 };
+const PATIENCE: Patience = { attemptMilliseconds: 10_000, totalMilliseconds: 30_000, firstPauseMilliseconds: 500 };
 
 /** An object never changes, and so a cache need never ask again. */
 const CACHE_CONTROL = "public, max-age=31536000, immutable";
@@ -80,19 +80,19 @@ export class GcsObjectStorage implements ObjectStorage {
     return name !== undefined && this.urlOf(name) === url ? name : undefined;
   }
 
-  /** Repeats what may go better the next time, after pauses that grow, until the total time is up. */
+  /** Repeats what may go better the next time, after pauses that grow, while there is time for a whole attempt. */
   private async persistently<T>(call: (signal: AbortSignal) => Promise<T>): Promise<Result<T, StorageUnavailable>> {
     const { attemptMilliseconds, totalMilliseconds, firstPauseMilliseconds } = this.patience;
     const deadline = performance.now() + totalMilliseconds;
     for (let longestPause = firstPauseMilliseconds; ; longestPause *= 2) {
-      const millisecondsLeft = Math.ceil(deadline - performance.now());
       try {
-        return ok(await within(Math.min(attemptMilliseconds, millisecondsLeft), call));
+        return ok(await within(attemptMilliseconds, call));
       } catch (error) {
         const failure = failureOf(error);
         // Of different length each time, so that several instances do not come back at one moment.
         const pause = longestPause * (0.5 + Math.random() / 2);
-        if (!failure.passes || performance.now() + pause >= deadline) return err(unavailable(failure));
+        const isTooLate = performance.now() + pause + attemptMilliseconds > deadline;
+        if (!failure.passes || isTooLate) return err(unavailable(failure));
         await setTimeout(pause);
       }
     }
@@ -184,7 +184,7 @@ const failureOf = (error: unknown): Failure => {
   if (typeof code === "number") {
     return { reason: `Cloud Storage answered ${code}`, passes: code === 408 || code === 429 || code >= 500 };
   }
-  return { reason: `Cloud Storage gave no whole answer (${code})`, passes: true };
+  return { reason: `Cloud Storage cannot be used (${code})`, passes: true };
 };
 
 /** A status of HTTP, or else what the system or the client calls the failure. */

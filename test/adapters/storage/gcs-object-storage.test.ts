@@ -9,7 +9,7 @@ import { FakeGcs, type Fault } from "../../support/fake-gcs.js";
 const PUBLIC_URL = "https://cdn.example/bucket";
 /** Enough for several attempts. */
 const PATIENCE: Patience = { attemptMilliseconds: 800, totalMilliseconds: 5_000, firstPauseMilliseconds: 10 };
-/** Enough for two or three that are never answered. */
+/** Enough for two that are never answered. */
 const LITTLE: Patience = { attemptMilliseconds: 200, totalMilliseconds: 500, firstPauseMilliseconds: 10 };
 
 const NAME = referenceImageName("ab".repeat(32), "image/png");
@@ -218,7 +218,7 @@ describe("a storage that stays away", () => {
     await storageWith({ attemptMilliseconds: 200, totalMilliseconds: 600, firstPauseMilliseconds: 40 }).read(NAME);
 
     expect(gcs.requests.length).toBeGreaterThan(1);
-    // The shortest pauses are 20, 40, 80 and 160 ms; with the next one, of 320, the time is up. Without growth: twenty.
+    // The shortest pauses are 20, 40, 80 and 160 ms; after the next one there is no time. Without growth: a dozen.
     expect(gcs.requests.length).toBeLessThanOrEqual(5);
   });
 
@@ -232,7 +232,7 @@ describe("a storage that stays away", () => {
     for (const result of results) {
       expect(result._unsafeUnwrapErr()).toEqual({
         kind: "storage_unavailable",
-        reason: "Cloud Storage gave no whole answer (ECONNREFUSED)",
+        reason: "Cloud Storage cannot be used (ECONNREFUSED)",
       });
     }
   });
