@@ -65,7 +65,7 @@ export const createPanorama =
     const submitted = legal(submit(task, submission.value, submittedAt));
     const firstLook = new Date(submittedAt.getTime() + provider.pollMilliseconds);
     const recorded = await tasks.move(task, submitted, firstLook);
-    if (recorded.isErr()) return afterTheSweep(ports, task, submission.value);
+    if (recorded.isErr()) return afterTheSweep(ports, task, `accepted as ${submission.value}`);
     reporter.report({ kind: "task_submitted", taskId: task.id, upstreamTaskId: submission.value });
     signals.announce(submitted);
     return ok({ task: submitted, replayed: false });
@@ -77,32 +77,34 @@ const reasonOf: Record<SubmissionFailure["kind"], FailureReason> = {
 };
 
 const failAndRefund = async (
-  { tasks, clock, reporter, signals }: Ports,
+  ports: Ports,
   task: Task,
   failure: SubmissionFailure,
-): Promise<Result<never, UpstreamError>> => {
+): Promise<Result<CreatedPanorama, UpstreamError>> => {
+  const { tasks, clock, reporter, signals } = ports;
   const reason = reasonOf[failure.kind];
   const failed = legal(fail(task, reason, clock.now()));
-  // Stale means that the sweep has failed and refunded it already.
   const moved = await tasks.move(task, failed, undefined);
-  if (moved.isOk()) {
-    reporter.report({ kind: "task_failed", taskId: task.id, reason, detail: failure.reason });
-    signals.announce(failed);
-  }
+  if (moved.isErr()) return afterTheSweep(ports, task, failure.reason);
+  reporter.report({ kind: "task_failed", taskId: task.id, reason, detail: failure.reason });
   if (failure.kind === "unknown") {
     reporter.report({ kind: "possible_orphan", taskId: task.id, detail: failure.reason });
   }
+  signals.announce(failed);
   return err({ kind: "upstream_error" });
 };
 
-/** The answer came after the submission deadline: the sweep has found the upstream task itself, or given up on it. */
+/**
+ * The end of the call came after the submission deadline. The sweep has found the upstream task itself, and then the
+ * customer has a task and pays for it, whatever the call ended with; or it has given up and refunded.
+ */
 const afterTheSweep = async (
   { tasks, reporter }: Ports,
   { id, accountId }: Task,
-  upstreamTaskId: string,
+  lateEnd: string,
 ): Promise<Result<CreatedPanorama, UpstreamError>> => {
   const current = await tasks.find(id, accountId);
   if (current !== undefined && current.state !== "failed") return ok({ task: current, replayed: false });
-  reporter.report({ kind: "possible_orphan", taskId: id, detail: `${upstreamTaskId} was accepted after the deadline` });
+  reporter.report({ kind: "possible_orphan", taskId: id, detail: `ended after the submission deadline: ${lateEnd}` });
   return err({ kind: "upstream_error" });
 };

@@ -37,16 +37,16 @@ export const waitForTask =
     const deadline = clock.now().getTime() + waitMilliseconds;
     for (;;) {
       const woken = new AbortController();
-      // Listens before it reads: a move between the two is not missed.
-      const moved = signals.next(id, AbortSignal.any([signal, woken.signal]));
-      const task = await readTask({ tasks })(id, owner);
-      const left = deadline - clock.now().getTime();
-      if (task.isErr() || !isActive(task.value) || left <= 0 || signal.aborted) {
-        woken.abort();
-        return task;
+      const ended = AbortSignal.any([signal, woken.signal]);
+      try {
+        // Listens before it reads: a move between the two is not missed.
+        const moved = signals.next(id, ended);
+        const task = await readTask({ tasks })(id, owner);
+        const left = deadline - clock.now().getTime();
+        if (task.isErr() || !isActive(task.value) || left <= 0 || signal.aborted) return task;
+        await Promise.race([moved, clock.sleep(Math.min(left, LOOK_EVERY_MILLISECONDS), ended)]);
+      } finally {
+        woken.abort(); // nobody listens or sleeps on, also when the store has thrown
       }
-      const slept = clock.sleep(Math.min(left, LOOK_EVERY_MILLISECONDS), AbortSignal.any([signal, woken.signal]));
-      await Promise.race([moved, slept]);
-      woken.abort();
     }
   };

@@ -34,16 +34,14 @@ export const admitRequest = (
   limit: number,
   nowMilliseconds: number,
 ): Result<Admission, RateLimited> => {
-  // A clock that was set back leaves admissions in the future. They count as made just now: no later, or the key would
-  // be shut out until the clock has caught up.
-  const within = log
-    .map((at) => Math.min(at, nowMilliseconds))
-    .filter((at) => at > nowMilliseconds - RATE_WINDOW_MILLISECONDS);
+  // An admission a whole window ahead is from before the clock was set back: it is forgotten, or the key would be shut
+  // out until the clock has caught up.
+  const within = log.filter((at) => Math.abs(at - nowMilliseconds) < RATE_WINDOW_MILLISECONDS);
   const [oldest = nowMilliseconds] = within.slice(-limit);
   const waitSeconds = Math.max(1, Math.ceil((oldest + RATE_WINDOW_MILLISECONDS - nowMilliseconds) / 1000));
   return within.length < limit
     ? ok({
-        log: [...within, nowMilliseconds],
+        log: [...within, nowMilliseconds].sort((a, b) => a - b),
         limit,
         remaining: limit - within.length - 1,
         resetSeconds: waitSeconds,

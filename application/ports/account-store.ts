@@ -3,7 +3,7 @@ import type { Account, AccountId, Email, Standing } from "../../domain/account.j
 import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
 import type { Credits } from "../../domain/credits.js";
 import type { LedgerEntry } from "../../domain/ledger.js";
-import type { Order, OrderId, PaidOrder } from "../../domain/order.js";
+import type { Order, OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
 import type { Task } from "../../domain/task.js";
 import type { NotFound } from "../errors.js";
 
@@ -25,7 +25,7 @@ export interface AccountStore {
   /** Oldest first. */
   ledger(id: AccountId): Promise<LedgerEntry[]>;
 
-  insertOrder(order: Order): Promise<void>;
+  insertOrder(order: PendingOrder): Promise<void>;
   findOrder(id: OrderId): Promise<Order | undefined>;
   /** Stores the paid order, its ledger entry and its credits if the stored order is still pending; else does nothing. */
   payOrder(order: PaidOrder): Promise<void>;

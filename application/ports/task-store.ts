@@ -2,6 +2,7 @@ import type { Result } from "neverthrow";
 import type { AccountId, Standing } from "../../domain/account.js";
 import type { IdempotentRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
+import type { Slug } from "../../domain/slug.js";
 import type { ReservedTask, SubmittedTask, SucceededTask, Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 
@@ -43,6 +44,8 @@ export interface TaskStore {
 
   /** Somebody else's task is `undefined`, as an unknown id is. */
   find(id: TaskId, owner: AccountId): Promise<Task | undefined>;
+  /** Whoever it belongs to. */
+  findBySlug(slug: Slug): Promise<Task | undefined>;
 
   /** Newest first, at most `limit`, older than the task `before` (any id: it need not exist any more). */
   list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]>;
@@ -54,10 +57,11 @@ export interface TaskStore {
   claim<Work extends keyof DueWork>(work: Work, now: Date, until: Date, limit: number): Promise<Lease<DueWork[Work]>[]>;
 
   /**
-   * Stores `next` if the stored task is still in the state of `current` (and, with a lease, nobody else has claimed it
-   * since), in one transaction with all that the move entails: a failed task's refund entry and credits, the slot of a
-   * task that is not active any more, and the idempotency key of a creation that was refused. `dueAt` is when the
-   * next background work is due, `undefined` when none is. `next` may be the task as it was: then only `dueAt` changes.
+   * Stores `next` if the stored task is still in the state of `current` and its image in the same storage status (and,
+   * with a lease, nobody else has claimed it since), in one transaction with all that the move entails: a failed task's
+   * refund entry and credits, the slot of a task that is not active any more, and the idempotency key of a creation that
+   * was refused. `dueAt` is when the next background work is due, `undefined` when none is. `next` may be the task as it
+   * was: then only `dueAt` changes.
    */
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
 

@@ -1,0 +1,60 @@
+import type { Readable } from "node:stream";
+import type { Result } from "neverthrow";
+import { type NotFound, notFound } from "../../application/errors.js";
+import type { StorageUnavailable } from "../../application/ports/object-storage.js";
+import { shown } from "../../domain/invalid-request.js";
+import { type ObjectName, parseObjectName } from "../../domain/object-name.js";
+import { byteRange } from "./byte-range.js";
+import { errorBody, errorReply } from "./errors.js";
+import type { Handler } from "./listener.js";
+import type { Reply } from "./reply.js";
+
+/** Stored objects, where this service itself serves them. */
+export type Assets = {
+  stat(
+    name: ObjectName,
+  ): Promise<Result<{ readonly sizeBytes: number; readonly contentType: string }, NotFound | StorageUnavailable>>;
+  /** The bytes from `start` to `end`, both included. */
+  stream(name: ObjectName, start: number, end: number): Readable;
+};
+
+/** `GET /assets/{folder}/{file}`: an object of the storage. Objects never change, so they may be kept for ever. */
+export const assetRoute =
+  (assets: Assets): Handler =>
+  async (exchange) => {
+    const path = `${exchange.parameter("folder")}/${exchange.parameter("file")}`;
+    const name = parseObjectName(path);
+    if (name === undefined) return errorReply(notFound(`There is no image ${shown(path)}.`));
+    const found = await assets.stat(name);
+    if (found.isErr()) return errorReply(found.error);
+    const { sizeBytes, contentType } = found.value;
+
+    const etag = `"${name}"`;
+    const headers = {
+      "content-type": contentType,
+      "x-content-type-options": "nosniff", // an image may carry text that looks like a page
+      "cache-control": "public, max-age=31536000, immutable",
+      "access-control-allow-origin": "*", // WebGL takes no textures from elsewhere without it
+      "accept-ranges": "bytes",
+      etag,
+    };
+    const reply = (status: number, start: number, end: number, more = {}): Reply => ({
+      status,
+      headers: { ...headers, ...more },
+      body: { sizeBytes: end - start + 1, open: () => assets.stream(name, start, end) },
+    });
+
+    if (isKnown(exchange.header("if-none-match"), etag)) return { status: 304, headers, body: undefined };
+    const stillFits = (exchange.header("if-range") ?? etag) === etag;
+    const range = stillFits && exchange.method === "GET" ? byteRange(exchange.header("range"), sizeBytes) : "whole";
+    if (range === "whole") return reply(200, 0, sizeBytes - 1);
+    if (range === "unsatisfiable") {
+      const message = `Range: the image has ${sizeBytes} bytes, so ${shown(exchange.header("range"))} is outside of it.`;
+      return errorBody(416, "invalid_request", message, { "content-range": `bytes */${sizeBytes}` });
+    }
+    const { start, end } = range;
+    return reply(206, start, end, { "content-range": `bytes ${start}-${end}/${sizeBytes}` });
+  };
+
+const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  (ifNoneMatch ?? "").split(",").some((known) => ["*", etag, `W/${etag}`].includes(known.trim()));

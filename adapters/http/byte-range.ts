@@ -1,0 +1,19 @@
+/** The first and the last byte, both included. */
+export type ByteRange = { readonly start: number; readonly end: number };
+
+/**
+ * What a `Range` header asks for (RFC 9110, 14.2) of so many bytes. Anything but one range of bytes is ignored, and the
+ * whole is sent, as the RFC allows.
+ */
+export const byteRange = (header: string | undefined, sizeBytes: number): ByteRange | "whole" | "unsatisfiable" => {
+  const [, first = "", last = ""] = /^bytes=\s*([0-9]*)-([0-9]*)\s*$/i.exec(header ?? "") ?? [];
+  if (first === "" && last === "") return "whole";
+  if (first === "") {
+    const start = Math.max(0, sizeBytes - Number(last));
+    return start < sizeBytes ? { start, end: sizeBytes - 1 } : "unsatisfiable";
+  }
+  const start = Number(first);
+  const end = last === "" ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1);
+  if (last !== "" && Number(last) < start) return "whole";
+  return start < sizeBytes ? { start, end } : "unsatisfiable";
+};

@@ -1,0 +1,48 @@
+import { err, ok, type Result } from "neverthrow";
+import { z } from "zod";
+import type { CreatePanorama } from "../../application/create-panorama.js";
+import { parseCreationRequest } from "../../domain/creation-request.js";
+import { type IdempotencyKey, parseIdempotencyKey } from "../../domain/idempotency.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
+import type { Exchange } from "./exchange.js";
+import type { GuardedHandler } from "./guard.js";
+import { readJson } from "./json-body.js";
+import { json } from "./reply.js";
+
+/** Specification, Creation response. */
+export const creationResponseSchema = z
+  .object({
+    id: z.string(),
+    status: z.literal("processing"),
+    credits_charged: z.int().min(0).max(10).meta({ description: "Credits reserved." }),
+  })
+  .meta({ id: "CreationResponse" });
+
+/** `POST /panoramas`. */
+export const createPanoramaRoute =
+  (createPanorama: CreatePanorama): GuardedHandler =>
+  async (exchange, owner) => {
+    const key = idempotencyKeyOf(exchange);
+    if (key.isErr()) return err(key.error);
+    const request = (await readJson(exchange)).andThen(parseCreationRequest);
+    if (request.isErr()) return err(request.error);
+
+    const created = await createPanorama(owner, request.value, key.value);
+    return created.map(({ task, replayed }) => {
+      // A replay may find the task further on; the answer to a creation is the same for ever.
+      const body: z.infer<typeof creationResponseSchema> = {
+        id: task.id,
+        status: "processing",
+        credits_charged: task.reservation.credits,
+      };
+      return json(202, body, {
+        location: `/api/v1/panoramas/${task.id}`,
+        ...(replayed && { "idempotent-replayed": "true" }),
+      });
+    });
+  };
+
+const idempotencyKeyOf = (exchange: Exchange): Result<IdempotencyKey | undefined, InvalidRequest> => {
+  const header = exchange.header("idempotency-key");
+  return header === undefined ? ok(undefined) : parseIdempotencyKey(header);
+};

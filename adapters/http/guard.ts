@@ -1,0 +1,51 @@
+import { err, type Result } from "neverthrow";
+import type { Authenticate } from "../../application/authenticate.js";
+import type { RateLimits } from "../../application/ports/rate-limits.js";
+import type { AccountId } from "../../domain/account.js";
+import type { ApiKey } from "../../domain/api-key.js";
+import type { RequestKind } from "../../domain/rate-limit.js";
+import { type ApiError, errorReply, type Unauthenticated } from "./errors.js";
+import type { Exchange } from "./exchange.js";
+import type { Handler } from "./listener.js";
+import { admittedHeaders, limitedHeaders } from "./rate-limit-headers.js";
+import { type Reply, withHeaders } from "./reply.js";
+
+type Ports = { readonly authenticate: Authenticate; readonly rateLimits: RateLimits };
+
+/** What an authenticated route does with a request that was let in. */
+export type GuardedHandler = (exchange: Exchange, owner: AccountId) => Promise<Result<Reply, ApiError>>;
+
+export type Guard = (kind: RequestKind, handler: GuardedHandler) => Handler;
+
+/** Lets a request in: first its key is checked (401), then the key's rate limit (429). The body is not touched. */
+export const guard =
+  ({ authenticate, rateLimits }: Ports): Guard =>
+  (kind, handler) =>
+  async (exchange) => {
+    const key = await keyOf(exchange, authenticate);
+    if (key.isErr()) return errorReply(key.error);
+    const admitted = await rateLimits.admit(key.value.id, kind);
+    if (admitted.isErr()) return withHeaders(errorReply(admitted.error), limitedHeaders(kind, admitted.error));
+    const result = await handler(exchange, key.value.accountId);
+    return withHeaders(
+      result.match((reply) => reply, errorReply),
+      admittedHeaders(kind, admitted.value),
+    );
+  };
+
+const keyOf = async (exchange: Exchange, authenticate: Authenticate): Promise<Result<ApiKey, Unauthenticated>> => {
+  const authorization = exchange.header("authorization");
+  const bearer = authorization === undefined ? undefined : (/^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "");
+  const xApiKey = exchange.header("x-api-key");
+  if (bearer !== undefined && xApiKey !== undefined && bearer !== xApiKey) return differ;
+  const key = await authenticate(bearer ?? xApiKey);
+  return key.mapErr(() => ((bearer ?? xApiKey) ? invalid : missing));
+};
+
+const unauthenticated = (message: string): Unauthenticated => ({ kind: "invalid_api_key", message });
+
+const missing = unauthenticated("There is no API key: send it as Authorization: Bearer sk-…, or as x-api-key: sk-….");
+const invalid = unauthenticated(
+  "The API key is not valid: it must be the whole key, begin with sk-, and not be revoked.",
+);
+const differ = err(unauthenticated("Authorization and x-api-key carry different keys: send one of them."));

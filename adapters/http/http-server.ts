@@ -1,0 +1,140 @@
+import type { Authenticate } from "../../application/authenticate.js";
+import type { CreatePanorama } from "../../application/create-panorama.js";
+import type { FindPublicPanorama } from "../../application/find-public-panorama.js";
+import type { ListTasks } from "../../application/list-tasks.js";
+import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import type { RateLimits } from "../../application/ports/rate-limits.js";
+import type { ReadCredits } from "../../application/read-credits.js";
+import type { ReadTask, WaitForTask } from "../../application/read-task.js";
+import type { UploadImages } from "../../application/upload-images.js";
+import { type Assets, assetRoute } from "./asset-route.js";
+import { createPanoramaRoute } from "./create-panorama-route.js";
+import { guard } from "./guard.js";
+import { listPanoramasRoute } from "./list-panoramas-route.js";
+import { Listener, type TlsFiles } from "./listener.js";
+import type { Observer } from "./observer.js";
+import { openApiDocument } from "./openapi-document.js";
+import { type Check, healthRoute, metricsRoute, readinessRoute } from "./operations-routes.js";
+import { readCreditsRoute } from "./read-credits-route.js";
+import { readPanoramaRoute } from "./read-panorama-route.js";
+import { json } from "./reply.js";
+import { type TemporaryImage, temporaryImageRoute } from "./temporary-image-route.js";
+import { emptyUploadsFolder, uploadImagesRoute } from "./upload-images-route.js";
+import { privateViewerPage, viewerPage } from "./viewer-page.js";
+
+export type HttpServerParts = {
+  readonly authenticate: Authenticate;
+  readonly rateLimits: RateLimits;
+  readonly createPanorama: CreatePanorama;
+  readonly readTask: ReadTask;
+  readonly waitForTask: WaitForTask;
+  readonly listTasks: ListTasks;
+  readonly uploadImages: UploadImages;
+  readonly readCredits: ReadCredits;
+  readonly findPublicPanorama: FindPublicPanorama;
+  readonly storage: Pick<ObjectStorage, "urlOf">;
+  /** Absent where the objects are served elsewhere, from a bucket. */
+  readonly assets: Assets | undefined;
+  /** Absent where the provider has temporary URLs of its own. */
+  readonly temporaryImage: TemporaryImage | undefined;
+  readonly checks: () => Promise<readonly Check[]>;
+  /** In Prometheus's text format. */
+  readonly metrics: () => Promise<string>;
+  readonly observer: Observer;
+};
+
+export type HttpServerSettings = {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Origin of viewer links, without a slash at the end. */
+  readonly publicUrl: string;
+  /** For uploads on their way in; it belongs to this server alone, which empties it at the start. */
+  readonly uploadsFolder: string;
+  /** A second listener that serves the assets, and nothing else, under https. */
+  readonly tls: (TlsFiles & { readonly port: number }) | undefined;
+};
+
+/** The service as its clients see it: the interface under `/api/v1`, the images, and what operators look at. */
+export class HttpServer {
+  private readonly settings: HttpServerSettings;
+  private readonly main: Listener;
+  private readonly secure: Listener | undefined;
+  private stopping = false;
+
+  constructor(parts: HttpServerParts, settings: HttpServerSettings) {
+    this.settings = settings;
+    this.main = new Listener(parts.observer);
+    this.secure = settings.tls && new Listener(parts.observer, settings.tls);
+    this.addInterface(parts);
+    this.addPages(parts);
+    this.addOperations(parts);
+  }
+
+  /** Resolves when every listener is open; rejects with one clear sentence, and none open, if one cannot be. */
+  async start(): Promise<void> {
+    const { host, port, tls, uploadsFolder } = this.settings;
+    await emptyUploadsFolder(uploadsFolder);
+    await this.main.listen(host, port);
+    try {
+      if (tls !== undefined) await this.secure?.listen(host, tls.port);
+    } catch (error) {
+      await this.main.stop(0);
+      throw error;
+    }
+  }
+
+  get port(): number {
+    return this.main.port;
+  }
+
+  get tlsPort(): number | undefined {
+    return this.secure?.port;
+  }
+
+  /** Closes the doors, answers what is in flight within so many milliseconds, and cuts what is not answered then. */
+  async stop(deadlineMilliseconds: number): Promise<void> {
+    this.stopping = true;
+    await Promise.all([this.main.stop(deadlineMilliseconds), this.secure?.stop(deadlineMilliseconds)]);
+  }
+
+  private addInterface(parts: HttpServerParts): void {
+    const { createPanorama, readTask, waitForTask, listTasks, uploadImages, readCredits, storage } = parts;
+    const { publicUrl, uploadsFolder } = this.settings;
+    const addresses = { storage, publicUrl };
+    const guarded = guard(parts);
+    const api = (method: "get" | "post", path: string, handler: Parameters<Listener["route"]>[2]) =>
+      this.main.route(method, `/api/v1${path}`, handler);
+
+    api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama)));
+    api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, addresses)));
+    api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(readTask, waitForTask, addresses)));
+    api("post", "/images", guarded("write", uploadImagesRoute(uploadImages, uploadsFolder)));
+    api("get", "/credits", guarded("read", readCreditsRoute(readCredits)));
+    const description = openApiDocument(publicUrl);
+    api("get", "/openapi.json", async () => json(200, description, { "access-control-allow-origin": "*" }));
+  }
+
+  private addPages({ findPublicPanorama, storage, assets, temporaryImage }: HttpServerParts): void {
+    this.main.route("get", "/p/:slug", viewerPage(findPublicPanorama, storage));
+    this.main.route("get", "/works/:slug", privateViewerPage);
+    if (assets !== undefined) {
+      for (const listener of [this.main, this.secure]) {
+        listener?.route("get", "/assets/:folder/:file", assetRoute(assets));
+      }
+    }
+    if (temporaryImage !== undefined) {
+      this.main.route("get", "/generations/:name", temporaryImageRoute(temporaryImage));
+    }
+  }
+
+  private addOperations({ checks, metrics }: HttpServerParts): void {
+    this.main.route("get", "/healthz", healthRoute);
+    this.main.route(
+      "get",
+      "/readyz",
+      readinessRoute(checks, () => this.stopping),
+    );
+    this.main.route("get", "/metrics", metricsRoute(metrics));
+  }
+}

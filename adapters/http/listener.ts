@@ -1,0 +1,136 @@
+import { createServer } from "node:net";
+import HyperExpress, { type Request, type Response } from "hyper-express";
+import { errorReply } from "./errors.js";
+import { type Exchange, exchangeOf } from "./exchange.js";
+import type { Observer } from "./observer.js";
+import { type Reply, withHeaders } from "./reply.js";
+import { writeReply } from "./write-reply.js";
+
+export type Handler = (exchange: Exchange) => Promise<Reply>;
+
+/** PEM files; with them the listener speaks TLS. */
+export type TlsFiles = { readonly certificateFile: string; readonly keyFile: string };
+
+/** All others are one to whoever counts: what a client makes up must not become a label of a metric. */
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/** One listening port and its routes. Every answer, whatever happens, is a `Reply` with a request id. */
+export class Listener {
+  private readonly app: HyperExpress.Server;
+  private readonly observer: Observer;
+  private readonly inFlight = new Set<AbortController>();
+  private idle = () => {};
+  private stopping = false;
+
+  constructor(observer: Observer, tls?: TlsFiles) {
+    this.observer = observer;
+    this.app = new HyperExpress.Server({
+      auto_close: false, // it would take over SIGTERM
+      max_body_length: Number.MAX_SAFE_INTEGER, // limited where they are read; this would refuse without an error body
+      ...(tls && { cert_file_name: tls.certificateFile, key_file_name: tls.keyFile }),
+    });
+    this.app.set_not_found_handler((request: Request, response: Response) =>
+      this.handle("unknown", noSuchRoute, request, response),
+    );
+  }
+
+  /** `path` as in `/panoramas/:id`; names of two letters or more, the router does not know shorter ones. */
+  route(method: "get" | "post", path: string, handler: Handler): void {
+    const handle = (request: Request, response: Response) => this.handle(path, handler, request, response);
+    this.app[method](path, handle);
+    if (method === "get") this.app.head(path, handle);
+  }
+
+  /** The port that it listens on; only while it does. */
+  get port(): number {
+    return this.app.port;
+  }
+
+  /** Port 0 takes any free one. Rejects with one clear sentence if it cannot listen there. */
+  async listen(host: string, port: number): Promise<void> {
+    await requireFree(host, port);
+    await this.app.listen(port, host);
+  }
+
+  /**
+   * Takes no new connections, ends long waits, and resolves when everything in flight is answered; what is not after
+   * `deadlineMilliseconds` is cut.
+   */
+  async stop(deadlineMilliseconds: number): Promise<void> {
+    this.stopping = true;
+    this.app.close();
+    for (const waiting of this.inFlight) waiting.abort();
+    if (this.inFlight.size > 0) {
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        this.idle = resolve;
+        timer = setTimeout(resolve, deadlineMilliseconds);
+      });
+      clearTimeout(timer);
+    }
+    this.app.uws_instance.close(); // idle connections, and what is late
+  }
+
+  private handle(route: string, handler: Handler, request: Request, response: Response): void {
+    const startedAt = performance.now();
+    const controller = new AbortController();
+    this.inFlight.add(controller);
+    if (this.stopping) controller.abort();
+    let aborted = false;
+    response.once("abort", () => {
+      aborted = true;
+      controller.abort();
+    });
+    const exchange = exchangeOf(request, response, controller.signal);
+    const { requestId } = exchange;
+    const method = METHODS.includes(exchange.method) ? exchange.method : "OTHER";
+
+    this.observer.run(requestId, () => {
+      const answer = async (): Promise<void> => {
+        const reply = await this.replyOf(handler, exchange);
+        try {
+          await writeReply(request, response, withHeaders(reply, { "x-request-id": requestId }), this.stopping);
+        } catch (error) {
+          this.observer.failed(requestId, error);
+        }
+        const seconds = (performance.now() - startedAt) / 1000;
+        this.observer.finished({ requestId, method, route, status: reply.status, seconds, aborted });
+      };
+      void answer().finally(() => {
+        this.inFlight.delete(controller);
+        if (this.inFlight.size === 0) this.idle();
+      });
+    });
+  }
+
+  private async replyOf(handler: Handler, exchange: Exchange): Promise<Reply> {
+    try {
+      return await handler(exchange);
+    } catch (error) {
+      this.observer.failed(exchange.requestId, error);
+      return errorReply({ kind: "internal_error", requestId: exchange.requestId });
+    }
+  }
+}
+
+const noSuchRoute: Handler = async ({ method }) =>
+  errorReply({
+    kind: "not_found",
+    message: `There is nothing here for ${method}; /api/v1/openapi.json describes the interface.`,
+  });
+
+/** uWebSockets shares a port with whoever listens there already, and then the two take turns: so this asks first. */
+const requireFree = (host: string, port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", (error: NodeJS.ErrnoException) =>
+      reject(
+        new Error(
+          error.code === "EADDRINUSE"
+            ? `Port ${port} on ${host} is in use: stop what listens there, or choose another port.`
+            : `Cannot listen on ${host}, port ${port}: ${error.message}.`,
+        ),
+      ),
+    );
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()));
+  });

@@ -1,0 +1,70 @@
+import { z } from "zod";
+import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import { viewerPath } from "../../domain/slug.js";
+import type { StoredImage } from "../../domain/storage-status.js";
+import { type SucceededTask, statusOf, type Task } from "../../domain/task.js";
+
+const panoramaOutputSchema = z
+  .object({
+    image_url: z.url().meta({
+      format: "uri",
+      description: "The equirectangular image: temporary at first, permanent once storage_status says saved.",
+    }),
+    slug: z.string(),
+    viewer_url: z.url().meta({ format: "uri", description: "The interactive viewer." }),
+    storage_status: z.enum(["uploading", "saved", "saved-no-thumb", "failed", "expired"]),
+  })
+  .meta({ id: "PanoramaOutput" });
+
+const taskErrorSchema = z
+  .object({
+    code: z.literal("generation_failed"),
+    message: z.string().meta({ description: "Says that the reserved credits were refunded." }),
+  })
+  .meta({ id: "TaskError" });
+
+/** Specification, Panorama task. */
+export const panoramaTaskSchema = z
+  .object({
+    id: z.string(),
+    status: z.enum(["processing", "succeeded", "failed"]),
+    credits_charged: z.int().min(0).max(10).meta({ description: "Refunded if the status is failed." }),
+    output: panoramaOutputSchema.optional(),
+    error: taskErrorSchema.optional(),
+  })
+  .meta({ id: "PanoramaTask" });
+
+/** What a task is called to the outside needs where images and viewers are. */
+export type Addresses = {
+  readonly storage: Pick<ObjectStorage, "urlOf">;
+  /** Origin of the viewer links, without a slash at the end. */
+  readonly publicUrl: string;
+};
+
+/** A task as the interface shows it. */
+export const panoramaTask = (task: Task, addresses: Addresses): z.infer<typeof panoramaTaskSchema> => {
+  const core = { id: task.id, status: statusOf(task), credits_charged: task.reservation.credits };
+  switch (task.state) {
+    case "reserved":
+    case "submitted":
+      return core;
+    case "succeeded":
+      return { ...core, output: output(task, addresses) };
+    case "failed":
+      return { ...core, error: { code: "generation_failed", message: refunded(core.credits_charged) } };
+  }
+};
+
+const output = ({ slug, image, request }: SucceededTask, { storage, publicUrl }: Addresses) => ({
+  image_url: imageUrl(image, storage),
+  slug,
+  viewer_url: publicUrl + viewerPath(slug, request.visibility),
+  storage_status: image.status,
+});
+
+/** Where the image is now (specification, `output.storage_status`). */
+export const imageUrl = (image: StoredImage, storage: Pick<ObjectStorage, "urlOf">): string =>
+  image.status === "saved" || image.status === "saved-no-thumb" ? storage.urlOf(image.imageName) : image.temporaryUrl;
+
+const refunded = (credits: number): string =>
+  `The panorama could not be generated. The ${credits} reserved credits were refunded.`;

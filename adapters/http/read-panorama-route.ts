@@ -1,0 +1,29 @@
+import { err } from "neverthrow";
+import { notFound } from "../../application/errors.js";
+import type { ReadTask, WaitForTask } from "../../application/read-task.js";
+import { shown } from "../../domain/invalid-request.js";
+import { parseTaskId } from "../../domain/task-id.js";
+import type { GuardedHandler } from "./guard.js";
+import { type Addresses, panoramaTask } from "./panorama-task.js";
+import { preferredWaitSeconds } from "./prefer.js";
+import { json } from "./reply.js";
+
+/** `GET /panoramas/{id}`, with `Prefer: wait` as soon as the task is not `processing` any more. */
+export const readPanoramaRoute =
+  (readTask: ReadTask, waitForTask: WaitForTask, addresses: Addresses): GuardedHandler =>
+  async (exchange, owner) => {
+    const text = exchange.parameter("id");
+    const id = parseTaskId(text);
+    if (id === undefined) return err(notFound(`There is no task ${shown(text)} on this account.`));
+
+    const seconds = preferredWaitSeconds(exchange.header("prefer"));
+    const task =
+      seconds === undefined ? await readTask(id, owner) : await waitForTask(id, owner, seconds * 1000, exchange.signal);
+    return task.map((found) =>
+      json(
+        200,
+        panoramaTask(found, addresses),
+        seconds === undefined ? {} : { "preference-applied": `wait=${seconds}` },
+      ),
+    );
+  };

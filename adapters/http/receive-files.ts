@@ -1,0 +1,98 @@
+import { createWriteStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import busboy, { type Busboy } from "busboy";
+import { err, ok, type Result } from "neverthrow";
+import type { UploadedFile } from "../../application/upload-images.js";
+import { type InvalidRequest, invalidRequest, shown } from "../../domain/invalid-request.js";
+import { admitRequestSize, admitSizes } from "../../domain/upload-rules.js";
+import type { Exchange } from "./exchange.js";
+
+/** Parts of one request, `files` and others together. */
+const PARTS_MAX = 50;
+
+/**
+ * Receives the parts named `files` of a `multipart/form-data` body into `folder`, a few chunks in memory at a time, and
+ * stops at the first rule that is broken. Once it has resolved, or rejected, nothing writes into the folder any more.
+ */
+export const receiveFiles = async (
+  exchange: Exchange,
+  folder: string,
+): Promise<Result<UploadedFile[], InvalidRequest>> => {
+  const parser = parserFor(exchange.header("content-type"));
+  if (parser.isErr()) return err(parser.error);
+  const writes: Promise<void>[] = [];
+  try {
+    return await receive(exchange, parser.value, folder, writes);
+  } finally {
+    parser.value.destroy();
+    await Promise.allSettled(writes);
+  }
+};
+
+const receive = (exchange: Exchange, parser: Busboy, folder: string, writes: Promise<void>[]) =>
+  new Promise<Result<UploadedFile[], InvalidRequest>>((resolve, reject) => {
+    const refuse = (refusal: InvalidRequest): void => resolve(err(refusal));
+    const declaredTypes: string[] = [];
+    const sizes: number[] = [];
+    const pathOf = (index: number): string => join(folder, String(index));
+
+    parser.on("file", (name: string | undefined, content, { mimeType }) => {
+      content.on("error", () => {}); // the parser tells of it too
+      if (name !== "files") return void content.resume();
+      const index = declaredTypes.push(mimeType) - 1;
+      sizes.push(0);
+      admitSizes(sizes).mapErr(refuse);
+      const counted = async function* (chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          sizes[index] = (sizes[index] ?? 0) + chunk.length;
+          admitSizes(sizes).mapErr(refuse);
+          yield chunk;
+        }
+      };
+      const write = pipeline(content, counted, createWriteStream(pathOf(index)));
+      writes.push(write);
+      write.catch((error: unknown) => {
+        if (!parser.destroyed) reject(error); // a full disk, and not just a request that was cut short
+      });
+    });
+    parser.on("field", (name: string | undefined) => {
+      if (name === "files") refuse(invalidRequest("files: must be files, but one of these parts has no filename."));
+    });
+    parser.on("partsLimit", () => refuse(invalidRequest(`request body: must have at most ${PARTS_MAX} parts.`)));
+    parser.on("error", (error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      refuse(invalidRequest(`request body: must be complete multipart/form-data, but cannot be parsed: ${reason}.`));
+    });
+    parser.on("close", () => {
+      const files = declaredTypes.map((declaredType, index) => ({
+        declaredType,
+        sizeBytes: sizes[index] ?? 0,
+        read: () => readFile(pathOf(index)),
+      }));
+      Promise.all(writes).then(() => resolve(ok(files)), reject);
+    });
+
+    const feed = (chunk: Buffer): Promise<void> =>
+      new Promise((fed) => {
+        if (parser.destroyed) fed();
+        else parser.write(chunk, () => fed());
+      });
+    exchange.readBody(admitRequestSize, feed).then((read) => {
+      if (read.isErr()) refuse(read.error);
+      else parser.end();
+    }, reject);
+  });
+
+const parserFor = (contentType: string | undefined): Result<Busboy, InvalidRequest> => {
+  if (!/^multipart\/form-data\s*(;|$)/i.test(contentType ?? "")) {
+    return err(invalidRequest(`Content-Type: must be multipart/form-data, but is ${shown(contentType)}.`));
+  }
+  try {
+    const limits = { parts: PARTS_MAX, fieldSize: 1024, headerPairs: 20 };
+    return ok(busboy({ headers: { "content-type": contentType }, limits }));
+  } catch {
+    return err(invalidRequest("Content-Type: multipart/form-data needs a boundary."));
+  }
+};

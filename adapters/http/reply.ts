@@ -1,0 +1,23 @@
+import type { Readable } from "node:stream";
+
+/** A body that is too large to be held in memory: `open` is called once, and only if the body is sent. */
+export type StreamedBody = { readonly sizeBytes: number; readonly open: () => Readable };
+
+/** An answer, before it is written. Header names are in lower case. */
+export type Reply = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | StreamedBody | undefined;
+};
+
+/** An answer that is right at this moment and for this client only, as all JSON of the interface is. */
+export const json = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Reply => ({
+  status,
+  headers: { "content-type": "application/json", "cache-control": "no-store", ...headers },
+  body: JSON.stringify(value),
+});
+
+export const withHeaders = (reply: Reply, headers: Readonly<Record<string, string>>): Reply => ({
+  ...reply,
+  headers: { ...reply.headers, ...headers },
+});

@@ -1,0 +1,45 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { err } from "neverthrow";
+import { z } from "zod";
+import type { UploadImages } from "../../application/upload-images.js";
+import { UPLOAD_FILES_MAX } from "../../domain/upload-rules.js";
+import { Gate } from "./gate.js";
+import type { GuardedHandler } from "./guard.js";
+import { receiveFiles } from "./receive-files.js";
+import { json } from "./reply.js";
+
+/** Specification, Upload response. */
+export const uploadResponseSchema = z
+  .object({
+    image_urls: z
+      .array(z.url().meta({ format: "uri" }))
+      .max(UPLOAD_FILES_MAX)
+      .meta({ description: "In the order of the files." }),
+  })
+  .meta({ id: "UploadResponse" });
+
+/** Uploads whose images are looked into at once; each holds one file in memory. */
+const PROCESSED_AT_ONCE = 3;
+
+/** `POST /images`. The files wait in a folder of their own below `uploadsFolder`, which is gone after the answer. */
+export const uploadImagesRoute = (uploadImages: UploadImages, uploadsFolder: string): GuardedHandler => {
+  const processing = new Gate(PROCESSED_AT_ONCE);
+  return async (exchange) => {
+    const folder = await mkdtemp(join(uploadsFolder, "upload-"));
+    try {
+      const files = await receiveFiles(exchange, folder);
+      if (files.isErr()) return err(files.error);
+      const urls = await processing.run(() => uploadImages(files.value));
+      return urls.map((image_urls) => json(200, { image_urls } satisfies z.infer<typeof uploadResponseSchema>));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+};
+
+/** Makes the folder, without what a killed process has left in it. */
+export const emptyUploadsFolder = async (folder: string): Promise<void> => {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+};

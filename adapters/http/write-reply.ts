@@ -1,0 +1,55 @@
+import type { Request, Response } from "hyper-express";
+import type { Reply, StreamedBody } from "./reply.js";
+
+/** The two internals of hyper-express that we rely on: without them an answer waits until the whole body is in. */
+type BodyParser = { _body_parser_stop(): void; received: boolean };
+
+/**
+ * Writes an answer: the only place that does. Resolves when it is written or the client has gone; rejects only if a
+ * streamed body cannot be read, and then the connection is cut, so that no client takes half an image for a whole one.
+ */
+export const writeReply = async (request: Request, response: Response, reply: Reply, close: boolean): Promise<void> => {
+  if (response.completed || response.initiated) return; // the client has gone
+  response.status(reply.status);
+  for (const [name, value] of Object.entries(reply.headers)) response.header(name, value.replace(/[\r\n\0]/g, " "));
+
+  const parser = request as unknown as BodyParser;
+  const unread = !parser.received;
+  if (unread) {
+    parser._body_parser_stop(); // what still arrives is dropped, and the connection stays usable
+    parser.received = true;
+  }
+  const { body } = reply;
+  const closes = close && !unread; // closing on a client that still sends would cost it the answer
+  if (body === undefined) response.send(undefined, closes);
+  else if (typeof body === "string") response.send(body, closes);
+  else if (body instanceof Uint8Array) response.send(Buffer.from(body.buffer, body.byteOffset, body.length), closes);
+  else if (request.method === "HEAD" || body.sizeBytes === 0) {
+    response.header("content-length", String(body.sizeBytes)).send(undefined, closes);
+  } else await stream(response, body);
+};
+
+/** Holds one chunk at a time, however slowly the client reads. */
+const stream = async (response: Response, { sizeBytes, open }: StreamedBody): Promise<void> => {
+  const source = open();
+  const gone = new Promise<void>((resolve) => response.once("abort", () => resolve()));
+  try {
+    for await (const chunk of source) {
+      await Promise.race([gone, writeChunk(response, chunk, sizeBytes)]);
+      if (response.completed) return;
+    }
+    response.completed = true; // hyper-express does not notice that the last chunk was the end
+  } catch (error) {
+    response.close();
+    throw error;
+  } finally {
+    source.destroy();
+  }
+};
+
+/** Resolves when the chunk is written, not when it is only queued. */
+const writeChunk = (response: Response, chunk: Buffer, sizeBytes: number): Promise<void> =>
+  (response as unknown as { _stream_chunk(chunk: Buffer, sizeBytes: number): Promise<void> })._stream_chunk(
+    chunk,
+    sizeBytes,
+  );

@@ -1,0 +1,21 @@
+import type { PixelSize } from "../../domain/resolution.js";
+
+/**
+ * The XMP packet by which viewers know a full 360° panorama (Photo Sphere, namespace GPano). The sizes must be those
+ * of the picture it is put into. Also says, as IPTC asks, that a model has made the picture.
+ */
+export const photoSphereXmp = ({
+  widthPixels,
+  heightPixels,
+}: PixelSize): string => `<?xpacket begin="\uFEFF" id="W5M0MpCehiHzreSzNTczkc9d"?>
+<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+<rdf:Description rdf:about=""
+ xmlns:GPano="http://ns.google.com/photos/1.0/panorama/"
+ xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/"
+ GPano:ProjectionType="equirectangular" GPano:UsePanoramaViewer="True"
+ GPano:CroppedAreaImageWidthPixels="${widthPixels}" GPano:CroppedAreaImageHeightPixels="${heightPixels}"
+ GPano:FullPanoWidthPixels="${widthPixels}" GPano:FullPanoHeightPixels="${heightPixels}"
+ GPano:CroppedAreaLeftPixels="0" GPano:CroppedAreaTopPixels="0" GPano:PoseHeadingDegrees="0"
+ Iptc4xmpExt:DigitalSourceType="http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"/>
+</rdf:RDF></x:xmpmeta>
+<?xpacket end="w"?>`;

@@ -1,0 +1,118 @@
+import { err, ok, type Result } from "neverthrow";
+import sharp, { type Sharp } from "sharp";
+import type { Imaging, UnusableImage } from "../../application/ports/imaging.js";
+import { type ImageType, imageTypeOf } from "../../domain/image-type.js";
+import type { PixelSize } from "../../domain/resolution.js";
+import { atMost } from "./at-most.js";
+import { photoSphereXmp } from "./photo-sphere-xmp.js";
+
+// libvips reads SVG, PDF, TIFF and much more. What this process decodes comes from strangers: three loaders are enough.
+sharp.block({ operation: ["VipsForeignLoad"] });
+sharp.unblock({
+  operation: ["Jpeg", "Png", "Webp"].flatMap((type) => [`VipsForeignLoad${type}`, `VipsForeignLoad${type}Buffer`]),
+});
+sharp.cache(false);
+sharp.concurrency(1);
+
+const PIXELS_MAX = 64_000_000;
+const PANORAMA_SIZE_MAX: PixelSize = { widthPixels: 8192, heightPixels: 4096 };
+const ASPECT_TOLERANCE = 0.01;
+const THUMBNAIL_SIZE: PixelSize = { widthPixels: 512, heightPixels: 256 };
+const JPEG_QUALITY = 90;
+const WEBP_QUALITY = 80;
+
+/** Decoding an image of the largest size takes 100 MB, and threads that the database and password hashes share. */
+const IMAGES_AT_ONCE = 2;
+
+/** Imaging with libvips. */
+export class SharpImaging implements Imaging {
+  private readonly inTurn = atMost(IMAGES_AT_ONCE);
+
+  async inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>> {
+    if (imageTypeOf(bytes) !== type) return unusable(`is no ${type}.`);
+    try {
+      const { autoOrient } = await decoder(bytes).metadata();
+      return ok({ widthPixels: autoOrient.width, heightPixels: autoOrient.height });
+    } catch (error) {
+      return unusable(sentence(error));
+    }
+  }
+
+  async panorama(bytes: Uint8Array, size: PixelSize): Promise<Result<Uint8Array, UnusableImage>> {
+    const type = imageTypeOf(bytes);
+    if (type === undefined) return unusable("is neither JPEG, PNG nor WebP.");
+    const inspected = await this.inspect(bytes, type);
+    if (inspected.isErr()) return err(inspected.error);
+    const from = inspected.value;
+    if (!fits(from)) return unusable(`has ${shown(from)} pixels, more than ${shown(PANORAMA_SIZE_MAX)}.`);
+    if (!isTwoToOne(from)) return unusable(`has ${shown(from)} pixels, which is not 2:1.`);
+
+    return this.decoding(async () => {
+      const upright = decoder(bytes).autoOrient().flatten({ background: "black" }).toColourspace("srgb");
+      const exact = shown(from) === shown(size) ? upright : await resizeAround(upright, from, size);
+      return exact.withXmp(photoSphereXmp(size)).jpeg({ quality: JPEG_QUALITY }).toBuffer();
+    });
+  }
+
+  thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>> {
+    const { widthPixels: width, heightPixels: height } = THUMBNAIL_SIZE;
+    return this.decoding(() =>
+      decoder(panorama).resize({ width, height, fit: "fill" }).webp({ quality: WEBP_QUALITY }).toBuffer(),
+    );
+  }
+
+  /** Only decoding shows whether the bytes hold a whole image. */
+  private async decoding(work: () => Promise<Uint8Array>): Promise<Result<Uint8Array, UnusableImage>> {
+    try {
+      return ok(await this.inTurn(work));
+    } catch (error) {
+      return unusable(sentence(error));
+    }
+  }
+}
+
+const decoder = (bytes: Uint8Array): Sharp => sharp(bytes, { limitInputPixels: PIXELS_MAX, failOn: "error" });
+
+/**
+ * Resizes a picture whose left edge continues its right one: with columns of the other side put to each edge before,
+ * and cut off afterwards, so that the filter makes no seam.
+ */
+const resizeAround = async (picture: Sharp, from: PixelSize, to: PixelSize): Promise<Sharp> => {
+  const { before, after } = padding(from.widthPixels, to.widthPixels);
+  const { data, info } = await picture
+    .extend({ left: before, right: before, extendWith: "repeat" })
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = info;
+  return sharp(data, { raw: { width, height, channels }, limitInputPixels: false })
+    .resize({ width: to.widthPixels + 2 * after, height: to.heightPixels, fit: "fill" })
+    .extract({ left: after, top: 0, width: to.widthPixels, height: to.heightPixels });
+};
+
+/** Columns to put to each edge: 32 or a few more, those that come closest to whole columns after the resize. */
+const padding = (fromWidth: number, toWidth: number): { before: number; after: number } => {
+  let best = { before: 32, after: 0, error: Number.POSITIVE_INFINITY };
+  for (let before = 32; before <= 64; before += 1) {
+    const exact = (before * toWidth) / fromWidth;
+    const after = Math.round(exact);
+    const error = Math.abs(exact - after);
+    if (error < best.error) best = { before, after, error };
+  }
+  return best;
+};
+
+const fits = ({ widthPixels, heightPixels }: PixelSize): boolean =>
+  widthPixels <= PANORAMA_SIZE_MAX.widthPixels && heightPixels <= PANORAMA_SIZE_MAX.heightPixels;
+
+const isTwoToOne = ({ widthPixels, heightPixels }: PixelSize): boolean =>
+  Math.abs(widthPixels / (2 * heightPixels) - 1) <= ASPECT_TOLERANCE;
+
+const shown = ({ widthPixels, heightPixels }: PixelSize): string => `${widthPixels} × ${heightPixels}`;
+
+/** What libvips says, on one line. */
+const sentence = (error: unknown): string => {
+  const reason = error instanceof Error ? error.message : String(error);
+  return `cannot be decoded: ${reason.replace(/\s+/g, " ").trim().slice(0, 200)}.`;
+};
+
+const unusable = (reason: string) => err({ kind: "unusable_image" as const, reason });

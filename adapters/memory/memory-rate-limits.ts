@@ -1,0 +1,47 @@
+import type { Result } from "neverthrow";
+import type { Clock } from "../../application/ports/clock.js";
+import type { RateLimits } from "../../application/ports/rate-limits.js";
+import type { ApiKeyId } from "../../domain/api-key.js";
+import {
+  type Admission,
+  type AdmissionLog,
+  admitRequest,
+  RATE_LIMITS,
+  RATE_WINDOW_MILLISECONDS,
+  type RateLimited,
+  type RequestKind,
+} from "../../domain/rate-limit.js";
+
+/** Rate limits of one process: right as long as there is one instance of the service. */
+export class MemoryRateLimits implements RateLimits {
+  private readonly clock: Clock;
+  /** In the order of their last admission, so that idle ones are in front. */
+  private readonly logs = new Map<string, AdmissionLog>();
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /** Logs that are kept: one for each key and kind that was admitted within the last window. */
+  get size(): number {
+    return this.logs.size;
+  }
+
+  async admit(key: ApiKeyId, kind: RequestKind): Promise<Result<Omit<Admission, "log">, RateLimited>> {
+    const now = this.clock.now().getTime();
+    this.forgetIdle(now);
+    const name = `${kind} ${key}`;
+    return admitRequest(this.logs.get(name) ?? [], RATE_LIMITS[kind], now).map(({ log, ...admission }) => {
+      this.logs.delete(name);
+      this.logs.set(name, log);
+      return admission;
+    });
+  }
+
+  private forgetIdle(now: number): void {
+    for (const [name, log] of this.logs) {
+      if ((log.at(-1) ?? 0) > now - RATE_WINDOW_MILLISECONDS) return;
+      this.logs.delete(name);
+    }
+  }
+}

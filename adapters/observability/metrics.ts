@@ -1,0 +1,91 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+/** `route` is the pattern (`/panoramas/:id`), never the path: every label has few values, and no id is one of them. */
+export type AnsweredRequest = {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+};
+
+/** What Prometheus is told. Each instance has a registry of its own, with the metrics of the process in it. */
+export class Metrics {
+  readonly registry = new Registry();
+
+  private readonly registers = [this.registry];
+  private readonly requestSeconds = new Histogram({
+    name: "http_request_duration_seconds",
+    help: "Time to answer a request.",
+    labelNames: ["method", "route", "status"] as const,
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: this.registers,
+  });
+  private readonly requestsInFlight = new Gauge({
+    name: "http_requests_in_flight",
+    help: "Requests that are being answered.",
+    registers: this.registers,
+  });
+
+  readonly tasksSubmitted = new Counter({
+    name: "panorama_tasks_submitted_total",
+    help: "Tasks that the provider took.",
+    registers: this.registers,
+  });
+  readonly taskSeconds = new Histogram({
+    name: "panorama_task_duration_seconds",
+    help: "Time from the reservation of a task to its success.",
+    buckets: [1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 300, 600],
+    registers: this.registers,
+  });
+  readonly tasksFailed = new Counter({
+    name: "panorama_tasks_failed_total",
+    help: "Tasks that failed and were refunded.",
+    labelNames: ["reason"] as const,
+    registers: this.registers,
+  });
+  readonly possibleOrphans = new Counter({
+    name: "panorama_possible_orphans_total",
+    help: "Upstream tasks that may run although nobody waits for them.",
+    registers: this.registers,
+  });
+  readonly submissionsRecovered = new Counter({
+    name: "panorama_submissions_recovered_total",
+    help: "Submissions whose answer was lost and whose upstream task was found again.",
+    registers: this.registers,
+  });
+  readonly providerUnavailable = new Counter({
+    name: "panorama_provider_unavailable_total",
+    help: "Calls to the provider without a usable answer.",
+    registers: this.registers,
+  });
+  readonly imageStatuses = new Counter({
+    name: "panorama_image_attempts_total",
+    help: "Attempts to keep a finished image, by the storage status after it.",
+    labelNames: ["status"] as const,
+    registers: this.registers,
+  });
+  readonly workFailures = new Counter({
+    name: "panorama_work_failures_total",
+    help: "Runs of background work that threw.",
+    labelNames: ["work"] as const,
+    registers: this.registers,
+  });
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  requestStarted(): void {
+    this.requestsInFlight.inc();
+  }
+
+  requestAnswered({ method, route, status, seconds }: AnsweredRequest): void {
+    this.requestsInFlight.dec();
+    this.requestSeconds.observe({ method, route, status }, seconds);
+  }
+
+  /** The text that Prometheus reads; its content type is `registry.contentType`. */
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+}

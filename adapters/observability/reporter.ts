@@ -1,0 +1,66 @@
+import type { Logger } from "pino";
+import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
+import type { Metrics } from "./metrics.js";
+
+/** Every event becomes a log line, and counts in a metric. */
+export class OperationalReporter implements Reporter {
+  private readonly logger: Logger;
+  private readonly metrics: Metrics;
+
+  constructor(logger: Logger, metrics: Metrics) {
+    this.logger = logger;
+    this.metrics = metrics;
+  }
+
+  report(event: OperationalEvent): void {
+    log(this.logger, event);
+    count(this.metrics, event);
+  }
+}
+
+const log = (logger: Logger, event: OperationalEvent): void => {
+  const { kind, ...fields } = event;
+  const line = { event: kind, ...fields };
+  switch (event.kind) {
+    case "work_failed":
+      logger.error(line);
+      break;
+    case "possible_orphan":
+    case "provider_unavailable":
+      logger.warn(line);
+      break;
+    default:
+      logger.info(line);
+  }
+};
+
+const count = (metrics: Metrics, event: OperationalEvent): void => {
+  switch (event.kind) {
+    case "task_submitted":
+      metrics.tasksSubmitted.inc();
+      break;
+    case "task_succeeded":
+      metrics.taskSeconds.observe(event.seconds);
+      break;
+    case "task_failed":
+      metrics.tasksFailed.inc({ reason: event.reason });
+      break;
+    case "possible_orphan":
+      metrics.possibleOrphans.inc();
+      break;
+    case "submission_recovered":
+      metrics.submissionsRecovered.inc();
+      break;
+    case "provider_unavailable":
+      metrics.providerUnavailable.inc();
+      break;
+    case "image_status":
+      metrics.imageStatuses.inc({ status: event.status });
+      break;
+    case "work_failed":
+      metrics.workFailures.inc({ work: event.work });
+      break;
+    default:
+      event satisfies never;
+  }
+};

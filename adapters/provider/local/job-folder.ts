@@ -1,0 +1,105 @@
+import { mkdir, readdir, readFile, stat, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import type { TaskId } from "../../../domain/task-id.js";
+import { isFileError, writeOnce } from "./write-once.js";
+
+const jobSchema = z.object({
+  submittedAt: z.iso.datetime().transform((text) => new Date(text)),
+  prompt: z.string().optional(),
+  imageUrls: z.array(z.string()),
+  widthPixels: z.int(),
+  heightPixels: z.int(),
+  /** Of the result file; cannot be guessed. */
+  resultName: z.string(),
+});
+
+/** One generation, as it was ordered. */
+export type Job = z.output<typeof jobSchema>;
+
+/** How a generation ended: `failed` carries the reason for the log. */
+export type Outcome = { readonly kind: "painted" } | { readonly kind: "failed"; readonly reason: string };
+
+/**
+ * The local provider's memory, as a real provider has its own: jobs named by our task ids, and their outcomes.
+ * Every file is written once and whole, so any number of processes may share the folder and die at any instant.
+ */
+export class JobFolder {
+  private readonly jobs: string;
+  private readonly results: string;
+  private readonly ready: Promise<unknown>;
+
+  constructor(folder: string) {
+    this.jobs = join(folder, "jobs");
+    this.results = join(folder, "results");
+    this.ready = Promise.all([this.jobs, this.results].map((path) => mkdir(path, { recursive: true })));
+    // Whoever awaits it sees the failure; nobody has to.
+    this.ready.catch(() => {});
+  }
+
+  /** Stores the job unless the task has one already. */
+  async add(taskId: TaskId, job: Job): Promise<void> {
+    await this.ready;
+    await writeOnce(this.jobPath(taskId), JSON.stringify(job));
+  }
+
+  async find(taskId: TaskId): Promise<Job | undefined> {
+    const text = await readIfThere(this.jobPath(taskId));
+    return text === undefined ? undefined : jobSchema.parse(JSON.parse(text.toString()));
+  }
+
+  async finish(job: Job, result: Uint8Array | { readonly failed: string }): Promise<void> {
+    await this.ready;
+    if (result instanceof Uint8Array) await writeOnce(this.resultPath(job.resultName), result);
+    else await writeOnce(this.failurePath(job.resultName), result.failed);
+  }
+
+  async outcome(job: Job): Promise<Outcome | undefined> {
+    if (await isThere(this.resultPath(job.resultName))) return { kind: "painted" };
+    const failure = await readIfThere(this.failurePath(job.resultName));
+    return failure === undefined ? undefined : { kind: "failed", reason: failure.toString() };
+  }
+
+  /** `name` must be checked already: it becomes a part of a path. */
+  async result(name: string): Promise<Uint8Array | undefined> {
+    return readIfThere(this.resultPath(name));
+  }
+
+  /** Removes every file that was last written before `before`. */
+  async removeOlderThan(before: Date): Promise<void> {
+    await this.ready;
+    for (const folder of [this.results, this.jobs]) {
+      for (const name of await readdir(folder)) {
+        const path = join(folder, name);
+        // Another process may be cleaning as well.
+        const written = await unlessGone(stat(path));
+        if (written !== undefined && written.mtime < before) await unlessGone(unlink(path));
+      }
+    }
+  }
+
+  private jobPath(taskId: TaskId): string {
+    return join(this.jobs, `${encodeURIComponent(taskId)}.json`);
+  }
+
+  private resultPath(name: string): string {
+    return join(this.results, name);
+  }
+
+  private failurePath(name: string): string {
+    return join(this.results, `${name}.failed`);
+  }
+}
+
+const readIfThere = (path: string): Promise<Buffer | undefined> => unlessGone(readFile(path));
+
+const isThere = async (path: string): Promise<boolean> => (await unlessGone(stat(path))) !== undefined;
+
+const unlessGone = async <T>(reading: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isFileError(error, "ENOENT")) return undefined;
+    throw error;
+  }
+};

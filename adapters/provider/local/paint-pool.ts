@@ -1,0 +1,130 @@
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { err, ok, type Result } from "neverthrow";
+import type { PixelSize } from "../../../domain/resolution.js";
+import type { Strip } from "./painter/paint.js";
+import type { Reference } from "./painter/references.js";
+import type { Scene } from "./painter/scene.js";
+
+export type Picture = { readonly scene: Scene; readonly references: readonly Reference[]; readonly size: PixelSize };
+
+/** There is no picture: a worker crashed, or the pool was closed meanwhile (then another pool may still paint it). */
+export type PaintingFailed = { readonly kind: "crashed" | "closed"; readonly reason: string };
+
+type Job = {
+  readonly strips: Strip[];
+  remaining: number;
+  readonly finish: (failure: PaintingFailed | undefined) => void;
+};
+
+const CLOSED: PaintingFailed = { kind: "closed", reason: "the paint pool is closed" };
+
+/** Narrow strips, so that the workers end at about the same time and a small picture need not wait for a whole big one. */
+const STRIP_COLUMNS = 128;
+
+/**
+ * Paints pictures on worker threads, each picture cut into strips of columns. Pictures wait in line; the event loop
+ * never does. Workers start with the first picture, and keep the process alive only while they paint.
+ */
+export class PaintPool {
+  private readonly workersMax: number;
+  private readonly workers = new Set<Worker>();
+  private readonly idle: Worker[] = [];
+  private readonly queue: Job[] = [];
+  private readonly startWorker: () => Worker;
+  private closed = false;
+
+  constructor(workersMax: number = availableParallelism(), startWorker: () => Worker = startPaintWorker) {
+    this.workersMax = workersMax;
+    this.startWorker = startWorker;
+  }
+
+  /** The pixels row by row, three bytes each: red, green and blue in sRGB. */
+  async paint({ scene, references, size }: Picture): Promise<Result<Uint8Array, PaintingFailed>> {
+    if (this.closed) return err(CLOSED);
+    const { widthPixels } = size;
+    const pixels = new Uint8Array(new SharedArrayBuffer(widthPixels * size.heightPixels * 3));
+    const strips: Strip[] = [];
+    for (let from = 0; from < widthPixels; from += STRIP_COLUMNS) {
+      strips.push({ scene, references, size, from, to: Math.min(from + STRIP_COLUMNS, widthPixels), pixels });
+    }
+    const failure = await new Promise<PaintingFailed | undefined>((finish) => {
+      this.queue.push({ strips, remaining: strips.length, finish });
+      this.dispatch();
+    });
+    return failure === undefined ? ok(pixels) : err(failure);
+  }
+
+  /** Ends every worker; what is being painted fails. */
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const job of [...this.queue]) this.fail(job, CLOSED);
+    await Promise.all([...this.workers].map((worker) => worker.terminate()));
+  }
+
+  private dispatch(): void {
+    while (true) {
+      const job = this.queue.find(({ strips }) => strips.length > 0);
+      if (job === undefined) return;
+      const worker = this.idle.pop() ?? (this.workers.size < this.workersMax ? this.hire() : undefined);
+      if (worker === undefined) return;
+      this.assign(worker, job);
+    }
+  }
+
+  private hire(): Worker {
+    const worker = this.startWorker();
+    this.workers.add(worker);
+    worker.once("exit", () => this.workers.delete(worker));
+    return worker;
+  }
+
+  private assign(worker: Worker, job: Job): void {
+    const stopListening = () => {
+      worker.off("message", painted);
+      worker.off("error", crashed);
+      worker.off("exit", exited);
+    };
+    const painted = () => {
+      stopListening();
+      worker.unref();
+      this.idle.push(worker);
+      job.remaining -= 1;
+      if (job.remaining === 0) this.end(job, undefined);
+      this.dispatch();
+    };
+    const crashed = (error: Error) => {
+      stopListening();
+      // Not to be used again; `hire` starts another one in its place.
+      this.workers.delete(worker);
+      this.fail(job, { kind: "crashed", reason: error.message });
+      if (!this.closed) this.dispatch();
+    };
+    const exited = (code: number) => crashed(new Error(`a paint worker exited with code ${code}`));
+    worker.on("message", painted);
+    worker.on("error", crashed);
+    worker.on("exit", exited);
+    worker.ref();
+    worker.postMessage(job.strips.shift());
+  }
+
+  private fail(job: Job, failure: PaintingFailed): void {
+    job.strips.length = 0;
+    this.end(job, failure);
+  }
+
+  private end(job: Job, failure: PaintingFailed | undefined): void {
+    const index = this.queue.indexOf(job);
+    if (index !== -1) this.queue.splice(index, 1);
+    job.finish(failure);
+  }
+}
+
+/** The compiled worker under plain node; under vitest and tsx the TypeScript one, which a thread cannot read unaided. */
+const startPaintWorker = (): Worker => {
+  if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./paint-worker.js", import.meta.url));
+  const { href } = new URL("./paint-worker.ts", import.meta.url);
+  return new Worker(`import("tsx/esm/api").then((tsx) => (tsx.register(), import(${JSON.stringify(href)})));`, {
+    eval: true,
+  });
+};

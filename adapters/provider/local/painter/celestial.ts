@@ -1,0 +1,198 @@
+import { colour, cover, mixed, type Paint, type Rgb, shine } from "./colour.js";
+import { cellRandom, clamp01, mix, Noise, randomsFrom, smoothstep } from "./noise.js";
+import type { Scene } from "./scene.js";
+
+type Planet = {
+  readonly direction: Rgb;
+  readonly radius: number;
+  readonly banded: boolean;
+  readonly colours: readonly [Rgb, Rgb];
+  readonly ring: Rgb | undefined;
+};
+
+const STAR_LAYERS = [
+  { cells: 34, brightness: 1.6, share: 0.35 },
+  { cells: 90, brightness: 0.5, share: 0.45 },
+  { cells: 190, brightness: 0.22, share: 0.5 },
+] as const;
+const STAR_RADIUS = 0.0011;
+
+/** What stands behind all air: stars, the Milky Way, nebulae and planets, by direction alone. */
+export class Celestial {
+  private readonly scene: Scene;
+  private readonly noise: Noise;
+  private readonly starRadius: number;
+  /** Keeps a star's light the same when its disc must grow to a pixel. */
+  private readonly starDimming: number;
+  private readonly galaxy: Rgb;
+  private readonly planets: readonly Planet[];
+  private readonly nebulaColours: readonly [Rgb, Rgb, Rgb];
+
+  constructor(scene: Scene, pixelRadians: number) {
+    this.scene = scene;
+    this.noise = new Noise(scene.seed ^ 0x51a7);
+    this.starRadius = Math.max(STAR_RADIUS, pixelRadians * 0.75);
+    this.starDimming = (STAR_RADIUS / this.starRadius) ** 1.2;
+    const random = randomsFrom(scene.seed ^ 0x9a1a);
+    this.galaxy = unit(random() - 0.5, 0.55 + 0.3 * random(), random() - 0.5);
+    this.nebulaColours = NEBULA_COLOURS[Math.floor(random() * NEBULA_COLOURS.length)] ?? NEBULA_COLOURS[0];
+    this.planets = scene.planets ? planetsOf(random, scene.land === undefined) : [];
+  }
+
+  /** Adds its light to `paint`. */
+  paint(paint: Paint, x: number, y: number, z: number): void {
+    const { stars, nebula } = this.scene;
+    if (nebula > 0) this.addNebula(paint, x, y, z, nebula);
+    if (stars > 0) {
+      const inGalaxy = this.addGalaxy(paint, x, y, z, stars);
+      for (const [layer, { cells, brightness, share }] of STAR_LAYERS.entries()) {
+        this.addStars(paint, x, y, z, layer, cells, brightness * stars, share * (0.55 + 0.9 * inGalaxy));
+      }
+    }
+    for (const planet of this.planets) this.addPlanet(paint, x, y, z, planet);
+  }
+
+  private addStars(
+    paint: Paint,
+    x: number,
+    y: number,
+    z: number,
+    layer: number,
+    cells: number,
+    brightness: number,
+    share: number,
+  ): void {
+    const cellX = Math.floor(x * cells);
+    const cellY = Math.floor(y * cells);
+    const cellZ = Math.floor(z * cells);
+    const seed = this.scene.seed + layer;
+    const chance = cellRandom(cellX, cellY, cellZ, seed);
+    if (chance > share) return;
+    // Within the cell, far enough from its walls that no star is cut.
+    const margin = Math.min(0.45, this.starRadius * 2.2 * cells);
+    const place = (salt: number, cell: number) =>
+      (cell + margin + (1 - 2 * margin) * cellRandom(cellX, cellY, cellZ, seed + salt)) / cells;
+    const starX = place(101, cellX);
+    const starY = place(202, cellY);
+    const starZ = place(303, cellZ);
+    const length = Math.hypot(starX, starY, starZ);
+    // A star off the sphere would be pulled into another cell, and cut there.
+    if (Math.abs(length - 1) * cells > 0.3) return;
+    const distance = Math.hypot(x - starX / length, y - starY / length, z - starZ / length) / this.starRadius;
+    if (distance > 2.2) return;
+    const size = chance / share;
+    const light = brightness * (0.25 + 1.6 * size ** 6) * Math.exp(-distance * distance * 1.4) * this.starDimming;
+    const warmth = cellRandom(cellX, cellY, cellZ, seed + 404);
+    shine(paint, [mix(0.75, 1.1, warmth), 0.92, mix(1.2, 0.75, warmth)], light);
+  }
+
+  private addGalaxy(paint: Paint, x: number, y: number, z: number, stars: number): number {
+    const [gx, gy, gz] = this.galaxy;
+    const across = x * gx + y * gy + z * gz;
+    const band = Math.exp(-((across / 0.27) ** 2));
+    if (band < 0.02) return 0;
+    const clouds = this.noise.fractal3(x * 2.2 + 9, y * 2.2, z * 2.2, 5);
+    const dust = smoothstep(
+      -0.02,
+      0.3,
+      this.noise.fractal3(x * 4 - 5, y * 4, z * 4, 5) + 0.22 * Math.exp(-((across / 0.07) ** 2)),
+    );
+    const glow = band * clamp01(0.55 + 1.1 * clouds) * (1 - 0.72 * dust);
+    shine(paint, [0.11, 0.115, 0.16], glow * stars * 0.75);
+    return glow;
+  }
+
+  private addNebula(paint: Paint, x: number, y: number, z: number, strength: number): void {
+    const { noise } = this;
+    const warpX = noise.fractal3(x * 1.4 + 3.1, y * 1.4, z * 1.4, 4);
+    const warpY = noise.fractal3(x * 1.4, y * 1.4 + 7.7, z * 1.4, 4);
+    const px = x * 1.7 + 1.6 * warpX;
+    const py = y * 1.7 + 1.6 * warpY;
+    const pz = z * 1.7 - 1.1 * warpX;
+    const gas = smoothstep(-0.1, 0.55, noise.fractal3(px, py, pz, 6));
+    const core = smoothstep(0.12, 0.6, noise.fractal3(px * 1.3 + 5, py * 1.3, pz * 1.3 - 2, 6) + 0.25 * warpY);
+    const veil = 1 - 0.8 * smoothstep(0.02, 0.35, noise.fractal3(px * 2.3, py * 2.3 + 4, pz * 2.3, 5));
+    const [first, second, third] = this.nebulaColours;
+    shine(paint, mixed(first, second, clamp01(0.5 + 1.6 * warpY)), gas * gas * veil * 0.75 * strength);
+    shine(paint, third, core * core * veil * 1.1 * strength);
+  }
+
+  private addPlanet(paint: Paint, x: number, y: number, z: number, planet: Planet): void {
+    const [dx, dy, dz] = planet.direction;
+    const towards = x * dx + y * dy + z * dz;
+    if (towards < 0.3) return;
+    // A frame in the plane of the disc: right is level, up is up.
+    const level = Math.hypot(dx, dz);
+    const right = (x * dz - z * dx) / level;
+    const up = (y * level * level - dy * (x * dx + z * dz)) / level;
+    const u = right / towards / planet.radius;
+    const v = up / towards / planet.radius;
+    const across = u * u + v * v;
+    if (planet.ring !== undefined) this.addRing(paint, u, v, across, planet.ring);
+    if (across > 1.6) return;
+    const edge = this.starRadius / planet.radius;
+    const air = Math.exp(-Math.max(0, Math.sqrt(across) - 1) * 14);
+    const lightU = 0.62;
+    const lightV = 0.42;
+    const depth = Math.sqrt(Math.max(0, 1 - across));
+    const lit = smoothstep(-0.12, 0.75, u * lightU + v * lightV + depth * 0.58);
+    if (across > 1) shine(paint, planet.colours[1], 0.3 * air * smoothstep(-0.6, 0.9, u * lightU + v * lightV));
+    const tilted = v * 0.95 + u * 0.3;
+    const texture = planet.banded
+      ? this.noise.fractal2(tilted * 5 + 0.25 * this.noise.fractal3(u * 3, v * 3, depth * 3, 4), 0.7, 5) * 1.5 + 0.5
+      : this.noise.fractal3(u * 2.4, v * 2.4, depth * 2.4 + planet.radius * 40, 7) * 1.5 + 0.5;
+    const surface = mixed(planet.colours[0], planet.colours[1], clamp01(texture));
+    const shaded: Rgb = [surface[0] * (0.012 + lit), surface[1] * (0.012 + lit), surface[2] * (0.015 + lit)];
+    cover(paint, shaded, 1 - smoothstep(1 - edge * 2, 1, Math.sqrt(across)));
+  }
+
+  private addRing(paint: Paint, u: number, v: number, across: number, ring: Rgb): void {
+    const tilted = (v * 0.95 + u * 0.3) / 0.22;
+    const along = u * 0.95 - v * 0.3;
+    const radius = Math.hypot(tilted, along);
+    if (radius < 1.3 || radius > 2.4 || (across < 1 && tilted > 0)) return;
+    const gaps = 0.55 + 0.9 * this.noise.fractal2(radius * 9, 3.3, 4);
+    const opacity = smoothstep(1.3, 1.42, radius) * smoothstep(2.4, 2.25, radius) * clamp01(gaps);
+    cover(paint, ring, 0.75 * opacity);
+  }
+}
+
+const NEBULA_COLOURS: readonly [Palette, ...Palette[]] = [
+  [colour("#2a4fd0"), colour("#9a2fb8"), colour("#ff7a9a")],
+  [colour("#0f8f9a"), colour("#2a48c0"), colour("#ffb070")],
+  [colour("#7a1f5a"), colour("#c0482a"), colour("#ffd090")],
+  [colour("#1a6a5a"), colour("#6a3fc0"), colour("#8ad8ff")],
+];
+type Palette = readonly [Rgb, Rgb, Rgb];
+
+const PLANET_COLOURS: readonly (readonly [Rgb, Rgb])[] = [
+  [colour("#a8683e"), colour("#f0d0a0")],
+  [colour("#1d4a8a"), colour("#8ac4e8")],
+  [colour("#6a4a7a"), colour("#d8a8c8")],
+  [colour("#8a8478"), colour("#d8d4c8")],
+];
+
+const planetsOf = (random: () => number, everywhere: boolean): Planet[] => {
+  const first = Math.floor(random() * PLANET_COLOURS.length);
+  const sizes = everywhere ? [0.34, 0.11, 0.05] : [0.24, 0.06];
+  return sizes.map((radius, index) => {
+    const azimuth = index === 0 ? -0.7 + 0.5 * random() : 0.8 + index * 1.7 + random();
+    const elevation = everywhere ? (random() - 0.4) * 0.7 : 0.42 + 0.3 * random();
+    return {
+      direction: unit(
+        Math.sin(azimuth) * Math.cos(elevation),
+        Math.sin(elevation),
+        Math.cos(azimuth) * Math.cos(elevation),
+      ),
+      radius,
+      banded: index === 0,
+      colours: PLANET_COLOURS[(first + index) % PLANET_COLOURS.length] ?? [colour("#888888"), colour("#cccccc")],
+      ring: index === 0 ? colour("#d8c4a0") : undefined,
+    };
+  });
+};
+
+const unit = (x: number, y: number, z: number): Rgb => {
+  const length = Math.hypot(x, y, z);
+  return [x / length, y / length, z / length];
+};

@@ -1,0 +1,77 @@
+import { cover, type Paint, type Rgb } from "./colour.js";
+import { clamp01, mix, Noise, smoothstep } from "./noise.js";
+import type { Scene } from "./scene.js";
+
+/** Two layers of cloud on a wide, shallow dome: heaped clouds that the light models, and thin high ones above. */
+export class Clouds {
+  readonly noise: Noise;
+  private readonly scene: Scene;
+  private readonly lightX: number;
+  private readonly lightZ: number;
+  private readonly shadow: Paint = [0, 0, 0];
+
+  constructor(scene: Scene, lightX: number, lightZ: number) {
+    this.scene = scene;
+    this.noise = new Noise(scene.seed ^ 0xc10d);
+    this.lightX = lightX;
+    this.lightZ = lightZ;
+  }
+
+  /** `towards`: radians to the sun or moon. */
+  paint(paint: Paint, x: number, y: number, z: number, towards: number): void {
+    if (y <= 0.004) return;
+    if (this.scene.cirrus > 0) this.paintCirrus(paint, x, y, z, towards);
+    if (this.scene.clouds > 0) this.paintHeaps(paint, x, y, z, towards);
+  }
+
+  private paintCirrus(paint: Paint, x: number, y: number, z: number, towards: number): void {
+    const reach = 1 / (y + 0.16);
+    const px = x * reach * 0.5 + 11;
+    const pz = z * reach * 1.25 - 4;
+    const bend = this.noise.fractal2(px * 0.8, pz * 0.8, 2);
+    const wisps = this.noise.fractal2(px + 1.4 * bend, pz + 2.2 * bend, 5);
+    const opacity = smoothstep(-0.02, 0.42, wisps) * this.scene.cirrus * smoothstep(0.02, 0.22, y);
+    const { cloudLit, glow } = this.scene.sky;
+    const near = Math.exp(-towards * 2.2);
+    const lit: Rgb = [
+      cloudLit[0] + glow[0] * near * 0.5,
+      cloudLit[1] + glow[1] * near * 0.5,
+      cloudLit[2] + glow[2] * near * 0.5,
+    ];
+    cover(paint, lit, 0.62 * opacity);
+  }
+
+  private paintHeaps(paint: Paint, x: number, y: number, z: number, towards: number): void {
+    const { clouds, sky } = this.scene;
+    const reach = 1 / (y + 0.11);
+    const px = x * reach * 0.62;
+    const pz = z * reach * 0.62;
+    // Fewer octaves far away: what is finer than a pixel there would only be noise.
+    const octaves = Math.min(7, 6.2 - Math.log2(reach / 2.4));
+    const here = this.density(px, pz, octaves);
+    const threshold = mix(0.36, -0.34, clouds);
+    const body = smoothstep(threshold, threshold + 0.2, here);
+    if (body <= 0.002) return;
+    const step = 0.13;
+    const sunward = this.density(px + this.lightX * step, pz + this.lightZ * step, Math.min(octaves, 4));
+    const slope = clamp01(0.56 + 2.1 * (here - sunward));
+    const thick = smoothstep(threshold + 0.12, threshold + 0.75, here);
+    const near = Math.exp(-towards * 2.4);
+    const lit = clamp01(slope * (1 - 0.62 * thick) + 0.12);
+    const rim = near * (1 - body) * 1.6 + near * 0.35 * (1 - thick);
+    const { cloudLit, cloudShade, glow } = sky;
+    this.shadow[0] = mix(cloudShade[0], cloudLit[0], lit) + glow[0] * rim;
+    this.shadow[1] = mix(cloudShade[1], cloudLit[1], lit) + glow[1] * rim;
+    this.shadow[2] = mix(cloudShade[2], cloudLit[2], lit) + glow[2] * rim;
+    // Far clouds take the colour of the air in front of them.
+    const clear = smoothstep(0, 0.2, y);
+    cover(this.shadow, paint, 0.72 * (1 - clear));
+    cover(paint, this.shadow, body * smoothstep(0.004, 0.07, y) * (0.9 + 0.1 * thick));
+  }
+
+  private density(px: number, pz: number, octaves: number): number {
+    const { noise } = this;
+    const billow = noise.fractal2(px * 0.55 + 31, pz * 0.55 - 8, 2);
+    return 0.5 * billow + noise.fractal2(px + 0.5 * billow, pz - 0.4 * billow, octaves);
+  }
+}

@@ -1,0 +1,76 @@
+import { clamp01 } from "./noise.js";
+
+/** Red, green and blue of linear light: 1 is the paper's white, the sun may be far above it. */
+export type Rgb = readonly [red: number, green: number, blue: number];
+/** A colour that is being worked out; painters reuse one instead of making millions. */
+export type Paint = [red: number, green: number, blue: number];
+
+/** From `#rrggbb` as painters pick it on a screen (sRGB). */
+export const colour = (hex: string): Rgb => {
+  const channel = (from: number) => linear(Number.parseInt(hex.slice(from, from + 2), 16) / 255);
+  return [channel(1), channel(3), channel(5)];
+};
+
+export const linear = (srgb: number): number => (srgb <= 0.04045 ? srgb / 12.92 : ((srgb + 0.055) / 1.055) ** 2.4);
+
+export const mixed = (from: Rgb, to: Rgb, share: number): Rgb => [
+  from[0] + (to[0] - from[0]) * share,
+  from[1] + (to[1] - from[1]) * share,
+  from[2] + (to[2] - from[2]) * share,
+];
+
+export const scaled = (paint: Rgb, factor: number): Rgb => [paint[0] * factor, paint[1] * factor, paint[2] * factor];
+
+export const luminance = ([red, green, blue]: Rgb): number => 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+
+export const set = (paint: Paint, value: Rgb): void => {
+  paint[0] = value[0];
+  paint[1] = value[1];
+  paint[2] = value[2];
+};
+
+/** Covers `paint` with `cover` by the share `opacity`. */
+export const cover = (paint: Paint, over: Rgb, opacity: number): void => {
+  paint[0] += (over[0] - paint[0]) * opacity;
+  paint[1] += (over[1] - paint[1]) * opacity;
+  paint[2] += (over[2] - paint[2]) * opacity;
+};
+
+/** Adds light. */
+export const shine = (paint: Paint, light: Rgb, strength: number): void => {
+  paint[0] += light[0] * strength;
+  paint[1] += light[1] * strength;
+  paint[2] += light[2] * strength;
+};
+
+export const multiply = (paint: Paint, light: Rgb): void => {
+  paint[0] *= light[0];
+  paint[1] *= light[1];
+  paint[2] *= light[2];
+};
+
+const SHOULDER = 0.62;
+const TABLE_STEPS = 8192;
+const TABLE_MAX = 6;
+
+/** Keeps what is dark as it is and bends what is bright towards white, as film does; then sRGB. */
+const develop = (light: number): number => {
+  const shown =
+    light <= SHOULDER ? light : SHOULDER + (1 - SHOULDER) * (1 - Math.exp((SHOULDER - light) / (1 - SHOULDER)));
+  return shown <= 0.0031308 ? 12.92 * shown : 1.055 * shown ** (1 / 2.4) - 0.055;
+};
+
+/** Indexed by the square root of light, where eyes (and the steps of sRGB) are finest. */
+const developed = Float32Array.from(
+  { length: TABLE_STEPS + 2 },
+  (_, step) => 255 * develop((step / TABLE_STEPS) ** 2 * TABLE_MAX),
+);
+
+/** One channel as a byte; `dither` in [-1, 1) hides the steps between bytes in smooth skies. */
+export const byteOf = (light: number, dither: number): number => {
+  const position = Math.sqrt(clamp01(light / TABLE_MAX)) * TABLE_STEPS;
+  const step = position | 0;
+  const below = developed[step] as number;
+  const value = below + ((developed[step + 1] as number) - below) * (position - step) + 0.5 + 0.7 * dither;
+  return value < 0 ? 0 : value > 255 ? 255 : value | 0;
+};

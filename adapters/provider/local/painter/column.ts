@@ -1,0 +1,193 @@
+import type { PixelSize } from "../../../../domain/resolution.js";
+import { cover, type Paint } from "./colour.js";
+import { GroundPainter, Terrain } from "./land.js";
+import { Props } from "./props.js";
+import type { Land, Scene } from "./scene.js";
+import { Sky } from "./sky.js";
+import { WaterPainter } from "./water.js";
+
+/** As many directions a picture of any size looks into, so that a small one is as smooth as a big one is sharp. */
+const DIRECTIONS = 3840;
+const DISTANCE_MAX = 42_000;
+
+/** Paints one column of pixels: everything that lies in one direction (azimuth), from the nadir to the zenith. */
+export class ColumnPainter {
+  /** Linear light, three numbers a row, rows from the top: the result of `paint`. */
+  readonly light: Float32Array;
+  private readonly size: PixelSize;
+  private readonly scene: Scene;
+  private readonly sky: Sky;
+  private readonly ground: GroundColumn | undefined;
+
+  constructor(scene: Scene, size: PixelSize) {
+    this.size = size;
+    this.scene = scene;
+    this.light = new Float32Array(size.heightPixels * 3);
+    this.sky = new Sky(scene, Math.PI / size.heightPixels);
+    this.ground = scene.land === undefined ? undefined : new GroundColumn(scene, scene.land, size, this.sky);
+  }
+
+  paint(column: number): void {
+    const { light, ground } = this;
+    const { heightPixels, widthPixels } = this.size;
+    light.fill(0);
+    ground?.paint(column, light);
+    const azimuth = ((column + 0.5) / widthPixels) * 2 * Math.PI - Math.PI;
+    const right = Math.sin(azimuth);
+    const ahead = Math.cos(azimuth);
+    const paint: Paint = [0, 0, 0];
+    for (let row = 0; row < heightPixels; row++) {
+      const open = ground === undefined ? 1 : (ground.open[row] as number);
+      if (open < 0.002) continue;
+      const elevation = (0.5 - (row + 0.5) / heightPixels) * Math.PI;
+      const level = Math.cos(elevation);
+      const up = Math.sin(elevation);
+      this.sky.paint(paint, right * level, this.scene.land === undefined ? up : Math.max(up, 0), ahead * level);
+      const at = row * 3;
+      light[at] = (light[at] as number) + paint[0] * open;
+      light[at + 1] = (light[at + 1] as number) + paint[1] * open;
+      light[at + 2] = (light[at + 2] as number) + paint[2] * open;
+    }
+    ground?.paintWater(azimuth, light);
+  }
+}
+
+/**
+ * Walks over the ground from the viewer's feet to the far mountains, once for each direction, and paints each piece
+ * that rises above all nearer ones. How much of a row it covers is exact, so ridges have no steps.
+ */
+class GroundColumn {
+  /** For each row the share that nothing on the ground covers. */
+  readonly open: Float32Array;
+  private readonly size: PixelSize;
+  private readonly scene: Scene;
+  private readonly terrain: Terrain;
+  private readonly groundPainter: GroundPainter;
+  private readonly props: Props | undefined;
+  private readonly water: WaterPainter | undefined;
+  private readonly sky: Sky;
+  private readonly distances: Float64Array;
+  /** The share of water in each row, and how far away it is (in sum). */
+  private readonly waterShare: Float32Array;
+  private readonly waterDistance: Float32Array;
+  private readonly air: Paint = [0, 0, 0];
+
+  constructor(scene: Scene, land: Land, size: PixelSize, sky: Sky) {
+    this.size = size;
+    this.scene = scene;
+    this.sky = sky;
+    this.terrain = new Terrain(scene, land);
+    this.groundPainter = new GroundPainter(scene, land, this.terrain);
+    this.props = land.props === undefined ? undefined : new Props(scene, land.props);
+    this.water =
+      land.water === undefined ? undefined : new WaterPainter(scene, land.water, sky, this.terrain.eyeHeight);
+    this.open = new Float32Array(size.heightPixels);
+    this.waterShare = new Float32Array(size.heightPixels);
+    this.waterDistance = new Float32Array(size.heightPixels);
+    const distances: number[] = [];
+    const first = 0.03 * land.eyeMetres;
+    for (let distance = first; distance < DISTANCE_MAX; distance += first + 0.012 * distance) distances.push(distance);
+    this.distances = Float64Array.from(distances);
+  }
+
+  paint(column: number, light: Float32Array): void {
+    const { open, waterShare, waterDistance } = this;
+    const { widthPixels } = this.size;
+    open.fill(1);
+    waterShare.fill(0);
+    waterDistance.fill(0);
+    const walks = Math.max(1, Math.round(DIRECTIONS / widthPixels));
+    for (let walk = 0; walk < walks; walk++) {
+      const azimuth = ((column + (walk + 0.5) / walks) / widthPixels) * 2 * Math.PI - Math.PI;
+      this.walk(azimuth, 1 / walks, light);
+    }
+  }
+
+  paintWater(azimuth: number, light: Float32Array): void {
+    if (this.water === undefined) return;
+    for (let row = 0; row < this.waterShare.length; row++) {
+      const share = this.waterShare[row] as number;
+      if (share < 0.002) continue;
+      this.water.paint(light, row, share, (this.waterDistance[row] as number) / share, azimuth);
+    }
+  }
+
+  private walk(azimuth: number, weight: number, light: Float32Array): void {
+    const { terrain, distances, water, props } = this;
+    const { heightPixels } = this.size;
+    const { eyeHeight } = terrain;
+    const right = Math.sin(azimuth);
+    const ahead = Math.cos(azimuth);
+    this.sky.paintAir(this.air, right * 0.999, 0.035, ahead * 0.999);
+
+    const highest = terrain.top + (props?.heightMetres ?? 0);
+    let top = heightPixels;
+    let lastRow = heightPixels;
+    let lastDistance = 0;
+    let lastHeight = terrain.height(0, 0, 9);
+    if (water !== undefined && lastHeight < 0) lastHeight = 0;
+    const rowOf = (height: number, distance: number) =>
+      (0.5 - Math.atan2(height - eyeHeight, distance) / Math.PI) * heightPixels;
+
+    for (let index = 0; index < distances.length; index++) {
+      const distance = distances[index] as number;
+      if (index % 16 === 0 && rowOf(highest, distance) >= top) break;
+      const height = terrain.height(right * distance, ahead * distance, terrain.octavesAt(distance));
+      const wet = water !== undefined && height < 0;
+      const surface = wet ? 0 : height;
+      const row = rowOf(surface, distance);
+      if (row < top) {
+        const rise = Math.max(lastRow - row, 1e-6);
+        for (let pixel = Math.ceil(top) - 1; pixel >= 0 && pixel + 1 > row; pixel--) {
+          const from = Math.max(pixel, row);
+          const to = Math.min(pixel + 1, top);
+          const share = (lastRow - (from + to) / 2) / rise;
+          const at = lastDistance + (distance - lastDistance) * (share < 0 ? 0 : share);
+          const covered = (to - from) * weight;
+          if (wet) {
+            this.waterShare[pixel] = (this.waterShare[pixel] as number) + covered;
+            this.waterDistance[pixel] = (this.waterDistance[pixel] as number) + covered * at;
+            this.open[pixel] = (this.open[pixel] as number) - covered;
+          } else {
+            this.paintGround(
+              light,
+              pixel,
+              covered,
+              right * at,
+              ahead * at,
+              lastHeight + (surface - lastHeight) * share,
+              at,
+            );
+          }
+        }
+        top = row;
+      }
+      lastRow = row;
+      lastDistance = distance;
+      lastHeight = surface;
+      if (top <= 0) break;
+    }
+  }
+
+  private paintGround(
+    light: Float32Array,
+    row: number,
+    covered: number,
+    x: number,
+    z: number,
+    height: number,
+    level: number,
+  ): void {
+    const paint = this.paintBuffer;
+    const distance = Math.hypot(level, height - this.terrain.eyeHeight);
+    this.groundPainter.paint(paint, x, z, height, distance);
+    cover(paint, this.air, 1 - Math.exp(-distance * this.scene.haze.perMetre));
+    const at = row * 3;
+    light[at] = (light[at] as number) + paint[0] * covered;
+    light[at + 1] = (light[at + 1] as number) + paint[1] * covered;
+    light[at + 2] = (light[at + 2] as number) + paint[2] * covered;
+    this.open[row] = (this.open[row] as number) - covered;
+  }
+
+  private readonly paintBuffer: Paint = [0, 0, 0];
+}

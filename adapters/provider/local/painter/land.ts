@@ -1,0 +1,220 @@
+import { cover, luminance, type Paint, type Rgb } from "./colour.js";
+import { cellRandom, clamp01, mix, Noise, smoothstep } from "./noise.js";
+import type { Land, Scene } from "./scene.js";
+
+const OCTAVES_MAX = 9;
+
+/** The height of the ground on a plane around the viewer, in metres; x to the right of north (z), both in metres. */
+export class Terrain {
+  readonly eyeHeight: number;
+  /** No ground is higher. */
+  readonly top: number;
+  private readonly land: Land;
+  private readonly noise: Noise;
+  private readonly tiltX: number;
+  private readonly tiltZ: number;
+
+  constructor(scene: Scene, land: Land) {
+    this.land = land;
+    this.noise = new Noise(scene.seed ^ 0x1a4d);
+    this.tiltX = Math.sin(scene.light.azimuth + 0.35) * land.relief.tilt;
+    this.tiltZ = Math.cos(scene.light.azimuth + 0.35) * land.relief.tilt;
+    const ground = this.height(0, 0, OCTAVES_MAX);
+    this.eyeHeight = land.eyeMetres + (land.water === undefined ? ground : Math.max(0, ground));
+    this.top = Math.max(land.relief.baseMetres, 0) + land.relief.heightMetres * 1.15 + 400 * land.relief.tilt;
+  }
+
+  /** Octaves worth drawing so far away. */
+  octavesAt(distance: number): number {
+    const { wavelengthMetres } = this.land.relief;
+    return Math.min(OCTAVES_MAX, Math.max(2, 1 + Math.log2(wavelengthMetres / (0.3 + distance * 0.0025))));
+  }
+
+  height(x: number, z: number, octaves: number): number {
+    const { relief } = this.land;
+    const distance = Math.hypot(x, z);
+    const ramp = smoothstep(relief.nearMetres, relief.farMetres, distance);
+    let height = relief.baseMetres + this.roll(x, z, octaves);
+    if (relief.tilt !== 0) height -= clampTo(x * this.tiltX + z * this.tiltZ, 60);
+    return ramp > 0 ? height + ramp * relief.heightMetres * this.shape(x, z, octaves) : height;
+  }
+
+  /** Gentle unevenness everywhere, also near the viewer. */
+  private roll(x: number, z: number, octaves: number): number {
+    return this.land.relief.rollMetres * this.noise.fractal2(x / 90, z / 90, Math.min(octaves, 5));
+  }
+
+  private shape(x: number, z: number, octaves: number): number {
+    const { shape, wavelengthMetres } = this.land.relief;
+    const px = x / wavelengthMetres;
+    const pz = z / wavelengthMetres;
+    switch (shape) {
+      case "eroded":
+        return this.ridges(px, pz, octaves);
+      case "soft":
+        return clamp01(0.5 + 0.95 * this.noise.fractal2(px, pz, Math.min(octaves, 6)));
+      case "dunes":
+        return this.dunes(px, pz, octaves);
+      case "craters":
+        return this.craters(px, pz, octaves);
+    }
+  }
+
+  /** Sharp ridges, finer where it is high already, as rain and ice cut mountains. */
+  private ridges(px: number, pz: number, octaves: number): number {
+    const { noise } = this;
+    const warp = noise.at2(px * 0.7 + 40, pz * 0.7);
+    let x = px + 0.35 * warp;
+    let z = pz - 0.35 * warp;
+    let sum = 0;
+    let strength = 0.62;
+    let weight = 1;
+    for (let left = octaves; left > 0; left--) {
+      const edge = 1 - Math.abs(noise.at2(x, z)) * 1.35;
+      const ridge = edge * edge * weight;
+      sum += strength * (left < 1 ? left : 1) * ridge;
+      weight = clamp01(ridge * 1.7);
+      const turned = 1.62 * x + 1.18 * z + 3.1;
+      z = 1.62 * z - 1.18 * x - 7.4;
+      x = turned;
+      strength *= 0.46;
+    }
+    const massif = smoothstep(-0.55, 0.45, noise.fractal2(px * 0.42 - 9, pz * 0.42 + 4, 2));
+    return sum * mix(0.25, 1, massif);
+  }
+
+  private dunes(px: number, pz: number, octaves: number): number {
+    const { noise } = this;
+    const warp = noise.fractal2(px * 0.6, pz * 0.6 + 13, 3);
+    const phase = px * 0.8 + pz * 0.55 + 1.9 * warp;
+    const wave = phase - Math.floor(phase);
+    // A long slope up to a sharp crest, a short steep slope down.
+    const crest = wave < 0.7 ? wave / 0.7 : (1 - wave) / 0.3;
+    const rounded = crest * crest * (1.6 - 0.6 * crest);
+    const size = 0.45 + 0.9 * clamp01(0.5 + noise.at2(px * 0.45 + 8, pz * 0.45));
+    const second = Math.abs(noise.at2(px * 2.1 + 3 * warp, pz * 2.1));
+    return (
+      0.62 * rounded * size + 0.12 * (1 - second) + 0.01 * noise.fractal2(px * 9, pz * 9, Math.max(0, octaves - 4))
+    );
+  }
+
+  private craters(px: number, pz: number, octaves: number): number {
+    let height = 0.5 + 0.5 * this.noise.fractal2(px, pz, octaves);
+    for (let scale = 1; scale < 9; scale *= 2) {
+      const cellX = Math.floor(px * scale);
+      const cellZ = Math.floor(pz * scale);
+      const radius = 0.2 + 0.2 * cellRandom(cellX, cellZ, scale, 5);
+      const centreX = cellX + 0.5 + (0.5 - radius) * (cellRandom(cellX, cellZ, scale, 6) - 0.5);
+      const centreZ = cellZ + 0.5 + (0.5 - radius) * (cellRandom(cellX, cellZ, scale, 7) - 0.5);
+      const across = Math.hypot(px * scale - centreX, pz * scale - centreZ) / radius;
+      if (across < 1.2 && cellRandom(cellX, cellZ, scale, 8) < 0.75) {
+        const bowl =
+          across < 0.8
+            ? -0.35 + 0.5 * across * across
+            : 0.12 * smoothstep(1.2, 0.85, across) - 0.15 * smoothstep(0.95, 0.8, across);
+        height += (bowl * 0.6) / scale;
+      }
+    }
+    return height;
+  }
+}
+
+const clampTo = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
+
+/** What the ground is made of and how the light falls on it. */
+export class GroundPainter {
+  private readonly scene: Scene;
+  private readonly land: Land;
+  private readonly terrain: Terrain;
+  private readonly noise: Noise;
+  private readonly light: Rgb;
+  private readonly waterLine: number;
+
+  constructor(scene: Scene, land: Land, terrain: Terrain) {
+    const { azimuth, elevation } = scene.light;
+    const shown = Math.max(elevation, 0.09);
+    this.scene = scene;
+    this.land = land;
+    this.terrain = terrain;
+    this.noise = new Noise(scene.seed ^ 0x6e0d);
+    this.light = [Math.sin(azimuth) * Math.cos(shown), Math.sin(shown), Math.cos(azimuth) * Math.cos(shown)];
+    this.waterLine = land.water === undefined ? Number.NEGATIVE_INFINITY : 0;
+  }
+
+  /** The ground at (x, z), `distance` metres from the eye, before the air between dims it. */
+  paint(paint: Paint, x: number, z: number, height: number, distance: number): void {
+    const { noise, terrain } = this;
+    const { ground } = this.land;
+    const octaves = terrain.octavesAt(distance);
+    const step = 0.12 + distance * 0.002;
+    const slopeX = (terrain.height(x + step, z, octaves) - height) / step;
+    const slopeZ = (terrain.height(x, z + step, octaves) - height) / step;
+    const up = 1 / Math.sqrt(1 + slopeX * slopeX + slopeZ * slopeZ);
+
+    // Three sizes of mottling, each faded out before it is finer than a pixel.
+    const broad = noise.fractal2(x / 140, z / 140, 3);
+    const middle = distance < 1500 ? noise.fractal2(x / 7, z / 7, 3) * smoothstep(1500, 300, distance) : 0;
+    const fine = distance < 90 ? noise.fractal2(x / 0.5, z / 0.5, 4) * smoothstep(90, 25, distance) : 0;
+    const grain = distance < 28 ? noise.at2(x / 0.06, z / 0.06) * smoothstep(28, 9, distance) : 0;
+
+    set3(paint, ground.low);
+    cover(paint, ground.lowOther, clamp01(0.5 + 1.5 * broad + 1.1 * middle + 0.5 * fine));
+    if (this.waterLine === 0) cover(paint, ground.shore, smoothstep(2.6 + 3 * middle, 0.5, height));
+    cover(paint, ground.steep, smoothstep(0.86, 0.68, up + 0.1 * broad + 0.08 * middle));
+    const snowAt = ground.snowLineMetres * (1 + 0.35 * broad);
+    const snow = smoothstep(snowAt * 0.9, snowAt * 1.15, height + 8 * middle) * smoothstep(0.5, 0.7, up + 0.1 * middle);
+    if (snow > 0) cover(paint, ground.snow, snow);
+    const mottled = 1 + (1 - 0.75 * snow) * (0.5 * middle + 0.75 * fine + 0.35 * grain);
+    if (ground.dots !== undefined && distance < 160) this.paintDots(paint, ground.dots, x, z, distance, up);
+
+    const { sunlight, skylight } = this.scene.sky;
+    const facing = Math.max(0, up * (this.light[1] - slopeX * this.light[0] - slopeZ * this.light[2]));
+    const shaded =
+      this.scene.clouds > 0.15
+        ? 1 - 0.5 * smoothstep(0, 0.3, noise.fractal2(x / 900 + 50, z / 900, 3)) * this.scene.clouds
+        : 1;
+    const sky = 0.35 + 0.65 * up * up;
+    for (let channel = 0; channel < 3; channel++) {
+      const light = (sunlight[channel] ?? 0) * facing * shaded + (skylight[channel] ?? 0) * sky;
+      paint[channel] = Math.max(0, (paint[channel] ?? 0) * mottled * light);
+    }
+    if (ground.lava) this.paintLava(paint, x, z, height, up);
+  }
+
+  private paintDots(paint: Paint, dots: Rgb, x: number, z: number, distance: number, up: number): void {
+    const size = 0.55;
+    const cellX = Math.floor(x / size);
+    const cellZ = Math.floor(z / size);
+    const patch = smoothstep(-0.1, 0.3, this.noise.fractal2(x / 26, z / 26, 3));
+    if (cellRandom(cellX, cellZ, 1, this.scene.seed) > 0.75 * patch) return;
+    const centreX = (cellX + 0.25 + 0.5 * cellRandom(cellX, cellZ, 2, this.scene.seed)) * size;
+    const centreZ = (cellZ + 0.25 + 0.5 * cellRandom(cellX, cellZ, 3, this.scene.seed)) * size;
+    const reach = 0.09 + 0.08 * cellRandom(cellX, cellZ, 4, this.scene.seed);
+    const blur = 0.02 + distance * 0.004;
+    const near = 1 - smoothstep(reach - blur, reach + blur, Math.hypot(x - centreX, z - centreZ));
+    const tint = 0.75 + 0.5 * cellRandom(cellX, cellZ, 5, this.scene.seed);
+    const far = clamp01((reach / (reach + blur)) ** 1.2);
+    cover(paint, [dots[0] * tint, dots[1], dots[2] * (1.6 - tint)], near * far * up * smoothstep(160, 70, distance));
+  }
+
+  private paintLava(paint: Paint, x: number, z: number, height: number, up: number): void {
+    const crack =
+      Math.abs(this.noise.fractal2(x / 46, z / 46, 5)) + 0.5 * Math.abs(this.noise.fractal2(x / 9, z / 9, 3));
+    const low = smoothstep(120, 0, height) * smoothstep(0.75, 0.95, up);
+    const heat = smoothstep(0.13, 0.0, crack) * low;
+    paint[0] += 3.2 * heat;
+    paint[1] += 0.75 * heat * heat;
+    paint[2] += 0.12 * heat * heat * heat;
+    const warm = 0.12 * smoothstep(0.45, 0.1, crack) * low;
+    paint[0] += warm;
+    paint[1] += 0.2 * warm;
+  }
+}
+
+const set3 = (paint: Paint, value: Rgb): void => {
+  paint[0] = value[0];
+  paint[1] = value[1];
+  paint[2] = value[2];
+};
+
+export const darkness = (light: Rgb): number => 1 - clamp01(luminance(light));

@@ -1,0 +1,153 @@
+/** A small, fast generator of repeatable random numbers in [0, 1): the same seed, the same numbers (mulberry32). */
+export const randomsFrom = (seed: number): (() => number) => {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+};
+
+/** 32 bits from a text (FNV-1a). */
+export const seedOf = (text: string): number => {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  return hash >>> 0;
+};
+
+/** A repeatable random number in [0, 1) for a cell of a grid. */
+export const cellRandom = (x: number, y: number, z: number, seed: number): number => {
+  let hash =
+    Math.imul(x, 0x27d4eb2d) ^ Math.imul(y, 0x165667b1) ^ Math.imul(z, 0x5f356495) ^ Math.imul(seed, 0x2c1b3c6d);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 4294967296;
+};
+
+export const clamp01 = (value: number): number => (value < 0 ? 0 : value > 1 ? 1 : value);
+
+export const mix = (from: number, to: number, share: number): number => from + (to - from) * share;
+
+/** 0 below `from`, 1 above `to`, smooth between. */
+export const smoothstep = (from: number, to: number, value: number): number => {
+  const t = clamp01((value - from) / (to - from));
+  return t * t * (3 - 2 * t);
+};
+
+const fade = (t: number): number => t * t * t * (t * (t * 6 - 15) + 10);
+
+/** Gradient noise of one seed: smooth, repeatable, between about -1 and 1 with mean 0; one bump per unit. */
+export class Noise {
+  private readonly permutation = new Uint8Array(512);
+
+  constructor(seed: number) {
+    const random = randomsFrom(seed);
+    const order = Uint8Array.from({ length: 256 }, (_, index) => index);
+    for (let last = 255; last > 0; last--) {
+      const other = Math.floor(random() * (last + 1));
+      const kept = order[last] as number;
+      order[last] = order[other] as number;
+      order[other] = kept;
+    }
+    this.permutation.set(order);
+    this.permutation.set(order, 256);
+  }
+
+  at2(x: number, y: number): number {
+    const p = this.permutation;
+    const x0 = Math.floor(x);
+    const y0 = Math.floor(y);
+    const fx = x - x0;
+    const fy = y - y0;
+    const left = p[x0 & 255] as number;
+    const right = p[(x0 + 1) & 255] as number;
+    const row = y0 & 255;
+    const u = fade(fx);
+    const low = mix(slope2(p[left + row] as number, fx, fy), slope2(p[right + row] as number, fx - 1, fy), u);
+    const next = (y0 + 1) & 255;
+    const high = mix(
+      slope2(p[left + next] as number, fx, fy - 1),
+      slope2(p[right + next] as number, fx - 1, fy - 1),
+      u,
+    );
+    return mix(low, high, fade(fy));
+  }
+
+  at3(x: number, y: number, z: number): number {
+    const p = this.permutation;
+    const x0 = Math.floor(x);
+    const y0 = Math.floor(y);
+    const z0 = Math.floor(z);
+    const fx = x - x0;
+    const fy = y - y0;
+    const fz = z - z0;
+    const row = y0 & 255;
+    const next = (y0 + 1) & 255;
+    const front = z0 & 255;
+    const back = (z0 + 1) & 255;
+    const left = p[x0 & 255] as number;
+    const right = p[(x0 + 1) & 255] as number;
+    const a = p[left + row] as number;
+    const b = p[right + row] as number;
+    const c = p[left + next] as number;
+    const d = p[right + next] as number;
+    const u = fade(fx);
+    const v = fade(fy);
+    const near = mix(
+      mix(slope3(p[a + front] as number, fx, fy, fz), slope3(p[b + front] as number, fx - 1, fy, fz), u),
+      mix(slope3(p[c + front] as number, fx, fy - 1, fz), slope3(p[d + front] as number, fx - 1, fy - 1, fz), u),
+      v,
+    );
+    const far = mix(
+      mix(slope3(p[a + back] as number, fx, fy, fz - 1), slope3(p[b + back] as number, fx - 1, fy, fz - 1), u),
+      mix(slope3(p[c + back] as number, fx, fy - 1, fz - 1), slope3(p[d + back] as number, fx - 1, fy - 1, fz - 1), u),
+      v,
+    );
+    return mix(near, far, fade(fz));
+  }
+
+  /** Octaves added up, each twice as fine and half as strong; a fractional count fades the last one in. */
+  fractal2(x: number, y: number, octaves: number): number {
+    let sum = 0;
+    let strength = 0.5;
+    let px = x;
+    let py = y;
+    for (let left = octaves; left > 0; left--) {
+      sum += strength * (left < 1 ? left : 1) * this.at2(px, py);
+      // Turned a little each time, so that the octaves' grids do not show.
+      const turned = 1.6 * px + 1.2 * py + 17.3;
+      py = 1.6 * py - 1.2 * px + 5.9;
+      px = turned;
+      strength *= 0.5;
+    }
+    return sum;
+  }
+
+  fractal3(x: number, y: number, z: number, octaves: number): number {
+    let sum = 0;
+    let strength = 0.5;
+    let scale = 1;
+    for (let left = octaves; left > 0; left--) {
+      sum +=
+        strength * (left < 1 ? left : 1) * this.at3(x * scale + scale, y * scale - scale, z * scale + 0.37 * scale);
+      scale *= 2.03;
+      strength *= 0.5;
+    }
+    return sum;
+  }
+}
+
+const slope2 = (hash: number, x: number, y: number): number => {
+  const h = hash & 7;
+  const u = h < 4 ? x : y;
+  const v = h < 4 ? y : x;
+  return ((h & 1) === 0 ? u : -u) + 0.5 * ((h & 2) === 0 ? v : -v);
+};
+
+const slope3 = (hash: number, x: number, y: number, z: number): number => {
+  const h = hash & 15;
+  const u = h < 8 ? x : y;
+  const v = h < 4 ? y : h === 12 || h === 14 ? x : z;
+  return ((h & 1) === 0 ? u : -u) + ((h & 2) === 0 ? v : -v);
+};

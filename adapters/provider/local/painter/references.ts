@@ -1,0 +1,90 @@
+import { cover, linear, type Paint, type Rgb } from "./colour.js";
+import { smoothstep } from "./noise.js";
+
+/** A reference image, decoded: sRGB bytes, red, green, blue, row by row, in memory that the paint workers share. */
+export type Reference = { readonly widthPixels: number; readonly heightPixels: number; readonly pixels: Uint8Array };
+
+/** Radians from edge to edge; three of them leave landscape between each other. */
+export const REFERENCE_WIDTH_RADIANS = (100 / 180) * Math.PI;
+const HEIGHT_RADIANS_MAX = (84 / 180) * Math.PI;
+/** The share of the way from the edge to the middle over which a reference fades in. */
+const FEATHER = 0.3;
+
+const LINEAR = Float32Array.from({ length: 256 }, (_, byte) => linear(byte / 255));
+
+/** Hangs the reference images into the sphere as a camera would have seen them, evenly around, the first one ahead. */
+export class ReferencePainter {
+  private readonly hung: readonly {
+    readonly reference: Reference;
+    readonly right: number;
+    readonly ahead: number;
+    /** Half the width and height on a plane one unit away. */
+    readonly halfWidth: number;
+    readonly halfHeight: number;
+  }[];
+  private readonly colour: Paint = [0, 0, 0];
+
+  constructor(references: readonly Reference[]) {
+    this.hung = references.map((reference, index) => {
+      const azimuth = (index / references.length) * 2 * Math.PI;
+      const ratio = reference.heightPixels / reference.widthPixels;
+      const widest = Math.tan(REFERENCE_WIDTH_RADIANS / 2);
+      const halfHeight = Math.min(widest * ratio, Math.tan(HEIGHT_RADIANS_MAX / 2));
+      return {
+        reference,
+        right: Math.sin(azimuth),
+        ahead: Math.cos(azimuth),
+        halfHeight,
+        halfWidth: halfHeight / ratio,
+      };
+    });
+  }
+
+  /** Covers `paint`, what the landscape shows in this direction, where a reference hangs. */
+  paint(paint: Paint, x: number, y: number, z: number): void {
+    for (const { reference, right, ahead, halfWidth, halfHeight } of this.hung) {
+      const depth = x * right + z * ahead;
+      if (depth < 0.1) continue;
+      const u = (x * ahead - z * right) / depth / halfWidth;
+      const v = y / depth / halfHeight;
+      if (Math.abs(u) >= 1 || Math.abs(v) >= 1) continue;
+      const opacity = smoothstep(0, FEATHER, 1 - Math.abs(u)) * smoothstep(0, FEATHER, 1 - Math.abs(v));
+      sample(this.colour, reference, (u + 1) / 2, (1 - v) / 2);
+      cover(paint, this.colour, opacity);
+    }
+  }
+}
+
+/** Bilinear, in linear light; (0, 0) is the upper left corner, (1, 1) the lower right one. */
+const sample = (paint: Paint, { widthPixels, heightPixels, pixels }: Reference, u: number, v: number): void => {
+  const x = Math.max(0, Math.min(u * widthPixels - 0.5, widthPixels - 1.001));
+  const y = Math.max(0, Math.min(v * heightPixels - 0.5, heightPixels - 1.001));
+  const column = Math.floor(x);
+  const row = Math.floor(y);
+  const nextColumn = Math.min(column + 1, widthPixels - 1);
+  const nextRow = Math.min(row + 1, heightPixels - 1);
+  for (let channel = 0; channel < 3; channel++) {
+    const light = (atColumn: number, atRow: number) =>
+      LINEAR[pixels[(atRow * widthPixels + atColumn) * 3 + channel] as number] as number;
+    const above = light(column, row) + (light(nextColumn, row) - light(column, row)) * (x - column);
+    const below = light(column, nextRow) + (light(nextColumn, nextRow) - light(column, nextRow)) * (x - column);
+    paint[channel] = above + (below - above) * (y - row);
+  }
+};
+
+/** The mean colour of a band of all references; `from` and `to` are shares of the height, from the top. */
+export const meanColour = (references: readonly Reference[], from: number, to: number): Rgb => {
+  const sum: Paint = [0, 0, 0];
+  const colour: Paint = [0, 0, 0];
+  const steps = 16;
+  for (const reference of references) {
+    for (let row = 0; row < steps; row++) {
+      for (let column = 0; column < steps; column++) {
+        sample(colour, reference, (column + 0.5) / steps, from + ((to - from) * (row + 0.5)) / steps);
+        for (let channel = 0; channel < 3; channel++) sum[channel] = (sum[channel] ?? 0) + (colour[channel] ?? 0);
+      }
+    }
+  }
+  const count = steps * steps * references.length;
+  return [sum[0] / count, sum[1] / count, sum[2] / count];
+};

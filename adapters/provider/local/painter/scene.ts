@@ -1,0 +1,163 @@
+import type { Rgb } from "./colour.js";
+import { landOf } from "./lands.js";
+import { randomsFrom, seedOf } from "./noise.js";
+import { meanColour, type Reference } from "./references.js";
+import { SKY_PALETTES, type SkyName, type SkyPalette } from "./sky-palettes.js";
+import { skyLike, tinted } from "./tint.js";
+import { type Feature, featuresOf } from "./words.js";
+
+/** Everything a picture shows, decided once from the words; the painters only follow it. Angles in radians. */
+export type Scene = {
+  readonly seed: number;
+  readonly sky: SkyPalette;
+  readonly light: { readonly azimuth: number; readonly elevation: number; readonly body: "sun" | "moon" | "hidden" };
+  /** Shares from 0 (none) to 1. */
+  readonly clouds: number;
+  readonly cirrus: number;
+  readonly stars: number;
+  readonly nebula: number;
+  readonly aurora: number;
+  readonly lightning: boolean;
+  readonly planets: boolean;
+  /** Light lost per metre of air; `thick` hides the sky near the horizon too. */
+  readonly haze: { readonly perMetre: number; readonly thick: number };
+  readonly land: Land | undefined;
+};
+
+export type Land = {
+  readonly eyeMetres: number;
+  readonly relief: Relief;
+  readonly water: Water | undefined;
+  readonly ground: Ground;
+  readonly props: Props | undefined;
+};
+
+export type Relief = {
+  readonly shape: "eroded" | "dunes" | "soft" | "craters";
+  readonly heightMetres: number;
+  readonly wavelengthMetres: number;
+  /** The land is flat around the viewer and reaches its height between these distances. */
+  readonly nearMetres: number;
+  readonly farMetres: number;
+  /** Lifts (or sinks) the ground; below 0 there is water where the scene has any. */
+  readonly baseMetres: number;
+  /** Unevenness everywhere, also near the viewer. */
+  readonly rollMetres: number;
+  /** Tilts the near ground down towards the sun: a beach. */
+  readonly tilt: number;
+};
+
+export type Water = { readonly deep: Rgb; readonly shallow: Rgb; readonly roughness: number };
+
+export type Ground = {
+  readonly low: Rgb;
+  readonly lowOther: Rgb;
+  readonly steep: Rgb;
+  readonly shore: Rgb;
+  readonly snow: Rgb;
+  readonly snowLineMetres: number;
+  /** Flowers and the like, as bright dots. */
+  readonly dots: Rgb | undefined;
+  /** Glows in the lowest parts. */
+  readonly lava: boolean;
+};
+
+export type Props = {
+  readonly kind: "conifers" | "broadleaves" | "palms" | "cacti" | "towers" | "kelp";
+  readonly colours: readonly [Rgb, Rgb];
+  readonly density: number;
+  readonly nearMetres: number;
+  readonly farMetres: number;
+  readonly heightMetres: number;
+  readonly snowy: boolean;
+  readonly lit: number;
+};
+
+/**
+ * The scene that the words of the prompt describe; what they leave open, the prompt's own seed decides. Without a
+ * prompt the references give the colours.
+ */
+export const sceneOf = (prompt: string | undefined, references: readonly Reference[]): Scene => {
+  const words = (prompt ?? "").trim().toLowerCase().replace(/\s+/g, " ");
+  if (words !== "" || references.length === 0) return describedScene(words, featuresOf(words), undefined);
+  const colours = meanColour(references, 0, 1);
+  return tinted(describedScene(colours.join(" "), new Set(), skyLike(references)), references);
+};
+
+type Has = (...wanted: readonly Feature[]) => boolean;
+
+const describedScene = (seedText: string, features: ReadonlySet<Feature>, sky: SkyName | undefined): Scene => {
+  const has: Has = (...wanted) => wanted.some((feature) => features.has(feature));
+  const seed = seedOf(seedText);
+  const random = randomsFrom(seed);
+  const skyName = sky ?? skyOf(has, random());
+  const palette: SkyPalette = SKY_PALETTES[skyName];
+  const inSpace = skyName === "airless" && !has("lunar", "alien");
+  const airless = skyName === "airless";
+  const elevationDegrees = palette.sunElevationDegrees + (random() - 0.5) * 3;
+  return {
+    seed,
+    sky: palette,
+    light: {
+      azimuth: (random() - 0.5) * 1.6,
+      elevation: (elevationDegrees * Math.PI) / 180,
+      body: inSpace ? "hidden" : bodyOf(skyName, has),
+    },
+    clouds: airless || has("clear", "underwater", "fog") ? 0 : cloudsOf(skyName, random()) * (has("aurora") ? 0.4 : 1),
+    cirrus: CIRRUS_SKIES.includes(skyName) ? 0.3 + 0.5 * random() : 0,
+    stars: has("storm", "overcast", "fog") ? 0 : (STARS[skyName] ?? 0),
+    nebula: inSpace ? 1 : skyName === "alien" ? 0.12 : 0,
+    aurora: has("aurora") ? 1 : 0,
+    lightning: has("storm"),
+    planets: airless || has("planet", "alien"),
+    haze: hazeOf(skyName, has),
+    land: inSpace ? undefined : landOf(features, skyName, random),
+  };
+};
+
+const CIRRUS_SKIES: readonly SkyName[] = ["day", "golden", "sunset", "sunrise", "dusk", "alien", "neon"];
+const STARS: Partial<Record<SkyName, number>> = { airless: 1, night: 0.9, dusk: 0.3, neon: 0.35, alien: 0.35 };
+const CLOUDS: Partial<Record<SkyName, number>> = {
+  storm: 0.95,
+  overcast: 0.85,
+  inferno: 0.7,
+  night: 0.22,
+  dusk: 0.42,
+  mars: 0.08,
+};
+
+const cloudsOf = (sky: SkyName, chance: number): number => CLOUDS[sky] ?? 0.34 + 0.2 * chance;
+
+const skyOf = (has: Has, chance: number): SkyName => {
+  if (has("underwater")) return "underwater";
+  if (has("mars")) return "mars";
+  if (has("lunar", "space") && !has("city", "forest", "lake", "mountains", "ocean", "desert")) return "airless";
+  if (has("volcano")) return "inferno";
+  if (has("neon")) return "neon";
+  if (has("aurora")) return "night";
+  if (has("storm")) return "storm";
+  if (has("night", "moon", "space")) return "night";
+  if (has("dusk")) return "dusk";
+  if (has("sunset")) return "sunset";
+  if (has("sunrise")) return "sunrise";
+  if (has("golden")) return "golden";
+  if (has("alien", "planet")) return "alien";
+  if (has("overcast", "fog")) return "overcast";
+  if (has("day", "clear")) return "day";
+  return chance < 0.42 ? "day" : chance < 0.68 ? "golden" : chance < 0.86 ? "sunset" : "sunrise";
+};
+
+const bodyOf = (sky: SkyName, has: Has): Scene["light"]["body"] => {
+  if (["underwater", "storm", "overcast", "dusk", "inferno", "neon"].includes(sky)) return "hidden";
+  if (sky !== "night") return "sun";
+  return has("aurora") || (has("space") && !has("moon")) ? "hidden" : "moon";
+};
+
+const hazeOf = (sky: SkyName, has: Has): Scene["haze"] => {
+  if (has("underwater")) return { perMetre: 1 / 32, thick: 0.2 };
+  if (has("fog")) return { perMetre: 1 / 260, thick: 0.96 };
+  if (sky === "airless") return { perMetre: 0, thick: 0 };
+  if (sky === "storm") return { perMetre: 1 / 4500, thick: 0.35 };
+  if (sky === "mars") return { perMetre: 1 / 9000, thick: 0.1 };
+  return { perMetre: 1 / 14_000, thick: 0 };
+};

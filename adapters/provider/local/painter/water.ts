@@ -1,0 +1,106 @@
+import { cover, type Paint, shine } from "./colour.js";
+import { clamp01, mix, Noise, smoothstep } from "./noise.js";
+import type { Scene, Water } from "./scene.js";
+import type { Sky } from "./sky.js";
+
+/** Still or rough water: mirrors what stands above it in the same direction, and glitters towards the sun. */
+export class WaterPainter {
+  private readonly scene: Scene;
+  private readonly water: Water;
+  private readonly sky: Sky;
+  private readonly eyeHeight: number;
+  private readonly noise: Noise;
+  private readonly paintBuffer: Paint = [0, 0, 0];
+  private readonly air: Paint = [0, 0, 0];
+
+  constructor(scene: Scene, water: Water, sky: Sky, eyeHeight: number) {
+    this.scene = scene;
+    this.water = water;
+    this.sky = sky;
+    this.eyeHeight = eyeHeight;
+    this.noise = new Noise(scene.seed ^ 0x3a7e);
+  }
+
+  /** Adds the water that covers `share` of a row of the column; the rows above the horizon are painted already. */
+  paint(light: Float32Array, row: number, share: number, distance: number, azimuth: number): void {
+    const { noise, water } = this;
+    const rows = light.length / 3;
+    const right = Math.sin(azimuth);
+    const ahead = Math.cos(azimuth);
+    const x = right * distance;
+    const z = ahead * distance;
+    const away = Math.hypot(distance, this.eyeHeight);
+    const sine = this.eyeHeight / away;
+
+    // Slopes of the waves, towards the eye and across; long waves stay visible far out, short ones fade.
+    const swell = noise.fractal2(x / 9 + 3, z / 9, 3) * smoothstep(1600, 200, away);
+    const ripples = away < 260 ? noise.fractal2(x / 1.1, z / 1.1, 4) * smoothstep(260, 40, away) : 0;
+    const across = noise.fractal2(x / 3.1 - 40, z / 3.1, 3) * smoothstep(700, 80, away);
+    const gusts = 0.55 + 0.9 * noise.fractal2(x / 160, z / 160, 3);
+    const rough = water.roughness * clamp01(gusts);
+    const slope = rough * (0.5 * swell + 0.5 * ripples);
+
+    const elevation = Math.asin(sine) + 2 * slope * 0.5;
+    const fresnel = 0.02 + 0.98 * (1 - clamp01(sine + 0.35 * slope + 0.05 * rough)) ** 5;
+    const paint = this.paintBuffer;
+    const blur = rough * 0.05 * smoothstep(30, 900, away) + 0.002;
+    this.mirrored(paint, light, rows, Math.abs(elevation), blur);
+
+    // Seen from above, water shows its own colour; lit by what light there is.
+    const { sunlight, skylight } = this.scene.sky;
+    const depth = smoothstep(0.1, 0.9, sine);
+    const up = Math.max(0.1, Math.sin(this.scene.light.elevation));
+    const own: Paint = [0, 0, 0];
+    for (let channel = 0; channel < 3; channel++) {
+      const body = mix(
+        water.deep[channel] ?? 0,
+        water.shallow[channel] ?? 0,
+        0.35 * depth + 0.5 * clamp01(0.5 + slope * 2),
+      );
+      own[channel] = body * ((sunlight[channel] ?? 0) * up * 0.6 + (skylight[channel] ?? 0) * 1.1);
+    }
+    cover(paint, own, 1 - fresnel);
+
+    // The glitter: facets that happen to face half-way between eye and sun.
+    const normalAcross = rough * across * 0.5;
+    const glint = this.sky.angleToLight(
+      right * Math.cos(elevation) + ahead * normalAcross,
+      Math.sin(Math.abs(elevation)),
+      ahead * Math.cos(elevation) - right * normalAcross,
+    );
+    if (this.scene.light.body !== "hidden") {
+      const width = 0.035 + 0.12 * rough;
+      shine(
+        paint,
+        this.scene.sky.glow,
+        1.5 * this.scene.sky.glowStrength * Math.exp(-((glint / width) ** 2)) * (0.3 + fresnel),
+      );
+    }
+    this.sky.paintAir(this.air, right, 0.02, ahead);
+    cover(paint, this.air, 0.9 * (1 - Math.exp(-away * this.scene.haze.perMetre)));
+    const at = row * 3;
+    light[at] = (light[at] as number) + paint[0] * share;
+    light[at + 1] = (light[at + 1] as number) + paint[1] * share;
+    light[at + 2] = (light[at + 2] as number) + paint[2] * share;
+  }
+
+  private mirrored(paint: Paint, light: Float32Array, rows: number, elevation: number, blur: number): void {
+    let red = 0;
+    let green = 0;
+    let blue = 0;
+    for (let tap = -1.5; tap <= 1.5; tap++) {
+      const seen = Math.min(Math.PI / 2, Math.abs(elevation + tap * blur));
+      const position = Math.min(Math.max((0.5 - seen / Math.PI) * rows - 0.5, 0), rows / 2 - 1);
+      const row = Math.floor(position);
+      const below = position - row;
+      const at = row * 3;
+      const next = Math.min(at + 3, (rows / 2 - 1) * 3);
+      red += mix(light[at] as number, light[next] as number, below);
+      green += mix(light[at + 1] as number, light[next + 1] as number, below);
+      blue += mix(light[at + 2] as number, light[next + 2] as number, below);
+    }
+    paint[0] = red / 4;
+    paint[1] = green / 4;
+    paint[2] = blue / 4;
+  }
+}

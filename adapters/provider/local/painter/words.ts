@@ -1,0 +1,47 @@
+/** What a prompt can ask for, each with the words that mean it (whole words; a final `*` stands for any ending). */
+const VOCABULARY = {
+  golden: "golden",
+  sunset: "sunset* evening dusky",
+  sunrise: "sunrise* dawn morning daybreak",
+  dusk: "dusk twilight gloaming",
+  night: "night* midnight moonlit moonlight starry stars starlight nocturnal",
+  day: "day daylight noon midday sunny bright",
+  storm: "storm* thunder* lightning tempest hurricane rain* downpour",
+  overcast: "overcast cloudy grey gray gloomy drizzle dull",
+  clear: "clear cloudless",
+  fog: "fog* mist* haze hazy smoke smoky",
+  snow: "snow* winter* ice icy frozen frost* arctic polar glacier* alaska antarctic* christmas",
+  autumn: "autumn* fall october foliage",
+  spring: "spring blossom* cherry sakura flower* wildflower* lavender tulip* bloom*",
+  aurora: "aurora* borealis northern-lights northern",
+  moon: "moon full-moon moonlit moonlight",
+  mountains: "mountain* alp alps alpine peak* himalaya* summit* rocky rockies cliff* valley* fjord* canyon* highland*",
+  hills: "hill* countryside rolling farmland vineyard* tuscan* tuscany",
+  meadow: "meadow* grass* prairie field* pasture* steppe savanna* park plain plains",
+  forest: "forest* wood woods woodland* tree* pine* jungle* rainforest taiga grove redwood*",
+  cactus: "cactus cacti saguaro",
+  desert: "desert* cactus cacti saguaro dune* sahara sand* arid oasis egypt* gobi",
+  ocean: "ocean* sea seas seaside marine sail* waves pacific atlantic island* archipelago horizon",
+  lake: "lake* pond reflection* loch river* lagoon fjord* harbour harbor bay water reservoir",
+  beach: "beach* shore* coast* tropical palm palms caribbean maldives hawaii* bali paradise",
+  city: "city cities skyline* urban downtown skyscraper* metropolis street* town towers manhattan tokyo cyberpunk building*",
+  neon: "neon cyberpunk synthwave vaporwave futuristic",
+  space: "space galaxy galaxies nebula* cosmos cosmic interstellar universe orbit* deep-space starfield",
+  mars: "mars martian",
+  lunar: "lunar moonscape crater* apollo",
+  alien: "alien* exoplanet* sci-fi scifi fantasy surreal dream* otherworldly magic* enchanted",
+  planet: "planet* saturn jupiter ring rings",
+  volcano: "volcan* lava magma eruption* inferno hell apocalyp*",
+  underwater: "underwater undersea submarine reef coral diving seabed subaquatic aquarium atlantis",
+  rainbow: "rainbow*",
+} as const satisfies Record<string, string>;
+
+export type Feature = keyof typeof VOCABULARY;
+
+const patterns = Object.entries(VOCABULARY).map(([feature, words]) => {
+  const alternatives = words.replaceAll("*", "\\p{L}*").split(" ").join("|");
+  return [feature as Feature, new RegExp(`(?<![\\p{L}-])(?:${alternatives})(?![\\p{L}-])`, "iu")] as const;
+});
+
+export const featuresOf = (prompt: string): ReadonlySet<Feature> =>
+  new Set(patterns.filter(([, pattern]) => pattern.test(prompt)).map(([feature]) => feature));

@@ -1,0 +1,64 @@
+import { err, ok, type Result } from "neverthrow";
+import sharp from "sharp";
+import type { ObjectStorage } from "../../../application/ports/object-storage.js";
+import { imageTypeOf } from "../../../domain/image-type.js";
+import { UPLOAD_FILE_BYTES_MAX } from "../../../domain/upload-rules.js";
+import type { PublicFetch } from "../public-fetch.js";
+import type { Reference } from "./painter/references.js";
+
+/** `reason` is for the log. */
+export type UnusableReference = { readonly kind: "unusable_reference"; readonly reason: string };
+
+const DECODED_PIXELS_MAX = 64_000_000;
+const FETCH_TIMEOUT_MILLISECONDS = 20_000;
+
+/** Reads reference images and decodes them: our own through the storage port, all others over the network. */
+export class ReferenceImages {
+  private readonly storage: ObjectStorage;
+  private readonly publicFetch: PublicFetch;
+
+  constructor(storage: ObjectStorage, publicFetch: PublicFetch) {
+    this.storage = storage;
+    this.publicFetch = publicFetch;
+  }
+
+  /** Made smaller to fit into a square of `sidePixels`, if it is larger. */
+  async load(url: string, sidePixels: number): Promise<Result<Reference, UnusableReference>> {
+    const bytes = await this.read(url);
+    return bytes.isErr() ? err(bytes.error) : decode(bytes.value, sidePixels);
+  }
+
+  private async read(url: string): Promise<Result<Uint8Array, UnusableReference>> {
+    const name = this.storage.nameOf(url);
+    if (name !== undefined) {
+      const stored = await this.storage.read(name);
+      return stored.mapErr((error) =>
+        unusable(error.kind === "not_found" ? "a hosted reference image is not there" : error.reason),
+      );
+    }
+    const limits = { bytesMax: UPLOAD_FILE_BYTES_MAX, timeoutMilliseconds: FETCH_TIMEOUT_MILLISECONDS };
+    const fetched = await this.publicFetch.get(url, limits);
+    return fetched.map(({ bytes }) => bytes).mapErr(({ reason }) => unusable(`a reference image: ${reason}`));
+  }
+}
+
+const decode = async (bytes: Uint8Array, sidePixels: number): Promise<Result<Reference, UnusableReference>> => {
+  // The signature decides which decoder runs: nothing but these three formats is ever opened.
+  if (imageTypeOf(bytes) === undefined) return err(unusable("a reference image is not a JPEG, PNG or WebP"));
+  try {
+    const { data, info } = await sharp(bytes, { limitInputPixels: DECODED_PIXELS_MAX })
+      .rotate()
+      .resize(sidePixels, sidePixels, { fit: "inside", withoutEnlargement: true })
+      .flatten({ background: "#808080" })
+      .toColourspace("srgb")
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    const pixels = new Uint8Array(new SharedArrayBuffer(data.length));
+    pixels.set(data);
+    return ok({ widthPixels: info.width, heightPixels: info.height, pixels });
+  } catch (error) {
+    return err(unusable(`a reference image cannot be decoded: ${error instanceof Error ? error.message : error}`));
+  }
+};
+
+const unusable = (reason: string): UnusableReference => ({ kind: "unusable_reference", reason });

@@ -1,0 +1,130 @@
+import { type LookupAddress, lookup } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import ipaddr from "ipaddr.js";
+import { err, ok, type Result } from "neverthrow";
+import { Agent, request } from "undici";
+
+export type FetchedBytes = { readonly bytes: Uint8Array; readonly contentType: string | undefined };
+
+/**
+ * `forbidden`: the address is not public, or the scheme is not https. `gone`: the server answered 403, 404 or 410.
+ * `too_large`: more bytes than were asked for. `unavailable`: anything that may be better another time.
+ */
+export type FetchFailure = {
+  readonly kind: "forbidden" | "gone" | "too_large" | "unavailable";
+  readonly reason: string;
+};
+
+export type FetchLimits = { readonly bytesMax: number; readonly timeoutMilliseconds: number };
+
+const REDIRECTS_MAX = 3;
+const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
+const GONE_STATUSES = new Set([403, 404, 410]);
+
+/**
+ * Fetches URLs that strangers gave us: https only, public addresses only. The address is checked when the connection
+ * is made, so that no DNS answer can change between check and use, and again after every redirect.
+ */
+export class PublicFetch {
+  private readonly exemptOrigins: ReadonlySet<string>;
+  private readonly guarded = new Agent({ connect: { lookup: lookupPublic } });
+  private readonly plain = new Agent();
+
+  /** `exemptOrigins`: set by the operator himself (a provider emulator); they may be http, and on a private address. */
+  constructor(exemptOrigins: readonly string[] = []) {
+    this.exemptOrigins = new Set(exemptOrigins.map((origin) => new URL(origin).origin));
+  }
+
+  /** Reads the whole body; `timeoutMilliseconds` is for everything together, redirects included. */
+  async get(url: string, limits: FetchLimits): Promise<Result<FetchedBytes, FetchFailure>> {
+    const signal = AbortSignal.timeout(limits.timeoutMilliseconds);
+    let next = url;
+    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
+      const step = await this.hop(next, limits.bytesMax, signal);
+      if (step.isErr()) return err(step.error);
+      if (!("location" in step.value)) return ok(step.value);
+      next = step.value.location;
+    }
+    return err({ kind: "unavailable", reason: `more than ${REDIRECTS_MAX} redirects` });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.guarded.destroy(), this.plain.destroy()]);
+  }
+
+  private async hop(
+    text: string,
+    bytesMax: number,
+    signal: AbortSignal,
+  ): Promise<Result<FetchedBytes | { readonly location: string }, FetchFailure>> {
+    if (!URL.canParse(text)) return err({ kind: "forbidden", reason: "not a URL" });
+    const url = new URL(text);
+    const exempt = this.exemptOrigins.has(url.origin);
+    const forbidden = exempt ? undefined : whyForbidden(url);
+    if (forbidden !== undefined) return err({ kind: "forbidden", reason: forbidden });
+
+    try {
+      const { statusCode, headers, body } = await request(url, {
+        dispatcher: exempt ? this.plain : this.guarded,
+        headers: { accept: "image/*", "accept-encoding": "identity" },
+        signal,
+      });
+      if (statusCode === 200) {
+        const declared = Number(headers["content-length"] ?? 0);
+        const bytes = declared > bytesMax ? undefined : await readAtMost(body, bytesMax);
+        if (bytes !== undefined) return ok({ bytes, contentType: onlyValue(headers["content-type"]) });
+        body.destroy();
+        return err({ kind: "too_large", reason: `more than ${bytesMax} bytes` });
+      }
+      body.destroy();
+      const location = onlyValue(headers.location);
+      if (REDIRECT_STATUSES.has(statusCode) && location !== undefined && URL.canParse(location, url.href)) {
+        return ok({ location: new URL(location, url.href).href });
+      }
+      return err({ kind: GONE_STATUSES.has(statusCode) ? "gone" : "unavailable", reason: `status ${statusCode}` });
+    } catch (error) {
+      return err(asFailure(error));
+    }
+  }
+}
+
+class ForbiddenAddress extends Error {}
+
+const whyForbidden = (url: URL): string | undefined => {
+  if (url.protocol !== "https:") return `${url.protocol} is not https:`;
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  // No lookup happens for an address in numbers, so it is checked here.
+  return isIP(host) !== 0 && !isPublic(host) ? `${host} is not a public address` : undefined;
+};
+
+/** Whether anybody on the Internet could reach the address; one mapped into IPv6 counts as the IPv4 address it is. */
+const isPublic = (address: string): boolean => ipaddr.process(address).range() === "unicast";
+
+const lookupPublic: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, options, (error: NodeJS.ErrnoException | null, found: string | LookupAddress[], family?: number) => {
+    if (error !== null) return callback(error, found, family);
+    const addresses = typeof found === "string" ? [found] : found.map(({ address }) => address);
+    const forbidden = addresses.find((address) => !isPublic(address));
+    if (forbidden === undefined) return callback(null, found, family);
+    callback(new ForbiddenAddress(`${hostname} is ${forbidden}, not a public address`), found, family);
+  });
+};
+
+const readAtMost = async (body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array | undefined> => {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > bytesMax) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+};
+
+const onlyValue = (header: string | string[] | undefined): string | undefined =>
+  typeof header === "string" ? header : header?.[0];
+
+const asFailure = (error: unknown): FetchFailure => {
+  if (error instanceof ForbiddenAddress) return { kind: "forbidden", reason: error.message };
+  return { kind: "unavailable", reason: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+};

@@ -1,0 +1,67 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { generate } from "selfsigned";
+
+/** A pair of PEM files: the server that uses them takes no strings. */
+export type TlsCertificate = { readonly certificateFile: string; readonly keyFile: string };
+
+const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
+const VALID_DAYS = 3650;
+const RENEWED_DAYS_BEFORE_END = 30;
+
+/**
+ * The self-signed certificate for localhost in `folder`/tls, made at the first start and again before it runs out.
+ * Certificate and key come into place together, as one folder, so that they always fit.
+ */
+export const tlsCertificate = async (folder: string, now: Date): Promise<TlsCertificate> => {
+  const pair = join(folder, "tls");
+  if (!(await isUsable(filesIn(pair), now))) {
+    await mkdir(folder, { recursive: true });
+    const fresh = await mkdtemp(join(folder, "tls-")); // open to its owner only
+    await make(filesIn(fresh), now);
+    await rm(pair, { recursive: true, force: true });
+    await rename(fresh, pair);
+  }
+  return filesIn(pair);
+};
+
+const filesIn = (folder: string): TlsCertificate => ({
+  certificateFile: join(folder, "certificate.pem"),
+  keyFile: join(folder, "key.pem"),
+});
+
+const isUsable = async ({ certificateFile, keyFile }: TlsCertificate, now: Date): Promise<boolean> => {
+  try {
+    const certificate = new X509Certificate(await readFile(certificateFile));
+    const renewAt = Date.parse(certificate.validTo) - RENEWED_DAYS_BEFORE_END * DAY_MILLISECONDS;
+    return certificate.checkPrivateKey(createPrivateKey(await readFile(keyFile))) && now.getTime() < renewAt;
+  } catch {
+    return false; // missing, or cut short by a power failure
+  }
+};
+
+const make = async ({ certificateFile, keyFile }: TlsCertificate, now: Date): Promise<void> => {
+  const pem = await generate([{ name: "commonName", value: "localhost" }], {
+    keyType: "ec",
+    curve: "P-256",
+    algorithm: "sha256",
+    notBeforeDate: now,
+    notAfterDate: new Date(now.getTime() + VALID_DAYS * DAY_MILLISECONDS),
+    extensions: [
+      { name: "basicConstraints", cA: false, critical: true },
+      { name: "keyUsage", digitalSignature: true, critical: true },
+      { name: "extKeyUsage", serverAuth: true },
+      {
+        name: "subjectAltName",
+        altNames: [
+          { type: 2, value: "localhost" },
+          { type: 7, ip: "127.0.0.1" },
+          { type: 7, ip: "::1" },
+        ],
+      },
+    ],
+  });
+  await writeFile(keyFile, pem.private, { mode: 0o600 });
+  await writeFile(certificateFile, pem.cert);
+};

@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+import { v7 } from "uuid";
+import type { Ids } from "../../application/ports/ids.js";
+import type { AccountId } from "../../domain/account.js";
+import { type ApiKeyId, type ApiKeySecret, apiKeySecret } from "../../domain/api-key.js";
+import type { OrderId } from "../../domain/order.js";
+import { type Slug, slugFrom } from "../../domain/slug.js";
+import type { TaskId } from "../../domain/task-id.js";
+
+const SLUG_BYTES = 16;
+const SECRET_BYTES = 32;
+const UNGUESSABLE_BYTES = 16;
+
+/** Ids that sort by time are UUIDs of version 7 behind a prefix that tells their kind; all else is pure chance. */
+export class RandomIds implements Ids {
+  taskId(): TaskId {
+    return `pan_${sortable()}` as TaskId;
+  }
+
+  accountId(): AccountId {
+    return `acct_${sortable()}` as AccountId;
+  }
+
+  orderId(): OrderId {
+    return `ord_${sortable()}` as OrderId;
+  }
+
+  apiKeyId(): ApiKeyId {
+    return `key_${sortable()}` as ApiKeyId;
+  }
+
+  apiKeySecret(): ApiKeySecret {
+    return apiKeySecret(randomBytes(SECRET_BYTES).toString("base64url"));
+  }
+
+  slug(): Slug {
+    return slugFrom(randomBytes(SLUG_BYTES));
+  }
+
+  unguessable(): string {
+    return randomBytes(UNGUESSABLE_BYTES).toString("base64url");
+  }
+}
+
+const sortable = (): string => v7().replaceAll("-", "");

@@ -1,0 +1,49 @@
+import * as fc from "fast-check";
+import { err, ok } from "neverthrow";
+import { describe, expect, it } from "vitest";
+import { parseEmail } from "../../domain/account.js";
+
+describe("an e-mail address", () => {
+  it.each([
+    ["Name@Example.COM", "name@example.com"],
+    ["  name@example.com\n", "name@example.com"],
+    ["first.last+tag@mail.example.co.uk", "first.last+tag@mail.example.co.uk"],
+    ["operator@localhost", "operator@localhost"],
+    ["用户@例子.中国", "用户@例子.中国"],
+  ])("has one spelling: %j", (text, email) => {
+    expect(parseEmail(text)).toEqual(ok(email));
+  });
+
+  it.each([
+    "",
+    "name",
+    "@example.com",
+    "name@",
+    "name@@example.com",
+    "name@example..com",
+    "name@.com",
+    "name@example.com.",
+    "first last@example.com",
+    "name@exam ple.com",
+    "name\u0000@example.com",
+    "name\ud83d@example.com",
+  ])("is not %j", (text) => {
+    const message = `email: must be an address such as name@example.com, but is ${JSON.stringify(text)}.`;
+    expect(parseEmail(text)).toEqual(err({ kind: "invalid_request", message }));
+  });
+
+  it("has at most 254 characters", () => {
+    const at = "@example.com";
+    expect(parseEmail("n".repeat(254 - at.length) + at).isOk()).toBe(true);
+    expect(parseEmail("n".repeat(255 - at.length) + at).isErr()).toBe(true);
+  });
+
+  it("is itself when it is read again", () => {
+    return fc.assert(
+      fc.property(fc.oneof(fc.emailAddress(), fc.string({ unit: "binary" })), (text) => {
+        const parsed = parseEmail(text);
+        if (parsed.isOk()) expect(parseEmail(parsed.value)).toEqual(parsed);
+      }),
+    );
+  });
+});

@@ -1,0 +1,62 @@
+import * as fc from "fast-check";
+import { err, ok } from "neverthrow";
+import { describe, expect, it } from "vitest";
+import { allowKey, apiKeySecret, parseApiKeySecret, parseKeyName } from "../../domain/api-key.js";
+import { accountId } from "../support/builders.js";
+
+describe("an API key", () => {
+  it("begins with sk-, holds 32 random bytes, and is read back from a request", () => {
+    return fc.assert(
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
+        const text = Buffer.from(bytes).toString("base64url");
+        expect(apiKeySecret(text)).toBe(`sk-${text}`);
+        expect(parseApiKeySecret(`sk-${text}`)).toBe(`sk-${text}`);
+      }),
+    );
+  });
+
+  it.each([
+    "",
+    "sk-",
+    "a".repeat(46),
+    `sk-${"a".repeat(42)}`,
+    `sk-${"a".repeat(44)}`,
+    `SK-${"a".repeat(43)}`,
+    ` sk-${"a".repeat(43)}`,
+    `sk-${"a".repeat(43)}\n`,
+    `sk-${"a".repeat(42)}+`,
+    `sk-${"a".repeat(42)}ä`,
+  ])("is not looked up if it is %j", (text) => {
+    expect(parseApiKeySecret(text)).toBeUndefined();
+  });
+
+  it("needs at least one paid order", () => {
+    expect(allowKey(accountId(1), 0)).toEqual(err({ kind: "no_paid_order", accountId: accountId(1) }));
+    expect(allowKey(accountId(1), 1)).toEqual(ok(undefined));
+    expect(allowKey(accountId(1), 2)).toEqual(ok(undefined));
+  });
+});
+
+describe("an API key's name", () => {
+  it.each([
+    ["laptop", "laptop"],
+    ["  build server ", "build server"],
+    ["k", "k"],
+    ["k".repeat(80), "k".repeat(80)],
+    ["🔑".repeat(80), "🔑".repeat(80)],
+  ])("may be %j", (text, name) => {
+    expect(parseKeyName(text)).toEqual(ok(name));
+  });
+
+  it.each([
+    ["", '""'],
+    ["   ", '"   "'],
+    ["two\nlines", '"two\\nlines"'],
+    ["nul\u0000", '"nul\\u0000"'],
+    ["half \ud83d", '"half \\ud83d"'],
+    ["k".repeat(81), `"${"k".repeat(60)}…"`],
+  ])("cannot be %j", (text, said) => {
+    const message = `name: must have 1 to 80 visible characters, but is ${said}.`;
+    expect(parseKeyName(text)).toEqual(err({ kind: "invalid_request", message }));
+  });
+});

@@ -1,0 +1,52 @@
+import * as fc from "fast-check";
+import { err, ok } from "neverthrow";
+import { describe, expect, it } from "vitest";
+import { type IdempotencyKey, parseIdempotencyKey, sameRequest } from "../../domain/idempotency.js";
+
+const visibleAscii = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
+
+describe("an idempotency key", () => {
+  it("is the same key bare and in quotes", () => {
+    const bareKey = fc
+      .string({ unit: visibleAscii, minLength: 1, maxLength: 255 })
+      .filter((text) => !/^".*"$/.test(text));
+    return fc.assert(
+      fc.property(bareKey, (key) => {
+        expect(parseIdempotencyKey(key)).toEqual(ok(key));
+        expect(parseIdempotencyKey(`"${key}"`)).toEqual(ok(key));
+      }),
+    );
+  });
+
+  it("has up to 255 characters, the quotes not counted", () => {
+    const longest = "k".repeat(255);
+    expect(parseIdempotencyKey(longest)).toEqual(ok(longest));
+    expect(parseIdempotencyKey(`"${longest}"`)).toEqual(ok(longest));
+    expect(parseIdempotencyKey(`${longest}k`).isErr()).toBe(true);
+    expect(parseIdempotencyKey(`"${longest}k"`).isErr()).toBe(true);
+  });
+
+  it.each([
+    ["", '""'],
+    ['""', '""'],
+    ["two words", '"two words"'],
+    ['" key"', '" key"'],
+    ["key\n", '"key\\n"'],
+    ["key\u0000", '"key\\u0000"'],
+    ["key\u007f", '"key\\u007f"'],
+    ["schlüssel", '"schlüssel"'],
+    ["🔑", '"🔑"'],
+    ["k".repeat(256), `"${"k".repeat(60)}…"`],
+  ])("cannot be %j", (text, said) => {
+    const message = `Idempotency-Key: must have 1 to 255 visible ASCII characters, but is ${said}.`;
+    expect(parseIdempotencyKey(text)).toEqual(err({ kind: "invalid_request", message }));
+  });
+
+  it("stands for one request only", () => {
+    const request = { key: "key" as IdempotencyKey, requestSha256: "a".repeat(64) };
+    expect(sameRequest("a".repeat(64), request)).toEqual(ok(undefined));
+    expect(sameRequest("b".repeat(64), request)._unsafeUnwrapErr().message).toBe(
+      "Idempotency-Key: was used with another request body within the last 24 hours; use a new key for a new request.",
+    );
+  });
+});

@@ -1,0 +1,55 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { invalidBySchema, shown } from "../../domain/invalid-request.js";
+
+describe("a value in an error message", () => {
+  it.each<[unknown, string]>([
+    [undefined, "missing"],
+    [null, "null"],
+    [true, "true"],
+    [-0.5, "-0.5"],
+    [Number.NaN, "NaN"],
+    [12n, "a bigint"],
+    [Symbol("secret"), "a symbol"],
+    [() => 1, "a function"],
+    [{ a: 1 }, "an object"],
+    [[], "an array of 0 items"],
+    [[1], "an array of 1 item"],
+    [[1, 2], "an array of 2 items"],
+    ["", '""'],
+    ['say "hi"', '"say \\"hi\\""'],
+    ["two\nlines", '"two\\nlines"'],
+    ["a\u2028b\u0085c\u007f", '"a\\u2028b\\u0085c\\u007f"'],
+    ["turned \u202e around", '"turned \\u202e around"'],
+    ["half \ud83d", '"half \\ud83d"'],
+    ["x".repeat(60), `"${"x".repeat(60)}"`],
+    ["x".repeat(61), `"${"x".repeat(60)}…"`],
+    [`${"x".repeat(59)}🌊🌊`, `"${"x".repeat(59)}…"`],
+  ])("is shown for what it is (%#)", (value, said) => {
+    expect(shown(value)).toBe(said);
+  });
+
+  it("is short, on one line and encodable, whatever it is", () => {
+    const anything = fc.anything({ withBigInt: true, withNullPrototype: true, withObjectString: true });
+    return fc.assert(
+      fc.property(fc.oneof(anything, fc.string({ unit: "binary", maxLength: 500 })), (value) => {
+        const said = shown(value);
+        expect(said.length).toBeLessThanOrEqual(6 * 60 + 3);
+        expect(said).toMatch(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u);
+        expect(said.isWellFormed()).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("the first broken rule of a schema", () => {
+  const schema = z.object({ list: z.array(z.object({ size: z.number("must be a number.") })) }, "must be an object.");
+  const message = (input: unknown) => invalidBySchema(schema.safeParse(input).error as z.ZodError, "settings").message;
+
+  it("is named by the way to its field, or by the whole", () => {
+    expect(message({ list: [{ size: 1 }, { size: "x" }, {}] })).toBe("list[1].size: must be a number.");
+    expect(message(5)).toBe("settings: must be an object.");
+    expect(invalidBySchema(new z.ZodError([]), "settings").message).toBe("settings: is invalid.");
+  });
+});

@@ -1,0 +1,206 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { credits } from "../../domain/credits.js";
+import { audit, type LedgerEntry, purchaseEntry, refundEntry, reservationEntry, sumOf } from "../../domain/ledger.js";
+import { isActive, type Task } from "../../domain/task.js";
+import {
+  aCreationRequest,
+  accountId,
+  aFailedTask,
+  aPaidOrder,
+  aReservedTask,
+  aSubmittedTask,
+  aSucceededTask,
+  noon,
+  orderId,
+  secondsAfter,
+  taskId,
+} from "../support/builders.js";
+
+type Books = { credits: number; activeTasks: number; entries: LedgerEntry[]; tasks: Task[] };
+
+const makers = [aReservedTask, aSubmittedTask, aSucceededTask, aFailedTask] as const;
+
+const entriesOf = (task: Task): LedgerEntry[] => {
+  const reserved = reservationEntry({ ...task.reservation, state: "held" }, task.reservedAt);
+  return task.state === "failed" ? [reserved, refundEntry(task.reservation, task.failedAt)] : [reserved];
+};
+
+const booksOf = (purchases: readonly number[], tasks: Task[]): Books => {
+  const paid = purchases.map((amount, n) => purchaseEntry(aPaidOrder({ id: orderId(n), credits: credits(amount) })));
+  const entries = [...paid, ...tasks.flatMap(entriesOf)];
+  return { credits: sumOf(entries), activeTasks: tasks.filter(isActive).length, entries, tasks };
+};
+
+/** Books as a history of purchases and tasks leaves them; every account has bought enough for all its tasks. */
+const consistentBooks: fc.Arbitrary<Books> = fc
+  .record({
+    purchases: fc.array(fc.integer({ min: 100, max: 1000 }), { minLength: 1, maxLength: 4 }),
+    tasks: fc.array(fc.tuple(fc.constantFrom(...makers), fc.constantFrom("1k", "2k", "4k")), {
+      minLength: 1,
+      maxLength: 8,
+    }),
+  })
+  .map(({ purchases, tasks }) =>
+    booksOf(
+      purchases,
+      tasks.map(([make, resolution], n) => make({ id: taskId(n), request: aCreationRequest({ resolution }) })),
+    ),
+  );
+
+const findings = ({ credits: balance, activeTasks, entries, tasks }: Books): string[] =>
+  audit({ credits: balance as never, activeTasks }, entries, tasks);
+
+const without = <T>(list: readonly T[], index: number): T[] => list.filter((_, at) => at !== index);
+const replaced = <T>(list: readonly T[], index: number, item: T): T[] => list.with(index, item);
+
+/** Each breaks consistent books in one way; `n` picks where, `amount` by how much. */
+const corruptions: Readonly<Record<string, (books: Books, n: number, amount: number) => Books>> = {
+  "the balance is off": (books, _, amount) => ({ ...books, credits: books.credits + amount }),
+  "an active task is counted too often, or not at all": (books, _, amount) => ({
+    ...books,
+    activeTasks: books.activeTasks + amount,
+  }),
+  "an entry is lost": (books, n) => ({ ...books, entries: without(books.entries, n % books.entries.length) }),
+  "an entry is lost together with its credits": (books, n) => {
+    const taskEntries = books.entries.filter(({ kind }) => kind !== "purchase");
+    const lost = taskEntries[n % taskEntries.length]!;
+    return {
+      ...books,
+      entries: books.entries.filter((entry) => entry !== lost),
+      credits: books.credits - lost.credits,
+    };
+  },
+  "an entry is written twice": (books, n) => ({
+    ...books,
+    entries: [...books.entries, books.entries[n % books.entries.length]!],
+  }),
+  "an entry is written twice and its credits are counted twice": (books, n) => {
+    const twice = books.entries[n % books.entries.length]!;
+    return { ...books, entries: [...books.entries, twice], credits: books.credits + twice.credits };
+  },
+  "an entry has another amount": (books, n, amount) => {
+    const at = n % books.entries.length;
+    const entry = books.entries[at]!;
+    return { ...books, entries: replaced(books.entries, at, { ...entry, credits: entry.credits + amount }) };
+  },
+  "a task's entry has another amount, and the balance agrees": (books, n, amount) => {
+    const taskEntries = books.entries.filter(({ kind }) => kind !== "purchase");
+    const wrong = taskEntries[n % taskEntries.length]!;
+    const entries = books.entries.map((entry) =>
+      entry === wrong ? { ...entry, credits: entry.credits + amount } : entry,
+    );
+    return { ...books, entries, credits: books.credits + amount };
+  },
+  "a task's entry names another task": (books, n) => {
+    const at = books.entries.findIndex(({ kind }) => kind === "reservation");
+    const entry = books.entries[at] as Extract<LedgerEntry, { kind: "reservation" | "refund" }>;
+    return { ...books, entries: replaced(books.entries, at, { ...entry, taskId: taskId(1000 + n) }) };
+  },
+  "a reservation is written as a refund": (books) => {
+    const at = books.entries.findIndex(({ kind }) => kind === "reservation");
+    const entry = books.entries[at] as Extract<LedgerEntry, { kind: "reservation" | "refund" }>;
+    return { ...books, entries: replaced(books.entries, at, { ...entry, kind: "refund" }) };
+  },
+  "a task is lost": (books, n) => ({ ...books, tasks: without(books.tasks, n % books.tasks.length) }),
+  "a task was opened without its reservation": (books) => ({
+    ...books,
+    tasks: [...books.tasks, aSucceededTask({ id: taskId(1000) })],
+  }),
+  "a task failed without its refund": (books) => {
+    const task = aFailedTask({ id: taskId(1000) });
+    const [reserved] = entriesOf(task) as [LedgerEntry];
+    return {
+      ...books,
+      tasks: [...books.tasks, task],
+      entries: [...books.entries, reserved],
+      credits: books.credits + reserved.credits,
+    };
+  },
+  "a task that succeeded was refunded": (books) => {
+    const task = aSucceededTask({ id: taskId(1000) });
+    return {
+      ...books,
+      tasks: [...books.tasks, task],
+      entries: [...books.entries, ...entriesOf(aFailedTask({ id: task.id }))],
+    };
+  },
+};
+
+describe("the ledger", () => {
+  it("adds what is bought, takes what is reserved, gives back what is refunded", () => {
+    const order = aPaidOrder({ credits: credits(100), paidAt: secondsAfter(noon, 5) });
+    const { reservation: held } = aReservedTask();
+    const { reservation: refunded } = aFailedTask();
+
+    const entries = [purchaseEntry(order), reservationEntry(held, noon), refundEntry(refunded, secondsAfter(noon, 9))];
+
+    expect(entries).toEqual([
+      {
+        kind: "purchase",
+        accountId: accountId(1),
+        orderId: order.id,
+        credits: 100,
+        at: secondsAfter(noon, 5),
+      },
+      { kind: "reservation", accountId: accountId(1), taskId: taskId(1), credits: -4, at: noon },
+      { kind: "refund", accountId: accountId(1), taskId: taskId(1), credits: 4, at: secondsAfter(noon, 9) },
+    ]);
+    expect(sumOf(entries.slice(0, 2))).toBe(96);
+    expect(sumOf(entries)).toBe(100);
+    expect(sumOf([])).toBe(0);
+  });
+
+  it("has as its sum what was bought less what tasks hold or have spent", () => {
+    return fc.assert(
+      fc.property(consistentBooks, ({ entries, tasks }) => {
+        const bought = sumOf(entries.filter(({ kind }) => kind === "purchase"));
+        const notRefunded = tasks.filter(({ state }) => state !== "failed");
+        expect(sumOf(entries)).toBe(bought - notRefunded.reduce((sum, task) => sum + task.reservation.credits, 0));
+      }),
+    );
+  });
+});
+
+describe("the audit", () => {
+  it("finds nothing in the books of a new account", () => {
+    expect(audit({ credits: credits(0), activeTasks: 0 }, [], [])).toEqual([]);
+  });
+
+  it("finds nothing in consistent books, in whatever order their entries are read", () => {
+    return fc.assert(
+      fc.property(consistentBooks, fc.nat(), (books, n) => {
+        const cut = n % books.entries.length;
+        const entries = [...books.entries.slice(cut), ...books.entries.slice(0, cut)];
+        expect(findings({ ...books, entries })).toEqual([]);
+      }),
+    );
+  });
+
+  it.each(Object.keys(corruptions))("finds that %s", (name) => {
+    const amount = fc.integer({ min: -50, max: 50 }).filter((by) => by !== 0);
+    return fc.assert(
+      fc.property(consistentBooks, fc.nat(100), amount, (books, n, by) => {
+        expect(findings(corruptions[name]!(books, n, by))).not.toEqual([]);
+      }),
+    );
+  });
+
+  it("says what is wrong in sentences an operator can act on", () => {
+    const failed = aFailedTask();
+    const [reserved] = entriesOf(failed) as [LedgerEntry];
+    const purchase = purchaseEntry(aPaidOrder({ credits: credits(1) }));
+    const orphan = { ...reserved, taskId: taskId(9) } as LedgerEntry;
+
+    const books = { credits: -2, activeTasks: 1, entries: [purchase, purchase, reserved, orphan], tasks: [failed] };
+
+    expect(findings(books)).toEqual([
+      "the balance is -2, but the entries sum up to -6",
+      "the balance is negative: -2",
+      "1 active tasks are counted, but there are 0",
+      `order ${orderId(1)} was credited more than once`,
+      `task ${taskId(1)} is failed and must have [reservation -4, refund 4], but has [reservation -4]`,
+      `there are entries for task ${taskId(9)}, which does not exist`,
+    ]);
+  });
+});

@@ -1,0 +1,41 @@
+import * as fc from "fast-check";
+import { err, ok } from "neverthrow";
+import { describe, expect, it } from "vitest";
+import { parseOrderCredits, pay } from "../../domain/order.js";
+import { aPaidOrder, aPendingOrder, noon, secondsAfter } from "../support/builders.js";
+
+describe("an order", () => {
+  it("is paid once: the second payment is refused, and names the order as it was paid first", () => {
+    const paid = pay(aPendingOrder(), noon)._unsafeUnwrap();
+    expect(paid).toEqual(aPaidOrder());
+    expect(pay(paid, secondsAfter(noon, 60))).toEqual(err({ kind: "already_paid", order: paid }));
+  });
+
+  it.each([1, 2, 999_999, 1_000_000])("can be for %i credits", (amount) => {
+    expect(parseOrderCredits(amount)).toEqual(ok(amount));
+  });
+
+  it.each([
+    [0, "0"],
+    [-1, "-1"],
+    [1_000_001, "1000001"],
+    [1.5, "1.5"],
+    [Number.NaN, "NaN"],
+    [Number.POSITIVE_INFINITY, "Infinity"],
+  ])("cannot be for %d credits", (amount, said) => {
+    expect(parseOrderCredits(amount)).toEqual(
+      err({
+        kind: "invalid_request",
+        message: `credits: must be an integer from 1 to 1000000, but is ${said}.`,
+      }),
+    );
+  });
+
+  it("is for an integer from 1 to 1,000,000, whatever number is asked for", () => {
+    return fc.assert(
+      fc.property(fc.oneof(fc.double(), fc.integer()), (amount) => {
+        expect(parseOrderCredits(amount).isOk()).toBe(Number.isInteger(amount) && amount > 0 && amount < 1_000_001);
+      }),
+    );
+  });
+});

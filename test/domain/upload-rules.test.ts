@@ -1,0 +1,91 @@
+import * as fc from "fast-check";
+import { err, ok } from "neverthrow";
+import { describe, expect, it } from "vitest";
+import { IMAGE_TYPES } from "../../domain/image-type.js";
+import { admitRequestSize, admitSizes, admitType, requireFiles } from "../../domain/upload-rules.js";
+
+const MIB = 1024 * 1024;
+const refused = (message: string) => err({ kind: "invalid_request", message });
+
+const beginnings = {
+  "image/jpeg": Uint8Array.of(0xff, 0xd8, 0xff, 0xe0, 0, 0x10, 0x4a, 0x46, 0x49, 0x46, 0, 1),
+  "image/png": Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d),
+  "image/webp": Buffer.from("RIFF\x10\x00\x00\x00WEBP", "latin1"),
+} as const;
+
+describe("the size of an upload", () => {
+  it("is at most 25 MiB for the whole request", () => {
+    expect(admitRequestSize(25 * MIB)).toEqual(ok(undefined));
+    const message = "request body: must have at most 25 MiB (26214400 bytes).";
+    expect(admitRequestSize(25 * MIB + 1)).toEqual(refused(message));
+    expect(admitRequestSize(Number.NaN)).toEqual(refused(message));
+  });
+
+  it("is at most five files", () => {
+    expect(admitSizes([1, 1, 1, 1, 1])).toEqual(ok(undefined));
+    expect(admitSizes([1, 1, 1, 1, 1, 1])).toEqual(refused("files: must be at most 5 files in one request."));
+  });
+
+  it("is at most 10 MiB for each file", () => {
+    expect(admitSizes([10 * MIB, 10 * MIB])).toEqual(ok(undefined));
+    expect(admitSizes([1, 10 * MIB + 1])).toEqual(refused("files[1]: must have at most 10 MiB (10485760 bytes)."));
+  });
+
+  it("is at most 20 MiB for all files together", () => {
+    expect(admitSizes([8 * MIB, 8 * MIB, 4 * MIB])).toEqual(ok(undefined));
+    expect(admitSizes([8 * MIB, 8 * MIB, 4 * MIB + 1])).toEqual(
+      refused("files: must have at most 20 MiB (20971520 bytes) in total."),
+    );
+  });
+
+  it("once too large stays too large, so that an upload can be refused before it is read to its end", () => {
+    const sizes = fc.array(fc.integer({ min: 0, max: 11 * MIB }), { maxLength: 7 });
+    return fc.assert(
+      fc.property(sizes, sizes, (soFar, rest) => {
+        if (admitSizes(soFar).isErr()) expect(admitSizes([...soFar, ...rest]).isErr()).toBe(true);
+      }),
+    );
+  });
+
+  it("is at least one file", () => {
+    expect(requireFiles(1)).toEqual(ok(undefined));
+    expect(requireFiles(0)).toEqual(
+      refused("files: is required; send 1 to 5 images as multipart/form-data parts with the name files."),
+    );
+  });
+});
+
+describe("the type of an uploaded file", () => {
+  const pairs = IMAGE_TYPES.flatMap((type) => IMAGE_TYPES.map((declared) => [type, declared] as const));
+
+  it.each(pairs)("%s, declared as %s, is taken only if both are the same", (type, declared) => {
+    expect(admitType(2, beginnings[type], declared)).toEqual(
+      type === declared ? ok(type) : refused(`files[2]: is declared as "${declared}", but its bytes are ${type}.`),
+    );
+  });
+
+  it.each([undefined, "", "application/octet-stream", "IMAGE/PNG", "image/png; charset=binary", " image/png "])(
+    "is what its bytes say if %j is declared",
+    (declared) => {
+      expect(admitType(0, beginnings["image/png"], declared)).toEqual(ok("image/png"));
+    },
+  );
+
+  it("must be declared by its name: image/jpg is none of the three", () => {
+    expect(admitType(0, beginnings["image/jpeg"], "image/jpg")).toEqual(
+      refused('files[0]: is declared as "image/jpg", but its bytes are image/jpeg.'),
+    );
+  });
+
+  it.each<[string, Uint8Array]>([
+    ["an empty file", Uint8Array.of()],
+    ["a GIF", Buffer.from("GIF89a\x01\x00\x01\x00\x80\x00", "latin1")],
+    ["an SVG", Buffer.from("<svg xmlns=''>")],
+    ["a page", Buffer.from("<html><body>")],
+  ])("is refused for %s, whatever is declared", (_, bytes) => {
+    const message = "files[0]: must be one of image/jpeg, image/png, image/webp; its signature is none of these.";
+    for (const declared of [...IMAGE_TYPES, "image/gif", undefined]) {
+      expect(admitType(0, bytes, declared)).toEqual(refused(message));
+    }
+  });
+});

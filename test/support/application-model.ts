@@ -1,0 +1,439 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
+import { RandomIds } from "../../adapters/system/random-ids.js";
+import type { CreatedPanorama, CreatePanoramaError } from "../../application/create-panorama.js";
+import type { AccountId } from "../../domain/account.js";
+import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
+import { type CreationRequest, canonicalText } from "../../domain/creation-request.js";
+import { credits } from "../../domain/credits.js";
+import { IDEMPOTENCY_KEPT_MILLISECONDS, type IdempotencyKey } from "../../domain/idempotency.js";
+import { audit } from "../../domain/ledger.js";
+import { thumbnailNameOf } from "../../domain/object-name.js";
+import type { OrderId } from "../../domain/order.js";
+import type { StorageStatus } from "../../domain/storage-status.js";
+import { isActive, type SucceededTask, statusOf, type Task } from "../../domain/task.js";
+import type { TaskId } from "../../domain/task-id.js";
+import {
+  GENERATION_DEADLINE_MILLISECONDS,
+  LEASE_MILLISECONDS,
+  type Stores,
+  SUBMISSION_DEADLINE_MILLISECONDS,
+  type UseCases,
+  useCases,
+} from "./application.js";
+import { aCreationRequest } from "./builders.js";
+import { ConnectionLost, type Fate, PortGates } from "./port-gates.js";
+import type { Script } from "./scripted-provider.js";
+import { anOwner, aWorld, type World } from "./world.js";
+
+/**
+ * The whole application in one property: two instances share the stores, clients create on several accounts, the
+ * provider and the storage behave in every way they may, connections to the stores get lost, processes are killed, time
+ * passes, in any order and any interleaving. After every step the books are right, nothing is started twice and nothing
+ * final changes; and once everything has come to rest, nothing hangs.
+ */
+export const staysRightWhateverHappens = async (
+  openStores: () => Promise<Stores & { close(): Promise<void> }>,
+  { runs }: { readonly runs: number },
+): Promise<ReadonlySet<string>> => {
+  const seen = new Set<string>();
+  const steps = fc.array(step, { minLength: 1, maxLength: 80, size: "max" });
+  await fc.assert(
+    fc.asyncProperty(steps, async (story) => {
+      const stores = await openStores();
+      try {
+        const model = await Model.start(stores, seen);
+        for (const step of story) {
+          await model.take(step);
+          await model.check();
+        }
+        await model.comeToRest();
+      } finally {
+        await stores.close();
+      }
+    }),
+    { numRuns: runs },
+  );
+  return seen;
+};
+
+type Step =
+  | {
+      readonly kind: "create";
+      readonly instance: number;
+      readonly owner: number;
+      readonly key: string | undefined;
+      readonly request: CreationRequest;
+    }
+  | { readonly kind: "work"; readonly instance: number; readonly work: "sweep" | "settle" | "keep" }
+  | { readonly kind: "retryImage"; readonly instance: number; readonly task: number }
+  | { readonly kind: "payOrder"; readonly instance: number; readonly order: number }
+  /** One halted call goes on. */
+  | { readonly kind: "goOn"; readonly instance: number; readonly call: number; readonly fate: Fate }
+  /** All halted calls go on at once. */
+  | { readonly kind: "race"; readonly instance: number }
+  /** The instance goes on until it has nothing to do. */
+  | { readonly kind: "finish"; readonly instance: number }
+  | { readonly kind: "kill"; readonly instance: number }
+  | { readonly kind: "pass"; readonly milliseconds: number }
+  | { readonly kind: "script"; readonly script: Partial<Script> }
+  | { readonly kind: "storage"; readonly available: boolean; readonly thumbnails: boolean };
+
+const OWNERS = 2;
+const INSTANCES = 2;
+const CREDITS_AT_FIRST = 40;
+const ORDERED_CREDITS = [4, 20];
+
+const instance = fc.nat({ max: INSTANCES - 1 });
+
+const DAY_MILLISECONDS = IDEMPOTENCY_KEPT_MILLISECONDS;
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant("create" as const),
+      instance,
+      owner: fc.nat({ max: OWNERS - 1 }),
+      key: fc.constantFrom(undefined, "key-1", "key-2"),
+      request: fc.constantFrom(
+        aCreationRequest(),
+        aCreationRequest(),
+        aCreationRequest({ resolution: "4k", visibility: "public" }),
+      ),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant("work" as const),
+      instance,
+      work: fc.constantFrom("sweep" as const, "settle" as const, "keep" as const),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("retryImage" as const), instance, task: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("payOrder" as const), instance, order: fc.nat() }) },
+  {
+    weight: 16,
+    arbitrary: fc.record({
+      kind: fc.constant("goOn" as const),
+      instance,
+      call: fc.nat(),
+      fate: fc.oneof(
+        { weight: 20, arbitrary: fc.constant("done" as const) },
+        { weight: 1, arbitrary: fc.constantFrom("lost_before" as const, "lost_after" as const) },
+      ),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("race" as const), instance }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("finish" as const), instance }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("kill" as const), instance }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant("pass" as const),
+      milliseconds: fc.constantFrom(
+        1_000,
+        5_000,
+        SUBMISSION_DEADLINE_MILLISECONDS,
+        LEASE_MILLISECONDS,
+        GENERATION_DEADLINE_MILLISECONDS,
+        DAY_MILLISECONDS,
+      ),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant("script" as const),
+      script: fc.record(
+        {
+          submit: fc.constantFrom<Script["submit"][]>("accept", "accept", "refuse", "unknown", "unknown_but_started"),
+          look: fc.constantFrom<Script["look"][]>("running", "succeeded", "succeeded", "failed", "unavailable"),
+          search: fc.constantFrom<Script["search"][]>("found_if_started", "nothing", "unavailable"),
+          download: fc.constantFrom<Script["download"][]>(
+            "image",
+            "image_without_thumbnail",
+            "no_image",
+            "gone",
+            "unavailable",
+          ),
+        },
+        { requiredKeys: [] },
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("storage" as const), available: fc.boolean(), thumbnails: fc.boolean() }),
+  },
+);
+
+/** One process: its use cases reach everything outside through gates. */
+type Instance = { readonly gates: PortGates; readonly useCases: UseCases };
+
+/** What one call of a client may have opened: the id is drawn before the first halt. */
+type Creation = {
+  readonly owner: AccountId;
+  readonly key: string | undefined;
+  readonly request: CreationRequest;
+  readonly taskId: TaskId;
+};
+
+class DrawnIds extends RandomIds {
+  lastTaskId: TaskId | undefined;
+
+  override taskId(): TaskId {
+    this.lastTaskId = super.taskId();
+    return this.lastTaskId;
+  }
+}
+
+class Model {
+  private readonly world: World;
+  private readonly ids = new DrawnIds();
+  private readonly instances: readonly Instance[];
+  private readonly owners: readonly AccountId[];
+  private readonly orders: readonly OrderId[];
+  private readonly creations: Creation[] = [];
+  /** What the clients were told, to be checked against the stores. */
+  private readonly answers: (() => Promise<void>)[] = [];
+  private readonly failures: unknown[] = [];
+  private readonly lastSeen = new Map<TaskId, { readonly task: Task; readonly firstSeenAt: Date }>();
+  private readonly seen: Set<string>;
+
+  private constructor(world: World, owners: readonly AccountId[], orders: readonly OrderId[], seen: Set<string>) {
+    this.world = world;
+    this.owners = owners;
+    this.orders = orders;
+    this.seen = seen;
+    this.instances = Array.from({ length: INSTANCES }, () => {
+      const gates = new PortGates();
+      const ports = {
+        ...world,
+        ids: this.ids,
+        signals: new InProcessTaskSignals(),
+        accounts: gates.guard(world.accounts, { losable: true }),
+        tasks: gates.guard(world.tasks, { losable: true }),
+        provider: gates.guard(world.provider, { losable: false }),
+        storage: gates.guard(world.storage, { losable: false }),
+      };
+      return { gates, useCases: useCases(ports) };
+    });
+  }
+
+  static async start(stores: Stores, seen: Set<string>): Promise<Model> {
+    const world = aWorld(stores);
+    const owners: AccountId[] = [];
+    const orders: OrderId[] = [];
+    for (let n = 0; n < OWNERS; n += 1) {
+      const owner = await anOwner(world, CREDITS_AT_FIRST);
+      owners.push(owner);
+      for (const amount of ORDERED_CREDITS) {
+        orders.push((await world.createOrder(owner, credits(amount)))._unsafeUnwrap().id);
+      }
+    }
+    return new Model(world, owners, orders, seen);
+  }
+
+  async take(step: Step): Promise<void> {
+    const { world } = this;
+    switch (step.kind) {
+      case "create":
+        return this.create(step.instance, pick(this.owners, step.owner), step.request, step.key);
+      case "work":
+        return this.watch(this.instance(step.instance).useCases[step.work]());
+      case "retryImage": {
+        if (this.lastSeen.size === 0) return;
+        const { task } = pick([...this.lastSeen.values()], step.task);
+        return this.watch(this.instance(step.instance).useCases.retryImage(task.id, task.accountId));
+      }
+      case "payOrder":
+        return this.watch(this.instance(step.instance).useCases.payOrder(pick(this.orders, step.order)));
+      case "goOn":
+        return this.instance(step.instance).gates.letGo(step.call, step.fate);
+      case "race":
+        return this.instance(step.instance).gates.letAllGo();
+      case "finish":
+        return this.finish(step.instance);
+      case "kill":
+        return this.instance(step.instance).gates.kill();
+      case "pass":
+        return world.clock.advance(step.milliseconds);
+      case "script":
+        return world.provider.play(step.script);
+      case "storage":
+        world.storage.available = step.available;
+        world.imaging.thumbnails = step.thumbnails;
+    }
+  }
+
+  /** What must be true at every instant. */
+  async check(): Promise<void> {
+    const { world } = this;
+    expect(this.failures).toEqual([]);
+    for (const { error } of world.reporter.of("work_failed")) expect(error).toBeInstanceOf(ConnectionLost);
+
+    const tasks: Task[] = [];
+    for await (const books of world.accounts.books()) {
+      expect(audit(books.standing, books.entries, books.tasks)).toEqual([]);
+      expect(books.standing.activeTasks).toBeLessThanOrEqual(ACTIVE_TASKS_MAX);
+      tasks.push(...books.tasks);
+    }
+    for (const task of tasks) this.checkTask(task);
+    this.checkProvider(new Map(tasks.map((task) => [task.id, task])));
+    this.checkIdempotencyKeys();
+    for (const checkAnswer of this.answers.splice(0)) await checkAnswer();
+  }
+
+  /** Whatever was going on, after all deadlines nothing is left undone. */
+  async comeToRest(): Promise<void> {
+    const { world } = this;
+    for (let index = 0; index < INSTANCES; index += 1) await this.finish(index);
+    await this.check();
+    for (let round = 0; round < 12 && this.unfinished().length > 0; round += 1) {
+      await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
+      await world.sweep();
+      await world.settle();
+      await world.keep();
+      await this.check();
+    }
+    expect(this.unfinished()).toEqual([]);
+    for await (const { standing } of world.accounts.books()) expect(standing.activeTasks).toBe(0);
+  }
+
+  private unfinished(): Task[] {
+    return [...this.lastSeen.values()]
+      .map(({ task }) => task)
+      .filter((task) => isActive(task) || (task.state === "succeeded" && task.image.status === "uploading"));
+  }
+
+  private async finish(index: number): Promise<void> {
+    const { gates } = this.instance(index);
+    while (gates.halted > 0) await gates.letAllGo();
+  }
+
+  private create(index: number, owner: AccountId, request: CreationRequest, key: string | undefined): void {
+    const answer = this.instance(index).useCases.createPanorama(owner, request, key as IdempotencyKey | undefined);
+    const creation = { owner, key, request, taskId: this.ids.lastTaskId as TaskId };
+    this.creations.push(creation);
+    this.watch(
+      answer.then((result) => {
+        this.answers.push(() =>
+          result.match(
+            (created) => this.checkAccepted(creation, created),
+            (refusal) => this.checkRefused(creation, refusal),
+          ),
+        );
+      }),
+    );
+  }
+
+  private async checkAccepted({ owner, key, request, taskId }: Creation, created: CreatedPanorama): Promise<void> {
+    const { task, replayed } = created;
+    if (!replayed) {
+      expect(task.id).toBe(taskId);
+      expect(statusOf(task)).not.toBe("failed");
+      return;
+    }
+    this.seen.add("replayed");
+    expect(task.accountId).toBe(owner);
+    expect(canonicalText(task.request)).toBe(canonicalText(request));
+    const named = this.creations.filter((other) => other.owner === owner && other.key === key);
+    expect(named.map((other) => other.taskId)).toContain(task.id);
+  }
+
+  /** Who is told that the creation was refused does not pay for it. */
+  private async checkRefused({ owner, taskId }: Creation, { kind }: CreatePanoramaError): Promise<void> {
+    this.seen.add(kind);
+    const task = await this.world.tasks.find(taskId, owner);
+    expect(task?.state).toBe(kind === "upstream_error" ? "failed" : undefined);
+  }
+
+  private checkTask(task: Task): void {
+    const last = this.lastSeen.get(task.id);
+    if (last !== undefined) expect(nextStates[last.task.state]).toContain(task.state);
+    if (last?.task.state === "failed") expect(task).toEqual(last.task);
+    if (last?.task.state === "succeeded") {
+      const { image } = task as SucceededTask;
+      expect({ ...task, image: undefined }).toEqual({ ...last.task, image: undefined });
+      expect(image).toMatchObject({ temporaryUrl: last.task.image.temporaryUrl, imageName: last.task.image.imageName });
+      expect(nextStatuses[last.task.image.status]).toContain(image.status);
+    }
+    if (task.state === "succeeded") {
+      const { status, imageName } = task.image;
+      this.seen.add(`image ${status}`);
+      const { objects } = this.world.storage;
+      if (status === "saved" || status === "saved-no-thumb") expect(objects.has(imageName)).toBe(true);
+      if (status === "saved") expect(objects.has(thumbnailNameOf(imageName))).toBe(true);
+    }
+    if (task.state === "failed") this.seen.add(task.reason);
+    this.lastSeen.set(task.id, { task, firstSeenAt: last?.firstSeenAt ?? this.world.clock.now() });
+  }
+
+  /** One reservation is one upstream task at most, and nothing is started without a reservation. */
+  private checkProvider(tasks: ReadonlyMap<TaskId, Task>): void {
+    for (const { taskId } of this.creations) {
+      const task = tasks.get(taskId);
+      const started = this.world.provider.startedFor(taskId);
+      expect(started).toBeLessThanOrEqual(task === undefined ? 0 : 1);
+      if (task?.state === "submitted" || task?.state === "succeeded") expect(started).toBe(1);
+    }
+    for (const { kind } of this.world.reporter.of("submission_recovered")) this.seen.add(kind);
+  }
+
+  /** A key that still names a task has not named another one within the time for which it is kept. */
+  private checkIdempotencyKeys(): void {
+    const named = this.creations.filter(({ key, taskId }) => key !== undefined && this.lastSeen.has(taskId));
+    for (const [index, one] of named.entries()) {
+      for (const other of named.slice(index + 1)) {
+        if (one.owner !== other.owner || one.key !== other.key) continue;
+        const [first, second] = [this.lastSeen.get(one.taskId), this.lastSeen.get(other.taskId)];
+        if (first === undefined || second === undefined || leavesItsKeyFree(first.task)) continue;
+        if (leavesItsKeyFree(second.task)) continue;
+        const [older, newer] = first.firstSeenAt <= second.firstSeenAt ? [first, second] : [second, first];
+        const apart = newer.firstSeenAt.getTime() - older.task.reservedAt.getTime();
+        expect(apart).toBeGreaterThanOrEqual(IDEMPOTENCY_KEPT_MILLISECONDS);
+      }
+    }
+  }
+
+  private instance(index: number): Instance {
+    return pick(this.instances, index);
+  }
+
+  /** A lost connection may end a use case; nothing else may. */
+  private watch(flight: Promise<unknown>): void {
+    flight.catch((error: unknown) => {
+      if (!(error instanceof ConnectionLost)) this.failures.push(error);
+    });
+  }
+}
+
+const leavesItsKeyFree = (task: Task): boolean =>
+  task.state === "failed" && ["refused", "submission_unknown", "never_submitted"].includes(task.reason);
+
+/** Where a task can be seen after it was seen somewhere. */
+const nextStates: Record<Task["state"], readonly Task["state"][]> = {
+  reserved: ["reserved", "submitted", "succeeded", "failed"],
+  submitted: ["submitted", "succeeded", "failed"],
+  succeeded: ["succeeded"],
+  failed: ["failed"],
+};
+
+const ANY_STATUS: readonly StorageStatus[] = ["uploading", "saved", "saved-no-thumb", "failed", "expired"];
+
+const nextStatuses: Record<StorageStatus, readonly StorageStatus[]> = {
+  uploading: ANY_STATUS,
+  failed: ANY_STATUS,
+  "saved-no-thumb": ["saved-no-thumb", "saved"],
+  saved: ["saved"],
+  expired: ["expired"],
+};
+
+const pick = <T>(items: readonly T[], index: number): T => {
+  const item = items[index % items.length];
+  if (item === undefined) throw new RangeError("nothing to pick from");
+  return item;
+};

@@ -1,0 +1,53 @@
+import { createOrder } from "../../application/create-order.js";
+import { createPanorama } from "../../application/create-panorama.js";
+import { keepFinishedImages } from "../../application/keep-finished-images.js";
+import { payOrder } from "../../application/pay-order.js";
+import type { AccountStore } from "../../application/ports/account-store.js";
+import type { Clock } from "../../application/ports/clock.js";
+import type { GenerationProvider } from "../../application/ports/generation-provider.js";
+import type { Ids } from "../../application/ports/ids.js";
+import type { Imaging } from "../../application/ports/imaging.js";
+import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import type { Reporter } from "../../application/ports/reporter.js";
+import type { Secrets } from "../../application/ports/secrets.js";
+import type { TaskSignals } from "../../application/ports/task-signals.js";
+import type { TaskStore } from "../../application/ports/task-store.js";
+import { readTask, waitForTask } from "../../application/read-task.js";
+import { retryImage } from "../../application/retry-image.js";
+import { settleSubmittedTasks } from "../../application/settle-submitted-tasks.js";
+import { sweep } from "../../application/sweep.js";
+
+export type Stores = { readonly accounts: AccountStore; readonly tasks: TaskStore };
+
+export type Ports = Stores & {
+  readonly provider: GenerationProvider;
+  readonly storage: ObjectStorage;
+  readonly imaging: Imaging;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly secrets: Secrets;
+  readonly signals: TaskSignals;
+  readonly reporter: Reporter;
+};
+
+export const SUBMISSION_DEADLINE_MILLISECONDS = 60_000;
+export const GENERATION_DEADLINE_MILLISECONDS = 600_000;
+export const LEASE_MILLISECONDS = 120_000;
+
+/** Two tasks at once, so that a round of work is more than one claim. */
+const pace = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 2 };
+
+/** The use cases that move tasks and credits, wired as the service wires them. */
+export const useCases = (ports: Ports) => ({
+  createPanorama: createPanorama(ports, { submissionDeadlineMilliseconds: SUBMISSION_DEADLINE_MILLISECONDS }),
+  readTask: readTask(ports),
+  waitForTask: waitForTask(ports),
+  settle: settleSubmittedTasks(ports, { ...pace, generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS }),
+  keep: keepFinishedImages(ports, pace),
+  sweep: sweep(ports, pace),
+  retryImage: retryImage(ports),
+  createOrder: createOrder(ports),
+  payOrder: payOrder(ports),
+});
+
+export type UseCases = ReturnType<typeof useCases>;

@@ -1,0 +1,123 @@
+import type { Account, AccountId, Email } from "../../domain/account.js";
+import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
+import { type CreationRequest, parseCreationRequest } from "../../domain/creation-request.js";
+import { credits } from "../../domain/credits.js";
+import { type ObjectName, panoramaName } from "../../domain/object-name.js";
+import type { OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
+import type { Reservation } from "../../domain/reservation.js";
+import { costOf } from "../../domain/resolution.js";
+import type { Slug } from "../../domain/slug.js";
+import { uploading } from "../../domain/storage-status.js";
+import type { FailedTask, ReservedTask, SubmittedTask, SucceededTask, Task } from "../../domain/task.js";
+import type { TaskId } from "../../domain/task-id.js";
+
+/** Where every story begins, also by the hand-wound clock. */
+export const noon = new Date("2026-01-01T12:00:00.000Z");
+
+export const secondsAfter = (start: Date, seconds: number): Date => new Date(start.getTime() + seconds * 1000);
+
+/** The n-th id of its kind: shaped like a real one, and a later one sorts after an earlier one. */
+const nthUuid = (n: number): string => `019b0000-0000-7000-8000-${n.toString(16).padStart(12, "0")}`;
+
+export const taskId = (n: number): TaskId => nthUuid(n) as TaskId;
+export const accountId = (n: number): AccountId => nthUuid(n) as AccountId;
+export const orderId = (n: number): OrderId => nthUuid(n) as OrderId;
+export const apiKeyId = (n: number): ApiKeyId => nthUuid(n) as ApiKeyId;
+
+/** 16 characters that only this task has. */
+const slugOf = (id: TaskId): Slug => `slug${id.slice(-12)}` as Slug;
+
+export const anImageName = (n = 1): ObjectName => panoramaName(`unguessable-${n.toString().padStart(10, "0")}`);
+
+export const anAccount = (differences: Partial<Account> = {}): Account => {
+  const id = differences.id ?? accountId(1);
+  return { id, email: `owner-${id.slice(-12)}@example.com` as Email, createdAt: noon, ...differences };
+};
+
+export const aPendingOrder = (differences: Partial<PendingOrder> = {}): PendingOrder => ({
+  id: orderId(1),
+  accountId: accountId(1),
+  credits: credits(100),
+  createdAt: noon,
+  state: "pending",
+  ...differences,
+});
+
+export const aPaidOrder = (differences: Partial<Omit<PaidOrder, "state">> = {}): PaidOrder => ({
+  ...aPendingOrder(),
+  state: "paid",
+  paidAt: noon,
+  ...differences,
+});
+
+export const anApiKey = (differences: Partial<ApiKey> = {}): ApiKey => {
+  const id = differences.id ?? apiKeyId(1);
+  return {
+    id,
+    accountId: accountId(1),
+    name: "default",
+    secretSha256: id.slice(-12).padStart(64, "0"),
+    createdAt: noon,
+    revokedAt: undefined,
+    ...differences,
+  };
+};
+
+/** As a client's JSON body would say it: `aCreationRequest({ image_urls: [...] })`. */
+export const aCreationRequest = (body: Readonly<Record<string, unknown>> = {}): CreationRequest =>
+  parseCreationRequest({ resolution: "1k", prompt: "a quiet lake at dawn", ...body })._unsafeUnwrap();
+
+type Differences<T extends Task> = Partial<Omit<T, "state" | "reservation">>;
+
+/** A task's reservation always fits the task, so builders take everything but that. */
+const reservationOf = <State extends Reservation["state"]>(
+  task: Pick<Task, "id" | "accountId" | "request">,
+  state: State,
+) => ({ taskId: task.id, accountId: task.accountId, credits: costOf(task.request.resolution), state });
+
+const core = (differences: Differences<Task>) => {
+  const id = differences.id ?? taskId(1);
+  return { id, accountId: accountId(1), slug: slugOf(id), request: aCreationRequest(), reservedAt: noon };
+};
+
+export const aReservedTask = (differences: Differences<ReservedTask> = {}): ReservedTask => {
+  const task = { ...core(differences), ...differences };
+  return { ...task, state: "reserved", reservation: reservationOf(task, "held") };
+};
+
+export const aSubmittedTask = (differences: Differences<SubmittedTask> = {}): SubmittedTask => {
+  const task = {
+    ...core(differences),
+    submittedAt: secondsAfter(noon, 1),
+    upstreamTaskId: "upstream-1",
+    ...differences,
+  };
+  return { ...task, state: "submitted", reservation: reservationOf(task, "held") };
+};
+
+export const aSucceededTask = (differences: Differences<SucceededTask> = {}): SucceededTask => {
+  const { id, accountId, slug, request, reservedAt, submittedAt, upstreamTaskId } = aSubmittedTask(differences);
+  const task = {
+    id,
+    accountId,
+    slug,
+    request,
+    reservedAt,
+    submittedAt,
+    upstreamTaskId,
+    succeededAt: secondsAfter(noon, 30),
+    image: uploading("https://provider.example.com/temporary/1.jpg", anImageName()),
+    ...differences,
+  };
+  return { ...task, state: "succeeded", reservation: reservationOf(task, "captured") };
+};
+
+export const aFailedTask = (differences: Differences<FailedTask> = {}): FailedTask => {
+  const task = {
+    ...core(differences),
+    failedAt: secondsAfter(noon, 30),
+    reason: "generation_failed" as const,
+    ...differences,
+  };
+  return { ...task, state: "failed", reservation: reservationOf(task, "refunded") };
+};

@@ -1,0 +1,192 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { HttpServer, type HttpServerParts, type HttpServerSettings } from "../../adapters/http/http-server.js";
+import type { FinishedExchange } from "../../adapters/http/observer.js";
+import type { Check } from "../../adapters/http/operations-routes.js";
+import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
+import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
+import { NodeSecrets } from "../../adapters/system/node-secrets.js";
+import { RandomIds } from "../../adapters/system/random-ids.js";
+import { authenticate } from "../../application/authenticate.js";
+import { createPanorama } from "../../application/create-panorama.js";
+import { findPublicPanorama } from "../../application/find-public-panorama.js";
+import { keepFinishedImages } from "../../application/keep-finished-images.js";
+import { listTasks } from "../../application/list-tasks.js";
+import { openAccount } from "../../application/open-account.js";
+import { readCredits } from "../../application/read-credits.js";
+import { readTask, waitForTask } from "../../application/read-task.js";
+import { settleSubmittedTasks } from "../../application/settle-submitted-tasks.js";
+import { uploadImages } from "../../application/upload-images.js";
+import type { AccountId, Email } from "../../domain/account.js";
+import { credits } from "../../domain/credits.js";
+import type { ObjectName } from "../../domain/object-name.js";
+import { FakeImaging } from "./fake-imaging.js";
+import { HandClock } from "./hand-clock.js";
+import { MemoryAccountStore } from "./memory/memory-account-store.js";
+import { MemoryDatabase } from "./memory/memory-database.js";
+import { MemoryObjectStorage } from "./memory/memory-object-storage.js";
+import { MemoryTaskStore } from "./memory/memory-task-store.js";
+import { RecordingReporter } from "./recording-reporter.js";
+import { ScriptedProvider } from "./scripted-provider.js";
+
+export type Customer = { readonly accountId: AccountId; readonly key: string };
+
+const PACE = { leaseMilliseconds: 60_000, concurrency: 10 };
+
+/**
+ * The HTTP server on a free port, before the real use cases, on stores in memory, a hand-wound clock and a provider that
+ * plays a script. `calls` counts how often each use case was reached.
+ */
+export class HttpService {
+  readonly clock = new HandClock();
+  readonly database = new MemoryDatabase();
+  readonly tasks = new MemoryTaskStore(this.database);
+  readonly accounts = new MemoryAccountStore(this.database);
+  readonly storage = new MemoryObjectStorage();
+  readonly imaging = new FakeImaging();
+  readonly provider = new ScriptedProvider();
+  readonly signals = new InProcessTaskSignals();
+  readonly reporter = new RecordingReporter();
+  readonly secrets = new NodeSecrets();
+  readonly ids = new RandomIds();
+  readonly calls: Record<string, number> = {};
+  readonly finished: FinishedExchange[] = [];
+  readonly failures: { readonly requestId: string; readonly error: unknown }[] = [];
+  checks: () => Promise<readonly Check[]> = async () => [{ name: "database", ok: true, detail: "answers" }];
+  readonly temporaryImages = new Map<string, Uint8Array>();
+  readonly folder: string;
+  private readonly server: HttpServer;
+
+  private constructor(folder: string, parts: Partial<HttpServerParts>, settings: Partial<HttpServerSettings>) {
+    this.folder = folder;
+    const { clock, tasks, accounts, storage, imaging, provider, signals, reporter, secrets, ids } = this;
+    const ports = { clock, tasks, accounts, storage, imaging, provider, signals, reporter, secrets, ids };
+    this.server = new HttpServer(
+      {
+        authenticate: authenticate(ports),
+        rateLimits: new MemoryRateLimits(clock),
+        createPanorama: this.counted(
+          "createPanorama",
+          createPanorama(ports, { submissionDeadlineMilliseconds: 60_000 }),
+        ),
+        readTask: this.counted("readTask", readTask(ports)),
+        waitForTask: this.counted("waitForTask", waitForTask(ports)),
+        listTasks: this.counted("listTasks", listTasks(ports)),
+        uploadImages: this.counted("uploadImages", uploadImages(ports)),
+        readCredits: this.counted("readCredits", readCredits(ports)),
+        findPublicPanorama: findPublicPanorama(ports),
+        storage,
+        assets: undefined,
+        temporaryImage: async (name) => this.temporaryImages.get(name),
+        checks: () => this.checks(),
+        metrics: async () => "# HELP tests of the service\n",
+        observer: {
+          run: (_requestId, work) => work(),
+          finished: (exchange) => void this.finished.push(exchange),
+          failed: (requestId, error) => void this.failures.push({ requestId, error }),
+        },
+        ...parts,
+      },
+      {
+        host: "127.0.0.1",
+        port: 0,
+        publicUrl: "https://panoramas.example",
+        uploadsFolder: join(folder, "uploads"),
+        tls: undefined,
+        ...settings,
+      },
+    );
+  }
+
+  static async start(
+    parts: Partial<HttpServerParts> = {},
+    settings: Partial<HttpServerSettings> = {},
+  ): Promise<HttpService> {
+    const service = new HttpService(await mkdtemp(join(tmpdir(), "panorama-http-")), parts, settings);
+    await service.server.start();
+    return service;
+  }
+
+  get port(): number {
+    return this.server.port;
+  }
+
+  get tlsPort(): number {
+    return this.server.tlsPort ?? 0;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** An account with a paid order and a key. */
+  async customer(amount = 100): Promise<Customer> {
+    const email = `${this.ids.accountId()}@example.com` as Email;
+    const opened = await openAccount(this)({ email, credits: credits(amount), keyName: "test" });
+    const { account, secret } = opened._unsafeUnwrap();
+    return { accountId: account.id, key: secret ?? "" };
+  }
+
+  /** One request of the interface, as this customer. */
+  request(path: string, customer: Customer, init: RequestInit = {}): Promise<Response> {
+    const headers = { authorization: `Bearer ${customer.key}`, ...init.headers };
+    return fetch(`${this.url}/api/v1${path}`, { ...init, headers });
+  }
+
+  create(customer: Customer, body: unknown = A_CREATION, headers: Record<string, string> = {}): Promise<Response> {
+    return this.request("/panoramas", customer, { method: "POST", body: JSON.stringify(body), headers });
+  }
+
+  /** Creates a task that must be accepted, and gives its id. */
+  async created(customer: Customer, body: unknown = A_CREATION): Promise<string> {
+    const response = await this.create(customer, body);
+    if (response.status !== 202) throw new Error(await response.text());
+    return ((await response.json()) as { id: string }).id;
+  }
+
+  /** Looks once at every submitted task, as the schedule would. */
+  async settle(): Promise<void> {
+    await this.clock.advance(this.provider.pollMilliseconds);
+    await settleSubmittedTasks(this, { ...PACE, generationDeadlineMilliseconds: 600_000 })();
+  }
+
+  /** Tries once to keep every finished image. */
+  async keep(): Promise<void> {
+    await keepFinishedImages(this, PACE)();
+  }
+
+  stop(deadlineMilliseconds = 1_000): Promise<void> {
+    return this.server.stop(deadlineMilliseconds);
+  }
+
+  async end(): Promise<void> {
+    await this.stop(0);
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private counted<Arguments extends unknown[], Answer>(
+    name: string,
+    useCase: (...args: Arguments) => Answer,
+  ): (...args: Arguments) => Answer {
+    this.calls[name] = 0;
+    return (...args) => {
+      this.calls[name] = (this.calls[name] ?? 0) + 1;
+      return useCase(...args);
+    };
+  }
+}
+
+export const A_CREATION = { resolution: "1k", prompt: "a quiet lake at dawn" };
+
+/** Serves what is in a storage in memory. */
+export const assetsOf = (storage: MemoryObjectStorage) => ({
+  stat: async (name: ObjectName) =>
+    (await storage.read(name)).map(({ length }) => ({
+      sizeBytes: length,
+      contentType: storage.objects.get(name)?.contentType ?? "",
+    })),
+  stream: (name: ObjectName, start: number, end: number) =>
+    Readable.from([Buffer.from(storage.objects.get(name)?.bytes ?? []).subarray(start, end + 1)]),
+});

@@ -1,0 +1,146 @@
+import { err, ok, type Result } from "neverthrow";
+import type { DueWork, Lease, StaleTask, TaskStore } from "../../../application/ports/task-store.js";
+import type { AccountId, Standing } from "../../../domain/account.js";
+import { credits } from "../../../domain/credits.js";
+import { type IdempotentRequest, sameRequest } from "../../../domain/idempotency.js";
+import type { InvalidRequest } from "../../../domain/invalid-request.js";
+import { refundEntry, reservationEntry } from "../../../domain/ledger.js";
+import type { Slug } from "../../../domain/slug.js";
+import { isActive, type ReservedTask, type Task } from "../../../domain/task.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import type { MemoryDatabase } from "./memory-database.js";
+
+const stateOfWork = { sweep: "reserved", settle: "submitted", keep: "succeeded" } as const;
+
+/** Tasks in memory. Each method does its work before it first waits, and so is atomic. */
+export class MemoryTaskStore implements TaskStore {
+  private readonly database: MemoryDatabase;
+
+  constructor(database: MemoryDatabase) {
+    this.database = database;
+  }
+
+  async open<Refusal>(
+    account: AccountId,
+    dueAt: Date,
+    idempotent: IdempotentRequest | undefined,
+    decide: (standing: Standing) => Result<{ task: ReservedTask; standing: Standing }, Refusal>,
+  ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>> {
+    const { tasks, ledger } = this.database;
+    const stored = this.database.account(account);
+    if (idempotent !== undefined) {
+      const known = this.keysOf(account).find(({ key }) => key === idempotent.key);
+      if (known !== undefined) {
+        const { taskId } = known;
+        return sameRequest(known.requestSha256, idempotent).map(() => ({ task: this.stored(taskId), replayed: true }));
+      }
+    }
+    return decide(stored.standing).map(({ task, standing }) => {
+      tasks.set(task.id, { task, dueAt, fence: 0 });
+      ledger.push(reservationEntry(task.reservation, task.reservedAt));
+      stored.standing = standing;
+      if (idempotent !== undefined) {
+        const { key, requestSha256 } = idempotent;
+        this.database.idempotencyKeys.push({
+          accountId: account,
+          key,
+          requestSha256,
+          taskId: task.id,
+          createdAt: task.reservedAt,
+        });
+      }
+      return { task, replayed: false };
+    });
+  }
+
+  async find(id: TaskId, owner: AccountId): Promise<Task | undefined> {
+    const task = this.database.tasks.get(id)?.task;
+    return task?.accountId === owner ? task : undefined;
+  }
+
+  async findBySlug(slug: Slug): Promise<Task | undefined> {
+    return [...this.database.tasks.values()].map(({ task }) => task).find((task) => task.slug === slug);
+  }
+
+  async list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]> {
+    return this.database
+      .tasksOf(owner)
+      .filter(({ id }) => before === undefined || id < before)
+      .sort((a, b) => (a.id < b.id ? 1 : -1))
+      .slice(0, limit);
+  }
+
+  async claim<Work extends keyof DueWork>(
+    work: Work,
+    now: Date,
+    until: Date,
+    limit: number,
+  ): Promise<Lease<DueWork[Work]>[]> {
+    const due = [...this.database.tasks.values()].flatMap((stored) =>
+      stored.task.state === stateOfWork[work] && stored.dueAt !== undefined && stored.dueAt <= now
+        ? [{ stored, since: stored.dueAt.getTime() }]
+        : [],
+    );
+    return due
+      .sort((a, b) => a.since - b.since)
+      .slice(0, limit)
+      .map(({ stored }) => {
+        stored.dueAt = until;
+        stored.fence += 1;
+        return { task: stored.task as DueWork[Work], fence: stored.fence };
+      });
+  }
+
+  async move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>> {
+    const lease = "fence" in current ? current : undefined;
+    const before = "fence" in current ? current.task : current;
+    const stored = this.database.tasks.get(before.id);
+    if (
+      stored === undefined ||
+      stored.task.state !== before.state ||
+      imageStatus(stored.task) !== imageStatus(before) ||
+      (lease !== undefined && lease.fence !== stored.fence)
+    ) {
+      return err({ kind: "stale_task", id: before.id });
+    }
+    stored.task = next;
+    stored.dueAt = dueAt;
+    if (isActive(before) && !isActive(next)) this.release(before, next);
+    return ok(undefined);
+  }
+
+  async forgetIdempotencyKeys(before: Date): Promise<void> {
+    this.keepKeys(({ createdAt }) => createdAt >= before);
+  }
+
+  /** The task needs its slot no more and, if it failed, its credits. */
+  private release(before: Task, next: Task): void {
+    const account = this.database.account(next.accountId);
+    const { standing } = account;
+    const refunded = next.state === "failed" ? next.reservation.credits : 0;
+    account.standing = {
+      ...standing,
+      credits: credits(standing.credits + refunded),
+      activeTasks: standing.activeTasks - 1,
+    };
+    if (next.state !== "failed") return;
+    this.database.ledger.push(refundEntry(next.reservation, next.failedAt));
+    if (before.state === "reserved") this.keepKeys(({ taskId }) => taskId !== next.id);
+  }
+
+  private stored(id: TaskId): Task {
+    const stored = this.database.tasks.get(id);
+    if (stored === undefined) throw new Error(`there is no task ${id}`);
+    return stored.task;
+  }
+
+  private keysOf(account: AccountId) {
+    return this.database.idempotencyKeys.filter(({ accountId }) => accountId === account);
+  }
+
+  private keepKeys(wanted: (known: MemoryDatabase["idempotencyKeys"][number]) => boolean): void {
+    this.database.idempotencyKeys = this.database.idempotencyKeys.filter(wanted);
+  }
+}
+
+const imageStatus = (task: Task) => (task.state === "succeeded" ? task.image.status : undefined);

@@ -1,0 +1,48 @@
+import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
+import { NodeSecrets } from "../../adapters/system/node-secrets.js";
+import { RandomIds } from "../../adapters/system/random-ids.js";
+import type { AccountId, Email } from "../../domain/account.js";
+import { credits } from "../../domain/credits.js";
+import { type Stores, useCases } from "./application.js";
+import { FakeImaging } from "./fake-imaging.js";
+import { HandClock } from "./hand-clock.js";
+import { MemoryAccountStore } from "./memory/memory-account-store.js";
+import { MemoryDatabase } from "./memory/memory-database.js";
+import { MemoryObjectStorage } from "./memory/memory-object-storage.js";
+import { MemoryTaskStore } from "./memory/memory-task-store.js";
+import { RecordingReporter } from "./recording-reporter.js";
+import { ScriptedProvider } from "./scripted-provider.js";
+
+export const memoryStores = (): Stores => {
+  const database = new MemoryDatabase();
+  return { accounts: new MemoryAccountStore(database), tasks: new MemoryTaskStore(database) };
+};
+
+/** The application over its stores, with everything outside of it in the hands of the test. */
+export const aWorld = (stores: Stores = memoryStores()) => {
+  const ports = {
+    ...stores,
+    provider: new ScriptedProvider(),
+    storage: new MemoryObjectStorage(),
+    imaging: new FakeImaging(),
+    clock: new HandClock(),
+    ids: new RandomIds(),
+    secrets: new NodeSecrets(),
+    signals: new InProcessTaskSignals(),
+    reporter: new RecordingReporter(),
+  };
+  return { ...ports, ...useCases(ports) };
+};
+
+export type World = ReturnType<typeof aWorld>;
+
+/** A new account with so many paid credits. */
+export const anOwner = async ({ accounts, ids, clock }: World, amount: number): Promise<AccountId> => {
+  const id = ids.accountId();
+  const now = clock.now();
+  const order = { id: ids.orderId(), accountId: id, credits: credits(amount), createdAt: now };
+  const account = { id, email: `${id}@example.com` as Email, createdAt: now };
+  const opened = await accounts.open(account, undefined, { ...order, state: "paid", paidAt: now }, undefined);
+  opened._unsafeUnwrap();
+  return id;
+};
