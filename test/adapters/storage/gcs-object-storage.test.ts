@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { Storage } from "@google-cloud/storage";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { GcsObjectStorage, type Patience } from "../../../adapters/storage/gcs-object-storage.js";
 import { type ObjectName, panoramaName, referenceImageName } from "../../../domain/object-name.js";
 import { objectStorageContract } from "../../support/contracts/object-storage-contract.js";
@@ -19,6 +19,7 @@ let gcs: FakeGcs;
 let storage: GcsObjectStorage;
 
 beforeEach(async () => {
+  vi.stubEnv("NO_PROXY", "127.0.0.1"); // or the client would look for the fake behind a proxy, where there is one
   gcs = await FakeGcs.start();
   storage = storageWith(PATIENCE);
 });
