@@ -21,8 +21,8 @@ export type ErrorCode =
 /** Which key is missing or wrong, in a sentence. */
 export type Unauthenticated = { readonly kind: "invalid_api_key"; readonly message: string };
 
-/** Something was thrown; what it was is in the log, under the request id. */
-export type InternalError = { readonly kind: "internal_error"; readonly requestId: string };
+/** Something was thrown; the client is told the request id, under which the log has what it was. */
+export type InternalError = { readonly kind: "internal_error"; readonly requestId: string; readonly thrown: unknown };
 
 /** Everything that a request of the interface can end with, other than success. */
 export type ApiError =
@@ -41,6 +41,7 @@ type Answer = {
   readonly code: ErrorCode;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
 };
 
 const CHECK_FIRST = "The task may have been accepted all the same: look at your tasks with GET /api/v1/panoramas";
@@ -76,22 +77,24 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     code: "upstream_error",
     message: "The generation provider did not accept the task. The credits were refunded; try again in a moment.",
   }),
-  storage_unavailable: () => ({
+  storage_unavailable: ({ reason }) => ({
     status: 500,
     code: "internal_error",
-    message: "The images could not be stored. Nothing was charged; try again in a moment.",
+    message: "The image storage does not answer. Try again in a moment.",
+    cause: new Error(`the storage is unavailable: ${reason}`),
   }),
-  internal_error: ({ requestId }) => ({
+  internal_error: ({ requestId, thrown }) => ({
     status: 500,
     code: "internal_error",
     message: `Something went wrong on our side (request ${requestId}). ${CHECK_FIRST} before you create it again.`,
+    cause: thrown,
   }),
 };
 
 export const errorReply = (error: ApiError): Reply => {
   const answer = answers[error.kind] as (error: ApiError) => Answer;
-  const { status, code, message, headers } = answer(error);
-  return errorBody(status, code, message, headers);
+  const { status, code, message, headers, cause } = answer(error);
+  return { ...errorBody(status, code, message, headers), cause };
 };
 
 /** The body of every answer that is not a success (specification, Error body). */

@@ -87,7 +87,8 @@ export class Listener {
 
     this.observer.run(requestId, () => {
       const answer = async (): Promise<void> => {
-        const reply = await this.replyOf(handler, exchange);
+        const reply = await replyOf(handler, exchange);
+        if (reply.cause !== undefined) this.observer.failed(requestId, reply.cause);
         try {
           await writeReply(request, response, withHeaders(reply, { "x-request-id": requestId }), this.stopping);
         } catch (error) {
@@ -102,16 +103,15 @@ export class Listener {
       });
     });
   }
-
-  private async replyOf(handler: Handler, exchange: Exchange): Promise<Reply> {
-    try {
-      return await handler(exchange);
-    } catch (error) {
-      this.observer.failed(exchange.requestId, error);
-      return errorReply({ kind: "internal_error", requestId: exchange.requestId });
-    }
-  }
 }
+
+const replyOf = async (handler: Handler, exchange: Exchange): Promise<Reply> => {
+  try {
+    return await handler(exchange);
+  } catch (thrown) {
+    return errorReply({ kind: "internal_error", requestId: exchange.requestId, thrown });
+  }
+};
 
 const noSuchRoute: Handler = async ({ method }) =>
   errorReply({

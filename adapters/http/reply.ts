@@ -8,6 +8,8 @@ export type Reply = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | StreamedBody | undefined;
+  /** What went wrong on our side: for the log only. */
+  readonly cause?: unknown;
 };
 
 /** An answer that is right at this moment and for this client only, as all JSON of the interface is. */

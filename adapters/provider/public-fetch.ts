@@ -1,5 +1,6 @@
 import { type LookupAddress, lookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
+import type { Readable } from "node:stream";
 import ipaddr from "ipaddr.js";
 import { err, ok, type Result } from "neverthrow";
 import { Agent, request } from "undici";
@@ -73,10 +74,10 @@ export class PublicFetch {
         const declared = Number(headers["content-length"] ?? 0);
         const bytes = declared > bytesMax ? undefined : await readAtMost(body, bytesMax);
         if (bytes !== undefined) return ok({ bytes, contentType: onlyValue(headers["content-type"]) });
-        body.destroy();
+        discard(body);
         return err({ kind: "too_large", reason: `more than ${bytesMax} bytes` });
       }
-      body.destroy();
+      discard(body);
       const location = onlyValue(headers.location);
       if (REDIRECT_STATUSES.has(statusCode) && location !== undefined && URL.canParse(location, url.href)) {
         return ok({ location: new URL(location, url.href).href });
@@ -119,6 +120,12 @@ const readAtMost = async (body: AsyncIterable<Uint8Array>, bytesMax: number): Pr
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);
+};
+
+/** Ends a body that nobody reads on; destroyed unread it reports an error, which nobody waits for either. */
+const discard = (body: Readable): void => {
+  body.on("error", () => {});
+  body.destroy();
 };
 
 const onlyValue = (header: string | string[] | undefined): string | undefined =>

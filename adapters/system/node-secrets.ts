@@ -5,6 +5,7 @@ import type { Secrets } from "../../application/ports/secrets.js";
 const COST = { N: 2 ** 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
+const HASH = /^scrypt\$(\d+)\$(\d+)\$(\d+)\$([\w-]+)\$([\w-]{43})$/;
 
 /** The functions of Node's own crypto. A hashed password reads `scrypt$N$r$p$salt$key`, salt and key in base64url. */
 export class NodeSecrets implements Secrets {
@@ -26,8 +27,8 @@ export class NodeSecrets implements Secrets {
       await this.hashPassword(password);
       return false;
     }
-    const [scheme, N, r, p, salt = "", expected = ""] = passwordHash.split("$");
-    if (scheme !== "scrypt") throw new Error("a stored password hash is not one of scrypt");
+    const [, N, r, p, salt = "", expected = ""] = HASH.exec(passwordHash) ?? [];
+    if (expected === "") throw new Error("a stored password hash is not one of scrypt");
     const key = Buffer.from(expected, "base64url");
     const cost = { N: Number(N), r: Number(r), p: Number(p) };
     return timingSafeEqual(key, await this.derive(password, Buffer.from(salt, "base64url"), key.length, cost));

@@ -11,11 +11,11 @@ type Planet = {
 };
 
 const STAR_LAYERS = [
-  { cells: 34, brightness: 1.6, share: 0.35 },
-  { cells: 90, brightness: 0.5, share: 0.45 },
-  { cells: 190, brightness: 0.22, share: 0.5 },
+  { cells: 34, brightness: 1.6, share: 0.2 },
+  { cells: 90, brightness: 0.5, share: 0.3 },
+  { cells: 190, brightness: 0.22, share: 0.36 },
 ] as const;
-const STAR_RADIUS = 0.0011;
+const STAR_RADIUS = 0.0009;
 
 /** What stands behind all air: stars, the Milky Way, nebulae and planets, by direction alone. */
 export class Celestial {
@@ -31,8 +31,8 @@ export class Celestial {
   constructor(scene: Scene, pixelRadians: number) {
     this.scene = scene;
     this.noise = new Noise(scene.seed ^ 0x51a7);
-    this.starRadius = Math.max(STAR_RADIUS, pixelRadians * 0.75);
-    this.starDimming = (STAR_RADIUS / this.starRadius) ** 1.2;
+    this.starRadius = Math.max(STAR_RADIUS, pixelRadians * 0.6);
+    this.starDimming = (STAR_RADIUS / this.starRadius) ** 1.5;
     const random = randomsFrom(scene.seed ^ 0x9a1a);
     this.galaxy = unit(random() - 0.5, 0.55 + 0.3 * random(), random() - 0.5);
     this.nebulaColours = NEBULA_COLOURS[Math.floor(random() * NEBULA_COLOURS.length)] ?? NEBULA_COLOURS[0];

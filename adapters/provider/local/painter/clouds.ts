@@ -29,7 +29,7 @@ export class Clouds {
     const px = x * reach * 0.5 + 11;
     const pz = z * reach * 1.25 - 4;
     const bend = this.noise.fractal2(px * 0.8, pz * 0.8, 2);
-    const wisps = this.noise.fractal2(px + 1.4 * bend, pz + 2.2 * bend, 5);
+    const wisps = this.noise.fractal2(px + 0.6 * bend, pz + 0.9 * bend, 5);
     const opacity = smoothstep(-0.02, 0.42, wisps) * this.scene.cirrus * smoothstep(0.02, 0.22, y);
     const { cloudLit, glow } = this.scene.sky;
     const near = Math.exp(-towards * 2.2);

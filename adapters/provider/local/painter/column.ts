@@ -70,6 +70,8 @@ class GroundColumn {
   /** The share of water in each row, and how far away it is (in sum). */
   private readonly waterShare: Float32Array;
   private readonly waterDistance: Float32Array;
+  /** The share of each row that props hide from all that is behind them; of the walk that is being made. */
+  private readonly hidden: Float32Array;
   private readonly air: Paint = [0, 0, 0];
 
   constructor(scene: Scene, land: Land, size: PixelSize, sky: Sky) {
@@ -84,6 +86,7 @@ class GroundColumn {
     this.open = new Float32Array(size.heightPixels);
     this.waterShare = new Float32Array(size.heightPixels);
     this.waterDistance = new Float32Array(size.heightPixels);
+    this.hidden = new Float32Array(size.heightPixels);
     const distances: number[] = [];
     const first = 0.03 * land.eyeMetres;
     for (let distance = first; distance < DISTANCE_MAX; distance += first + 0.012 * distance) distances.push(distance);
@@ -121,6 +124,8 @@ class GroundColumn {
     this.sky.paintAir(this.air, right * 0.999, 0.035, ahead * 0.999);
 
     const highest = terrain.top + (props?.heightMetres ?? 0);
+    this.hidden.fill(0);
+    let ring = 0;
     let top = heightPixels;
     let lastRow = heightPixels;
     let lastDistance = 0;
@@ -143,7 +148,7 @@ class GroundColumn {
           const to = Math.min(pixel + 1, top);
           const share = (lastRow - (from + to) / 2) / rise;
           const at = lastDistance + (distance - lastDistance) * (share < 0 ? 0 : share);
-          const covered = (to - from) * weight;
+          const covered = (to - from) * weight * (1 - (this.hidden[pixel] as number));
           if (wet) {
             this.waterShare[pixel] = (this.waterShare[pixel] as number) + covered;
             this.waterDistance[pixel] = (this.waterDistance[pixel] as number) + covered * at;
@@ -161,6 +166,13 @@ class GroundColumn {
           }
         }
         top = row;
+      }
+      if (props !== undefined && distance >= (props.rings[ring] ?? DISTANCE_MAX)) {
+        for (let side = -1; side <= 1 && !wet; side++) {
+          if (props.standsAt(ring, side, azimuth, surface))
+            this.paintProp(light, props, distance, surface, top, weight);
+        }
+        ring++;
       }
       lastRow = row;
       lastDistance = distance;
@@ -187,6 +199,41 @@ class GroundColumn {
     light[at + 1] = (light[at + 1] as number) + paint[1] * covered;
     light[at + 2] = (light[at + 2] as number) + paint[2] * covered;
     this.open[row] = (this.open[row] as number) - covered;
+  }
+
+  /** What stands on the ground at this place, as far as nothing nearer hides it. */
+  private paintProp(
+    light: Float32Array,
+    props: Props,
+    distance: number,
+    ground: number,
+    top: number,
+    weight: number,
+  ): void {
+    const { heightPixels } = this.size;
+    const { eyeHeight } = this.terrain;
+    const rowOf = (height: number) => (0.5 - Math.atan2(height - eyeHeight, distance) / Math.PI) * heightPixels;
+    const first = Math.max(0, Math.floor(rowOf(ground + props.standingMetres)));
+    const foot = Math.min(top, rowOf(ground - 0.3));
+    const pixelMetres = (distance * Math.PI) / heightPixels;
+    const fog = 1 - Math.exp(-distance * this.scene.haze.perMetre);
+    const paint = this.paintBuffer;
+    for (let row = first; row < foot; row++) {
+      if ((this.hidden[row] as number) > 0.99) continue;
+      const elevation = (0.5 - (row + 0.5) / heightPixels) * Math.PI;
+      const above = eyeHeight + distance * Math.tan(elevation) - ground;
+      const opacity = props.paint(paint, above, pixelMetres) * Math.min(1, foot - row);
+      if (opacity < 0.004) continue;
+      cover(paint, this.air, fog);
+      const open = 1 - (this.hidden[row] as number);
+      const covered = opacity * open * weight;
+      const at = row * 3;
+      light[at] = (light[at] as number) + paint[0] * covered;
+      light[at + 1] = (light[at + 1] as number) + paint[1] * covered;
+      light[at + 2] = (light[at + 2] as number) + paint[2] * covered;
+      this.open[row] = (this.open[row] as number) - covered;
+      this.hidden[row] = (this.hidden[row] as number) + opacity * open;
+    }
   }
 
   private readonly paintBuffer: Paint = [0, 0, 0];

@@ -1,4 +1,4 @@
-import { cover, luminance, type Paint, type Rgb } from "./colour.js";
+import { cover, type Paint, type Rgb } from "./colour.js";
 import { cellRandom, clamp01, mix, Noise, smoothstep } from "./noise.js";
 import type { Land, Scene } from "./scene.js";
 
@@ -21,7 +21,7 @@ export class Terrain {
     this.tiltZ = Math.cos(scene.light.azimuth + 0.35) * land.relief.tilt;
     const ground = this.height(0, 0, OCTAVES_MAX);
     this.eyeHeight = land.eyeMetres + (land.water === undefined ? ground : Math.max(0, ground));
-    this.top = Math.max(land.relief.baseMetres, 0) + land.relief.heightMetres * 1.15 + 400 * land.relief.tilt;
+    this.top = Math.max(land.relief.baseMetres, 0) + land.relief.heightMetres * 1.15 + 15;
   }
 
   /** Octaves worth drawing so far away. */
@@ -35,7 +35,7 @@ export class Terrain {
     const distance = Math.hypot(x, z);
     const ramp = smoothstep(relief.nearMetres, relief.farMetres, distance);
     let height = relief.baseMetres + this.roll(x, z, octaves);
-    if (relief.tilt !== 0) height -= clampTo(x * this.tiltX + z * this.tiltZ, 60);
+    if (relief.tilt !== 0) height -= beachAt(x * this.tiltX + z * this.tiltZ);
     return ramp > 0 ? height + ramp * relief.heightMetres * this.shape(x, z, octaves) : height;
   }
 
@@ -119,7 +119,11 @@ export class Terrain {
   }
 }
 
-const clampTo = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
+/** Down into deep water on one side; up to dry land, more gently, on the other; no edge between. */
+const beachAt = (drop: number): number => {
+  const bent = 0.58 * drop + 0.42 * (Math.sqrt(drop * drop + 36) - 6);
+  return Math.min(bent, 300);
+};
 
 /** What the ground is made of and how the light falls on it. */
 export class GroundPainter {
@@ -158,13 +162,13 @@ export class GroundPainter {
     const grain = distance < 28 ? noise.at2(x / 0.06, z / 0.06) * smoothstep(28, 9, distance) : 0;
 
     set3(paint, ground.low);
-    cover(paint, ground.lowOther, clamp01(0.5 + 1.5 * broad + 1.1 * middle + 0.5 * fine));
+    cover(paint, ground.lowOther, clamp01(0.5 + 1.6 * broad + ground.mottling * (1.1 * middle + 0.5 * fine)));
     if (this.waterLine === 0) cover(paint, ground.shore, smoothstep(2.6 + 3 * middle, 0.5, height));
     cover(paint, ground.steep, smoothstep(0.86, 0.68, up + 0.1 * broad + 0.08 * middle));
     const snowAt = ground.snowLineMetres * (1 + 0.35 * broad);
     const snow = smoothstep(snowAt * 0.9, snowAt * 1.15, height + 8 * middle) * smoothstep(0.5, 0.7, up + 0.1 * middle);
     if (snow > 0) cover(paint, ground.snow, snow);
-    const mottled = 1 + (1 - 0.75 * snow) * (0.5 * middle + 0.75 * fine + 0.35 * grain);
+    const mottled = 1 + (1 - 0.75 * snow) * ground.mottling * (0.5 * middle + 0.75 * fine + 0.35 * grain);
     if (ground.dots !== undefined && distance < 160) this.paintDots(paint, ground.dots, x, z, distance, up);
 
     const { sunlight, skylight } = this.scene.sky;
@@ -205,7 +209,7 @@ export class GroundPainter {
     paint[0] += 3.2 * heat;
     paint[1] += 0.75 * heat * heat;
     paint[2] += 0.12 * heat * heat * heat;
-    const warm = 0.12 * smoothstep(0.45, 0.1, crack) * low;
+    const warm = 0.04 * smoothstep(0.45, 0.1, crack) * low;
     paint[0] += warm;
     paint[1] += 0.2 * warm;
   }
@@ -216,5 +220,3 @@ const set3 = (paint: Paint, value: Rgb): void => {
   paint[1] = value[1];
   paint[2] = value[2];
 };
-
-export const darkness = (light: Rgb): number => 1 - clamp01(luminance(light));

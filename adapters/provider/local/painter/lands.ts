@@ -1,5 +1,5 @@
 import { colour } from "./colour.js";
-import type { Ground, Land, Props, Relief, Water } from "./scene.js";
+import type { Ground, Land, PropSet, Relief, Water } from "./scene.js";
 import type { SkyName } from "./sky-palettes.js";
 import type { Feature } from "./words.js";
 
@@ -46,10 +46,10 @@ const RELIEFS = {
   },
   dunes: {
     shape: "dunes",
-    heightMetres: 62,
-    wavelengthMetres: 260,
-    nearMetres: 10,
-    farMetres: 260,
+    heightMetres: 80,
+    wavelengthMetres: 210,
+    nearMetres: 6,
+    farMetres: 170,
     baseMetres: 0,
     rollMetres: 3,
     tilt: 0,
@@ -70,9 +70,9 @@ const RELIEFS = {
     wavelengthMetres: 2600,
     nearMetres: 900,
     farMetres: 4200,
-    baseMetres: 1.1,
-    rollMetres: 1.6,
-    tilt: 0.05,
+    baseMetres: 1.4,
+    rollMetres: 1,
+    tilt: 0.11,
   },
   harbour: {
     shape: "soft",
@@ -121,8 +121,9 @@ const ground = (low: string, lowOther: string, steep: string, shore: string, sno
   lowOther: colour(lowOther),
   steep: colour(steep),
   shore: colour(shore),
-  snow: colour("#f1f5fb"),
+  snow: colour("#b9c6d8"),
   snowLineMetres,
+  mottling: 1,
   dots: undefined,
   lava: false,
 });
@@ -130,13 +131,13 @@ const ground = (low: string, lowOther: string, steep: string, shore: string, sno
 const GREEN = ground("#4c6a2c", "#7a8a42", "#6d665c", "#9a8c6c");
 const FOREST = ground("#33482a", "#56602f", "#5f5a50", "#7c7258");
 const AUTUMN = ground("#8a6a2c", "#a8602a", "#6d6258", "#8c7a5c");
-const SNOWY = ground("#dfe7f1", "#f3f6fb", "#777b83", "#c4d0dc", 0);
-const SAND = ground("#d9ad74", "#e6c08a", "#c99a62", "#d9ad74", 1e9);
-const MARTIAN = ground("#a85a34", "#c47a4c", "#7c4630", "#a85a34", 1e9);
-const LUNAR = ground("#8a8885", "#a5a29d", "#6c6a68", "#8a8885", 1e9);
-const BEACH = ground("#ecd9b0", "#f3e5c4", "#7a7a5c", "#d8c090", 1e9);
+const SNOWY: Ground = { ...ground("#b9c6da", "#d3dce9", "#777b83", "#c4d0dc", 0), mottling: 0.35 };
+const SAND: Ground = { ...ground("#d9ad74", "#e6c08a", "#c99a62", "#d9ad74", 1e9), mottling: 0.28 };
+const MARTIAN: Ground = { ...ground("#a85a34", "#c47a4c", "#7c4630", "#a85a34", 1e9), mottling: 0.45 };
+const LUNAR: Ground = { ...ground("#8a8885", "#a5a29d", "#6c6a68", "#8a8885", 1e9), mottling: 0.5 };
+const BEACH: Ground = { ...ground("#ecd9b0", "#f3e5c4", "#7a7a5c", "#d8c090", 1e9), mottling: 0.25 };
 const BASALT: Ground = { ...ground("#2a2524", "#3a3230", "#1e1a1a", "#2a2524", 1e9), lava: true };
-const SEABED = ground("#c9c08c", "#a8ad84", "#5c7468", "#c9c08c", 1e9);
+const SEABED: Ground = { ...ground("#c9c08c", "#a8ad84", "#5c7468", "#c9c08c", 1e9), mottling: 0.5 };
 const CITY = ground("#4a4c50", "#5a5c5e", "#4a4c50", "#5a5650", 1e9);
 const ALIEN = ground("#4a3a6a", "#7a4a78", "#3a3450", "#8a6a90", 1700);
 
@@ -145,38 +146,91 @@ const SEA: Water = { deep: colour("#06304a"), shallow: colour("#15688a"), roughn
 const LAGOON: Water = { deep: colour("#0d7f9c"), shallow: colour("#4fd0cc"), roughness: 0.5 };
 const BAY: Water = { deep: colour("#0a2638"), shallow: colour("#1d5068"), roughness: 0.34 };
 
+const props = (kind: PropSet["kind"], colours: readonly [string, string], rest: Partial<PropSet>): PropSet => ({
+  kind,
+  colours: [colour(colours[0]), colour(colours[1])],
+  density: 0.5,
+  nearMetres: 40,
+  farMetres: 2500,
+  heightMetres: 16,
+  groundMetresMax: 700,
+  snowy: false,
+  lit: 0,
+  ...rest,
+});
+
+const CONIFERS = props("conifer", ["#16261a", "#3f5c34"], { heightMetres: 19 });
+const SNOWY_CONIFERS = props("conifer", ["#1a2a26", "#3a5044"], { heightMetres: 19, snowy: true });
+const LEAVES = props("broadleaf", ["#24401a", "#6c8c34"], { heightMetres: 13 });
+const AUTUMN_LEAVES = props("broadleaf", ["#8a2f12", "#f0a030"], { heightMetres: 14, density: 0.75 });
+const BLOSSOMS = props("broadleaf", ["#b8607e", "#ffd0dc"], { heightMetres: 10, density: 0.4 });
+const PALMS = props("palm", ["#1f4a20", "#6f9a3a"], {
+  heightMetres: 13,
+  density: 0.5,
+  nearMetres: 16,
+  farMetres: 400,
+  groundMetresMax: 40,
+});
+const CACTI = props("cactus", ["#2c4a2a", "#5f7f4a"], {
+  heightMetres: 5,
+  density: 0.07,
+  nearMetres: 14,
+  farMetres: 500,
+});
+const KELP = props("kelp", ["#1d4a30", "#6a8a3c"], { heightMetres: 9, density: 0.12, nearMetres: 7, farMetres: 90 });
+const TOWERS = props("tower", ["#4c535e", "#a39a90"], {
+  heightMetres: 210,
+  density: 1,
+  nearMetres: 430,
+  farMetres: 2400,
+});
+
+const LIT_WINDOWS: Partial<Record<SkyName, number>> = {
+  night: 0.34,
+  dusk: 0.4,
+  neon: 0.5,
+  sunset: 0.3,
+  storm: 0.35,
+  overcast: 0.15,
+};
+
 /** The land that the words name; the first that fits, or one by chance. */
 export const landOf = (features: ReadonlySet<Feature>, sky: SkyName, random: () => number): Land => {
   const has = (...wanted: readonly Feature[]): boolean => wanted.some((feature) => features.has(feature));
   const chance = random();
   const green = has("snow") ? SNOWY : has("autumn") ? AUTUMN : sky === "alien" ? ALIEN : GREEN;
   const soil: Ground = has("spring") && !has("snow") ? { ...green, dots: colour("#e070b0") } : green;
-  const water: Water | undefined = has("lake") ? LAKE : undefined;
-  const land = (eyeMetres: number, relief: Relief, on: Ground, wet?: Water, props?: Props): Land => ({
+  const woodland = has("snow") ? SNOWY : has("autumn") ? AUTUMN : FOREST;
+  const trees = has("snow") ? SNOWY_CONIFERS : has("autumn") ? AUTUMN_LEAVES : has("spring") ? BLOSSOMS : CONIFERS;
+  const leafy = has("snow") ? SNOWY_CONIFERS : has("autumn") ? AUTUMN_LEAVES : has("spring") ? BLOSSOMS : LEAVES;
+  const few = (some: PropSet, density: number, nearMetres: number): PropSet => ({ ...some, density, nearMetres });
+  const land = (eyeMetres: number, relief: Relief, on: Ground, water?: Water, standing?: PropSet): Land => ({
     eyeMetres,
     relief,
     ground: on,
-    water: wet,
-    props,
+    water,
+    props: standing,
   });
 
-  if (has("underwater")) return land(5, RELIEFS.seabed, SEABED);
-  if (has("lunar") || sky === "airless") return land(9, RELIEFS.craters, LUNAR);
+  if (has("underwater")) return land(5, RELIEFS.seabed, SEABED, undefined, KELP);
+  if (sky === "airless") return land(9, RELIEFS.craters, LUNAR);
   if (has("mars")) return land(10, RELIEFS.mesas, MARTIAN);
-  if (has("city", "neon")) return land(9, RELIEFS.harbour, CITY, BAY);
+  if (has("city", "neon")) return land(11, RELIEFS.harbour, CITY, BAY, { ...TOWERS, lit: LIT_WINDOWS[sky] ?? 0.03 });
   if (has("volcano")) return land(24, RELIEFS.mesas, BASALT);
-  if (has("beach")) return land(4, RELIEFS.beach, BEACH, LAGOON);
-  if (has("ocean"))
-    return land(7, RELIEFS.islands, has("snow") ? SNOWY : FOREST, has("storm") ? { ...SEA, roughness: 1.3 } : SEA);
-  if (has("desert")) return land(8, RELIEFS.dunes, SAND);
-  if (has("lake")) return land(7, RELIEFS.lakeside, has("snow") ? SNOWY : has("autumn") ? AUTUMN : FOREST, water);
-  if (has("forest")) return land(12, RELIEFS.hills, has("snow") ? SNOWY : has("autumn") ? AUTUMN : FOREST);
-  if (has("mountains")) return land(14, RELIEFS.mountains, soil);
-  if (has("hills")) return land(14, RELIEFS.hills, soil);
-  if (has("meadow", "spring")) return land(6, chance < 0.5 ? RELIEFS.plain : RELIEFS.mountains, soil);
-  if (has("snow", "aurora")) return land(9, RELIEFS.lakeside, SNOWY, LAKE);
-  if (chance < 0.3) return land(7, RELIEFS.lakeside, has("autumn") ? AUTUMN : FOREST, LAKE);
-  if (chance < 0.6) return land(14, RELIEFS.mountains, soil);
-  if (chance < 0.8) return land(14, RELIEFS.hills, soil);
+  if (has("beach")) return land(4, RELIEFS.beach, BEACH, LAGOON, PALMS);
+  if (has("ocean")) return land(7, RELIEFS.islands, woodland, has("storm") ? { ...SEA, roughness: 1.3 } : SEA);
+  if (has("desert")) return land(8, RELIEFS.dunes, SAND, undefined, has("cactus") ? CACTI : undefined);
+  if (has("lake")) return land(7, RELIEFS.lakeside, woodland, LAKE, few(trees, 0.55, 320));
+  if (has("forest")) return land(7, RELIEFS.hills, woodland, undefined, few(trees, 0.9, 15));
+  if (has("mountains")) return land(14, RELIEFS.mountains, soil, undefined, few(trees, 0.35, 110));
+  if (has("hills")) return land(14, RELIEFS.hills, soil, undefined, few(leafy, 0.16, 45));
+  if (has("meadow", "spring")) {
+    return land(6, chance < 0.5 ? RELIEFS.plain : RELIEFS.mountains, soil, undefined, few(leafy, 0.12, 60));
+  }
+  if (has("snow", "aurora")) return land(9, RELIEFS.lakeside, SNOWY, LAKE, few(SNOWY_CONIFERS, 0.5, 320));
+  if (has("autumn")) return land(9, RELIEFS.hills, AUTUMN, undefined, few(AUTUMN_LEAVES, 0.6, 25));
+  if (chance < 0.3) return land(7, RELIEFS.lakeside, FOREST, LAKE, few(CONIFERS, 0.55, 320));
+  if (chance < 0.6) return land(14, RELIEFS.mountains, soil, undefined, few(trees, 0.35, 110));
+  if (chance < 0.8) return land(14, RELIEFS.hills, soil, undefined, few(leafy, 0.16, 45));
   return land(7, RELIEFS.islands, FOREST, SEA);
 };

@@ -1,8 +1,256 @@
-import type { Props as PropsOf, Scene } from "./scene.js";
+import { cover, multiply, type Paint, type Rgb, set } from "./colour.js";
+import { cellRandom, clamp01, Noise, smoothstep } from "./noise.js";
+import type { PropKind, PropSet, Scene } from "./scene.js";
 
+const RING_RATIO = 1.085;
+
+/** Half the width of each kind, as a share of its height. */
+const HALF_WIDTHS: Record<PropKind, number> = {
+  conifer: 0.2,
+  broadleaf: 0.42,
+  palm: 0.42,
+  cactus: 0.3,
+  tower: 0.17,
+  kelp: 0.08,
+};
+
+/** Trees, towers and the like: flat, facing the viewer, at repeatable places on rings around him. */
 export class Props {
+  /** Distances in metres, nearest first. */
+  readonly rings: readonly number[];
+  /** No prop is higher. */
   readonly heightMetres: number;
-  constructor(_scene: Scene, props: PropsOf) {
-    this.heightMetres = props.heightMetres;
+  /** The height of the prop that the last `standsAt` found. */
+  standingMetres = 0;
+  private readonly scene: Scene;
+  private readonly props: PropSet;
+  private readonly noise: Noise;
+  private readonly sunSide: (azimuth: number) => number;
+  /** Of the prop that was found: where the column cuts it (-1 to 1 across), its own number, and which side is lit. */
+  private across = 0;
+  private halfWidthMetres = 1;
+  private own = 0;
+  private litSide = 0;
+
+  constructor(scene: Scene, props: PropSet) {
+    const rings: number[] = [];
+    const far = Math.min(props.farMetres, 4 / scene.haze.perMetre);
+    for (let distance = props.nearMetres; distance < far; distance *= RING_RATIO) rings.push(distance);
+    this.rings = rings;
+    this.heightMetres = props.heightMetres * 1.5;
+    this.scene = scene;
+    this.props = props;
+    this.noise = new Noise(scene.seed ^ 0x7ee5);
+    this.sunSide = (azimuth) => Math.sin(scene.light.azimuth - azimuth);
+  }
+
+  /**
+   * Whether a prop of this ring crosses this direction; then `paint` paints it. Neighbours overlap, so `side` asks for
+   * the one whose place this is (0), or for one beside it (-1 and 1).
+   */
+  standsAt(ring: number, side: number, azimuth: number, groundMetres: number): boolean {
+    const { props } = this;
+    const { seed } = this.scene;
+    const distance = this.rings[ring] as number;
+    if (groundMetres > props.groundMetresMax || groundMetres < 0.4) return false;
+    const spacing = props.heightMetres * HALF_WIDTHS[props.kind] * 1.5;
+    const places = Math.max(5, Math.round((2 * Math.PI * distance) / spacing));
+    const turn = (azimuth / (2 * Math.PI) + 1) * places;
+    const place = Math.floor(turn) + side;
+    const number = ((place % places) + places) % places;
+    const chance = cellRandom(number, ring, 3, seed);
+    if (chance > props.density * 1.5) return false;
+
+    const own = cellRandom(number, ring, 1, seed);
+    const size = cellRandom(number, ring, 4, seed);
+    const height = props.heightMetres * (props.kind === "tower" ? 0.18 + 1.2 * size ** 3 : 0.6 + 0.7 * size);
+    const wide = props.kind === "tower" ? props.heightMetres * (0.07 + 0.1 * own) : height * HALF_WIDTHS[props.kind];
+    const centre = place + 0.2 + 0.6 * cellRandom(number, ring, 2, seed);
+    const across = ((turn - centre) / places) * 2 * Math.PI * distance;
+    if (Math.abs(across) >= wide) return false;
+    const centreAzimuth = (centre / places) * 2 * Math.PI;
+    const clump = this.noise.at2(
+      (Math.sin(centreAzimuth) * distance) / 130,
+      (Math.cos(centreAzimuth) * distance) / 130,
+    );
+    if (chance > props.density * clamp01(0.75 + 1.5 * clump)) return false;
+
+    this.across = across / wide;
+    this.halfWidthMetres = wide;
+    this.standingMetres = height;
+    this.own = own;
+    this.litSide = this.sunSide(azimuth);
+    return true;
+  }
+
+  /** Paints the prop found last, so many metres above its foot; gives its opacity there. */
+  paint(paint: Paint, aboveMetres: number, pixelMetres: number): number {
+    const u = this.across;
+    const v = Math.max(0, aboveMetres / this.standingMetres);
+    if (v > 1) return 0;
+    const softU = pixelMetres / this.halfWidthMetres;
+    const softV = pixelMetres / this.standingMetres;
+    switch (this.props.kind) {
+      case "conifer":
+        return this.conifer(paint, u, v, softU);
+      case "broadleaf":
+        return this.broadleaf(paint, u, v, softU);
+      case "palm":
+        return this.palm(paint, u, v, softU, softV);
+      case "cactus":
+        return this.cactus(paint, u, v, softU, softV);
+      case "tower":
+        return this.tower(paint, u, v, aboveMetres, pixelMetres);
+      case "kelp":
+        return this.kelp(paint, u, v, softU);
+    }
+  }
+
+  private conifer(paint: Paint, u: number, v: number, soft: number): number {
+    const tiers = 9 + 5 * this.own;
+    const tier = v * tiers - Math.floor(v * tiers);
+    const ragged = 0.22 * this.noise.at2(u * 5 + 40 * this.own, v * 22);
+    const reach = (1 - v) * (0.98 - 0.34 * tier + ragged);
+    const opacity = inside(reach - Math.abs(u), soft);
+    const trunk = v < 0.07 ? inside(0.06 - Math.abs(u), soft) : 0;
+    const needles = 0.5 + this.noise.at2(u * 7, v * 34 + 9 * this.own);
+    this.shade(paint, clamp01(0.35 + 0.4 * needles - 0.25 * tier), u, v);
+    if (this.props.snowy) {
+      const snow = smoothstep(0.35, 0.75, needles + 0.5 * (1 - tier));
+      cover(paint, this.lit(SNOW, 0.9 + 0.2 * u * this.litSide), 0.85 * snow);
+    }
+    return Math.max(v < 0.05 ? 0 : opacity, trunk);
+  }
+
+  private broadleaf(paint: Paint, u: number, v: number, soft: number): number {
+    const lumps = 0.3 * this.noise.fractal2(u * 2.4 + 30 * this.own, v * 3.2, 4);
+    const crown = 1 - Math.hypot(u, (v - 0.6) / 0.4) + lumps - 0.08;
+    const leaves = this.noise.fractal2(u * 7 + 30 * this.own, v * 9, 3);
+    this.shade(paint, clamp01(0.5 + 0.9 * leaves + 0.5 * (v - 0.55)), u, v);
+    const opacity = inside(crown, soft * 1.4 + 0.05);
+    const trunk = v < 0.4 ? inside(0.07 - Math.abs(u), soft) : 0;
+    if (trunk > opacity) set(paint, this.lit(BARK, 0.5));
+    return Math.max(opacity, trunk);
+  }
+
+  private palm(paint: Paint, u: number, v: number, softU: number, softV: number): number {
+    const lean = 0.5 * (this.own - 0.5);
+    const trunk = v < 0.8 ? inside(0.05 - 0.02 * v - Math.abs(u - lean * v * v), softU) : 0;
+    const out = Math.abs(u - lean * 0.64);
+    let fronds = 0;
+    for (let frond = 0; frond < 6; frond++) {
+      const rise = 0.62 - 0.24 * frond + 0.1 * Math.sin(40 * this.own + frond * 2.3 + (u > lean * 0.64 ? 1 : 0));
+      const reach = 0.95 - 0.07 * frond;
+      if (out > reach) continue;
+      const middle = 0.79 + rise * out - 0.78 * out * out;
+      const feathered = 0.6 + 0.8 * Math.abs(this.noise.at2(u * 26, frond * 5 + 30 * this.own));
+      const thick = 0.055 * feathered * Math.sqrt(Math.max(0, 1 - out / reach));
+      const below = middle - v;
+      fronds = Math.max(fronds, inside(below > 0 ? thick * 1.5 - below : thick * 0.35 + below, softV));
+    }
+    if (fronds > trunk) this.shade(paint, clamp01(0.55 + 0.5 * this.noise.at2(u * 18, v * 18)), u, v);
+    else set(paint, this.lit(BARK, 0.85 + 0.25 * this.noise.at2(3, v * 60)));
+    return Math.max(fronds, trunk);
+  }
+
+  private cactus(paint: Paint, u: number, v: number, softU: number, softV: number): number {
+    const side = Math.abs(u);
+    const low = u > 0 ? 0.32 + 0.2 * this.own : 0.5 - 0.2 * this.own;
+    const round = (half: number, middle: number, top: number) =>
+      inside(Math.min(half * Math.sqrt(clamp01((top - v) / 0.07)) - Math.abs(side - middle), 1), softU);
+    const trunk = round(0.26, 0, 1);
+    const arm = v > low ? round(0.15, 0.78, low + 0.36) : 0;
+    const joint = side < 0.8 ? inside(0.05 - Math.abs(v - low - 0.03), softV) : 0;
+    const ribs = 0.5 + 0.5 * Math.cos(u * 44);
+    this.shade(paint, clamp01(0.25 + 0.6 * ribs), u, v + 0.5);
+    return Math.max(trunk, arm, joint);
+  }
+
+  private kelp(paint: Paint, u: number, v: number, soft: number): number {
+    const sway = 0.55 * Math.sin(v * 6 + 30 * this.own) * (0.3 + v);
+    const leaf = 0.16 + 0.2 * Math.abs(Math.sin(v * 40 + 9 * this.own));
+    this.shade(paint, clamp01(0.4 + 0.6 * Math.sin(v * 40)), u, v);
+    return inside(leaf * (1 - 0.6 * v) - Math.abs(u - sway), soft);
+  }
+
+  private tower(paint: Paint, u: number, v: number, aboveMetres: number, pixelMetres: number): number {
+    const step = this.own < 0.4 ? (Math.abs(u) > 0.55 ? 0.72 + this.own * 0.4 : 0.97) : 0.97;
+    const mast = this.own > 0.75 ? inside(0.03 - Math.abs(u), pixelMetres / this.halfWidthMetres) : 0;
+    if (v > step) {
+      set(paint, this.lit(this.props.colours[0], 0.4));
+      return mast;
+    }
+    const metres = (u + 1) * this.halfWidthMetres;
+    const face = u < 0.2 + 0.5 * (this.own - 0.5) ? 1 : 0.62;
+    this.shadeFlat(paint, face * (0.85 + 0.3 * this.litSide * (face < 1 ? 1 : -1)));
+    const storey = Math.floor(aboveMetres / 4);
+    const bay = Math.floor(metres / 3.4);
+    const glass =
+      windowShare(aboveMetres / 4, 0.2, 0.85, pixelMetres / 4) *
+      windowShare(metres / 3.4, 0.15, 0.85, pixelMetres / 3.4);
+    cover(paint, this.lit(GLASS, 0.9), 0.55 * glass);
+    // Far away a pixel holds many windows: then all glow a little.
+    const single = smoothstep(4.5, 2, pixelMetres);
+    const seed = Math.floor(this.own * 1e6);
+    const isLit = cellRandom(storey, bay, seed, 11) < this.props.lit ? 1 : 0;
+    const glow = this.props.lit + (isLit - this.props.lit) * single;
+    const tint =
+      WINDOW_LIGHTS[Math.floor(cellRandom(storey, bay, seed, 12) * WINDOW_LIGHTS.length)] ?? WINDOW_LIGHTS[0];
+    for (let channel = 0; channel < 3; channel++) {
+      paint[channel] =
+        (paint[channel] ?? 0) + (tint[channel] ?? 0) * glow * glass * (0.25 + 0.6 * cellRandom(bay, storey, seed, 13));
+    }
+    return 1;
+  }
+
+  /** Leaves: from dark to bright, lit from the sun's side and from above. */
+  private shade(paint: Paint, brightness: number, u: number, v: number): void {
+    const [dark, bright] = this.props.colours;
+    for (let channel = 0; channel < 3; channel++) {
+      const from = dark[channel] ?? 0;
+      paint[channel] = from + ((bright[channel] ?? 0) - from) * brightness;
+    }
+    if (this.own > 0.5) multiply(paint, [1.12, 1, 0.86]);
+    const side = 0.42 + 0.36 * u * this.litSide + 0.25 * v;
+    multiply(paint, this.lit(WHITE, Math.max(0.12, side)));
+  }
+
+  private shadeFlat(paint: Paint, brightness: number): void {
+    const [dark, bright] = this.props.colours;
+    for (let channel = 0; channel < 3; channel++) {
+      const from = dark[channel] ?? 0;
+      paint[channel] = from + ((bright[channel] ?? 0) - from) * this.own;
+    }
+    multiply(paint, this.lit(WHITE, Math.max(0.2, 0.6 * brightness)));
+  }
+
+  private lit(colour: Rgb, direct: number): Rgb {
+    const { sunlight, skylight } = this.scene.sky;
+    return [
+      colour[0] * (skylight[0] + sunlight[0] * direct * 0.6),
+      colour[1] * (skylight[1] + sunlight[1] * direct * 0.6),
+      colour[2] * (skylight[2] + sunlight[2] * direct * 0.6),
+    ];
   }
 }
+
+const WHITE: Rgb = [1, 1, 1];
+const SNOW: Rgb = [0.88, 0.91, 0.97];
+const BARK: Rgb = [0.16, 0.11, 0.07];
+const GLASS: Rgb = [0.12, 0.17, 0.24];
+const WINDOW_LIGHTS: readonly [Rgb, ...Rgb[]] = [
+  [1.15, 0.72, 0.3],
+  [1.2, 0.85, 0.45],
+  [1.0, 0.92, 0.75],
+  [0.6, 0.78, 1.05],
+];
+
+/** 1 well inside a shape, 0 well outside, a slope as wide as a pixel at its edge. */
+const inside = (depth: number, soft: number): number => clamp01(0.5 + depth / Math.max(soft, 1e-4));
+
+/** The share of glass in a wall at `position` (in windows), where each window reaches `from` to `to`. */
+const windowShare = (position: number, from: number, to: number, pixel: number): number => {
+  if (pixel > 0.8) return to - from;
+  const within = position - Math.floor(position);
+  return inside(Math.min(within - from, to - within), pixel);
+};

@@ -29,7 +29,7 @@ export type Land = {
   readonly relief: Relief;
   readonly water: Water | undefined;
   readonly ground: Ground;
-  readonly props: Props | undefined;
+  readonly props: PropSet | undefined;
 };
 
 export type Relief = {
@@ -56,20 +56,29 @@ export type Ground = {
   readonly shore: Rgb;
   readonly snow: Rgb;
   readonly snowLineMetres: number;
+  /** How uneven its colour is at arm's length: 1 for grass, less for sand and snow. */
+  readonly mottling: number;
   /** Flowers and the like, as bright dots. */
   readonly dots: Rgb | undefined;
   /** Glows in the lowest parts. */
   readonly lava: boolean;
 };
 
-export type Props = {
-  readonly kind: "conifers" | "broadleaves" | "palms" | "cacti" | "towers" | "kelp";
+export type PropKind = "conifer" | "broadleaf" | "palm" | "cactus" | "tower" | "kelp";
+
+/** What stands on the ground, in rings around the viewer. */
+export type PropSet = {
+  readonly kind: PropKind;
   readonly colours: readonly [Rgb, Rgb];
+  /** The share of places that are taken. */
   readonly density: number;
   readonly nearMetres: number;
   readonly farMetres: number;
   readonly heightMetres: number;
+  /** None stands higher up the mountain. */
+  readonly groundMetresMax: number;
   readonly snowy: boolean;
+  /** The share of windows with a light behind them. */
   readonly lit: number;
 };
 
@@ -155,7 +164,7 @@ const bodyOf = (sky: SkyName, has: Has): Scene["light"]["body"] => {
 
 const hazeOf = (sky: SkyName, has: Has): Scene["haze"] => {
   if (has("underwater")) return { perMetre: 1 / 32, thick: 0.2 };
-  if (has("fog")) return { perMetre: 1 / 260, thick: 0.96 };
+  if (has("fog")) return { perMetre: 1 / 130, thick: 0.96 };
   if (sky === "airless") return { perMetre: 0, thick: 0 };
   if (sky === "storm") return { perMetre: 1 / 4500, thick: 0.35 };
   if (sky === "mars") return { perMetre: 1 / 9000, thick: 0.1 };

@@ -49,9 +49,8 @@ export class Sky {
     if (scene.stars > 0 || scene.nebula > 0 || scene.planets) this.paintBehindAir(paint, x, y, z);
     if (scene.aurora > 0) this.aurora.paint(paint, x, y, z, scene.aurora);
     this.paintLight(paint, x, y, z);
+    this.clouds.paint(paint, x, y, z, this.angleToLight(x, y, z));
     if (scene.lightning) this.lightning.paint(paint, x, y, z);
-    const towards = this.angleToLight(x, y, z);
-    this.clouds.paint(paint, x, y, z, towards);
     if (scene.haze.thick > 0) {
       const air: Paint = [0, 0, 0];
       this.paintAir(air, x, 0.02, z);
@@ -75,6 +74,7 @@ export class Sky {
       const dark = lerpIn(this.awayFromSun, here, between);
       paint[channel] = dark + (lit - dark) * sun;
     }
+    if (this.scene.land === undefined) return;
     const angle = this.angleToLight(x, y, z);
     const glow = 0.75 * Math.exp(-angle * 15) + 0.3 * Math.exp(-angle * 5) + 0.1 * Math.exp(-angle * 1.7);
     shine(paint, this.scene.sky.glow, glow * this.scene.sky.glowStrength);

@@ -1,0 +1,48 @@
+import type { AccountId, Standing } from "../../domain/account.js";
+import type { ApiKey } from "../../domain/api-key.js";
+import { credits } from "../../domain/credits.js";
+import type { Order } from "../../domain/order.js";
+import { branded, date, integer, optional, type Row, text } from "./columns.js";
+
+export const standingOf = (accountId: AccountId, row: Row): Standing => ({
+  accountId,
+  credits: credits(integer(row, "credits")),
+  activeTasks: integer(row, "active_tasks"),
+});
+
+export const toOrder = (row: Row): Order => {
+  const core = {
+    id: branded<Order["id"]>(row, "id"),
+    accountId: branded<AccountId>(row, "account_id"),
+    credits: credits(integer(row, "credits")),
+    createdAt: date(row, "created_at"),
+  };
+  const paidAt = optional(row, "paid_at", date);
+  return paidAt === undefined ? { ...core, state: "pending" } : { ...core, state: "paid", paidAt };
+};
+
+export const orderRow = (order: Order): Row => ({
+  id: order.id,
+  account_id: order.accountId,
+  credits: order.credits,
+  created_at: order.createdAt,
+  paid_at: order.state === "paid" ? order.paidAt : null,
+});
+
+export const toApiKey = (row: Row): ApiKey => ({
+  id: branded<ApiKey["id"]>(row, "id"),
+  accountId: branded<AccountId>(row, "account_id"),
+  name: text(row, "name"),
+  secretSha256: text(row, "secret_sha256"),
+  createdAt: date(row, "created_at"),
+  revokedAt: optional(row, "revoked_at", date),
+});
+
+export const apiKeyRow = (key: ApiKey): Row => ({
+  id: key.id,
+  account_id: key.accountId,
+  name: key.name,
+  secret_sha256: key.secretSha256,
+  created_at: key.createdAt,
+  revoked_at: key.revokedAt ?? null,
+});

@@ -1,0 +1,222 @@
+import type { MigrationObject } from "@mikro-orm/core";
+import { Migration } from "@mikro-orm/migrations";
+
+export type Dialect = "sqlite" | "postgresql";
+
+type Step = { readonly name: string; readonly up: Readonly<Record<Dialect, readonly string[]>> };
+
+/**
+ * What has been run somewhere is never edited: a change of the tables is a new step. The statements are what the
+ * schema generator makes of schema.ts, and the triggers that it does not know.
+ */
+const steps: readonly Step[] = [
+  {
+    name: "001-tables",
+    up: {
+      sqlite: [
+        `create table "account" (
+        "id" text not null,
+        "email" text not null,
+        "password_hash" text null,
+        "credits" integer not null,
+        "active_tasks" integer not null,
+        "created_at" datetime not null,
+        primary key ("id"),
+        constraint account_credits_check check (credits >= 0),
+        constraint account_active_tasks_check check (active_tasks >= 0)
+      )`,
+        `create unique index "account_email_unique" on "account" ("email")`,
+        `create table "api_key" (
+        "id" text not null,
+        "account_id" text not null,
+        "name" text not null,
+        "secret_sha256" text not null,
+        "created_at" datetime not null,
+        "revoked_at" datetime null,
+        constraint "api_key_account_id_foreign" foreign key("account_id") references "account"("id") on delete restrict on update restrict,
+        primary key ("id")
+      )`,
+        `create unique index "api_key_secret_unique" on "api_key" ("secret_sha256")`,
+        `create index "api_key_account_index" on "api_key" ("account_id")`,
+        `create table "credit_order" (
+        "id" text not null,
+        "account_id" text not null,
+        "credits" integer not null,
+        "created_at" datetime not null,
+        "paid_at" datetime null,
+        constraint "credit_order_account_id_foreign" foreign key("account_id") references "account"("id") on delete restrict on update restrict,
+        primary key ("id"),
+        constraint credit_order_credits_check check (credits > 0)
+      )`,
+        `create index "credit_order_account_index" on "credit_order" ("account_id")`,
+        `create table "task" (
+        "id" text not null,
+        "account_id" text not null,
+        "slug" text not null,
+        "resolution" text not null,
+        "prompt" text null,
+        "image_urls" json not null,
+        "visibility" text not null,
+        "credits" integer not null,
+        "state" text not null,
+        "reserved_at" datetime not null,
+        "submitted_at" datetime null,
+        "upstream_task_id" text null,
+        "succeeded_at" datetime null,
+        "failed_at" datetime null,
+        "failure_reason" text null,
+        "storage_status" text null,
+        "temporary_url" text null,
+        "image_name" text null,
+        "failed_attempts" integer null,
+        "due_at" datetime null,
+        "fence" integer not null,
+        constraint "task_account_id_foreign" foreign key("account_id") references "account"("id") on delete restrict on update restrict,
+        primary key ("id")
+      )`,
+        `create unique index "task_slug_unique" on "task" ("slug")`,
+        `create index "task_account_index" on "task" ("account_id", "id")`,
+        `create index task_due_index on task (state, due_at) where due_at is not null`,
+        `create table "ledger_entry" (
+        "id" integer not null primary key autoincrement,
+        "account_id" text not null,
+        "kind" text not null,
+        "credits" integer not null,
+        "task_id" text null,
+        "order_id" text null,
+        "at" datetime not null,
+        constraint "ledger_entry_account_id_foreign" foreign key("account_id") references "account"("id") on delete restrict on update restrict,
+        constraint "ledger_entry_task_id_foreign" foreign key("task_id") references "task"("id") on delete restrict on update restrict,
+        constraint "ledger_entry_order_id_foreign" foreign key("order_id") references "credit_order"("id") on delete restrict on update restrict
+      )`,
+        `create index "ledger_entry_account_index" on "ledger_entry" ("account_id", "id")`,
+        `create unique index "ledger_entry_task_unique" on "ledger_entry" ("task_id", "kind")`,
+        `create unique index "ledger_entry_order_unique" on "ledger_entry" ("order_id", "kind")`,
+        `create table "idempotency_key" (
+        "account_id" text not null,
+        "key" text not null,
+        "task_id" text not null,
+        "request_sha256" text not null,
+        "created_at" datetime not null,
+        constraint "idempotency_key_account_id_foreign" foreign key("account_id") references "account"("id") on delete restrict on update restrict,
+        constraint "idempotency_key_task_id_foreign" foreign key("task_id") references "task"("id") on delete restrict on update restrict,
+        primary key ("account_id", "key")
+      )`,
+        `create index "idempotency_key_created_index" on "idempotency_key" ("created_at")`,
+        `create index "idempotency_key_task_index" on "idempotency_key" ("task_id")`,
+        // The ledger is append-only, whoever writes.
+        `create trigger ledger_entry_no_update before update on ledger_entry
+          begin select raise(abort, 'the ledger is append-only'); end`,
+        `create trigger ledger_entry_no_delete before delete on ledger_entry
+          begin select raise(abort, 'the ledger is append-only'); end`,
+      ],
+      postgresql: [
+        `create table "account" (
+        "id" varchar(36) not null,
+        "email" varchar(254) not null,
+        "password_hash" varchar(255) null,
+        "credits" int not null,
+        "active_tasks" int not null,
+        "created_at" timestamptz(3) not null,
+        constraint "account_pkey" primary key ("id"),
+        constraint account_credits_check check (credits >= 0),
+        constraint account_active_tasks_check check (active_tasks >= 0)
+      )`,
+        `alter table "account" add constraint "account_email_unique" unique ("email")`,
+        `create table "api_key" (
+        "id" varchar(36) not null,
+        "account_id" varchar(36) not null,
+        "name" varchar(80) not null,
+        "secret_sha256" varchar(64) not null,
+        "created_at" timestamptz(3) not null,
+        "revoked_at" timestamptz(3) null,
+        constraint "api_key_pkey" primary key ("id")
+      )`,
+        `alter table "api_key" add constraint "api_key_secret_unique" unique ("secret_sha256")`,
+        `create index "api_key_account_index" on "api_key" ("account_id")`,
+        `create table "credit_order" (
+        "id" varchar(36) not null,
+        "account_id" varchar(36) not null,
+        "credits" int not null,
+        "created_at" timestamptz(3) not null,
+        "paid_at" timestamptz(3) null,
+        constraint "credit_order_pkey" primary key ("id"),
+        constraint credit_order_credits_check check (credits > 0)
+      )`,
+        `create index "credit_order_account_index" on "credit_order" ("account_id")`,
+        `create table "task" (
+        "id" varchar(36) not null,
+        "account_id" varchar(36) not null,
+        "slug" varchar(16) not null,
+        "resolution" varchar(2) not null,
+        "prompt" text null,
+        "image_urls" jsonb not null,
+        "visibility" varchar(7) not null,
+        "credits" int not null,
+        "state" varchar(16) not null,
+        "reserved_at" timestamptz(3) not null,
+        "submitted_at" timestamptz(3) null,
+        "upstream_task_id" text null,
+        "succeeded_at" timestamptz(3) null,
+        "failed_at" timestamptz(3) null,
+        "failure_reason" varchar(32) null,
+        "storage_status" varchar(16) null,
+        "temporary_url" text null,
+        "image_name" varchar(128) null,
+        "failed_attempts" int null,
+        "due_at" timestamptz(3) null,
+        "fence" int not null,
+        constraint "task_pkey" primary key ("id")
+      )`,
+        `alter table "task" add constraint "task_slug_unique" unique ("slug")`,
+        `create index "task_account_index" on "task" ("account_id", "id")`,
+        `create index task_due_index on task (state, due_at) where due_at is not null`,
+        `create table "ledger_entry" (
+        "id" serial primary key,
+        "account_id" varchar(36) not null,
+        "kind" varchar(16) not null,
+        "credits" int not null,
+        "task_id" varchar(36) null,
+        "order_id" varchar(36) null,
+        "at" timestamptz(3) not null
+      )`,
+        `create index "ledger_entry_account_index" on "ledger_entry" ("account_id", "id")`,
+        `alter table "ledger_entry" add constraint "ledger_entry_task_unique" unique ("task_id", "kind")`,
+        `alter table "ledger_entry" add constraint "ledger_entry_order_unique" unique ("order_id", "kind")`,
+        `create table "idempotency_key" (
+        "account_id" varchar(36) not null,
+        "key" varchar(255) not null,
+        "task_id" varchar(36) not null,
+        "request_sha256" varchar(64) not null,
+        "created_at" timestamptz(3) not null,
+        constraint "idempotency_key_pkey" primary key ("account_id", "key")
+      )`,
+        `create index "idempotency_key_created_index" on "idempotency_key" ("created_at")`,
+        `create index "idempotency_key_task_index" on "idempotency_key" ("task_id")`,
+        `alter table "api_key" add constraint "api_key_account_id_foreign" foreign key ("account_id") references "account" ("id") on update restrict on delete restrict`,
+        `alter table "credit_order" add constraint "credit_order_account_id_foreign" foreign key ("account_id") references "account" ("id") on update restrict on delete restrict`,
+        `alter table "task" add constraint "task_account_id_foreign" foreign key ("account_id") references "account" ("id") on update restrict on delete restrict`,
+        `alter table "ledger_entry" add constraint "ledger_entry_account_id_foreign" foreign key ("account_id") references "account" ("id") on update restrict on delete restrict`,
+        `alter table "ledger_entry" add constraint "ledger_entry_task_id_foreign" foreign key ("task_id") references "task" ("id") on update restrict on delete restrict`,
+        `alter table "ledger_entry" add constraint "ledger_entry_order_id_foreign" foreign key ("order_id") references "credit_order" ("id") on update restrict on delete restrict`,
+        `alter table "idempotency_key" add constraint "idempotency_key_account_id_foreign" foreign key ("account_id") references "account" ("id") on update restrict on delete restrict`,
+        `alter table "idempotency_key" add constraint "idempotency_key_task_id_foreign" foreign key ("task_id") references "task" ("id") on update restrict on delete restrict`,
+        `create function refuse_ledger_change() returns trigger language plpgsql
+          as $$ begin raise exception 'the ledger is append-only'; end $$`,
+        `create trigger ledger_entry_no_change before update or delete or truncate on ledger_entry
+          for each statement execute function refuse_ledger_change()`,
+      ],
+    },
+  },
+];
+
+/** A list of classes, so that nothing is looked up by file name and the same steps run from sources and from a build. */
+export const migrationsFor = (dialect: Dialect): MigrationObject[] =>
+  steps.map(({ name, up }) => ({
+    name,
+    class: class extends Migration {
+      override up(): void {
+        for (const statement of up[dialect]) this.addSql(statement);
+      }
+    },
+  }));

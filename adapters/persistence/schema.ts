@@ -1,0 +1,149 @@
+import { defineEntity, p } from "@mikro-orm/core";
+
+/*
+ * The tables, said once for SQLite and PostgreSQL. The migrations (migrations.ts) are frozen copies of what the schema
+ * generator makes of this, and a test tells when the two part.
+ *
+ * Foreign keys are plain ids (`mapToPk`), refuse to lose their target, and have an index only where a query needs it.
+ */
+
+export const AccountTable = defineEntity({
+  name: "Account",
+  tableName: "account",
+  checks: [
+    { name: "account_credits_check", expression: "credits >= 0" },
+    { name: "account_active_tasks_check", expression: "active_tasks >= 0" },
+  ],
+  properties: {
+    id: p.string().length(36).primary(),
+    email: p.string().length(254).unique("account_email_unique"),
+    passwordHash: p.string().length(255).nullable(),
+    credits: p.integer(),
+    activeTasks: p.integer(),
+    createdAt: p.datetime(3),
+  },
+});
+
+const accountId = () =>
+  p
+    .manyToOne(AccountTable)
+    .mapToPk()
+    .joinColumn("account_id")
+    .deleteRule("restrict")
+    .updateRule("restrict")
+    .index(false);
+
+export const OrderTable = defineEntity({
+  name: "CreditOrder",
+  tableName: "credit_order",
+  checks: [{ name: "credit_order_credits_check", expression: "credits > 0" }],
+  indexes: [{ name: "credit_order_account_index", properties: ["accountId"] }],
+  properties: {
+    id: p.string().length(36).primary(),
+    accountId,
+    credits: p.integer(),
+    createdAt: p.datetime(3),
+    /** Null while the order is pending. */
+    paidAt: p.datetime(3).nullable(),
+  },
+});
+
+export const ApiKeyTable = defineEntity({
+  name: "ApiKey",
+  tableName: "api_key",
+  indexes: [{ name: "api_key_account_index", properties: ["accountId"] }],
+  properties: {
+    id: p.string().length(36).primary(),
+    accountId,
+    name: p.string().length(80),
+    secretSha256: p.string().length(64).unique("api_key_secret_unique"),
+    createdAt: p.datetime(3),
+    revokedAt: p.datetime(3).nullable(),
+  },
+});
+
+/** A task with its reservation, whose state follows from the task's. Which columns a state fills: task-rows.ts. */
+export const TaskTable = defineEntity({
+  name: "Task",
+  tableName: "task",
+  indexes: [
+    { name: "task_account_index", properties: ["accountId", "id"] },
+    {
+      // Partial: looking for due work costs what there is of it, however many tasks are finished.
+      name: "task_due_index",
+      expression: "create index task_due_index on task (state, due_at) where due_at is not null",
+    },
+  ],
+  properties: {
+    id: p.string().length(36).primary(),
+    accountId,
+    slug: p.string().length(16).unique("task_slug_unique"),
+    resolution: p.string().length(2),
+    prompt: p.text().nullable(),
+    imageUrls: p.json<string[]>(),
+    visibility: p.string().length(7),
+    credits: p.integer(),
+    state: p.string().length(16),
+    reservedAt: p.datetime(3),
+    submittedAt: p.datetime(3).nullable(),
+    upstreamTaskId: p.text().nullable(),
+    succeededAt: p.datetime(3).nullable(),
+    failedAt: p.datetime(3).nullable(),
+    failureReason: p.string().length(32).nullable(),
+    storageStatus: p.string().length(16).nullable(),
+    temporaryUrl: p.text().nullable(),
+    imageName: p.string().length(128).nullable(),
+    failedAttempts: p.integer().nullable(),
+    dueAt: p.datetime(3).nullable(),
+    fence: p.integer(),
+  },
+});
+
+const taskId = () =>
+  p.manyToOne(TaskTable).mapToPk().joinColumn("task_id").deleteRule("restrict").updateRule("restrict").index(false);
+
+/**
+ * Append-only: triggers (migrations.ts) refuse every update and delete. The unique keys see to it that what is booked
+ * once is never booked again: one reservation and one refund a task, one purchase an order.
+ */
+export const LedgerEntryTable = defineEntity({
+  name: "LedgerEntry",
+  tableName: "ledger_entry",
+  indexes: [{ name: "ledger_entry_account_index", properties: ["accountId", "id"] }],
+  uniques: [
+    { name: "ledger_entry_task_unique", properties: ["taskId", "kind"] },
+    { name: "ledger_entry_order_unique", properties: ["orderId", "kind"] },
+  ],
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    accountId,
+    kind: p.string().length(16),
+    credits: p.integer(),
+    taskId: () => taskId().nullable(),
+    orderId: () =>
+      p
+        .manyToOne(OrderTable)
+        .mapToPk()
+        .joinColumn("order_id")
+        .deleteRule("restrict")
+        .updateRule("restrict")
+        .index(false)
+        .nullable(),
+    at: p.datetime(3),
+  },
+});
+
+export const IdempotencyKeyTable = defineEntity({
+  name: "IdempotencyKey",
+  tableName: "idempotency_key",
+  indexes: [{ name: "idempotency_key_task_index", properties: ["taskId"] }],
+  properties: {
+    accountId: () => accountId().primary(),
+    key: p.string().length(255).primary(),
+    taskId,
+    requestSha256: p.string().length(64),
+    createdAt: p.datetime(3).index("idempotency_key_created_index"),
+  },
+});
+
+export const tables = [AccountTable, OrderTable, ApiKeyTable, TaskTable, LedgerEntryTable, IdempotencyKeyTable];

@@ -1,0 +1,179 @@
+import { err, ok, type Result } from "neverthrow";
+import type { DueWork, Lease, StaleTask, TaskStore } from "../../application/ports/task-store.js";
+import type { AccountId, Standing } from "../../domain/account.js";
+import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { refundEntry, reservationEntry } from "../../domain/ledger.js";
+import type { Slug } from "../../domain/slug.js";
+import { isActive, type ReservedTask, type Task } from "../../domain/task.js";
+import type { TaskId } from "../../domain/task-id.js";
+import { standingOf } from "./account-rows.js";
+import { integer, type Row, text } from "./columns.js";
+import type { Database, Sql } from "./database.js";
+import { insert } from "./insert.js";
+import { bookEntry } from "./ledger-rows.js";
+import { newTaskRow, stateColumns, toTask } from "./task-rows.js";
+
+const stateOfWork: Readonly<Record<keyof DueWork, Task["state"]>> = {
+  sweep: "reserved",
+  settle: "submitted",
+  keep: "succeeded",
+};
+
+/** Tasks in SQLite or PostgreSQL. */
+export class SqlTaskStore implements TaskStore {
+  private readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  open<Refusal>(
+    account: AccountId,
+    dueAt: Date,
+    idempotent: IdempotentRequest | undefined,
+    decide: (standing: Standing) => Result<{ task: ReservedTask; standing: Standing }, Refusal>,
+  ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>> {
+    return this.database.transaction<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>(async (sql) => {
+      const current = await lock(sql, account);
+      const first = idempotent && (await firstUse(sql, account, idempotent));
+      if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
+
+      const decided = decide(current);
+      if (decided.isErr()) return err(decided.error);
+      const { task, standing } = decided.value;
+      await insert(sql, "task", newTaskRow(task, dueAt));
+      await bookEntry(sql, reservationEntry(task.reservation, task.reservedAt));
+      await sql("update account set credits = ?, active_tasks = ? where id = ?", [
+        standing.credits,
+        standing.activeTasks,
+        account,
+      ]);
+      if (idempotent !== undefined) {
+        await insert(sql, "idempotency_key", {
+          account_id: account,
+          key: idempotent.key,
+          task_id: task.id,
+          request_sha256: idempotent.requestSha256,
+          created_at: task.reservedAt,
+        });
+      }
+      return ok({ task, replayed: false });
+    });
+  }
+
+  async find(id: TaskId, owner: AccountId): Promise<Task | undefined> {
+    const [row] = await this.database.sql("select * from task where id = ? and account_id = ?", [id, owner]);
+    return row && toTask(row);
+  }
+
+  async findBySlug(slug: Slug): Promise<Task | undefined> {
+    const [row] = await this.database.sql("select * from task where slug = ?", [slug]);
+    return row && toTask(row);
+  }
+
+  async list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]> {
+    const rows =
+      before === undefined
+        ? await this.database.sql("select * from task where account_id = ? order by id desc limit ?", [owner, limit])
+        : await this.database.sql("select * from task where account_id = ? and id < ? order by id desc limit ?", [
+            owner,
+            before,
+            limit,
+          ]);
+    return rows.map(toTask);
+  }
+
+  async claim<Work extends keyof DueWork>(
+    work: Work,
+    now: Date,
+    until: Date,
+    limit: number,
+  ): Promise<Lease<DueWork[Work]>[]> {
+    // SQLite has one writer at a time and so nothing to skip.
+    const skipLocked = this.database.dialect === "postgresql" ? "for update skip locked" : "";
+    const rows = await this.database.sql(
+      `with due as (
+        select id from task where state = ? and due_at <= ? and due_at is not null order by due_at limit ? ${skipLocked}
+      )
+      update task set due_at = ?, fence = fence + 1 where id in (select id from due) returning *`,
+      [stateOfWork[work], now, limit, until],
+    );
+    // The statement asks for the state that this kind of work has.
+    return rows.map((row) => ({ task: toTask(row) as DueWork[Work], fence: integer(row, "fence") }));
+  }
+
+  async move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>> {
+    const before = "fence" in current ? current.task : current;
+    // What stays active, or was not, moves nothing but its own row: one statement, which needs no transaction.
+    if (!isActive(before) || isActive(next)) return replace(this.database.sql, current, next, dueAt);
+    return this.database.transaction(async (sql) => {
+      const replaced = await replace(sql, current, next, dueAt);
+      if (replaced.isOk()) await release(sql, before, next);
+      return replaced;
+    });
+  }
+
+  async forgetIdempotencyKeys(before: Date): Promise<void> {
+    await this.database.sql("delete from idempotency_key where created_at < ?", [before]);
+  }
+}
+
+/** The account's standing, with its row locked until the transaction ends: a write that changes nothing does both. */
+const lock = async (sql: Sql, account: AccountId): Promise<Standing> => {
+  const [row] = await sql("update account set credits = credits where id = ? returning id, credits, active_tasks", [
+    account,
+  ]);
+  if (row === undefined) throw new Error(`there is no account ${account}`);
+  return standingOf(account, row);
+};
+
+/** The task that the idempotency key names already, if this is the same request. */
+const firstUse = async (
+  sql: Sql,
+  account: AccountId,
+  idempotent: IdempotentRequest,
+): Promise<Result<Task, InvalidRequest> | undefined> => {
+  const [row] = await sql(
+    `select task.*, request_sha256 from idempotency_key join task on task.id = idempotency_key.task_id
+    where idempotency_key.account_id = ? and idempotency_key.key = ?`,
+    [account, idempotent.key],
+  );
+  return row && sameRequest(text(row, "request_sha256"), idempotent).map(() => toTask(row));
+};
+
+/** Checks and writes in one statement. A task's states do not come back, and nor do its image's, but for `uploading`. */
+const replace = async (
+  sql: Sql,
+  current: Task | Lease<Task>,
+  next: Task,
+  dueAt: Date | undefined,
+): Promise<Result<void, StaleTask>> => {
+  const before = "fence" in current ? current.task : current;
+  const changes = { ...stateColumns(next), due_at: dueAt ?? null };
+  const conditions = {
+    id: before.id,
+    state: before.state,
+    ...(before.state === "succeeded" && { storage_status: before.image.status }),
+    ...("fence" in current && { fence: current.fence }),
+  };
+  const rows = await sql(
+    `update task set ${equations(changes).join(", ")} where ${equations(conditions).join(" and ")} returning id`,
+    [...Object.values(changes), ...Object.values(conditions)],
+  );
+  return rows.length === 1 ? ok(undefined) : err({ kind: "stale_task", id: before.id });
+};
+
+const equations = (columns: Row): string[] => Object.keys(columns).map((column) => `${column} = ?`);
+
+/** The task needs its slot no more and, if it failed, its credits. */
+const release = async (sql: Sql, before: Task, next: Task): Promise<void> => {
+  const refunded = next.state === "failed" ? next.reservation.credits : 0;
+  await sql("update account set credits = credits + ?, active_tasks = active_tasks - 1 where id = ?", [
+    refunded,
+    next.accountId,
+  ]);
+  if (next.state !== "failed") return;
+  await bookEntry(sql, refundEntry(next.reservation, next.failedAt));
+  if (before.state === "reserved") await sql("delete from idempotency_key where task_id = ?", [next.id]);
+};

@@ -1,0 +1,65 @@
+import { err, ok, safeTry } from "neverthrow";
+import type { AccountId } from "../../domain/account.js";
+import { type ApiKeyId, parseKeyName } from "../../domain/api-key.js";
+import { T } from "../tokens.js";
+import { type Command, optionalText, text } from "./command.js";
+
+export const keyCreate: Command = {
+  words: "key create",
+  usage: "--account ID [--name N]",
+  options: { account: { type: "string" }, name: { type: "string" } },
+  required: ["account"],
+  run: (service, values) =>
+    safeTry(async function* () {
+      const name = yield* parseKeyName(optionalText(values, "name") ?? "key").mapErr(({ message }) => message);
+      const createApiKey = await service.get(T.createApiKey);
+      const created = await createApiKey(text(values, "account") as AccountId, name);
+      const { key, secret } = yield* created.mapErr(({ accountId }) => `Account ${accountId} has no paid order.`);
+      return ok({
+        json: { key_id: key.id, api_key: secret },
+        lines: [`key ${key.id}`, `${secret}  (shown this once)`],
+      });
+    }),
+};
+
+export const keyList: Command = {
+  words: "key list",
+  usage: "--account ID",
+  options: { account: { type: "string" } },
+  required: ["account"],
+  run: async (service, values) => {
+    const accounts = await service.get(T.accounts);
+    const id = text(values, "account") as AccountId;
+    if (!(await accounts.exists(id))) return err(`There is no account ${id}.`);
+    const keys = await accounts.listKeys(id);
+    return ok({
+      json: {
+        keys: keys.map((key) => ({
+          key_id: key.id,
+          name: key.name,
+          created_at: key.createdAt.toISOString(),
+          revoked_at: key.revokedAt?.toISOString() ?? null,
+        })),
+      },
+      lines: keys.map(({ id, name, createdAt, revokedAt }) =>
+        [id, createdAt.toISOString(), revokedAt ? `revoked ${revokedAt.toISOString()}` : "active", name].join("  "),
+      ),
+    });
+  },
+};
+
+export const keyRevoke: Command = {
+  words: "key revoke",
+  usage: "--key ID",
+  options: { key: { type: "string" } },
+  required: ["key"],
+  run: async (service, values) => {
+    const accounts = await service.get(T.accounts);
+    const clock = await service.get(T.clock);
+    const id = text(values, "key") as ApiKeyId;
+    const revoked = await accounts.revokeKey(id, clock.now());
+    return revoked
+      .map(() => ({ json: { key_id: id, status: "revoked" }, lines: [`key ${id} is revoked`] }))
+      .mapErr(({ message }) => message);
+  },
+};

@@ -1,0 +1,55 @@
+import { err, ok } from "neverthrow";
+import type { AccountId } from "../../domain/account.js";
+import { type LedgerEntry, sumOf } from "../../domain/ledger.js";
+import { T } from "../tokens.js";
+import { type Command, text } from "./command.js";
+
+export const ledgerShow: Command = {
+  words: "ledger show",
+  usage: "--account ID",
+  options: { account: { type: "string" } },
+  required: ["account"],
+  run: async (service, values) => {
+    const accounts = await service.get(T.accounts);
+    const id = text(values, "account") as AccountId;
+    if (!(await accounts.exists(id))) return err(`There is no account ${id}.`);
+    const entries = await accounts.ledger(id);
+    const credits = sumOf(entries);
+    return ok({
+      json: {
+        remaining_credits: credits,
+        entries: entries.map((entry) => ({
+          kind: entry.kind,
+          credits: entry.credits,
+          at: entry.at.toISOString(),
+          ...(entry.kind === "purchase" ? { order_id: entry.orderId } : { task_id: entry.taskId }),
+        })),
+      },
+      lines: [
+        ...entries.map(
+          (entry) =>
+            `${entry.at.toISOString()}  ${String(entry.credits).padStart(8)}  ${entry.kind.padEnd(11)}  ${subject(entry)}`,
+        ),
+        `${" ".repeat(24)}  ${String(credits).padStart(8)}  remaining`,
+      ],
+    });
+  },
+};
+
+const subject = (entry: LedgerEntry): string => (entry.kind === "purchase" ? entry.orderId : entry.taskId);
+
+export const ledgerVerify: Command = {
+  words: "ledger verify",
+  usage: "",
+  options: {},
+  required: [],
+  run: async (service) => {
+    const verifyLedger = await service.get(T.verifyLedger);
+    const { accounts, findings } = await verifyLedger();
+    return ok({
+      json: { accounts, findings },
+      lines: [`${accounts} accounts checked, ${findings.length} findings`, ...findings],
+      failed: findings.length > 0,
+    });
+  },
+};

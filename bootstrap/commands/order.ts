@@ -1,0 +1,40 @@
+import { ok, safeTry } from "neverthrow";
+import type { AccountId } from "../../domain/account.js";
+import { type OrderId, parseOrderCredits } from "../../domain/order.js";
+import { T } from "../tokens.js";
+import { type Command, text } from "./command.js";
+
+export const orderCreate: Command = {
+  words: "order create",
+  usage: "--account ID --credits N [--paid]",
+  options: { account: { type: "string" }, credits: { type: "string" }, paid: { type: "boolean" } },
+  required: ["account", "credits"],
+  run: (service, values) =>
+    safeTry(async function* () {
+      const credits = yield* parseOrderCredits(Number(text(values, "credits"))).mapErr(({ message }) => message);
+      const createOrder = await service.get(T.createOrder);
+      const created = await createOrder(text(values, "account") as AccountId, credits);
+      const { id } = yield* created.mapErr(({ message }) => message);
+      if (values.paid !== true) return ok(shownOrder(id, "pending"));
+      const payOrder = await service.get(T.payOrder);
+      yield* (await payOrder(id)).mapErr(({ message }) => message);
+      return ok(shownOrder(id, "paid"));
+    }),
+};
+
+export const orderPay: Command = {
+  words: "order pay",
+  usage: "--order ID",
+  options: { order: { type: "string" } },
+  required: ["order"],
+  run: async (service, values) => {
+    const payOrder = await service.get(T.payOrder);
+    const paid = await payOrder(text(values, "order") as OrderId);
+    return paid.map(({ id, state }) => shownOrder(id, state)).mapErr(({ message }) => message);
+  },
+};
+
+const shownOrder = (id: OrderId, status: "pending" | "paid") => ({
+  json: { order_id: id, status },
+  lines: [`order ${id} is ${status}`],
+});

@@ -1,0 +1,59 @@
+import { ok } from "neverthrow";
+import { demoAccount } from "../demo-account.js";
+import { T } from "../tokens.js";
+import type { Command } from "./command.js";
+
+/** Requests and work in flight may take this long once the service is told to end. */
+const STOP_MILLISECONDS = 20_000;
+
+export const serve: Command = {
+  words: "serve",
+  usage: "",
+  options: {},
+  required: [],
+  run: async (service, values) => {
+    const config = await service.get(T.config);
+    const logger = await service.get(T.logger);
+    const server = await service.get(T.httpServer);
+    const schedule = await service.get(T.schedule);
+    const stopping = signalled();
+
+    const demo = config.demo ? await demoAccount(service) : undefined;
+    await server.start();
+    schedule.start();
+    console.log(
+      values.json === true
+        ? JSON.stringify({ url: config.publicUrl, ...(demo && { demo_api_key: demo }) })
+        : readyLines(config.publicUrl, demo).join("\n"),
+    );
+
+    logger.info({ signal: await stopping }, "stopping: finishing what is in flight");
+    await server.stop(STOP_MILLISECONDS);
+    await schedule.stop(STOP_MILLISECONDS);
+    logger.info("stopped");
+    return ok(undefined);
+  },
+};
+
+const signalled = (): Promise<NodeJS.Signals> =>
+  new Promise((resolve) => {
+    process.once("SIGTERM", resolve);
+    process.once("SIGINT", resolve);
+  });
+
+const readyLines = (url: string, demoKey: string | undefined): string[] => [
+  `The panorama service is ready: ${url}`,
+  ...(demoKey === undefined
+    ? []
+    : [
+        "",
+        `A demo account was made. Its API key is shown this once:  ${demoKey}`,
+        "Create a panorama:",
+        "",
+        `curl -sS ${url}/api/v1/panoramas -H 'Authorization: Bearer ${demoKey}' -H 'Content-Type: application/json' -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'`,
+        "",
+        "and look at it, with the id from the answer, until its storage_status is saved:",
+        "",
+        `curl -sS ${url}/api/v1/panoramas/ID -H 'Authorization: Bearer ${demoKey}' -H 'Prefer: wait=30'`,
+      ]),
+];

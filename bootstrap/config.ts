@@ -1,0 +1,73 @@
+import { err, ok, type Result } from "neverthrow";
+import { z } from "zod";
+
+const port = z.coerce.number().int().min(1).max(65_535);
+const milliseconds = (min: number) => z.coerce.number().int().min(min).max(86_400_000);
+const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
+
+/** The environment variables of the README's table, and nothing else. */
+const environmentSchema = z.object({
+  HOST: z.string().min(1).default("127.0.0.1"),
+  PORT: port.default(8080),
+  PUBLIC_URL: origin.optional(),
+  ASSET_URL: origin.optional(),
+  TLS_PORT: port.default(8443),
+  DATA_DIR: z.string().min(1).default("./data"),
+  SUBMIT_TIMEOUT_MS: milliseconds(100).default(30_000),
+  GENERATION_DEADLINE_MS: milliseconds(1000).default(600_000),
+  LOCAL_PROVIDER_DELAY_MS: milliseconds(0).default(1_500),
+  NODE_ENV: z.string().optional(),
+  DEMO: z.stringbool().optional(),
+  LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
+});
+
+export type Config = {
+  readonly host: string;
+  readonly port: number;
+  /** Origin of viewer links, without a slash at its end. */
+  readonly publicUrl: string;
+  /** Where finished images are served, without a slash at its end. */
+  readonly assetUrl: string;
+  /** Where reference images are served: always https, on the TLS listener unless `assetUrl` is https itself. */
+  readonly referenceUrl: string;
+  /** The port of the TLS listener; absent where `assetUrl` is https and so none is needed. */
+  readonly tlsPort: number | undefined;
+  readonly dataDir: string;
+  readonly submitTimeoutMilliseconds: number;
+  readonly generationDeadlineMilliseconds: number;
+  readonly localProviderDelayMilliseconds: number;
+  readonly demo: boolean;
+  readonly logLevel: string;
+};
+
+/** The error is one line for the operator: which variable, what is wrong with it. */
+export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> => {
+  // An empty variable is one that is not set: that is how compose files and shells spell it.
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const parsed = environmentSchema.safeParse(set);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const name = String(issue?.path[0]);
+    return err(
+      `Bad configuration: ${name}=${JSON.stringify(set[name])}: ${issue?.message}. The README lists what it may be.`,
+    );
+  }
+  const { data } = parsed;
+  const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
+  const assetUrl = data.ASSET_URL ?? `${publicUrl}/assets`;
+  const assetsAreHttps = assetUrl.startsWith("https://");
+  return ok({
+    host: data.HOST,
+    port: data.PORT,
+    publicUrl,
+    assetUrl,
+    referenceUrl: assetsAreHttps ? assetUrl : `https://localhost:${data.TLS_PORT}/assets`,
+    tlsPort: assetsAreHttps ? undefined : data.TLS_PORT,
+    dataDir: data.DATA_DIR,
+    submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
+    generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
+    localProviderDelayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS,
+    demo: data.DEMO ?? data.NODE_ENV !== "production",
+    logLevel: data.LOG_LEVEL,
+  });
+};

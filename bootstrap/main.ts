@@ -1,0 +1,80 @@
+import "reflect-metadata";
+import { parseArgs } from "node:util";
+import { err, type Result } from "neverthrow";
+import { accountCreate } from "./commands/account.js";
+import type { Command, Output, Values } from "./commands/command.js";
+import { imageRetry } from "./commands/image.js";
+import { keyCreate, keyList, keyRevoke } from "./commands/key.js";
+import { ledgerShow, ledgerVerify } from "./commands/ledger.js";
+import { migrate } from "./commands/migrate.js";
+import { orderCreate, orderPay } from "./commands/order.js";
+import { serve } from "./commands/serve.js";
+import { readConfig } from "./config.js";
+import { createService } from "./service.js";
+
+const COMMANDS: readonly Command[] = [
+  serve,
+  accountCreate,
+  orderCreate,
+  orderPay,
+  keyCreate,
+  keyList,
+  keyRevoke,
+  ledgerShow,
+  ledgerVerify,
+  imageRetry,
+  migrate,
+];
+
+const HELP = [
+  "Usage: panorama COMMAND [OPTIONS] [--json]",
+  "",
+  ...COMMANDS.map(({ words, usage }) => `  panorama ${words} ${usage}`.trimEnd()),
+  "",
+  "The README lists the environment variables that configure it.",
+].join("\n");
+
+/** Finds the command, checks its options, and runs it on a service of its own. */
+const run = async (args: readonly string[]): Promise<Result<Output | undefined, string>> => {
+  const command = COMMANDS.find(({ words }) => words.split(" ").every((word, index) => args[index] === word));
+  if (command === undefined) return err(`There is no command "${args.join(" ")}"; panorama --help lists them all.`);
+  const parsed = parse(command, args.slice(command.words.split(" ").length));
+  if (typeof parsed === "string") return err(parsed);
+  const missing = command.required.find((option) => parsed[option] === undefined);
+  if (missing !== undefined) return err(`panorama ${command.words} needs --${missing}: ${command.usage}`);
+
+  const config = readConfig(process.env);
+  if (config.isErr()) return err(config.error);
+  const service = createService(config.value);
+  try {
+    return await command.run(service, parsed);
+  } finally {
+    await service.close();
+  }
+};
+
+const parse = ({ words, usage, options }: Command, args: string[]): Values | string => {
+  try {
+    return parseArgs({ args, options: { ...options, json: { type: "boolean" } }, strict: true }).values;
+  } catch (error) {
+    return `panorama ${words} ${usage}: ${error instanceof Error ? error.message : String(error)}`;
+  }
+};
+
+const main = async (args: readonly string[]): Promise<number> => {
+  if (args.length === 0 || args.includes("--help")) {
+    console.log(HELP);
+    return args.length === 0 ? 1 : 0;
+  }
+  const result = await run(args).catch((error: unknown) => err(error instanceof Error ? error.message : String(error)));
+  if (result.isErr()) {
+    console.error(result.error.replace(/\s*\n\s*/g, " "));
+    return 1;
+  }
+  if (result.value === undefined) return 0;
+  const { json, lines, failed } = result.value;
+  console.log(args.includes("--json") ? JSON.stringify(json) : lines.join("\n"));
+  return failed === true ? 1 : 0;
+};
+
+process.exit(await main(process.argv.slice(2)));

@@ -1,0 +1,83 @@
+import { mkdir } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { Container } from "inversify";
+import { destination } from "pino";
+import { SharpImaging } from "../adapters/imaging/sharp-imaging.js";
+import { MemoryRateLimits } from "../adapters/memory/memory-rate-limits.js";
+import { createLogger } from "../adapters/observability/logger.js";
+import { Metrics } from "../adapters/observability/metrics.js";
+import { OperationalReporter } from "../adapters/observability/reporter.js";
+import { openDatabase } from "../adapters/persistence/database.js";
+import { SqlAccountStore } from "../adapters/persistence/sql-account-store.js";
+import { SqlTaskStore } from "../adapters/persistence/sql-task-store.js";
+import { LocalProvider } from "../adapters/provider/local/local-provider.js";
+import { PaintPool } from "../adapters/provider/local/paint-pool.js";
+import { ReferenceImages } from "../adapters/provider/local/reference-images.js";
+import { PublicFetch } from "../adapters/provider/public-fetch.js";
+import { InProcessTaskSignals } from "../adapters/scheduling/in-process-task-signals.js";
+import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
+import { NodeSecrets } from "../adapters/system/node-secrets.js";
+import { RandomIds } from "../adapters/system/random-ids.js";
+import { SystemClock } from "../adapters/system/system-clock.js";
+import { provide } from "./provide.js";
+import { T } from "./tokens.js";
+
+export const provideAdapters = (container: Container): void => {
+  provide(container, T.clock, [], () => new SystemClock());
+  provide(container, T.ids, [], () => new RandomIds());
+  provide(container, T.secrets, [], () => new NodeSecrets());
+  provide(container, T.imaging, [], () => new SharpImaging());
+  provide(container, T.signals, [], () => new InProcessTaskSignals());
+  provide(container, T.rateLimits, [T.clock], (clock) => new MemoryRateLimits(clock));
+
+  provide(container, T.logger, [T.config], ({ logLevel }) => createLogger(logLevel, destination(2)));
+  provide(container, T.metrics, [], () => new Metrics());
+  provide(container, T.reporter, [T.logger, T.metrics], (logger, metrics) => new OperationalReporter(logger, metrics));
+
+  provide(
+    container,
+    T.database,
+    [T.config],
+    async ({ dataDir }) => {
+      await mkdir(dataDir, { recursive: true });
+      return openDatabase(join(dataDir, "panorama.sqlite"));
+    },
+    (database) => database.close(),
+  );
+  provide(container, T.tasks, [T.database], (database) => new SqlTaskStore(database));
+  provide(container, T.accounts, [T.database], (database) => new SqlAccountStore(database));
+
+  provide(container, T.storage, [T.config], ({ dataDir, assetUrl, referenceUrl }) =>
+    FilesystemObjectStorage.open(join(dataDir, "objects"), assetUrl, referenceUrl),
+  );
+
+  provide(
+    container,
+    T.publicFetch,
+    [],
+    () => new PublicFetch(),
+    (publicFetch) => publicFetch.close(),
+  );
+  provide(
+    container,
+    T.paintPool,
+    [],
+    () => new PaintPool(availableParallelism()),
+    (pool) => pool.close(),
+  );
+  provide(
+    container,
+    T.provider,
+    [T.config, T.clock, T.storage, T.publicFetch, T.paintPool],
+    ({ dataDir, publicUrl, localProviderDelayMilliseconds }, clock, storage, publicFetch, pool) =>
+      new LocalProvider(
+        clock,
+        new ReferenceImages(storage, publicFetch),
+        pool,
+        join(dataDir, "local-provider"),
+        publicUrl,
+        localProviderDelayMilliseconds,
+      ),
+  );
+};

@@ -1,0 +1,116 @@
+import { join } from "node:path";
+import type { Container } from "inversify";
+import type { Logger } from "pino";
+import { HttpServer } from "../adapters/http/http-server.js";
+import { RequestObserver } from "../adapters/observability/request-observer.js";
+import type { Database } from "../adapters/persistence/database.js";
+import { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
+import { tlsCertificate } from "../adapters/storage/tls-certificate.js";
+import { authenticate } from "../application/authenticate.js";
+import { findPublicPanorama } from "../application/find-public-panorama.js";
+import { listTasks } from "../application/list-tasks.js";
+import { readCredits } from "../application/read-credits.js";
+import { readTask, waitForTask } from "../application/read-task.js";
+import { uploadImages } from "../application/upload-images.js";
+import { provide } from "./provide.js";
+import { T } from "./tokens.js";
+
+export const provideServer = (container: Container): void => {
+  provide(
+    container,
+    T.schedule,
+    [T.settle, T.keep, T.sweep, T.provider, T.signals, T.clock, T.logger, T.metrics],
+    (settle, keep, sweep, provider, signals, clock, logger, metrics) => {
+      const schedule = new WorkSchedule(
+        [
+          { name: "settle", cron: "* * * * * *", run: settle },
+          { name: "keep", cron: "* * * * * *", run: keep },
+          { name: "sweep", cron: "*/5 * * * * *", run: sweep },
+          { name: "clean", cron: "0 0 * * * *", run: () => provider.clean() },
+        ],
+        clock,
+        (work, error) => {
+          metrics.workFailures.inc({ work });
+          logger.error({ event: "work_failed", work, err: error });
+        },
+      );
+      signals.subscribe(({ state }) => {
+        if (state === "succeeded") schedule.wake("keep");
+      });
+      return schedule;
+    },
+  );
+
+  provide(
+    container,
+    T.httpServer,
+    [
+      T.config,
+      T.accounts,
+      T.tasks,
+      T.storage,
+      T.provider,
+      T.imaging,
+      T.secrets,
+      T.clock,
+      T.signals,
+      T.rateLimits,
+      T.createPanorama,
+      T.database,
+      T.logger,
+      T.metrics,
+    ],
+    async (
+      { host, port, publicUrl, tlsPort, dataDir },
+      accounts,
+      tasks,
+      storage,
+      provider,
+      imaging,
+      secrets,
+      clock,
+      signals,
+      rateLimits,
+      createPanorama,
+      database,
+      logger,
+      metrics,
+    ) =>
+      new HttpServer(
+        {
+          authenticate: authenticate({ accounts, secrets }),
+          rateLimits,
+          createPanorama,
+          readTask: readTask({ tasks }),
+          waitForTask: waitForTask({ tasks, clock, signals }),
+          listTasks: listTasks({ tasks }),
+          uploadImages: uploadImages({ storage, imaging, secrets }),
+          readCredits: readCredits({ accounts }),
+          findPublicPanorama: findPublicPanorama({ tasks }),
+          storage,
+          assets: storage,
+          temporaryImage: (name) => provider.temporaryImage(name),
+          checks: async () => [await checkDatabase(database, logger)],
+          metrics: () => metrics.text(),
+          observer: new RequestObserver(logger, metrics),
+        },
+        {
+          host,
+          port,
+          publicUrl,
+          uploadsFolder: join(dataDir, "uploads"),
+          tls: tlsPort === undefined ? undefined : { port: tlsPort, ...(await tlsCertificate(dataDir, clock.now())) },
+        },
+      ),
+  );
+};
+
+const checkDatabase = async (database: Database, logger: Logger) => {
+  try {
+    await database.ping();
+    return { name: "database", ok: true, detail: "The database answers." };
+  } catch (error) {
+    logger.error({ event: "database_unavailable", err: error });
+    return { name: "database", ok: false, detail: "The database does not answer; the log says more." };
+  }
+};

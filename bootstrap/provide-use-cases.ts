@@ -1,0 +1,76 @@
+import type { Container } from "inversify";
+import { createApiKey } from "../application/create-api-key.js";
+import { createOrder } from "../application/create-order.js";
+import { createPanorama } from "../application/create-panorama.js";
+import { keepFinishedImages } from "../application/keep-finished-images.js";
+import { openAccount } from "../application/open-account.js";
+import { payOrder } from "../application/pay-order.js";
+import { retryImage } from "../application/retry-image.js";
+import { settleSubmittedTasks } from "../application/settle-submitted-tasks.js";
+import { sweep } from "../application/sweep.js";
+import { verifyLedger } from "../application/verify-ledger.js";
+import { provide } from "./provide.js";
+import { T } from "./tokens.js";
+
+/** Between the end of the upstream call's time and the sweep: the answer has to be recorded, too. */
+const RECORDING_MILLISECONDS = 5_000;
+
+/** A lease covers the longest that the work on one task can take: a look, a search; a download, an encoding, a put. */
+const LOOK_LEASE_MILLISECONDS = 60_000;
+const KEEP_LEASE_MILLISECONDS = 180_000;
+
+export const provideUseCases = (container: Container): void => {
+  provide(
+    container,
+    T.createPanorama,
+    [T.config, T.tasks, T.provider, T.clock, T.ids, T.secrets, T.signals, T.reporter],
+    ({ submitTimeoutMilliseconds }, tasks, provider, clock, ids, secrets, signals, reporter) =>
+      createPanorama(
+        { tasks, provider, clock, ids, secrets, signals, reporter },
+        { submissionDeadlineMilliseconds: submitTimeoutMilliseconds + RECORDING_MILLISECONDS },
+      ),
+  );
+  provide(
+    container,
+    T.settle,
+    [T.config, T.tasks, T.provider, T.clock, T.ids, T.signals, T.reporter],
+    ({ generationDeadlineMilliseconds }, tasks, provider, clock, ids, signals, reporter) =>
+      settleSubmittedTasks(
+        { tasks, provider, clock, ids, signals, reporter },
+        { leaseMilliseconds: LOOK_LEASE_MILLISECONDS, concurrency: 16, generationDeadlineMilliseconds },
+      ),
+  );
+  provide(
+    container,
+    T.keep,
+    [T.tasks, T.provider, T.storage, T.imaging, T.clock, T.signals, T.reporter],
+    (tasks, provider, storage, imaging, clock, signals, reporter) =>
+      keepFinishedImages(
+        { tasks, provider, storage, imaging, clock, signals, reporter },
+        { leaseMilliseconds: KEEP_LEASE_MILLISECONDS, concurrency: 4 },
+      ),
+  );
+  provide(
+    container,
+    T.sweep,
+    [T.tasks, T.provider, T.clock, T.signals, T.reporter],
+    (tasks, provider, clock, signals, reporter) =>
+      sweep(
+        { tasks, provider, clock, signals, reporter },
+        { leaseMilliseconds: LOOK_LEASE_MILLISECONDS, concurrency: 16 },
+      ),
+  );
+
+  provide(container, T.openAccount, [T.accounts, T.clock, T.ids, T.secrets], (accounts, clock, ids, secrets) =>
+    openAccount({ accounts, clock, ids, secrets }),
+  );
+  provide(container, T.createApiKey, [T.accounts, T.clock, T.ids, T.secrets], (accounts, clock, ids, secrets) =>
+    createApiKey({ accounts, clock, ids, secrets }),
+  );
+  provide(container, T.createOrder, [T.accounts, T.clock, T.ids], (accounts, clock, ids) =>
+    createOrder({ accounts, clock, ids }),
+  );
+  provide(container, T.payOrder, [T.accounts, T.clock], (accounts, clock) => payOrder({ accounts, clock }));
+  provide(container, T.verifyLedger, [T.accounts], (accounts) => verifyLedger({ accounts }));
+  provide(container, T.retryImage, [T.tasks, T.clock], (tasks, clock) => retryImage({ tasks, clock }));
+};

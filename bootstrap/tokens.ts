@@ -1,0 +1,67 @@
+import type { Logger } from "pino";
+import type { HttpServer } from "../adapters/http/http-server.js";
+import type { Metrics } from "../adapters/observability/metrics.js";
+import type { Database } from "../adapters/persistence/database.js";
+import type { LocalProvider } from "../adapters/provider/local/local-provider.js";
+import type { PaintPool } from "../adapters/provider/local/paint-pool.js";
+import type { PublicFetch } from "../adapters/provider/public-fetch.js";
+import type { InProcessTaskSignals } from "../adapters/scheduling/in-process-task-signals.js";
+import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
+import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
+import type { createApiKey } from "../application/create-api-key.js";
+import type { createOrder } from "../application/create-order.js";
+import type { CreatePanorama } from "../application/create-panorama.js";
+import type { openAccount } from "../application/open-account.js";
+import type { payOrder } from "../application/pay-order.js";
+import type { AccountStore } from "../application/ports/account-store.js";
+import type { Clock } from "../application/ports/clock.js";
+import type { Ids } from "../application/ports/ids.js";
+import type { Imaging } from "../application/ports/imaging.js";
+import type { RateLimits } from "../application/ports/rate-limits.js";
+import type { Reporter } from "../application/ports/reporter.js";
+import type { Secrets } from "../application/ports/secrets.js";
+import type { TaskStore } from "../application/ports/task-store.js";
+import type { retryImage } from "../application/retry-image.js";
+import type { verifyLedger } from "../application/verify-ledger.js";
+import type { Config } from "./config.js";
+import { token } from "./provide.js";
+
+/** The parts of the service. */
+export const T = {
+  config: token<Config>("Config"),
+  logger: token<Logger>("Logger"),
+  metrics: token<Metrics>("Metrics"),
+
+  clock: token<Clock>("Clock"),
+  ids: token<Ids>("Ids"),
+  secrets: token<Secrets>("Secrets"),
+  imaging: token<Imaging>("Imaging"),
+  reporter: token<Reporter>("Reporter"),
+  rateLimits: token<RateLimits>("RateLimits"),
+  signals: token<InProcessTaskSignals>("TaskSignals"),
+  storage: token<FilesystemObjectStorage>("ObjectStorage"),
+
+  database: token<Database>("Database"),
+  tasks: token<TaskStore>("TaskStore"),
+  accounts: token<AccountStore>("AccountStore"),
+
+  publicFetch: token<PublicFetch>("PublicFetch"),
+  paintPool: token<PaintPool>("PaintPool"),
+  provider: token<LocalProvider>("GenerationProvider"),
+
+  createPanorama: token<CreatePanorama>("createPanorama"),
+  settle: token<() => Promise<number>>("settleSubmittedTasks"),
+  keep: token<() => Promise<number>>("keepFinishedImages"),
+  sweep: token<() => Promise<number>>("sweep"),
+  openAccount: token<ReturnType<typeof openAccount>>("openAccount"),
+  createOrder: token<ReturnType<typeof createOrder>>("createOrder"),
+  payOrder: token<ReturnType<typeof payOrder>>("payOrder"),
+  createApiKey: token<ReturnType<typeof createApiKey>>("createApiKey"),
+  verifyLedger: token<ReturnType<typeof verifyLedger>>("verifyLedger"),
+  retryImage: token<ReturnType<typeof retryImage>>("retryImage"),
+
+  schedule: token<WorkSchedule<WorkName>>("WorkSchedule"),
+  httpServer: token<HttpServer>("HttpServer"),
+} as const;
+
+export type WorkName = "settle" | "keep" | "sweep" | "clean";

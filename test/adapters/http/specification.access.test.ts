@@ -1,0 +1,219 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { expectError } from "../../support/error-answer.js";
+import { type Customer, HttpService } from "../../support/http-service.js";
+
+const ROUTES = [
+  ["POST", "/panoramas", "write"],
+  ["GET", "/panoramas", "read"],
+  ["GET", "/panoramas/some-id", "read"],
+  ["POST", "/images", "write"],
+  ["GET", "/credits", "read"],
+] as const;
+
+const LIMITS = { write: 10, read: 60 };
+
+describe("who is let in", () => {
+  let service: HttpService;
+  let customer: Customer;
+
+  beforeEach(async () => {
+    service = await HttpService.start();
+    customer = await service.customer();
+  });
+  afterEach(() => service.end());
+
+  const send = (method: string, path: string, headers: Record<string, string>) =>
+    fetch(`${service.url}/api/v1${path}`, { method, headers, ...(method === "POST" && { body: "{}" }) });
+  const useCasesReached = () => Object.values(service.calls).reduce((sum, calls) => sum + calls, 0);
+
+  describe.each(ROUTES)("%s %s", (method, path, kind) => {
+    it("answers 401 without a valid key, before any use case is reached", async () => {
+      const unknown = `sk-${"x".repeat(43)}`;
+      for (const headers of [
+        {},
+        { authorization: "Bearer" },
+        { authorization: "Bearer " },
+        { authorization: `Bearer ${unknown}` },
+        { authorization: customer.key },
+        { authorization: `Basic ${customer.key}` },
+        { authorization: `Bearer ${customer.key} ${customer.key}` },
+        { "x-api-key": unknown },
+        { "x-api-key": `Bearer ${customer.key}` },
+        { "x-api-key": customer.key.slice(0, -1) },
+      ]) {
+        const response = await send(method, path, headers);
+        await expectError(response, 401, "invalid_api_key");
+        expect(response.headers.get("www-authenticate")).toBe("Bearer");
+        expect(response.headers.has("ratelimit")).toBe(false);
+      }
+      expect(useCasesReached()).toBe(0);
+    });
+
+    it("answers 401 to two keys that differ, and takes two that are the same", async () => {
+      const { key } = customer;
+      const other = (await service.customer()).key;
+      const authorization = `Bearer ${key}`;
+      await expectError(await send(method, path, { authorization, "x-api-key": other }), 401, "invalid_api_key");
+      expect((await send(method, path, { authorization, "x-api-key": key })).status).not.toBe(401);
+    });
+
+    it("takes the key as Bearer, in whatever case, and as x-api-key", async () => {
+      const { key } = customer;
+      for (const headers of [
+        { authorization: `Bearer ${key}` },
+        { authorization: `bearer ${key}` },
+        { authorization: `BEARER  ${key}` },
+        { "x-api-key": key },
+      ]) {
+        expect((await send(method, path, headers)).status).not.toBe(401);
+      }
+    });
+
+    it("does not take a revoked key", async () => {
+      const [key] = await service.accounts.listKeys(customer.accountId);
+      await service.accounts.revokeKey(key!.id, service.clock.now());
+      await expectError(await send(method, path, { "x-api-key": customer.key }), 401, "invalid_api_key");
+    });
+
+    it(`admits ${LIMITS[kind]} ${kind}s a minute, and says so; then 429 with retry-after, and no use case`, async () => {
+      const limit = LIMITS[kind];
+      for (let n = 1; n <= limit; n++) {
+        const response = await send(method, path, { "x-api-key": customer.key });
+        expect(response.status).not.toBe(429);
+        expect(response.headers.get("ratelimit-policy")).toBe(`"${kind}";q=${limit};w=60`);
+        expect(response.headers.get("ratelimit")).toBe(`"${kind}";r=${limit - n};t=60`);
+      }
+      const reached = useCasesReached();
+      await service.clock.advance(20_500);
+      const response = await send(method, path, { "x-api-key": customer.key });
+      expect(response.headers.get("retry-after")).toBe("40");
+      expect(response.headers.get("ratelimit-policy")).toBe(`"${kind}";q=${limit};w=60`);
+      expect(response.headers.get("ratelimit")).toBe(`"${kind}";r=0;t=40`);
+      await expectError(response, 429, "rate_limited");
+      expect(useCasesReached()).toBe(reached);
+
+      await service.clock.advance(39_500);
+      expect((await send(method, path, { "x-api-key": customer.key })).status).not.toBe(429);
+    });
+  });
+
+  it("counts each key by itself, and reads and writes apart", async () => {
+    for (let n = 0; n < 11; n++) await send("POST", "/panoramas", { "x-api-key": customer.key });
+    expect((await send("POST", "/images", { "x-api-key": customer.key })).status).toBe(429);
+    expect((await send("GET", "/credits", { "x-api-key": customer.key })).status).toBe(200);
+    expect((await send("POST", "/images", { "x-api-key": (await service.customer()).key })).status).toBe(400);
+  });
+
+  it("shares the limit of tasks in processing among all keys of an account", async () => {
+    const { createApiKey } = await import("../../../application/create-api-key.js");
+    const second = (await createApiKey(service)(customer.accountId, "second"))._unsafeUnwrap().secret;
+    for (let n = 0; n < 5; n++) await service.created(customer);
+    const response = await service.create({ ...customer, key: second });
+    await expectError(response, 429, "too_many_active_tasks");
+  });
+
+  it("does not count a refused request", async () => {
+    for (let n = 0; n < 30; n++) await send("POST", "/images", { "x-api-key": customer.key });
+    await service.clock.advance(60_000);
+    expect((await send("POST", "/images", { "x-api-key": customer.key })).headers.get("ratelimit")).toBe(
+      '"write";r=9;t=60',
+    );
+  });
+});
+
+describe("every answer", () => {
+  let service: HttpService;
+
+  beforeEach(async () => {
+    service = await HttpService.start();
+  });
+  afterEach(() => service.end());
+
+  it("carries the caller's request id if it is fit for logs, else one of ours", async () => {
+    const idFor = async (id: string) =>
+      (await fetch(`${service.url}/healthz`, { headers: { "x-request-id": id } })).headers.get("x-request-id");
+    expect(await idFor("Job-7.a_b")).toBe("Job-7.a_b");
+    expect(await idFor("i".repeat(128))).toBe("i".repeat(128));
+    for (const unfit of ["", "two words", "i".repeat(129), "<script>", "ä"]) {
+      expect(await idFor(unfit)).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  it.each([
+    ["GET", "/"],
+    ["GET", "/api/v1"],
+    ["GET", "/api/v1/"],
+    ["GET", "/api/v2/credits"],
+    ["GET", "/api/v1/credits/"],
+    ["GET", "//api/v1/credits"],
+    ["GET", "/api/v1/images"],
+    ["DELETE", "/api/v1/panoramas/some-id"],
+    ["PUT", "/api/v1/panoramas"],
+    ["OPTIONS", "/api/v1/panoramas"],
+    ["PATCH", "/api/v1/credits"],
+  ])("is a 404 in the interface's error body where there is nothing: %s %s", async (method, path) => {
+    await expectError(await fetch(service.url + path, { method }), 404, "not_found");
+    expect(service.finished.at(-1)).toMatchObject({ method, route: "unknown", status: 404 });
+  });
+
+  it("is a 404 as well for a large body that goes nowhere", async () => {
+    const response = await fetch(`${service.url}/nowhere`, { method: "PUT", body: Buffer.alloc(1_000_000) });
+    await expectError(response, 404, "not_found");
+  });
+
+  it("to HEAD is the one to GET without a body", async () => {
+    const customer = await service.customer();
+    const response = await service.request("/credits", customer, { method: "HEAD" });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-length")).toBe("25");
+    expect(await response.text()).toBe("");
+  });
+
+  it("tells the observer what became of the request, by the route's pattern and without anything secret", async () => {
+    const customer = await service.customer();
+    const id = await service.created(customer);
+    await service.request(`/panoramas/${id}?secret=1`, customer, { headers: { "x-request-id": "mine" } });
+    expect(service.finished.at(-1)).toEqual({
+      requestId: "mine",
+      method: "GET",
+      route: "/api/v1/panoramas/:id",
+      status: 200,
+      seconds: expect.any(Number),
+      aborted: false,
+    });
+  });
+});
+
+describe("when something is broken inside", () => {
+  const broken = async () => {
+    throw new Error("password=hunter2 at db-7.internal");
+  };
+
+  it("answers 500 internal_error with the request id, logs the error, and tells the client nothing about it", async () => {
+    const service = await HttpService.start({ readCredits: broken, createPanorama: broken });
+    const customer = await service.customer();
+    for (const send of [() => service.request("/credits", customer), () => service.create(customer)]) {
+      const response = await send();
+      const id = response.headers.get("x-request-id") ?? "";
+      const message = await expectError(response, 500, "internal_error");
+      expect(message).toContain(id);
+      expect(message).not.toContain("hunter2");
+      expect(service.failures.at(-1)).toMatchObject({
+        requestId: id,
+        error: { message: expect.stringContaining("hunter2") },
+      });
+    }
+    await service.end();
+  });
+
+  it("answers 500 internal_error when the storage does not take an upload", async () => {
+    const service = await HttpService.start();
+    service.storage.available = false;
+    const form = new FormData();
+    form.append("files", new Blob([new Uint8Array([0xff, 0xd8, 0xff])], { type: "image/jpeg" }), "a.jpg");
+    const response = await service.request("/images", await service.customer(), { method: "POST", body: form });
+    expect(await expectError(response, 500, "internal_error")).not.toContain("switched off");
+    expect(String(service.failures.at(-1)?.error)).toContain("switched off");
+    await service.end();
+  });
+});

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { expectError } from "../../support/error-answer.js";
+import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
+
+describe("POST /panoramas", () => {
+  let service: HttpService;
+  let customer: Customer;
+
+  beforeAll(async () => {
+    service = await HttpService.start();
+  });
+  beforeEach(async () => {
+    service.provider.play({ submit: "accept" });
+    customer = await service.customer();
+  });
+  afterAll(() => service.end());
+
+  const credits = () => service.accounts.credits(customer.accountId);
+
+  it.each([
+    ["1k", 4],
+    ["2k", 6],
+    ["4k", 10],
+  ])("takes a %s task, reserves %i credits, and says where it is", async (resolution, cost) => {
+    const response = await service.create(customer, { ...A_CREATION, resolution });
+    expect(response.status).toBe(202);
+    const body = (await response.json()) as { id: string };
+    expect(body).toEqual({ id: expect.any(String), status: "processing", credits_charged: cost });
+    expect(response.headers.get("location")).toBe(`/api/v1/panoramas/${body.id}`);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.has("idempotent-replayed")).toBe(false);
+    expect(await credits()).toBe(100 - cost);
+  });
+
+  it.each([
+    ["a prompt of 3 characters", { prompt: "sea" }],
+    ["a prompt of 3 characters that are 6 UTF-16 units", { prompt: "🌊🌊🌊" }],
+    ["one image URL", { image_urls: ["https://example.com/a.jpg"] }],
+    ["three image URLs", { image_urls: [1, 2, 3].map((n) => `https://example.com/${n}.jpg`) }],
+    ["a short prompt beside an image URL", { prompt: "x", image_urls: ["https://example.com/a.jpg"] }],
+    ["an empty prompt beside an image URL", { prompt: "", image_urls: ["https://example.com/a.jpg"] }],
+    ["an image URL of 2048 characters", { image_urls: [`https://example.com/${"a".repeat(2028)}`] }],
+    ["visibility private", { prompt: "a lake", visibility: "private" }],
+    ["visibility public", { prompt: "a lake", visibility: "public" }],
+    ["fields that nobody knows", { prompt: "a lake", seed: 7 }],
+  ])("takes %s", async (_, body) => {
+    expect((await service.create(customer, { resolution: "1k", ...body })).status).toBe(202);
+  });
+
+  it.each([
+    ["no resolution", { prompt: "a lake" }, "resolution: "],
+    ["an unknown resolution", { prompt: "a lake", resolution: "8k" }, 'resolution: must be "1k", "2k" or "4k"'],
+    ["a resolution that is no string", { prompt: "a lake", resolution: 1 }, "resolution: "],
+    ["neither prompt nor image URLs", { resolution: "1k" }, "request body: "],
+    ["no prompt and an empty list of image URLs", { resolution: "1k", image_urls: [] }, "request body: "],
+    ["a prompt of 2 characters", { resolution: "1k", prompt: "ab" }, "prompt: must have at least 3 characters"],
+    ["a prompt of 2 characters and white space", { resolution: "1k", prompt: "  ab  " }, "prompt: "],
+    ["a prompt that is no string", { resolution: "1k", prompt: 12345 }, "prompt: "],
+    ["four image URLs", { resolution: "1k", image_urls: Array(4).fill("https://example.com/a") }, "image_urls: "],
+    ["an http URL", { resolution: "1k", image_urls: ["http://example.com/a"] }, "image_urls[0]: "],
+    ["a relative URL", { resolution: "1k", image_urls: ["/a.jpg"] }, "image_urls[0]: "],
+    [
+      "an image URL of 2049 characters",
+      { resolution: "1k", image_urls: [`https://example.com/${"a".repeat(2029)}`] },
+      "image_urls[0]: must have at most 2048 characters",
+    ],
+    ["image URLs that are no list", { resolution: "1k", image_urls: "https://example.com/a" }, "image_urls: "],
+    ["an unknown visibility", { ...A_CREATION, visibility: "secret" }, "visibility: "],
+    ["a list", [], "request body: "],
+    ["null", null, "request body: "],
+  ])("refuses %s with 400 and says what is wrong", async (_, body, message) => {
+    const response = await service.create(customer, body);
+    expect(await expectError(response, 400, "invalid_request")).toContain(message);
+    expect(await credits()).toBe(100);
+  });
+
+  it.each([
+    ["malformed JSON", '{"resolution": "1k", '],
+    ["no JSON at all", "resolution=1k"],
+    ["an empty body", ""],
+    ["white space", "  \n"],
+  ])("refuses %s with 400", async (_, body) => {
+    const response = await service.request("/panoramas", customer, { method: "POST", body });
+    expect(await expectError(response, 400, "invalid_request")).toMatch(/^request body: /);
+  });
+
+  it("refuses a body that is not UTF-8, rather than guess what was meant", async () => {
+    const body = Buffer.from('{"resolution":"1k","prompt":"caf\xe9"}', "latin1");
+    const response = await service.request("/panoramas", customer, { method: "POST", body });
+    expect(await expectError(response, 400, "invalid_request")).toContain("UTF-8");
+  });
+
+  it("refuses a body of more than 256 KiB, by its declared length and while it reads", async () => {
+    const body = JSON.stringify({ ...A_CREATION, prompt: "x".repeat(256 * 1024) });
+    const declared = await service.request("/panoramas", customer, { method: "POST", body });
+    expect(await expectError(declared, 400, "invalid_request")).toContain("262144 bytes");
+    const chunked = await service.request("/panoramas", customer, {
+      method: "POST",
+      body: new Blob([body]).stream(),
+      duplex: "half",
+    } as RequestInit);
+    expect(await expectError(chunked, 400, "invalid_request")).toContain("262144 bytes");
+  });
+
+  it("takes a chunked body, whatever content type it declares", async () => {
+    const response = await service.request("/panoramas", customer, {
+      method: "POST",
+      body: new Blob([JSON.stringify(A_CREATION)]).stream(),
+      headers: { "content-type": "text/plain" },
+      duplex: "half",
+    } as RequestInit);
+    expect(response.status).toBe(202);
+  });
+
+  it("refuses with 402 what the balance does not cover, and says what is there and what it costs", async () => {
+    const poor = await service.customer(9);
+    const response = await service.create(poor, { ...A_CREATION, resolution: "4k" });
+    expect(await expectError(response, 402, "insufficient_credits")).toMatch(/10 credits.* has 9/);
+    expect((await service.create(poor, { ...A_CREATION, resolution: "2k" })).status).toBe(202);
+  });
+
+  it("refuses the sixth task in processing with 429 and without retry-after, until one has finished", async () => {
+    for (let n = 0; n < 5; n++) await service.created(customer);
+    const before = await credits();
+    const response = await service.create(customer);
+    expect(await expectError(response, 429, "too_many_active_tasks")).toContain("5 tasks");
+    expect(await credits()).toBe(before);
+
+    await service.settle();
+    expect((await service.create(customer)).status).toBe(202);
+  });
+
+  it.each(["refuse", "unknown"] as const)("answers 502 and refunds when the provider says: %s", async (submit) => {
+    service.provider.play({ submit });
+    await expectError(await service.create(customer), 502, "upstream_error");
+    expect(await credits()).toBe(100);
+  });
+
+  describe("with an Idempotency-Key", () => {
+    it.each(["order-7", '"order-7"'])("gives the same task to a repeat, and charges it once (%s)", async (key) => {
+      const first = await service.create(customer, A_CREATION, { "idempotency-key": "order-7" });
+      const again = await service.create(
+        customer,
+        { visibility: "private", ...A_CREATION },
+        { "idempotency-key": key },
+      );
+      expect([first.status, again.status]).toEqual([202, 202]);
+      expect(await again.json()).toEqual(await first.json());
+      expect(first.headers.has("idempotent-replayed")).toBe(false);
+      expect(again.headers.get("idempotent-replayed")).toBe("true");
+      expect(await credits()).toBe(96);
+    });
+
+    it("still says processing when the task has long succeeded", async () => {
+      const first = await service.create(customer, A_CREATION, { "idempotency-key": "a" });
+      await service.settle();
+      const again = await service.create(customer, A_CREATION, { "idempotency-key": "a" });
+      expect(await again.json()).toEqual(await first.json());
+    });
+
+    it("gives the same task to a repeat that comes while the first call is still running", async () => {
+      const release = service.provider.hold("submit");
+      const first = service.create(customer, A_CREATION, { "idempotency-key": "b" });
+      while ((await credits()) === 100) await new Promise((resolve) => setImmediate(resolve));
+      const again = await service.create(customer, A_CREATION, { "idempotency-key": "b" });
+      release();
+      expect(await again.json()).toEqual(await (await first).json());
+      expect(again.headers.get("idempotent-replayed")).toBe("true");
+    });
+
+    it("refuses another body under the same key with 400", async () => {
+      await service.create(customer, A_CREATION, { "idempotency-key": "c" });
+      const other = await service.create(customer, { ...A_CREATION, resolution: "2k" }, { "idempotency-key": "c" });
+      expect(await expectError(other, 400, "invalid_request")).toContain("Idempotency-Key");
+    });
+
+    it("leaves the key free when the creation was refused", async () => {
+      service.provider.play({ submit: "refuse" });
+      await expectError(await service.create(customer, A_CREATION, { "idempotency-key": "d" }), 502, "upstream_error");
+      service.provider.play({ submit: "accept" });
+      const again = await service.create(customer, A_CREATION, { "idempotency-key": "d" });
+      expect([again.status, again.headers.has("idempotent-replayed")]).toEqual([202, false]);
+    });
+
+    it.each([
+      ["is empty", '""'],
+      ["has a space", "a b"],
+      ["has 256 characters", "k".repeat(256)],
+    ])("refuses a key that %s with 400", async (_, key) => {
+      const response = await service.create(customer, A_CREATION, { "idempotency-key": key });
+      expect(await expectError(response, 400, "invalid_request")).toContain("Idempotency-Key");
+      expect(await credits()).toBe(100);
+    });
+  });
+});

@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { expectError } from "../../support/error-answer.js";
+import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
+
+const readJson = async (response: Response) => (await response.json()) as Record<string, unknown>;
+
+describe("reading tasks", () => {
+  let service: HttpService;
+  let customer: Customer;
+
+  beforeEach(async () => {
+    service = await HttpService.start();
+    customer = await service.customer();
+  });
+  afterEach(() => service.end());
+
+  const read = (id: string, headers: Record<string, string> = {}) =>
+    service.request(`/panoramas/${id}`, customer, { headers });
+
+  describe("GET /panoramas/{id}", () => {
+    it("shows id, status and credits of a task in processing, and nothing more", async () => {
+      const id = await service.created(customer);
+      const response = await read(id);
+      expect(response.status).toBe(200);
+      expect(await readJson(response)).toEqual({ id, status: "processing", credits_charged: 4 });
+    });
+
+    it("shows the provider's temporary URL while the image is uploading", async () => {
+      const id = await service.created(customer);
+      await service.settle();
+      const { slug } = [...service.database.tasks.values()][0]!.task;
+      expect(await readJson(await read(id))).toEqual({
+        id,
+        status: "succeeded",
+        credits_charged: 4,
+        output: {
+          image_url: "https://temporary.example/upstream-1",
+          slug,
+          viewer_url: `https://panoramas.example/works/${slug}`,
+          storage_status: "uploading",
+        },
+      });
+    });
+
+    it.each([
+      ["saved", { download: "image" }, /^https:\/\/objects\.example\/panoramas\//],
+      ["saved-no-thumb", { download: "image_without_thumbnail" }, /^https:\/\/objects\.example\/panoramas\//],
+      ["failed", { download: "no_image" }, /^https:\/\/temporary\.example\//],
+      ["expired", { download: "gone" }, /^https:\/\/temporary\.example\//],
+    ] as const)("shows the storage status %s with the URL that goes with it", async (storageStatus, script, url) => {
+      const id = await service.created(customer);
+      await service.settle();
+      service.provider.play(script);
+      await service.keep();
+      expect(await readJson(await read(id))).toMatchObject({
+        status: "succeeded",
+        output: { storage_status: storageStatus, image_url: expect.stringMatching(url) },
+      });
+    });
+
+    it("links a public panorama to /p/{slug}", async () => {
+      const id = await service.created(customer, { ...A_CREATION, visibility: "public" });
+      await service.settle();
+      const { output } = (await readJson(await read(id))) as { output: { slug: string; viewer_url: string } };
+      expect(output.viewer_url).toBe(`https://panoramas.example/p/${output.slug}`);
+    });
+
+    it("shows a failed task with 200, its own error, and how many credits were refunded", async () => {
+      const id = await service.created(customer, { ...A_CREATION, resolution: "2k" });
+      service.provider.play({ look: "failed" });
+      await service.settle();
+      const response = await read(id);
+      expect(response.status).toBe(200);
+      expect(await readJson(response)).toEqual({
+        id,
+        status: "failed",
+        credits_charged: 6,
+        error: { code: "generation_failed", message: expect.stringMatching(/6 reserved credits were refunded/) },
+      });
+      expect(await service.accounts.credits(customer.accountId)).toBe(100);
+    });
+
+    it("does not tell somebody else's task from one that does not exist", async () => {
+      const id = await service.created(await service.customer());
+      const foreign = await expectError(await read(id), 404, "not_found");
+      const unknown = id.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+      expect((await expectError(await read(unknown), 404, "not_found")).replace(unknown, id)).toBe(foreign);
+    });
+
+    it.each(["%00", "a%20b", "x".repeat(65), "..%2f..", "'; drop table task; --"])(
+      "answers 404 to the id %s without looking it up",
+      async (id) => {
+        await expectError(await read(id), 404, "not_found");
+        expect(service.calls.readTask).toBe(0);
+      },
+    );
+  });
+
+  describe("GET /panoramas/{id} with Prefer: wait", () => {
+    /** Resolves once the read is waiting. */
+    const waiting = async () => {
+      while (service.clock.sleeping === 0) await new Promise((resolve) => setImmediate(resolve));
+    };
+
+    it("answers as soon as the task has left processing", async () => {
+      const id = await service.created(customer);
+      const answer = read(id, { prefer: "wait=30" });
+      await waiting();
+      await service.settle();
+      const response = await answer;
+      expect(response.headers.get("preference-applied")).toBe("wait=30");
+      expect(await readJson(response)).toMatchObject({ id, status: "succeeded" });
+    });
+
+    it.each([
+      ["wait=10", 10],
+      ["wait=100", 30],
+      ['respond-async, Wait="7"; foo', 7],
+    ])("answers %s with the task as it is, after %i seconds", async (prefer, seconds) => {
+      const id = await service.created(customer);
+      const answer = read(id, { prefer });
+      await waiting();
+      await service.clock.advance(seconds * 1000 - 1);
+      expect(service.clock.sleeping).toBe(1);
+      await service.clock.advance(1);
+      const response = await answer;
+      expect(response.headers.get("preference-applied")).toBe(`wait=${seconds}`);
+      expect(await readJson(response)).toMatchObject({ status: "processing" });
+    });
+
+    it.each(["wait", "wait=", "wait=-1", "wait=1.5", "wait=soon, wait=5", "return=minimal", ",;=,"])(
+      "ignores Prefer: %s",
+      async (prefer) => {
+        const response = await read(await service.created(customer), { prefer });
+        expect([response.status, response.headers.has("preference-applied")]).toEqual([200, false]);
+      },
+    );
+
+    it("counts as one read, however long it waits", async () => {
+      const id = await service.created(customer);
+      const answer = read(id, { prefer: "wait=30" });
+      await waiting();
+      await service.clock.advance(30_000);
+      expect((await answer).headers.get("ratelimit")).toBe('"read";r=59;t=60');
+      expect((await read(id)).headers.get("ratelimit")).toMatch(/^"read";r=58;/);
+    });
+
+    it("ends when the client goes away", async () => {
+      const id = await service.created(customer);
+      const controller = new AbortController();
+      const answer = service.request(`/panoramas/${id}`, customer, {
+        headers: { prefer: "wait=30" },
+        signal: controller.signal,
+      });
+      await waiting();
+      controller.abort();
+      await expect(answer).rejects.toThrow("aborted");
+      while (service.clock.sleeping > 0) await new Promise((resolve) => setImmediate(resolve));
+      expect(service.signals.size).toBe(0);
+      expect(service.finished.at(-1)).toMatchObject({ route: "/api/v1/panoramas/:id", aborted: true });
+    });
+
+    it("ends with an answer when the server stops", async () => {
+      const id = await service.created(customer);
+      const answer = read(id, { prefer: "wait=30" });
+      await waiting();
+      await service.stop();
+      expect(await readJson(await answer)).toMatchObject({ status: "processing" });
+    });
+  });
+
+  describe("GET /panoramas", () => {
+    const list = (query: string) => service.request(`/panoramas${query}`, customer);
+    type Page = { data: { id: string }[]; next_cursor: string | null };
+
+    it("shows the account's tasks as task objects, newest first, and nobody else's", async () => {
+      await service.created(await service.customer());
+      const older = await service.created(customer);
+      await service.settle();
+      const newer = await service.created(customer);
+      const page = (await readJson(await list(""))) as Page;
+      expect(page).toEqual({
+        data: [{ id: newer, status: "processing", credits_charged: 4 }, await readJson(await read(older))],
+        next_cursor: null,
+      });
+    });
+
+    it("turns pages, with every task on just one of them", async () => {
+      const ids: string[] = [];
+      for (let n = 0; n < 5; n++) ids.unshift(await service.created(customer));
+      const found: string[][] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const page = (await readJson(await list(`?limit=2${cursor && `&cursor=${cursor}`}`))) as Page;
+        found.push(page.data.map(({ id }) => id));
+        cursor = page.next_cursor;
+      }
+      expect(found).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
+    });
+
+    it.each(["1", "100"])("takes a limit of %s", async (limit) => {
+      expect((await list(`?limit=${limit}`)).status).toBe(200);
+    });
+
+    it.each(["0", "101", "-1", "1.5", "ten", ""])("refuses a limit of %j with 400", async (limit) => {
+      const message = await expectError(await list(`?limit=${limit}`), 400, "invalid_request");
+      expect(message).toContain("limit: must be an integer from 1 to 100");
+    });
+
+    it.each(["a%20b", "%00", "", "é", "x".repeat(65)])("refuses the cursor %j with 400", async (cursor) => {
+      expect(await expectError(await list(`?cursor=${cursor}`), 400, "invalid_request")).toMatch(/^cursor: must be/);
+      expect(service.calls.listTasks).toBe(0);
+    });
+  });
+
+  it("GET /credits shows what is left", async () => {
+    await service.created(customer, { ...A_CREATION, resolution: "4k" });
+    const response = await service.request("/credits", customer);
+    expect(response.status).toBe(200);
+    expect(await readJson(response)).toEqual({ remaining_credits: 90 });
+  });
+});

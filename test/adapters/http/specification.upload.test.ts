@@ -1,0 +1,252 @@
+import { readdir } from "node:fs/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { expectError } from "../../support/error-answer.js";
+import { type Customer, HttpService } from "../../support/http-service.js";
+import { RawConnection } from "../../support/raw-connection.js";
+
+const MIB = 1024 * 1024;
+
+const SIGNATURES = {
+  "image/jpeg": [0xff, 0xd8, 0xff],
+  "image/png": [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
+  "image/webp": [...Buffer.from("RIFF....WEBP")],
+};
+
+/** So many bytes that begin like an image of the type and go on with `seed`. */
+const bytesOf = (type: keyof typeof SIGNATURES, sizeBytes = 100, seed = 0): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(sizeBytes).fill(seed);
+  bytes.set(SIGNATURES[type].slice(0, sizeBytes));
+  return bytes;
+};
+
+const jpeg = (sizeBytes?: number, seed?: number): Blob =>
+  new Blob([bytesOf("image/jpeg", sizeBytes, seed)], { type: "image/jpeg" });
+
+const formOf = (files: readonly Blob[], field = "files"): FormData => {
+  const form = new FormData();
+  for (const [index, file] of files.entries()) form.append(field, file, `file-${index}`);
+  return form;
+};
+
+describe("POST /images", () => {
+  let service: HttpService;
+  let customer: Customer;
+
+  beforeAll(async () => {
+    service = await HttpService.start();
+  });
+  beforeEach(async () => {
+    customer = await service.customer();
+    service.calls.uploadImages = 0;
+  });
+  afterAll(() => service.end());
+
+  const upload = (body: RequestInit["body"], headers: Record<string, string> = {}) =>
+    service.request("/images", customer, { method: "POST", body: body ?? null, headers });
+  const urlsOf = async (response: Response) => {
+    expect(response.status).toBe(200);
+    return ((await response.json()) as { image_urls: string[] }).image_urls;
+  };
+  const filesInProgress = () => readdir(`${service.folder}/uploads`);
+
+  it.each(["image/jpeg", "image/png", "image/webp"] as const)("takes %s and gives its https URL", async (type) => {
+    const bytes = bytesOf(type);
+    const [url = ""] = await urlsOf(await upload(formOf([new Blob([bytes], { type })])));
+    expect(url).toMatch(/^https:\/\/objects\.example\/references\/[0-9a-f]{64}\.(jpg|png|webp)$/);
+    const stored = await service.storage.read(service.storage.nameOf(url)!);
+    expect(stored._unsafeUnwrap()).toEqual(bytes);
+    expect(await filesInProgress()).toEqual([]);
+  });
+
+  it("gives the URLs in the order of the files, and the same URL for the same bytes", async () => {
+    const [first, second] = [jpeg(100, 1), jpeg(100, 2)];
+    const urls = await urlsOf(await upload(formOf([first, second, first, second, first])));
+    expect(urls).toHaveLength(5);
+    expect(urls[0]).not.toBe(urls[1]);
+    expect([urls[2], urls[3], urls[4]]).toEqual([urls[0], urls[1], urls[0]]);
+    expect(await urlsOf(await upload(formOf([second])))).toEqual([urls[1]]);
+  });
+
+  it("takes an image whose type is declared as application/octet-stream", async () => {
+    expect((await upload(formOf([new Blob([bytesOf("image/png")])]))).status).toBe(200);
+  });
+
+  it("ignores parts of other names", async () => {
+    const form = formOf([jpeg(1000, 9)], "other");
+    form.append("comment", "for the lake");
+    form.append("files", jpeg(), "a.jpg");
+    expect(await urlsOf(await upload(form))).toHaveLength(1);
+  });
+
+  it.each([
+    ["one file of just 10 MiB", [10 * MIB]],
+    ["files of just 20 MiB in total", [10 * MIB, 10 * MIB]],
+    ["5 files", [1, 2, 3, 4, 5].map((n) => 100 + n)],
+  ])("takes %s", async (_, sizes) => {
+    expect(await urlsOf(await upload(formOf(sizes.map((size) => jpeg(size)))))).toHaveLength(sizes.length);
+  });
+
+  it.each([
+    ["no files at all", formOf([]), "files: is required"],
+    ["files under another name only", formOf([jpeg()], "images"), "files: is required"],
+    ["6 files", formOf(Array(6).fill(jpeg())), "files: must be at most 5 files"],
+    ["one file of 10 MiB and a byte", formOf([jpeg(), jpeg(10 * MIB + 1)]), "files[1]: must have at most 10 MiB"],
+    [
+      "20 MiB and a byte in total",
+      formOf([jpeg(10 * MIB), jpeg(10 * MIB), jpeg(4)]),
+      "files: must have at most 20 MiB",
+    ],
+    ["a GIF", formOf([new Blob(["GIF89a"], { type: "image/gif" })]), "files[0]: must be one of image/jpeg"],
+    ["a page that says it is a JPEG", formOf([new Blob(["<html>"], { type: "image/jpeg" })]), "files[0]: "],
+    [
+      "a PNG that says it is a JPEG",
+      formOf([jpeg(), new Blob([bytesOf("image/png")], { type: "image/jpeg" })]),
+      "files[1]: is declared as",
+    ],
+    ["an empty file", formOf([new Blob([], { type: "image/jpeg" })]), "files[0]: "],
+  ])("refuses %s with 400, and keeps nothing of it", async (_, form, message) => {
+    const before = service.storage.objects.size;
+    const response = await upload(form);
+    expect(await expectError(response, 400, "invalid_request")).toContain(message);
+    expect(service.storage.objects.size).toBe(before);
+    expect(await filesInProgress()).toEqual([]);
+  });
+
+  it("refuses a files field that is text and no file", async () => {
+    const form = new FormData();
+    form.append("files", "https://example.com/a.jpg");
+    expect(await expectError(await upload(form), 400, "invalid_request")).toContain("no filename");
+  });
+
+  it("refuses more than 50 parts", async () => {
+    const form = formOf([]);
+    for (let n = 0; n <= 50; n++) form.append(`field-${n}`, "x");
+    expect(await expectError(await upload(form), 400, "invalid_request")).toContain("50 parts");
+  });
+
+  it.each([
+    ["JSON", '{"files": []}', "application/json", "Content-Type: must be multipart/form-data"],
+    ["no content type", new Uint8Array(5), "", "Content-Type: must be multipart/form-data"],
+    ["multipart without a boundary", "--x--", "multipart/form-data", "needs a boundary"],
+    ["another multipart", "--x--", "multipart/mixed; boundary=x", "Content-Type: must be multipart/form-data"],
+    ["an empty body", "", "multipart/form-data; boundary=x", "request body: "],
+    ["a body without the boundary", "nothing", "multipart/form-data; boundary=x", "request body: "],
+    [
+      "a body that ends in the middle of a file",
+      '--x\r\ncontent-disposition: form-data; name="files"; filename="a.jpg"\r\n\r\n\xff\xd8',
+      "multipart/form-data; boundary=x",
+      "request body: ",
+    ],
+    [
+      "a part whose header is broken",
+      "--x\r\n: : :\x01\r\n\r\n\r\n--x--\r\n",
+      "multipart/form-data; boundary=x",
+      "request body: ",
+    ],
+  ])("refuses %s with 400", async (_, body, type, message) => {
+    const response = await upload(body, { "content-type": type });
+    expect(await expectError(response, 400, "invalid_request")).toContain(message);
+    expect(service.calls.uploadImages).toBe(0);
+    expect(await filesInProgress()).toEqual([]);
+  });
+
+  it("refuses more than 25 MiB by its Content-Length, at once and without reading it", async () => {
+    const connection = await RawConnection.open(service.port);
+    connection.send(
+      `POST /api/v1/images HTTP/1.1\r\nhost: x\r\nx-api-key: ${customer.key}\r\n` +
+        `content-type: multipart/form-data; boundary=x\r\ncontent-length: ${25 * MIB + 1}\r\n\r\n`,
+    );
+    const answer = await connection.response();
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('"code":"invalid_request","message":"request body: must have at most 25 MiB');
+    connection.close();
+  });
+
+  it("lets a client that sends more than 25 MiB all the same read why it was refused", async () => {
+    const response = await upload(new Uint8Array(26 * MIB), { "content-type": "multipart/form-data; boundary=x" });
+    expect(await expectError(response, 400, "invalid_request")).toContain("25 MiB");
+  });
+
+  it("refuses more than 25 MiB that are not declared, while it reads them", async () => {
+    const form = new Request("http://x", { method: "POST", body: formOf([jpeg(1)], "files") });
+    const type = form.headers.get("content-type") ?? "";
+    const boundary = /boundary=(.*)/.exec(type)?.[1];
+    const endless = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(
+          Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="other"; filename="x"\r\n\r\n`),
+        );
+      },
+      pull(controller) {
+        controller.enqueue(new Uint8Array(MIB));
+      },
+    });
+    const response = await service.request("/images", customer, {
+      method: "POST",
+      body: endless,
+      headers: { "content-type": type },
+      duplex: "half",
+    } as RequestInit);
+    expect(await expectError(response, 400, "invalid_request")).toContain("25 MiB");
+  });
+
+  it("clears away at its start what a killed process has left", async () => {
+    const { mkdir, writeFile } = await import("node:fs/promises");
+    const uploadsFolder = `${service.folder}/left-over`;
+    await mkdir(`${uploadsFolder}/upload-1`, { recursive: true });
+    await writeFile(`${uploadsFolder}/upload-1/0`, "half an image");
+    const successor = await HttpService.start({}, { uploadsFolder });
+    expect(await readdir(uploadsFolder)).toEqual([]);
+    await successor.end();
+  });
+});
+
+describe("many large uploads at once", () => {
+  it("need little memory, and only a few are looked into at a time", async () => {
+    let atOnce = 0;
+    let most = 0;
+    const service = await HttpService.start({
+      uploadImages: async (files) => {
+        most = Math.max(most, ++atOnce);
+        for (const file of files) expect((await file.read()).length).toBe(file.sizeBytes);
+        atOnce -= 1;
+        return (await import("neverthrow")).ok([]);
+      },
+    });
+    const customers = await Promise.all(Array.from({ length: 8 }, () => service.customer()));
+    const half = bytesOf("image/jpeg", 10 * MIB);
+    const boundary = "b";
+    const part = `--${boundary}\r\ncontent-disposition: form-data; name="files"; filename="a.jpg"\r\ncontent-type: image/jpeg\r\n\r\n`;
+    const end = `\r\n--${boundary}--\r\n`;
+    const length = 2 * (part.length + half.length) + end.length + 2;
+
+    /** Sent chunk by chunk from one buffer, so that the clients in this process need no memory of their own. */
+    const send = async (key: string): Promise<string> => {
+      const connection = await RawConnection.open(service.port);
+      connection.send(
+        `POST /api/v1/images HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\n` +
+          `content-type: multipart/form-data; boundary=${boundary}\r\ncontent-length: ${length}\r\n\r\n${part}`,
+      );
+      await connection.sendAll(half);
+      connection.send(`\r\n${part}`);
+      await connection.sendAll(half);
+      connection.send(end);
+      const answer = await connection.response();
+      connection.close();
+      return answer;
+    };
+
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    const sampling = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage().rss);
+    }, 5);
+    const answers = await Promise.all(customers.map(({ key }) => send(key)));
+    clearInterval(sampling);
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(most).toBeLessThanOrEqual(3);
+    // Held in memory, the eight would take 160 MiB.
+    expect((peak - before) / MIB).toBeLessThan(120);
+    await service.end();
+  });
+});

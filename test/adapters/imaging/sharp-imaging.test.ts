@@ -1,0 +1,257 @@
+import sharp from "sharp";
+import { describe, expect, it } from "vitest";
+import { SharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
+import { type PixelSize, RESOLUTIONS } from "../../../domain/resolution.js";
+import { bombPng, plain, seamless } from "../../support/test-images.js";
+
+const imaging = new SharpImaging();
+const size = (widthPixels: number, heightPixels: number): PixelSize => ({ widthPixels, heightPixels });
+const small = size(256, 128);
+const target = RESOLUTIONS["1k"];
+
+const refusal = async (bytes: Uint8Array): Promise<string> => {
+  const { kind, reason } = (await imaging.panorama(bytes, target))._unsafeUnwrapErr();
+  expect(kind).toBe("unusable_image");
+  return reason;
+};
+
+/** What `name` is in the image's XMP. */
+const xmpValue = async (image: Uint8Array, name: string): Promise<string | undefined> => {
+  const { xmpAsString = "" } = await sharp(image).metadata();
+  return new RegExp(`${name}="([^"]*)"`).exec(xmpAsString)?.[1];
+};
+
+const pixels = async (image: Uint8Array) => {
+  const { data, info } = await sharp(image).raw().toBuffer({ resolveWithObject: true });
+  return (x: number, y: number): number[] => [
+    ...data.subarray((y * info.width + x) * info.channels, (y * info.width + x + 1) * info.channels),
+  ];
+};
+
+const middle = async (image: Uint8Array): Promise<number[]> => (await pixels(image))(512, 256);
+
+describe("a panorama made by sharp", () => {
+  const sources: [string, PixelSize][] = [
+    ["exactly as large", size(0, 0)],
+    ["smaller", small],
+    ["larger", size(6144, 3072)],
+    ["of an odd size, a little off 2:1", size(2047, 1030)],
+  ];
+
+  for (const [resolution, wanted] of Object.entries(RESOLUTIONS)) {
+    it.each(sources)(
+      `is a ${resolution} JPEG with Photo Sphere XMP of its real size, from an image that is %s`,
+      async (_, given) => {
+        const source = given.widthPixels === 0 ? wanted : given;
+        const made = (await imaging.panorama(await plain(source).png().toBuffer(), wanted))._unsafeUnwrap();
+        const { format, width, height, channels } = await sharp(made).metadata();
+        expect({ format, width, height, channels }).toEqual({
+          format: "jpeg",
+          width: wanted.widthPixels,
+          height: wanted.heightPixels,
+          channels: 3,
+        });
+        const expected = {
+          "GPano:ProjectionType": "equirectangular",
+          "GPano:UsePanoramaViewer": "True",
+          "GPano:FullPanoWidthPixels": String(wanted.widthPixels),
+          "GPano:FullPanoHeightPixels": String(wanted.heightPixels),
+          "GPano:CroppedAreaImageWidthPixels": String(wanted.widthPixels),
+          "GPano:CroppedAreaImageHeightPixels": String(wanted.heightPixels),
+          "GPano:CroppedAreaLeftPixels": "0",
+          "GPano:CroppedAreaTopPixels": "0",
+          "GPano:PoseHeadingDegrees": "0",
+          "Iptc4xmpExt:DigitalSourceType": "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia",
+        };
+        for (const [name, value] of Object.entries(expected))
+          expect([name, await xmpValue(made, name)]).toEqual([name, value]);
+      },
+    );
+  }
+
+  it("has its XMP where every reader looks for it: in one APP1 segment ahead of the picture", async () => {
+    const made = (await imaging.panorama(await plain(small).png().toBuffer(), target))._unsafeUnwrap();
+    const bytes = Buffer.from(made);
+    const at = bytes.indexOf("http://ns.adobe.com/xap/1.0/\0", 0, "latin1");
+    expect(bytes.readUInt16BE(at - 4)).toBe(0xffe1);
+    expect(bytes.subarray(at + 29, at + 29 + bytes.readUInt16BE(at - 2) - 31).toString()).toMatch(
+      /^<\?xpacket begin="\uFEFF".*<\?xpacket end="w"\?>$/s,
+    );
+    expect(at).toBeLessThan(bytes.indexOf(Buffer.from([0xff, 0xda])));
+  });
+
+  it.each([size(2048, 1024), size(6144, 3072), size(3000, 1500), size(2047, 1024), size(512, 256), size(8192, 4096)])(
+    "has no seam where its right edge meets its left one, resized from %o",
+    async (from) => {
+      const made = (await imaging.panorama(await seamless(from).png().toBuffer(), target))._unsafeUnwrap();
+      const at = await pixels(made);
+      const width = target.widthPixels;
+      const column = (x: number): number[] => {
+        const angle = ((x + 0.5) / width) * 2 * Math.PI;
+        return [128 + 100 * Math.sin(angle), 128 + 100 * Math.sin(24 * angle + 1)];
+      };
+      for (const x of [0, 1, 2, 3, width - 4, width - 3, width - 2, width - 1]) {
+        const [red = 0, green = 0] = at(x, 256);
+        const [wantedRed = 0, wantedGreen = 0] = column(x);
+        expect(Math.abs(red - wantedRed), `red of column ${x}`).toBeLessThan(8);
+        expect(Math.abs(green - wantedGreen), `green of column ${x}`).toBeLessThan(8);
+      }
+    },
+  );
+
+  it("is not resized if it has the size already: each pixel stays where it is", async () => {
+    const source = await seamless(target).png().toBuffer();
+    const [before, after] = [
+      await pixels(source),
+      await pixels((await imaging.panorama(source, target))._unsafeUnwrap()),
+    ];
+    for (const x of [0, 1, 17, 500, 1022, 1023]) {
+      for (const [channel, value] of before(x, 200).entries()) {
+        expect(Math.abs(value - (after(x, 200)[channel] ?? 0))).toBeLessThan(8);
+      }
+    }
+  });
+
+  const near = (colour: number[], wanted: number[]) => {
+    expect(colour).toHaveLength(wanted.length);
+    for (const [channel, value] of wanted.entries()) expect(Math.abs((colour[channel] ?? 0) - value)).toBeLessThan(16);
+  };
+
+  it.each([
+    ["JPEG", () => plain(small, "#c86432").jpeg({ quality: 95 }), [200, 100, 50]],
+    ["WebP", () => plain(small, "#c86432").webp({ lossless: true }), [200, 100, 50]],
+    ["palette PNG", () => plain(small, "#c86432").png({ palette: true }), [200, 100, 50]],
+    ["CMYK JPEG", () => plain(small, "#808080").toColourspace("cmyk").jpeg({ quality: 95 }), [128, 128, 128]],
+    ["16-bit PNG", () => plain(small, "#c86432").toColourspace("rgb16").png(), [200, 100, 50]],
+    ["grey JPEG", () => plain(small, "#777777").toColourspace("b-w").jpeg(), [119, 119, 119]],
+    ["16-bit grey PNG", () => plain(small, "#777777").toColourspace("grey16").png(), [119, 119, 119]],
+    ["PNG, half transparent,", () => plain(small, "#c86432").ensureAlpha(0.5).png(), [100, 50, 25]],
+    ["WebP, fully transparent,", () => plain(small, "#c86432").ensureAlpha(0).webp(), [0, 0, 0]],
+  ])("has three channels and the colours of a %s", async (_, source, colour) => {
+    for (const wanted of [target, small]) {
+      const made = (await imaging.panorama(await source().toBuffer(), wanted))._unsafeUnwrap();
+      near((await pixels(made))(wanted.widthPixels / 2, wanted.heightPixels / 2), colour);
+    }
+  });
+
+  it("stands upright when a camera has noted that it was turned, and keeps nothing else that the camera noted", async () => {
+    const upright = seamless(small);
+    const turned = await upright
+      .rotate(270)
+      .withExif({ IFD0: { Copyright: "somebody" } })
+      .withMetadata({ orientation: 6 })
+      .jpeg({ quality: 95 })
+      .toBuffer();
+    expect(await sharp(turned).metadata()).toMatchObject({ width: 128, height: 256 });
+    const made = (await imaging.panorama(turned, target))._unsafeUnwrap();
+    const [, , blueAbove = 0] = (await pixels(made))(300, 20);
+    const [, , blueBelow = 0] = (await pixels(made))(300, 490);
+    expect(blueAbove - blueBelow).toBeGreaterThan(150);
+    expect((await sharp(made).metadata()).exif).toBeUndefined();
+  });
+
+  it.each([
+    ["2:1.05", size(1000, 525)],
+    ["square", size(512, 512)],
+    ["1:2", size(256, 512)],
+    ["cubemap strip", size(1536, 256)],
+  ])("is not made of a %s picture", async (_, given) => {
+    expect(await refusal(await plain(given).png().toBuffer())).toContain("not 2:1");
+  });
+
+  it("is made of a picture within 1 % of 2:1", async () => {
+    for (const given of [size(1000, 504), size(1000, 496)]) {
+      expect((await imaging.panorama(await plain(given).png().toBuffer(), target)).isOk()).toBe(true);
+    }
+  });
+
+  it("is not made of a picture larger than 8192 × 4096", async () => {
+    expect((await imaging.panorama(await plain(size(8192, 4096)).jpeg().toBuffer(), target)).isOk()).toBe(true);
+    expect(await refusal(await plain(size(8194, 4097)).jpeg().toBuffer())).toContain("more than 8192 × 4096");
+  });
+
+  it.each(["jpeg", "png", "webp"] as const)("is not made of a %s file that was cut short anywhere", async (format) => {
+    const whole = await seamless(size(512, 256)).toFormat(format).toBuffer();
+    for (const share of [0.01, 0.1, 0.3, 0.5, 0.8, 0.95]) {
+      expect(await refusal(whole.subarray(0, Math.floor(whole.length * share)))).toMatch(/cannot be decoded|neither/);
+    }
+  });
+
+  it("is not made of anything but JPEG, PNG and WebP", async () => {
+    const others = {
+      gif: await plain(small).gif().toBuffer(),
+      tiff: await plain(small).tiff().toBuffer(),
+      avif: await plain(small).avif().toBuffer(),
+      svg: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"/>'),
+      html: Buffer.from("<!doctype html><title>Too many requests</title>"),
+      nothing: Buffer.alloc(0),
+      signatureOnly: Buffer.from([0xff, 0xd8, 0xff]),
+      gifThatSaysPng: Buffer.concat([
+        Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+        await plain(small).gif().toBuffer(),
+      ]),
+    };
+    for (const [name, bytes] of Object.entries(others))
+      expect([name, await refusal(bytes)]).toEqual([name, expect.stringMatching(/neither|cannot/)]);
+  });
+
+  it("is not made of a decompression bomb, which is refused by its header", async () => {
+    const bomb = bombPng(size(30_000, 30_000));
+    expect(bomb.length).toBeLessThan(200_000);
+    const before = performance.now();
+    expect(await refusal(bomb)).toContain("pixel limit");
+    expect(performance.now() - before).toBeLessThan(500);
+  });
+
+  it("is right, however many are asked for at once", async () => {
+    const colours = ["#ff0000", "#00ff00", "#0000ff", "#ffffff", "#000000", "#888888"];
+    const made = await Promise.all(
+      colours.map(async (colour) => imaging.panorama(await plain(small, colour).png().toBuffer(), target)),
+    );
+    for (const [index, colour] of colours.entries()) {
+      const wanted = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+      near(await middle(made[index]!._unsafeUnwrap()), wanted);
+    }
+  });
+});
+
+describe("a thumbnail", () => {
+  it("is a WebP of 512 × 256 pixels, small and without the panorama's XMP", async () => {
+    const panorama = (await imaging.panorama(await seamless(target).png().toBuffer(), target))._unsafeUnwrap();
+    const thumbnail = (await imaging.thumbnail(panorama))._unsafeUnwrap();
+    expect(await sharp(thumbnail).metadata()).toMatchObject({ format: "webp", width: 512, height: 256 });
+    expect((await sharp(thumbnail).metadata()).xmp).toBeUndefined();
+    expect(thumbnail.length).toBeLessThan(30_000);
+  });
+
+  it("is not made of what is no image", async () => {
+    expect((await imaging.thumbnail(Buffer.from("no image")))._unsafeUnwrapErr().kind).toBe("unusable_image");
+  });
+});
+
+describe("the inspection of an upload", () => {
+  it.each(["jpeg", "png", "webp"] as const)(
+    "tells the size of a %s, and refuses it under another type",
+    async (format) => {
+      const bytes = await plain(size(40, 30)).toFormat(format).toBuffer();
+      expect((await imaging.inspect(bytes, `image/${format}`))._unsafeUnwrap()).toEqual(size(40, 30));
+      const other = format === "png" ? "image/jpeg" : "image/png";
+      expect((await imaging.inspect(bytes, other))._unsafeUnwrapErr().kind).toBe("unusable_image");
+    },
+  );
+
+  it("tells the size as it is seen, not as it is stored, of a picture that a camera has turned", async () => {
+    const bytes = await plain(size(40, 30)).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    expect((await imaging.inspect(bytes, "image/jpeg"))._unsafeUnwrap()).toEqual(size(30, 40));
+  });
+
+  it("refuses a bomb, a header alone, and markup behind a signature", async () => {
+    const signature = Buffer.from([0xff, 0xd8, 0xff]);
+    const cases = [
+      [bombPng(size(30_000, 30_000)), "image/png"],
+      [signature, "image/jpeg"],
+      [Buffer.concat([signature, Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>")]), "image/jpeg"],
+    ] as const;
+    for (const [bytes, type] of cases) expect((await imaging.inspect(bytes, type)).isErr()).toBe(true);
+  });
+});

@@ -1,0 +1,172 @@
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { createLogger } from "../../../adapters/observability/logger.js";
+import { Metrics } from "../../../adapters/observability/metrics.js";
+import { OperationalReporter } from "../../../adapters/observability/reporter.js";
+import { withRequest } from "../../../adapters/observability/request-context.js";
+import { RequestObserver } from "../../../adapters/observability/request-observer.js";
+import type { OperationalEvent } from "../../../application/ports/reporter.js";
+import type { TaskId } from "../../../domain/task-id.js";
+
+const PROMPT = "a secret garden - at dawn";
+const KEY = `sk-${"k".repeat(43)}`;
+const taskId = "pan_1" as TaskId;
+
+const lines = () => {
+  const written: string[] = [];
+  const logger = createLogger("info", { write: (line) => void written.push(line) });
+  return { logger, written, parsed: () => written.map((line) => JSON.parse(line)) };
+};
+
+/** As a database driver throws it: the whole statement, its values included, and then what went wrong. */
+const databaseError = () => {
+  const cause = new Error(
+    `insert into "task" ("prompt") values ('${PROMPT}\nsecond line') - UNIQUE constraint failed: task.id`,
+  );
+  return Object.assign(new Error(cause.message, { cause }), {
+    name: "UniqueConstraintViolationException",
+    code: "23505",
+  });
+};
+
+const events: OperationalEvent[] = [
+  { kind: "task_submitted", taskId, upstreamTaskId: "up-1" },
+  { kind: "task_succeeded", taskId, seconds: 42 },
+  { kind: "task_failed", taskId, reason: "refused", detail: `401 for ${KEY}` },
+  { kind: "possible_orphan", taskId, detail: "time-out" },
+  { kind: "submission_recovered", taskId, upstreamTaskId: "up-1" },
+  { kind: "provider_unavailable", taskId, detail: "503" },
+  { kind: "image_status", taskId, status: "saved", detail: "" },
+  { kind: "work_failed", work: "settle", taskId, error: databaseError() },
+  { kind: "work_failed", work: "settle", taskId, error: `not even an error, but ${KEY}` },
+];
+
+describe("the log", () => {
+  it.each(events)("has one line for %o, with its task and without key or prompt", (event) => {
+    const { logger, written, parsed } = lines();
+    new OperationalReporter(logger, new Metrics()).report(event);
+    expect(parsed()).toEqual([expect.objectContaining({ event: event.kind, taskId })]);
+    expect(written.join()).not.toMatch(/secret garden|second line|sk-k/);
+  });
+
+  it("says of an error what it is, where it came from and what the database said", () => {
+    const { logger, parsed } = lines();
+    logger.error({ error: databaseError() });
+    const message = "UNIQUE constraint failed: task.id";
+    expect(parsed()[0].error).toMatchObject({
+      type: "UniqueConstraintViolationException",
+      code: "23505",
+      message,
+      cause: { message },
+    });
+    expect(parsed()[0].error.stack).toContain("observability.test.ts");
+  });
+
+  it("leaves out secrets and prompts wherever somebody logs them", () => {
+    const { logger, written } = lines();
+    const secrets = {
+      authorization: `Bearer ${KEY}`,
+      "x-api-key": KEY,
+      password: "hunter2",
+      prompt: PROMPT,
+      cookie: "session=abc",
+    };
+    logger.info(secrets, `with ${KEY}`);
+    logger.info({ headers: secrets });
+    logger.info({ request: { body: secrets } });
+    expect(written).toHaveLength(3);
+    expect(written.join()).not.toMatch(/sk-k|hunter2|garden|session=abc/);
+  });
+
+  it("marks each line with the request that it belongs to, also after a wait", async () => {
+    const { logger, parsed } = lines();
+    const handle = (requestId: string) =>
+      withRequest({ requestId }, async () => {
+        logger.info("begins");
+        await setImmediate();
+        logger.info("ends");
+      });
+    await Promise.all([handle("one"), handle("two")]);
+    logger.info("nobody's");
+    expect(parsed().map(({ requestId, msg }) => [requestId, msg])).toEqual([
+      ["one", "begins"],
+      ["two", "begins"],
+      ["one", "ends"],
+      ["two", "ends"],
+      [undefined, "nobody's"],
+    ]);
+  });
+
+  it("is silent below its level, and gives time and level as words", () => {
+    const { logger, parsed } = lines();
+    logger.debug("unheard");
+    logger.warn("heard");
+    expect(parsed()).toEqual([
+      { level: "warn", time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), msg: "heard" },
+    ]);
+  });
+});
+
+describe("the metrics", () => {
+  it("count every event", async () => {
+    const metrics = new Metrics();
+    const reporter = new OperationalReporter(lines().logger, metrics);
+    for (const event of events) reporter.report(event);
+    const text = await metrics.text();
+    for (const line of [
+      "panorama_tasks_submitted_total 1",
+      "panorama_task_duration_seconds_sum 42",
+      'panorama_tasks_failed_total{reason="refused"} 1',
+      "panorama_possible_orphans_total 1",
+      "panorama_submissions_recovered_total 1",
+      "panorama_provider_unavailable_total 1",
+      'panorama_image_attempts_total{status="saved"} 1',
+      'panorama_work_failures_total{work="settle"} 2',
+    ]) {
+      expect(text.split("\n")).toContain(line);
+    }
+  });
+
+  it("measure requests by method, route pattern and status, and those in flight", async () => {
+    const metrics = new Metrics();
+    const { logger, parsed } = lines();
+    const observer = new RequestObserver(logger, metrics);
+    observer.run("one", () => logger.info("handled"));
+    observer.run("two", () => {});
+    observer.finished({
+      requestId: "one",
+      method: "GET",
+      route: "/panoramas/:id",
+      status: 200,
+      seconds: 0.02,
+      aborted: false,
+    });
+    const text = await metrics.text();
+    expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/panoramas/:id",status="200"} 1');
+    expect(text).toContain(
+      'http_request_duration_seconds_bucket{le="0.025",method="GET",route="/panoramas/:id",status="200"} 1',
+    );
+    expect(text).toContain("http_requests_in_flight 1");
+    expect(parsed()).toEqual([
+      expect.objectContaining({ msg: "handled", requestId: "one" }),
+      expect.objectContaining({ event: "request", requestId: "one", route: "/panoramas/:id", status: 200 }),
+    ]);
+  });
+
+  it("are each instance's own, and tell of the process too", async () => {
+    const [one, other] = [new Metrics(), new Metrics()];
+    one.possibleOrphans.inc();
+    expect(await one.text()).toContain("panorama_possible_orphans_total 1");
+    expect(await other.text()).toContain("panorama_possible_orphans_total 0");
+    expect(await other.text()).toContain("process_resident_memory_bytes");
+  });
+});
+
+describe("a request that ends in a bug", () => {
+  it("is logged with its id, and without the values of the statement", () => {
+    const { logger, written, parsed } = lines();
+    new RequestObserver(logger, new Metrics()).failed("one", databaseError());
+    expect(parsed()[0]).toMatchObject({ level: "error", event: "request_failed", requestId: "one" });
+    expect(written.join()).not.toContain("garden");
+  });
+});

@@ -1,0 +1,217 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { Worker } from "node:worker_threads";
+import { afterAll, describe, expect, it } from "vitest";
+import { PaintPool } from "../../../../adapters/provider/local/paint-pool.js";
+import type { Reference } from "../../../../adapters/provider/local/painter/references.js";
+import { sceneOf } from "../../../../adapters/provider/local/painter/scene.js";
+
+const pool = new PaintPool(2);
+afterAll(() => pool.close());
+
+const WIDTH = 512;
+const HEIGHT = 256;
+
+const painted = async (
+  prompt: string | undefined,
+  width = WIDTH,
+  references: Reference[] = [],
+): Promise<Uint8Array> => {
+  const size = { widthPixels: width, heightPixels: width / 2 };
+  return (await pool.paint({ scene: sceneOf(prompt, references), references, size }))._unsafeUnwrap();
+};
+
+/** Mean difference of two columns, in steps of one byte. */
+const columnDifference = (pixels: Uint8Array, one: number, other: number): number => {
+  let sum = 0;
+  for (let row = 0; row < HEIGHT; row++) {
+    for (let channel = 0; channel < 3; channel++) {
+      const at = (column: number) => pixels[(row * WIDTH + column) * 3 + channel]!;
+      sum += Math.abs(at(one) - at(other));
+    }
+  }
+  return sum / (HEIGHT * 3);
+};
+
+/** The standard deviation within a row, the mean of its channels. */
+const rowDeviation = (pixels: Uint8Array, row: number): number => {
+  let deviations = 0;
+  for (let channel = 0; channel < 3; channel++) {
+    const values = Array.from({ length: WIDTH }, (_, column) => pixels[(row * WIDTH + column) * 3 + channel]!);
+    const mean = values.reduce((sum, value) => sum + value, 0) / WIDTH;
+    deviations += Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / WIDTH);
+  }
+  return deviations / 3;
+};
+
+const brightness = (pixels: Uint8Array): number => pixels.reduce((sum, value) => sum + value, 0) / pixels.length;
+
+const meanOf = (pixels: Uint8Array, channel: number, fromRow: number, toRow: number): number => {
+  let sum = 0;
+  for (let at = fromRow * WIDTH; at < toRow * WIDTH; at++) sum += pixels[at * 3 + channel]!;
+  return sum / ((toRow - fromRow) * WIDTH);
+};
+
+describe("the painted sphere", () => {
+  it.each([
+    "a lake in the mountains at sunset",
+    "a snowy forest at night under the aurora",
+    "city skyline at dusk",
+    "desert dunes at noon",
+    "nebula in deep space",
+    "thunderstorm over the ocean",
+    "a tropical beach",
+    "coral reef underwater",
+    "mars",
+    "volcano",
+    "autumn forest in the mist",
+    "spring meadow at sunrise",
+  ])("closes without a seam, and both poles are single points: %s", async (prompt) => {
+    const pixels = await painted(prompt);
+    const inner = Array.from({ length: WIDTH - 1 }, (_, column) => columnDifference(pixels, column, column + 1));
+    expect(columnDifference(pixels, WIDTH - 1, 0)).toBeLessThanOrEqual(Math.max(...inner));
+    expect(rowDeviation(pixels, 0)).toBeLessThan(6);
+    expect(rowDeviation(pixels, HEIGHT - 1)).toBeLessThan(6);
+    expect(brightness(pixels)).toBeGreaterThan(4);
+    expect(brightness(pixels)).toBeLessThan(250);
+  });
+
+  it("is the same for the same prompt, whatever its blanks and capitals", async () => {
+    const first = await painted("a lake in the mountains");
+    expect(await painted("a lake in the mountains")).toEqual(first);
+    expect(await painted("  A lake  in the Mountains")).toEqual(first);
+  });
+
+  it("is another one for another prompt, also of the same kind", async () => {
+    expect(await painted("a lake in the mountains")).not.toEqual(await painted("a lake in the high mountains"));
+  });
+
+  it("is the same picture at every size", async () => {
+    const small = await painted("a lake in the mountains");
+    const large = await painted("a lake in the mountains", WIDTH * 2);
+    let difference = 0;
+    for (let row = 0; row < HEIGHT; row++) {
+      for (let column = 0; column < WIDTH; column++) {
+        const at = (x: number, y: number) => large[((row * 2 + y) * WIDTH * 2 + column * 2 + x) * 3]!;
+        const mean = (at(0, 0) + at(1, 0) + at(0, 1) + at(1, 1)) / 4;
+        difference += Math.abs(mean - small[(row * WIDTH + column) * 3]!);
+      }
+    }
+    expect(difference / (WIDTH * HEIGHT)).toBeLessThan(5);
+  });
+});
+
+describe("the words of the prompt", () => {
+  it("night is darker than day", async () => {
+    expect(brightness(await painted("mountains at night"))).toBeLessThan(
+      brightness(await painted("mountains at noon")) * 0.5,
+    );
+  });
+
+  it("a clear sky at noon is blue, the sky of Mars is not", async () => {
+    const earth = await painted("clear sky over a meadow at noon");
+    const mars = await painted("the plains of mars");
+    expect(meanOf(earth, 2, 0, 100)).toBeGreaterThan(meanOf(earth, 0, 0, 100) * 1.3);
+    expect(meanOf(mars, 0, 0, 100)).toBeGreaterThan(meanOf(mars, 2, 0, 100) * 1.3);
+  });
+
+  it("a meadow is green below the horizon, snow is white, sand is yellow", async () => {
+    const below = async (prompt: string) => {
+      const pixels = await painted(prompt);
+      return [0, 1, 2].map((channel) => meanOf(pixels, channel, 170, 256)) as [number, number, number];
+    };
+    const [meadowRed, meadowGreen, meadowBlue] = await below("a green meadow at noon");
+    expect(meadowGreen).toBeGreaterThan(Math.max(meadowRed, meadowBlue));
+    expect(Math.min(...(await below("a snow field in winter at noon")))).toBeGreaterThan(150);
+    const [sandRed, sandGreen, sandBlue] = await below("sand dunes at noon");
+    expect(sandRed).toBeGreaterThan(sandGreen);
+    expect(sandGreen).toBeGreaterThan(sandBlue * 1.2);
+  });
+
+  it("are whole words: a knight brings no night, a starfish no stars", () => {
+    expect(sceneOf("a knight and a starfish at noon", []).stars).toBe(0);
+    expect(sceneOf("stars at night", []).stars).toBeGreaterThan(0);
+  });
+});
+
+describe("reference images", () => {
+  const aReference = (red: number, green: number, blue: number): Reference => {
+    const pixels = new Uint8Array(64 * 48 * 3);
+    for (let at = 0; at < pixels.length; at += 3) pixels.set([red, green, blue], at);
+    return { widthPixels: 64, heightPixels: 48, pixels };
+  };
+  const pixelAt = (pixels: Uint8Array, column: number) => [
+    ...pixels.subarray(((HEIGHT / 2) * WIDTH + column) * 3).subarray(0, 3),
+  ];
+
+  it("hang ahead, and evenly around if there are several", async () => {
+    const references = [aReference(200, 10, 10), aReference(10, 200, 10), aReference(10, 10, 200)];
+    const pixels = await painted("a lake", WIDTH, references);
+    const [ahead, second, third] = [0, 1, 2].map((index) =>
+      pixelAt(pixels, ((WIDTH / 2 + (index * WIDTH) / 3) % WIDTH) | 0),
+    );
+    for (const [pixel, channel] of [
+      [ahead, 0],
+      [second, 1],
+      [third, 2],
+    ] as const) {
+      expect(pixel![channel]).toBeGreaterThan(185);
+      expect(Math.max(...pixel!.filter((_, index) => index !== channel))).toBeLessThan(25);
+    }
+  });
+
+  it("fade into the landscape without an edge", async () => {
+    const pixels = await painted("clear sky over the ocean at noon", WIDTH, [aReference(250, 40, 40)]);
+    for (let column = 1; column < WIDTH; column++) {
+      const row = 110;
+      const at = (x: number) => pixels[(row * WIDTH + x) * 3 + 2]!;
+      expect(Math.abs(at(column) - at(column - 1))).toBeLessThan(30);
+    }
+  });
+
+  it("give the landscape its colours where there is no prompt", async () => {
+    const red = await painted(undefined, WIDTH, [aReference(200, 60, 40)]);
+    const blue = await painted(undefined, WIDTH, [aReference(40, 90, 200)]);
+    // Behind the viewer, where no reference hangs.
+    const behind = (pixels: Uint8Array) => pixels.subarray(60 * WIDTH * 3, 60 * WIDTH * 3 + 30);
+    const warmth = (pixels: Uint8Array) => behind(pixels)[0]! - behind(pixels)[2]!;
+    expect(warmth(red)).toBeGreaterThan(warmth(blue) + 40);
+  });
+});
+
+describe("the paint pool", () => {
+  it("leaves the event loop free while it paints the largest picture", async () => {
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    await painted("a lake in the mountains", 3840);
+    delay.disable();
+    expect(delay.max / 1e6).toBeLessThan(250);
+  });
+
+  it("fails one job cleanly when its worker crashes, and paints the next with a new one", async () => {
+    let started = 0;
+    const crashing = () => {
+      started++;
+      return new Worker(
+        'require("node:worker_threads").parentPort.once("message", () => { throw new Error("crashed") })',
+        {
+          eval: true,
+        },
+      );
+    };
+    const crashes = new PaintPool(1, crashing);
+    const picture = { scene: sceneOf("a lake", []), references: [], size: { widthPixels: 256, heightPixels: 128 } };
+    const failed = await Promise.all([crashes.paint(picture), crashes.paint(picture)]);
+    for (const result of failed) expect(result._unsafeUnwrapErr()).toEqual({ kind: "crashed", reason: "crashed" });
+    expect(started).toBe(2);
+    await crashes.close();
+  });
+
+  it("fails what it has not painted yet when it is closed, and takes nothing more", async () => {
+    const closing = new PaintPool(1);
+    const picture = { scene: sceneOf("a lake", []), references: [], size: { widthPixels: 1024, heightPixels: 512 } };
+    const jobs = [closing.paint(picture), closing.paint(picture)];
+    await closing.close();
+    for (const job of jobs) expect((await job)._unsafeUnwrapErr().kind).toBe("closed");
+    expect((await closing.paint(picture))._unsafeUnwrapErr().kind).toBe("closed");
+  });
+});

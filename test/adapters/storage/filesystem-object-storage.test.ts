@@ -1,0 +1,126 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FilesystemObjectStorage } from "../../../adapters/storage/filesystem-object-storage.js";
+import { panoramaName, referenceImageName } from "../../../domain/object-name.js";
+import { objectStorageContract } from "../../support/contracts/object-storage-contract.js";
+import { scratchFolder } from "../../support/scratch-folder.js";
+
+const ASSET_URL = "http://localhost:8080/assets";
+const REFERENCE_URL = "https://localhost:8443/assets";
+const open = (folder: string) => FilesystemObjectStorage.open(folder, ASSET_URL, REFERENCE_URL);
+const panorama = panoramaName("Az09_-".repeat(4));
+const reference = referenceImageName("ab".repeat(32), "image/webp");
+
+describe("object storage in the file system", () => {
+  objectStorageContract(async () => open(await scratchFolder()));
+
+  it("keeps each object in a file of its name, and has panoramas and references at their own URLs", async () => {
+    const folder = await scratchFolder();
+    const storage = await open(folder);
+    await storage.put(panorama, Buffer.from("panorama"));
+    await storage.put(reference, Buffer.from("reference"));
+    expect(await readFile(join(folder, panorama), "utf8")).toBe("panorama");
+    expect(await readFile(join(folder, reference), "utf8")).toBe("reference");
+    expect(storage.urlOf(panorama)).toBe(`${ASSET_URL}/${panorama}`);
+    expect(storage.urlOf(reference)).toBe(`${REFERENCE_URL}/${reference}`);
+    expect(storage.nameOf(`${REFERENCE_URL}/${panorama}`)).toBeUndefined();
+  });
+
+  it("still has the objects when it is opened again", async () => {
+    const folder = await scratchFolder();
+    await (await open(folder)).put(panorama, Buffer.from("kept"));
+    const read = await (await open(folder)).read(panorama);
+    expect(Buffer.from(read._unsafeUnwrap()).toString()).toBe("kept");
+  });
+
+  it("tells size and type of an object, and streams any range of its bytes", async () => {
+    const storage = await open(await scratchFolder());
+    const bytes = Buffer.from("0123456789");
+    await storage.put(reference, bytes);
+    expect((await storage.stat(reference))._unsafeUnwrap()).toEqual({ sizeBytes: 10, contentType: "image/webp" });
+    expect((await storage.stat(panorama))._unsafeUnwrapErr().kind).toBe("not_found");
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 9 }), async (one, other) => {
+        const [start, end] = [Math.min(one, other), Math.max(one, other)];
+        expect(await buffer(storage.stream(reference, start, end))).toEqual(bytes.subarray(start, end + 1));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it("finds the name behind a URL just if it is the URL of that name, whatever surrounds it", async () => {
+    const storage = await open(await scratchFolder());
+    const piece = fc.oneof(
+      fc.constantFrom(ASSET_URL, REFERENCE_URL, "/", panorama, reference, "..", "%2f", "?", "#", "@", "https://"),
+      fc.string({ maxLength: 6 }),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
+        const url = pieces.join("");
+        const name = storage.nameOf(url);
+        if (name !== undefined) expect(storage.urlOf(name)).toBe(url);
+        else expect([`${ASSET_URL}/${panorama}`, `${REFERENCE_URL}/${reference}`]).not.toContain(url);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("answers with a value when the disk refuses to work", async () => {
+    const folder = await scratchFolder();
+    const storage = await open(folder);
+    await mkdir(join(folder, panorama)); // a folder where a file should be cannot be read
+    expect((await storage.read(panorama))._unsafeUnwrapErr().kind).toBe("storage_unavailable");
+    await rm(join(folder, "incoming"), { recursive: true });
+    expect((await storage.put(reference, Buffer.from("bytes")))._unsafeUnwrapErr().kind).toBe("storage_unavailable");
+  });
+
+  it("leaves nothing of its writes lying about, and clears what killed writes have left an hour ago", async () => {
+    const folder = await scratchFolder();
+    const incoming = join(folder, "incoming");
+    await (await open(folder)).put(panorama, Buffer.from("bytes"));
+    expect(await readdir(incoming)).toEqual([]);
+
+    await writeFile(join(incoming, "killed"), "half");
+    await writeFile(join(incoming, "at-work"), "half");
+    const twoHoursAgo = new Date(Date.now() - 2 * 60 * 60 * 1000);
+    await utimes(join(incoming, "killed"), twoHoursAgo, twoHoursAgo);
+    await open(folder);
+    expect(await readdir(incoming)).toEqual(["at-work"]);
+  });
+
+  it("never shows half an object, at whatever moment the process is killed", async () => {
+    for (const killAfterWrites of [0, 1, 3]) {
+      const folder = await scratchFolder();
+      const writer = spawn(process.execPath, ["--import", "tsx", "test/adapters/storage/killed-writer.ts", folder], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const exited = once(writer, "exit");
+      await new Promise<void>((resolve) => {
+        let output = "";
+        writer.stdout.on("data", (chunk: Buffer) => {
+          output += chunk.toString();
+          if (output.split("\n").length > killAfterWrites + 1) resolve();
+        });
+      });
+      await someBytesAreIncoming(join(folder, "incoming"));
+      writer.kill("SIGKILL");
+      await exited;
+
+      const objects = await readdir(join(folder, "panoramas"));
+      expect(objects.length).toBeGreaterThan(killAfterWrites);
+      for (const object of objects) {
+        const bytes = await readFile(join(folder, "panoramas", object));
+        expect(bytes.equals(Buffer.alloc(4_000_000, Number.parseInt(object, 10) % 256))).toBe(true);
+      }
+    }
+  });
+});
+
+const someBytesAreIncoming = async (folder: string): Promise<void> => {
+  while ((await readdir(folder)).length === 0);
+};

@@ -1,0 +1,10 @@
+import { FilesystemObjectStorage } from "../../../adapters/storage/filesystem-object-storage.js";
+import { panoramaName } from "../../../domain/object-name.js";
+
+// A process that puts one large object after the other until it is killed; each is filled with one byte of its own.
+const [folder = ""] = process.argv.slice(2);
+const storage = await FilesystemObjectStorage.open(folder, "http://assets.test", "https://assets.test");
+for (let number = 0; ; number += 1) {
+  await storage.put(panoramaName(String(number).padStart(22, "0")), Buffer.alloc(4_000_000, number % 256));
+  console.log(number);
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { RandomIds } from "../../../adapters/system/random-ids.js";
+import { parseApiKeySecret } from "../../../domain/api-key.js";
+import { panoramaName, parseObjectName } from "../../../domain/object-name.js";
+import { parseSlug } from "../../../domain/slug.js";
+
+describe("random ids", () => {
+  const ids = new RandomIds();
+
+  it.each<[string, () => string]>([
+    ["pan_", () => ids.taskId()],
+    ["acct_", () => ids.accountId()],
+    ["ord_", () => ids.orderId()],
+    ["key_", () => ids.apiKeyId()],
+  ])("begin with %s, are unique, and sort as they were made", (prefix, make) => {
+    const made = Array.from({ length: 5000 }, make);
+    expect(made.every((id) => id.startsWith(prefix) && /^[0-9a-f]{32}$/.test(id.slice(prefix.length)))).toBe(true);
+    expect(new Set(made).size).toBe(made.length);
+    expect([...made].sort()).toEqual(made);
+  });
+
+  it("are what the domain takes for a key, a slug and an object name", () => {
+    const secret = ids.apiKeySecret();
+    expect(parseApiKeySecret(secret)).toBe(secret);
+    const slug = ids.slug();
+    expect(parseSlug(slug)).toBe(slug);
+    const name = panoramaName(ids.unguessable());
+    expect(parseObjectName(name)).toBe(name);
+  });
+
+  it("have 128 random bits where they must not be guessed", () => {
+    const made = Array.from({ length: 1000 }, () => Buffer.from(ids.unguessable(), "base64url"));
+    expect(made.every((bytes) => bytes.length === 16)).toBe(true);
+    expect(new Set(made.map((bytes) => bytes.toString("hex"))).size).toBe(1000);
+  });
+});

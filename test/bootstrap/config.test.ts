@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { readConfig } from "../../bootstrap/config.js";
+
+const valid = (environment: Record<string, string>) => readConfig(environment)._unsafeUnwrap();
+
+describe("the configuration", () => {
+  it("needs nothing to be set", () => {
+    expect(valid({})).toEqual({
+      host: "127.0.0.1",
+      port: 8080,
+      publicUrl: "http://localhost:8080",
+      assetUrl: "http://localhost:8080/assets",
+      referenceUrl: "https://localhost:8443/assets",
+      tlsPort: 8443,
+      dataDir: "./data",
+      submitTimeoutMilliseconds: 30_000,
+      generationDeadlineMilliseconds: 600_000,
+      localProviderDelayMilliseconds: 1_500,
+      demo: true,
+      logLevel: "info",
+    });
+  });
+
+  it("derives the URLs from the port, and takes an empty variable as one that is not set", () => {
+    expect(valid({ PORT: "9000", TLS_PORT: "9443", PUBLIC_URL: "" })).toMatchObject({
+      publicUrl: "http://localhost:9000",
+      assetUrl: "http://localhost:9000/assets",
+      referenceUrl: "https://localhost:9443/assets",
+    });
+  });
+
+  it("opens no TLS listener where images are served over https anyway", () => {
+    expect(valid({ PUBLIC_URL: "https://pano.example/", ASSET_URL: "https://cdn.example/assets/" })).toMatchObject({
+      publicUrl: "https://pano.example",
+      assetUrl: "https://cdn.example/assets",
+      referenceUrl: "https://cdn.example/assets",
+      tlsPort: undefined,
+    });
+  });
+
+  it("makes no demo account in production unless it is told to", () => {
+    expect(valid({ NODE_ENV: "production" }).demo).toBe(false);
+    expect(valid({ NODE_ENV: "production", DEMO: "true" }).demo).toBe(true);
+    expect(valid({ DEMO: "off" }).demo).toBe(false);
+  });
+
+  it.each([
+    ["PORT", "0"],
+    ["PORT", "http"],
+    ["PORT", "65536"],
+    ["TLS_PORT", "-1"],
+    ["PUBLIC_URL", "localhost:8080"],
+    ["ASSET_URL", "ftp://cdn.example"],
+    ["SUBMIT_TIMEOUT_MS", "soon"],
+    ["GENERATION_DEADLINE_MS", "1.5"],
+    ["LOCAL_PROVIDER_DELAY_MS", "-1"],
+    ["DEMO", "perhaps"],
+    ["LOG_LEVEL", "loud"],
+  ])("refuses %s=%s in one line that names it", (name, value) => {
+    const message = readConfig({ [name]: value })._unsafeUnwrapErr();
+    expect(message).toContain(`${name}="${value}"`);
+    expect(message).not.toContain("\n");
+  });
+});

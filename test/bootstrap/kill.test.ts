@@ -1,0 +1,97 @@
+import { randomUUID } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RestClient, type Task } from "../support/rest-client.js";
+import { Installation } from "../support/service-process.js";
+
+const ROUNDS = 10;
+const ACCOUNTS = 4;
+const CREDITS = 2_000;
+
+describe("kill -9 at random moments under load", () => {
+  let installation: Installation;
+
+  beforeAll(async () => {
+    installation = await Installation.create({
+      DEMO: "false",
+      SUBMIT_TIMEOUT_MS: "500",
+      LOCAL_PROVIDER_DELAY_MS: "300",
+    });
+  });
+  afterAll(() => installation.remove());
+
+  it(`loses nothing and doubles nothing in ${ROUNDS} rounds`, { timeout: 240_000 }, async () => {
+    const customers = await Promise.all(
+      Array.from({ length: ACCOUNTS }, async (_, index) => {
+        const email = `customer${index}@example.com`;
+        const credits = String(CREDITS);
+        const { json } = await installation.command(
+          "account",
+          "create",
+          "--email",
+          email,
+          "--credits",
+          credits,
+          "--key",
+        );
+        return new RestClient(installation.url, String(json.api_key));
+      }),
+    );
+    const accepted = new Map<string, RestClient>();
+    const unanswered: { client: RestClient; idempotencyKey: string }[] = [];
+
+    const createOne = async (client: RestClient): Promise<void> => {
+      const idempotencyKey = randomUUID();
+      const headers = { "idempotency-key": idempotencyKey };
+      const body = JSON.stringify({ prompt: "a small lake", resolution: "1k" });
+      const answer = await client.request("/panoramas", { method: "POST", body, headers }).then(
+        async (response) => ({ status: response.status, task: (await response.json()) as Task }),
+        () => undefined, // the service was killed: the customer cannot know what became of it
+      );
+      if (answer === undefined) unanswered.push({ client, idempotencyKey });
+      else if (answer.status === 202) accepted.set(answer.task.id, client);
+      else expect(answer.status).toBe(429);
+    };
+
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await installation.start();
+      const load = customers.flatMap((client) => Array.from({ length: 6 }, () => createOne(client)));
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 1_200));
+      expect(await installation.end("SIGKILL")).toBe("SIGKILL");
+      await Promise.all(load);
+    }
+
+    await installation.start();
+    const known = new Map<string, Task>();
+    for (const client of customers) {
+      for (const { id } of await all(client)) known.set(id, await client.untilKept(id));
+    }
+    for (const id of accepted.keys()) expect(known.get(id)?.output?.storage_status).toBe("saved");
+    for (const task of known.values()) expect(["succeeded", "failed"]).toContain(task.status);
+
+    // A customer who repeats what was never answered is charged for it once at most.
+    const { client, idempotencyKey } = unanswered[0] ?? { client: customers[0]!, idempotencyKey: randomUUID() };
+    const repeat = { prompt: "a small lake", resolution: "1k" };
+    const repeated = await client.create(repeat, { "idempotency-key": idempotencyKey });
+    known.set(repeated.id, await client.untilKept(repeated.id));
+
+    const spent = [...known.values()].filter(({ status }) => status === "succeeded").length * 4;
+    const balances = await Promise.all(customers.map((customer) => customer.credits()));
+    expect(balances.reduce((sum, balance) => sum + balance, 0)).toBe(ACCOUNTS * CREDITS - spent);
+    expect((await installation.command("ledger", "verify")).json).toEqual({ accounts: ACCOUNTS, findings: [] });
+    const files = await readdir(installation.dataDir, { recursive: true });
+    expect(files.filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+});
+
+const all = async (client: RestClient): Promise<Task[]> => {
+  const tasks: Task[] = [];
+  let cursor = "";
+  do {
+    const response = await client.request(`/panoramas?limit=100${cursor && `&cursor=${cursor}`}`);
+    const page = (await response.json()) as { data: Task[]; next_cursor: string | null };
+    tasks.push(...page.data);
+    cursor = page.next_cursor ?? "";
+  } while (cursor !== "");
+  return tasks;
+};

@@ -1,0 +1,125 @@
+import { readdir } from "node:fs/promises";
+import sharp from "sharp";
+import { Agent, fetch as fetchWith } from "undici";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RestClient, type Task } from "../support/rest-client.js";
+import { Installation } from "../support/service-process.js";
+
+describe("the service on a machine with nothing but Node.js", () => {
+  let installation: Installation;
+  let client: RestClient;
+
+  beforeAll(async () => {
+    installation = await Installation.create({ LOCAL_PROVIDER_DELAY_MS: "100" });
+    const ready = await installation.start();
+    expect(ready).toEqual({ url: installation.url, demo_api_key: expect.stringMatching(/^sk-[\w-]{43}$/) });
+    client = new RestClient(installation.url, ready.demo_api_key ?? "");
+  });
+
+  /** A customer of their own, so that no test uses up another one's rate limit. */
+  const customer = async (email: string): Promise<RestClient> => {
+    const { json } = await installation.command("account", "create", "--email", email, "--credits", "100", "--key");
+    return new RestClient(installation.url, String(json.api_key));
+  };
+
+  afterAll(() => installation.remove());
+
+  it.each([
+    ["1k", 1024, 512, 4],
+    ["2k", 2048, 1024, 6],
+    ["4k", 3840, 1920, 10],
+  ])(
+    "makes a %s panorama of %i × %i pixels for %i credits, which a 360° viewer takes as such",
+    async (resolution, width, height, cost) => {
+      const before = await client.credits();
+      const created = await client.create({ prompt: "a quiet lake at sunset", resolution });
+      expect(created).toEqual({ id: expect.any(String), status: "processing", credits_charged: cost });
+
+      const task = await client.untilKept(created.id);
+      expect(task.output?.storage_status).toBe("saved");
+      expect(task.output?.viewer_url).toBe(`${installation.url}/works/${task.output?.slug}`);
+
+      const response = await fetch(task.output?.image_url ?? "");
+      expect(response.headers.get("content-type")).toBe("image/jpeg");
+      const image = await sharp(Buffer.from(await response.arrayBuffer())).metadata();
+      expect(image).toMatchObject({ format: "jpeg", width, height });
+      const photoSphere = image.xmpAsString ?? "";
+      for (const property of ["FullPanoWidthPixels", "CroppedAreaImageWidthPixels"]) {
+        expect(photoSphere).toContain(`GPano:${property}="${width}"`);
+      }
+      expect(photoSphere).toContain('GPano:ProjectionType="equirectangular"');
+      expect(await client.credits()).toBe(before - cost);
+    },
+  );
+
+  it("takes an uploaded image as a reference as it is", async () => {
+    const png = await sharp({ create: { width: 64, height: 64, channels: 3, background: "#c03020" } })
+      .png()
+      .toBuffer();
+    const [url = ""] = await client.upload([new Blob([new Uint8Array(png)], { type: "image/png" })]);
+    expect(url).toMatch(new RegExp(`^https://localhost:${installation.tlsPort}/assets/references/[0-9a-f]{64}\\.png$`));
+    const trusting = new Agent({ connect: { rejectUnauthorized: false } });
+    const opened = await fetchWith(url, { dispatcher: trusting });
+    expect(Buffer.from(await opened.arrayBuffer()).equals(png)).toBe(true);
+    await trusting.close();
+
+    const { id } = await client.create({ image_urls: [url], resolution: "1k" });
+    const task = await client.untilKept(id);
+    expect(task.output?.storage_status).toBe("saved");
+    const image = Buffer.from(await (await fetch(task.output?.image_url ?? "")).arrayBuffer());
+    const middle = await sharp(image).extract({ left: 507, top: 251, width: 10, height: 10 }).stats();
+    const [red = 0, green = 0] = middle.channels.map(({ mean }) => mean);
+    expect(red).toBeGreaterThan(green + 60);
+  });
+
+  it.each([
+    ["test:expired", "expired"],
+    ["test:storage-fail", "failed"],
+    ["test:no-thumb", "saved-no-thumb"],
+  ])("%s ends with the storage status %s", async (trigger, status) => {
+    const client = await customer(`${status}@example.com`);
+    const { id } = await client.create({ prompt: `a meadow ${trigger}`, resolution: "1k" });
+    expect((await client.untilKept(id)).output?.storage_status).toBe(status);
+  });
+
+  it("fails a test:fail task and refunds it", async () => {
+    const before = await client.credits();
+    const { id } = await client.create({ prompt: "a meadow test:fail", resolution: "4k" });
+    const task = await client.untilKept(id);
+    expect(task).toEqual({
+      id,
+      status: "failed",
+      credits_charged: 10,
+      error: { code: "generation_failed", message: expect.stringContaining("refunded") },
+    } satisfies Task);
+    expect(await client.credits()).toBe(before);
+  });
+
+  it("writes neither keys nor prompts into the log", () => {
+    expect(installation.log).toContain("POST");
+    expect(installation.log).not.toContain("sk-");
+    expect(installation.log).not.toContain("quiet lake");
+  });
+
+  it("keeps its books in order, and says so beside the running service", async () => {
+    const { json, status } = await installation.command("ledger", "verify");
+    expect(json).toEqual({ accounts: 4, findings: [] });
+    expect(status).toBe(0);
+  });
+
+  it("finishes what is in flight at SIGTERM, ends with 0, and starts again with everything it had", async () => {
+    const client = await customer("patient@example.com");
+    const waiting = await client.create({ prompt: "a forest", resolution: "4k" });
+    const creations = [1, 2].map((n) => client.create({ prompt: `a forest ${n}`, resolution: "1k" }));
+    const answered = Promise.all(creations);
+    await new Promise((resolve) => setImmediate(resolve));
+    const [created, exit] = [await answered, await installation.end("SIGTERM")];
+    expect(exit).toBe(0);
+
+    expect(await installation.start()).toEqual({ url: installation.url });
+    for (const { id } of [waiting, ...created]) {
+      expect((await client.untilKept(id)).output?.storage_status).toBe("saved");
+    }
+    expect(await readdir(`${installation.dataDir}/uploads`)).toEqual([]);
+  });
+});

@@ -1,0 +1,13 @@
+import { expect } from "vitest";
+
+/** Checks that an answer is the interface's error body with this status and code, and gives its message. */
+export const expectError = async (response: Response, status: number, code: string): Promise<string> => {
+  const text = await response.text();
+  expect(`${response.status} ${text}`).toMatch(new RegExp(`^${status} \\{"error":`));
+  const body = JSON.parse(text);
+  expect(body).toEqual({ error: { code, message: expect.stringMatching(/^\S.*[.!]$/) } });
+  expect(response.headers.get("content-type")).toBe("application/json");
+  expect(response.headers.get("x-request-id")).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
+  expect(response.headers.has("retry-after")).toBe(code === "rate_limited");
+  return body.error.message;
+};

@@ -1,0 +1,58 @@
+import { connect, type Socket } from "node:net";
+
+/** A TCP connection for what no well-behaved client sends. */
+export class RawConnection {
+  readonly socket: Socket;
+  private received = "";
+  private changed = () => {};
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on("data", (chunk) => {
+      this.received += chunk.toString("latin1");
+      this.changed();
+    });
+    socket.on("error", () => {}); // the other side may cut the connection
+    socket.on("close", () => this.changed());
+  }
+
+  static open(port: number): Promise<RawConnection> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, "127.0.0.1", () => resolve(new RawConnection(socket)));
+      socket.once("error", reject);
+    });
+  }
+
+  send(text: string | Uint8Array): void {
+    this.socket.write(typeof text === "string" ? Buffer.from(text, "latin1") : text);
+  }
+
+  /** Sends piece by piece, as fast as the other side reads. */
+  async sendAll(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; at += 65_536) {
+      await new Promise<void>((resolve) => this.socket.write(bytes.subarray(at, at + 65_536), () => resolve()));
+    }
+  }
+
+  /** The next whole answer with its body, by its content-length; or what came before the connection was closed. */
+  async response(): Promise<string> {
+    for (;;) {
+      const head = this.received.indexOf("\r\n\r\n") + 4;
+      const length = Number(/content-length: (\d+)/i.exec(this.received.slice(0, head))?.[1] ?? 0);
+      if (head >= 4 && this.received.length >= head + length) {
+        const response = this.received.slice(0, head + length);
+        this.received = this.received.slice(head + length);
+        return response;
+      }
+      if (this.socket.closed) return this.received;
+      await new Promise<void>((resolve) => {
+        this.changed = resolve;
+      });
+    }
+  }
+
+  /** Ends the connection in the middle of whatever it is in. */
+  close(): void {
+    this.socket.resetAndDestroy();
+  }
+}

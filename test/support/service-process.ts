@@ -1,0 +1,103 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const PANORAMA = "dist/bootstrap/panorama.cjs";
+
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === "object" && address ? resolve(address.port) : reject(new Error("no port")),
+      );
+    });
+  });
+
+/** The product as the operator has it: the compiled command, in processes of its own, on an empty data directory. */
+export class Installation {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly url: string;
+  readonly dataDir: string;
+  readonly tlsPort: number;
+  #process: ChildProcess | undefined;
+  #log = "";
+
+  private constructor(dataDir: string, port: number, tlsPort: number, environment: Record<string, string>) {
+    this.dataDir = dataDir;
+    this.tlsPort = tlsPort;
+    this.url = `http://localhost:${port}`;
+    this.environment = {
+      PATH: process.env.PATH,
+      PORT: String(port),
+      TLS_PORT: String(tlsPort),
+      DATA_DIR: dataDir,
+      ...environment,
+    };
+  }
+
+  static async create(environment: Record<string, string> = {}): Promise<Installation> {
+    const dataDir = await mkdtemp(join(tmpdir(), "panorama-test-"));
+    return new Installation(dataDir, await freePort(), await freePort(), environment);
+  }
+
+  /** What the process has written to its standard error: the log. */
+  get log(): string {
+    return this.#log;
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  /** Starts `panorama serve`; resolves, when it is ready, to what it printed. */
+  async start(environment: Record<string, string> = {}): Promise<{ url: string; demo_api_key?: string }> {
+    const child = spawn(process.execPath, [PANORAMA, "serve", "--json"], {
+      env: { ...this.environment, ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#process = child;
+    child.stderr.on("data", (chunk: Buffer) => {
+      this.#log += chunk.toString();
+    });
+    return new Promise((resolve, reject) => {
+      let printed = "";
+      child.stdout.on("data", (chunk: Buffer) => {
+        printed += chunk.toString();
+        if (printed.endsWith("\n")) resolve(JSON.parse(printed));
+      });
+      child.once("exit", (code) => reject(new Error(`the service ended with ${code}: ${this.#log}`)));
+    });
+  }
+
+  /** Sends the signal and resolves to the exit status, or the signal that ended the process. */
+  async end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
+    const child = this.#process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return null;
+    const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
+      child.once("exit", (code, by) => resolve(code ?? by));
+    });
+    child.kill(signal);
+    return ended;
+  }
+
+  /** Runs a command with `--json`, beside the service or without it. */
+  async command(...args: string[]): Promise<{ status: number; json: Record<string, unknown>; stderr: string }> {
+    const options = { env: this.environment };
+    const run = promisify(execFile)(process.execPath, [PANORAMA, ...args, "--json"], options);
+    const { status, stdout, stderr } = await run.then(
+      (done) => ({ status: 0, ...done }),
+      (failed: { code: number; stdout: string; stderr: string }) => ({ ...failed, status: failed.code }),
+    );
+    return { status, json: stdout === "" ? {} : JSON.parse(stdout), stderr };
+  }
+
+  async remove(): Promise<void> {
+    await this.end("SIGKILL");
+    await rm(this.dataDir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,54 @@
+import { deflateSync } from "node:zlib";
+import sharp, { type Sharp } from "sharp";
+import type { PixelSize } from "../../domain/resolution.js";
+
+/**
+ * A picture that goes on smoothly over its left and right edge, as a panorama does: red and green are waves around
+ * the horizon, blue falls from the zenith to the nadir.
+ */
+export const seamless = ({ widthPixels, heightPixels }: PixelSize): Sharp => {
+  const pixels = Buffer.alloc(widthPixels * heightPixels * 3);
+  for (let y = 0, at = 0; y < heightPixels; y += 1) {
+    for (let x = 0; x < widthPixels; x += 1) {
+      const angle = ((x + 0.5) / widthPixels) * 2 * Math.PI;
+      pixels[at++] = 128 + 100 * Math.sin(angle);
+      pixels[at++] = 128 + 100 * Math.sin(24 * angle + 1);
+      pixels[at++] = 255 - (255 * y) / heightPixels;
+    }
+  }
+  return sharp(pixels, { raw: { width: widthPixels, height: heightPixels, channels: 3 } });
+};
+
+/** A plain picture of one colour. */
+export const plain = ({ widthPixels: width, heightPixels: height }: PixelSize, background = "#336699"): Sharp =>
+  sharp({ create: { width, height, channels: 3, background }, limitInputPixels: false });
+
+/** A small PNG file that says, and is, a picture of any size: black, one bit a pixel. */
+export const bombPng = ({ widthPixels, heightPixels }: PixelSize): Buffer => {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(widthPixels, 0);
+  header.writeUInt32BE(heightPixels, 4);
+  header[8] = 1; // bit depth; all else is 0: grey, no interlacing
+  const pixels = deflateSync(Buffer.alloc(heightPixels * (1 + Math.ceil(widthPixels / 8))), { level: 9 });
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", pixels), chunk("IEND", Buffer.alloc(0))]);
+};
+
+const chunk = (type: string, data: Buffer): Buffer => {
+  const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, checksum]);
+};
+
+/** The checksum of PNG; Node's own is not there in version 20.19's types. */
+const crc32 = (bytes: Buffer): number => {
+  let remainder = 0xffffffff;
+  for (const byte of bytes) {
+    remainder ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) remainder = (remainder >>> 1) ^ (remainder & 1 ? 0xedb88320 : 0);
+  }
+  return ~remainder >>> 0;
+};
