@@ -8,9 +8,9 @@ import { MemoryRateLimits } from "../adapters/memory/memory-rate-limits.js";
 import { createLogger } from "../adapters/observability/logger.js";
 import { Metrics } from "../adapters/observability/metrics.js";
 import { OperationalReporter } from "../adapters/observability/reporter.js";
-import { openDatabase } from "../adapters/persistence/database.js";
 import { ManualPayments } from "../adapters/payments/manual-payments.js";
 import { StripePayments } from "../adapters/payments/stripe-payments.js";
+import { openDatabase } from "../adapters/persistence/database.js";
 import { SqlAccountStore } from "../adapters/persistence/sql-account-store.js";
 import { SqlSessionStore } from "../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../adapters/persistence/sql-task-store.js";
@@ -52,9 +52,7 @@ export const provideAdapters = (container: Container): void => {
   provide(container, T.accounts, [T.database], (database) => new SqlAccountStore(database));
   provide(container, T.sessions, [T.database], (database) => new SqlSessionStore(database));
   provide(container, T.payments, [T.config], ({ stripe, publicUrl }) =>
-    stripe === undefined
-      ? new ManualPayments()
-      : new StripePayments(stripe, publicUrl),
+    stripe === undefined ? new ManualPayments() : new StripePayments(stripe, publicUrl),
   );
 
   provide(container, T.storage, [T.config], ({ dataDir, assetUrl, referenceUrl }) =>

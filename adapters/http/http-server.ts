@@ -11,6 +11,7 @@ import { createPanoramaRoute } from "./create-panorama-route.js";
 import { guard } from "./guard.js";
 import { listPanoramasRoute } from "./list-panoramas-route.js";
 import { Listener, type TlsFiles } from "./listener.js";
+import { type McpDownload, mcpPackageRoute, mcpPageRoute } from "./mcp-routes.js";
 import type { Observer } from "./observer.js";
 import { openApiDocument } from "./openapi-document.js";
 import { type Check, healthRoute, metricsRoute, readinessRoute } from "./operations-routes.js";
@@ -19,7 +20,7 @@ import { readCreditsRoute } from "./read-credits-route.js";
 import { readPanoramaRoute } from "./read-panorama-route.js";
 import { json } from "./reply.js";
 import { type TemporaryImage, temporaryImageRoute } from "./temporary-image-route.js";
-import { emptyUploadsFolder, uploadImagesRoute } from "./upload-images-route.js";
+import { prepareUploadsFolder, uploadImagesRoute } from "./upload-images-route.js";
 
 export type HttpServerParts = {
   readonly authenticate: Authenticate;
@@ -37,6 +38,8 @@ export type HttpServerParts = {
   readonly assets: Assets | undefined;
   /** Absent where the provider has temporary URLs of its own. */
   readonly temporaryImage: TemporaryImage | undefined;
+  /** Absent where the MCP server is not built. */
+  readonly mcp: McpDownload | undefined;
   readonly checks: () => Promise<readonly Check[]>;
   /** In Prometheus's text format. */
   readonly metrics: () => Promise<string>;
@@ -49,7 +52,7 @@ export type HttpServerSettings = {
   readonly port: number;
   /** Origin of viewer links, without a slash at the end. */
   readonly publicUrl: string;
-  /** For uploads on their way in; it belongs to this server alone, which empties it at the start. */
+  /** For uploads on their way in; instances may share it. */
   readonly uploadsFolder: string;
   /** A second listener that serves the assets, and nothing else, under https. */
   readonly tls: (TlsFiles & { readonly port: number }) | undefined;
@@ -74,7 +77,7 @@ export class HttpServer {
   /** Resolves when every listener is open; rejects with one clear sentence, and none open, if one cannot be. */
   async start(): Promise<void> {
     const { host, port, tls, uploadsFolder } = this.settings;
-    await emptyUploadsFolder(uploadsFolder);
+    await prepareUploadsFolder(uploadsFolder);
     await this.main.listen(host, port);
     try {
       if (tls !== undefined) await this.secure?.listen(host, tls.port);
@@ -115,7 +118,7 @@ export class HttpServer {
     api("get", "/openapi.json", async () => json(200, description, { "access-control-allow-origin": "*" }));
   }
 
-  private addPages({ pages, assets, temporaryImage }: HttpServerParts): void {
+  private addPages({ pages, assets, temporaryImage, mcp }: HttpServerParts): void {
     for (const page of pages) {
       const method = page.method === "GET" ? "get" : "post";
       this.main.route(method, page.path, pageRoute(page, this.settings.uploadsFolder));
@@ -124,6 +127,10 @@ export class HttpServer {
       for (const listener of [this.main, this.secure]) {
         listener?.route("get", "/assets/:folder/:file", assetRoute(assets));
       }
+    }
+    if (mcp !== undefined) {
+      this.main.route("get", "/mcp", mcpPageRoute(mcp));
+      this.main.route("get", mcp.packagePath, mcpPackageRoute(mcp));
     }
     if (temporaryImage !== undefined) {
       this.main.route("get", "/generations/:name", temporaryImageRoute(temporaryImage));

@@ -67,8 +67,8 @@ describe("the service on a machine with nothing but Node.js", () => {
     const task = await client.untilKept(id);
     expect(task.output?.storage_status).toBe("saved");
     const image = Buffer.from(await (await fetch(task.output?.image_url ?? "")).arrayBuffer());
-    const middle = await sharp(image).extract({ left: 507, top: 251, width: 10, height: 10 }).stats();
-    const [red = 0, green = 0] = middle.channels.map(({ mean }) => mean);
+    const middle = await sharp(image).extract({ left: 507, top: 251, width: 10, height: 10 }).raw().toBuffer();
+    const [red = 0, green = 0] = middle;
     expect(red).toBeGreaterThan(green + 60);
   });
 
@@ -109,7 +109,7 @@ describe("the service on a machine with nothing but Node.js", () => {
 
   it("finishes what is in flight at SIGTERM, ends with 0, and starts again with everything it had", async () => {
     const client = await customer("patient@example.com");
-    const waiting = await client.create({ prompt: "a forest", resolution: "4k" });
+    const waiting = await client.create({ prompt: "a forest", resolution: "2k" });
     const creations = [1, 2].map((n) => client.create({ prompt: `a forest ${n}`, resolution: "1k" }));
     const answered = Promise.all(creations);
     await new Promise((resolve) => setImmediate(resolve));

@@ -142,7 +142,8 @@ export class WebService {
 
   async kept(owner: Person, body: Readonly<Record<string, unknown>> = {}): Promise<SucceededTask> {
     const task = await this.panorama(owner, body);
-    if (task.state !== "succeeded" || task.image.status !== "saved") throw new Error(`the image was not kept: ${JSON.stringify(this.reporter.events)}`);
+    if (task.state !== "succeeded" || task.image.status !== "saved")
+      throw new Error(`the image was not kept: ${JSON.stringify(this.reporter.events)}`);
     return task;
   }
 
@@ -206,6 +207,7 @@ export class WebService {
         storage,
         assets: storage,
         temporaryImage: undefined,
+        mcp: undefined,
         checks: async () => [],
         metrics: async () => "",
         observer: {

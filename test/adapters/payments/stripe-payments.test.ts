@@ -108,7 +108,9 @@ describe("an order that is paid through Stripe", () => {
     const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
     const page = await (await fetch(`${service.url}/account`, { headers: { cookie } })).text();
     const token = /name="form_token" value="(\w+)"/.exec(page)?.[1] ?? "";
-    const placed = await post("/account/orders", new URLSearchParams({ form_token: token, credits: "500" }), { cookie });
+    const placed = await post("/account/orders", new URLSearchParams({ form_token: token, credits: "500" }), {
+      cookie,
+    });
     expect(placed.headers.get("location")).toBe("https://checkout.stripe.com/c/pay/cs_test_1");
     const [order] = await service.accounts.listOrders(ann.id);
     expect(order?.state).toBe("pending");

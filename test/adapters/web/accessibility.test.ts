@@ -79,7 +79,9 @@ describe("accessibility", () => {
     await page.getByRole("radio", { name: /2K/ }).focus();
     await page.keyboard.press("ArrowRight");
     expect(await page.getByRole("radio", { name: /4K/ }).isChecked()).toBe(true);
-    expect(await page.evaluate("getComputedStyle(document.activeElement.nextElementSibling).outlineStyle")).toBe("solid");
+    expect(await page.evaluate("getComputedStyle(document.activeElement.nextElementSibling).outlineStyle")).toBe(
+      "solid",
+    );
     await tab.close();
   });
 });

@@ -69,7 +69,10 @@ describe("login and sessions", () => {
 
   it("refuses passwords that are too short, and says so", async () => {
     const answer = await post("/signup", { email: "short@example.com", password: "too short" });
-    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("Password must have 10 to 200")]);
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringContaining("Password must have 10 to 200"),
+    ]);
   });
 
   it("lets nobody guess on and on at one account, from wherever", async () => {

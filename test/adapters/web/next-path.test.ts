@@ -28,9 +28,12 @@ describe("where a login leads", () => {
   it("never leaves the site, whatever it is given", () => {
     const piece = fc.constantFrom("/", "\\", "evil.example", "@", ":", "?", "#", "..", "\t", "\n", "a", "%2f", "//");
     fc.assert(
-      fc.property(fc.array(piece).map((pieces) => pieces.join("")), (text) => {
-        expect(new URL(nextPath(text), "https://here.example").origin).toBe("https://here.example");
-      }),
+      fc.property(
+        fc.array(piece).map((pieces) => pieces.join("")),
+        (text) => {
+          expect(new URL(nextPath(text), "https://here.example").origin).toBe("https://here.example");
+        },
+      ),
     );
   });
 });

@@ -71,7 +71,10 @@ describe("the viewer", () => {
 
   it("turns gently by itself until it is touched, but not for readers who want no motion", async () => {
     const { slug } = await service.kept(ann);
-    const moving = await openTab(browser, service, { reducedMotion: "no-preference", viewport: { width: 1000, height: 600 } });
+    const moving = await openTab(browser, service, {
+      reducedMotion: "no-preference",
+      viewport: { width: 1000, height: 600 },
+    });
     await moving.page.goto(`/p/${slug}`);
     await ready(moving.page, "sphere");
     await expect.poll(() => quarterAt(moving.page, 480, 300), { timeout: 15_000 }).toBe(2);
@@ -95,7 +98,8 @@ describe("the viewer", () => {
   it("tells chats and networks what a public link shows", async () => {
     const { slug } = await service.kept(ann, { prompt: "a public place" });
     await tab.page.goto(`/p/${slug}`);
-    const meta = (name: string) => tab.page.locator(`meta[property="${name}"], meta[name="${name}"]`).getAttribute("content");
+    const meta = (name: string) =>
+      tab.page.locator(`meta[property="${name}"], meta[name="${name}"]`).getAttribute("content");
     expect(await meta("og:title")).toBe("a public place");
     expect(await meta("og:url")).toBe(`${service.url}/p/${slug}`);
     expect(await meta("twitter:card")).toBe("summary_large_image");
@@ -160,7 +164,11 @@ describe("the viewer", () => {
 
   it("fits a phone and obeys a finger", async () => {
     const { slug } = await service.kept(ann);
-    const phone = await openTab(browser, service, { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true });
+    const phone = await openTab(browser, service, {
+      viewport: { width: 390, height: 800 },
+      hasTouch: true,
+      isMobile: true,
+    });
     await phone.page.goto(`/p/${slug}`);
     await ready(phone.page, "sphere");
     expect(await phone.page.evaluate("document.documentElement.scrollWidth")).toBe(390);

@@ -51,7 +51,11 @@ describe("the works and the gallery", () => {
     await ready(tab.page, "sphere");
     expect([await quarterAt(tab.page, 300, 300), await quarterAt(tab.page, 700, 300)]).toEqual([1, 2]);
     const [task] = await service.tasks.list(ann.id, 10, undefined);
-    expect(task?.request).toMatchObject({ resolution: "1k", visibility: "private", prompt: "a meadow <i>in spring</i>" });
+    expect(task?.request).toMatchObject({
+      resolution: "1k",
+      visibility: "private",
+      prompt: "a meadow <i>in spring</i>",
+    });
     expect(new URL(tab.page.url()).pathname).toBe(`/works/${task?.slug}`);
   });
 
@@ -194,7 +198,11 @@ describe("the works and the gallery", () => {
 
   it("fits a phone", async () => {
     await service.kept(ann, { prompt: "on a phone" });
-    const phone = await openTab(browser, service, { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
+    const phone = await openTab(browser, service, {
+      viewport: { width: 360, height: 740 },
+      hasTouch: true,
+      isMobile: true,
+    });
     await logInAs(phone, ann);
     for (const path of ["/", "/gallery", "/works", "/account", "/login", "/signup"]) {
       await phone.page.goto(path);
