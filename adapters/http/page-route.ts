@@ -21,46 +21,52 @@ export type MountedPage = {
     readonly headers: Readonly<Record<string, string | undefined>>;
     readonly cookies: ReadonlyMap<string, string>;
     readonly remoteAddress: string;
-    readonly form: URLSearchParams;
-    readonly files: readonly UploadedFile[];
-    readonly bytes: Uint8Array;
-    readonly badBody: string | undefined;
+    readonly readBody: () => Promise<Body>;
   }) => Promise<Reply>;
 };
 
 /** A form without files, or a notice of a payment service: texts, and few of them. */
 const BODY_BYTES_MAX = 256 * 1024;
 
-type Body = { readonly form: URLSearchParams; readonly files: readonly UploadedFile[]; readonly bytes: Uint8Array };
+type Body = {
+  readonly form: URLSearchParams;
+  readonly files: readonly UploadedFile[];
+  readonly bytes: Uint8Array;
+  /** A sentence for people if the body broke a rule, and so is not there. */
+  readonly badBody: string | undefined;
+};
 
-/** Reads what the page takes, lets it answer, and then throws away the files that came with the request. */
+const NO_BODY: Body = { form: new URLSearchParams(), files: [], bytes: new Uint8Array(), badBody: undefined };
+
+/** Lets the page answer; it reads its body when it wants to. Files that came with the request are gone afterwards. */
 export const pageRoute =
   (page: MountedPage, uploadsFolder: string): Handler =>
   async (exchange) => {
-    if (page.body !== "files") return answer(page, exchange, await readWhole(page, exchange));
+    if (page.body !== "files") return answer(page, exchange, () => readWhole(page, exchange));
     const folder = await mkdtemp(join(uploadsFolder, "form-"));
     try {
-      const form = new URLSearchParams();
-      const received = await receiveFiles(exchange, folder, form);
-      // A file input in which nothing was chosen is sent as an empty file.
-      const chosen = received.map((files) => files.filter(({ sizeBytes }) => sizeBytes > 0));
-      const badBody = chosen.isErr() ? chosen.error.message : undefined;
-      return await answer(page, exchange, { ...NO_BODY, form, files: chosen.unwrapOr([]), badBody });
+      return await answer(page, exchange, () => readFiles(exchange, folder));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   };
 
-const NO_BODY: Body = { form: new URLSearchParams(), files: [], bytes: new Uint8Array() };
+const readFiles = async (exchange: Exchange, folder: string): Promise<Body> => {
+  const form = new URLSearchParams();
+  const received = await receiveFiles(exchange, folder, form);
+  // A file input in which nothing was chosen is sent as an empty file.
+  const files = received.unwrapOr([]).filter(({ sizeBytes }) => sizeBytes > 0);
+  return { ...NO_BODY, form, files, badBody: received.isErr() ? received.error.message : undefined };
+};
 
-const readWhole = async (page: MountedPage, exchange: Exchange): Promise<Body & { badBody: string | undefined }> => {
-  if (page.body === "none") return { ...NO_BODY, badBody: undefined };
+const readWhole = async (page: MountedPage, exchange: Exchange): Promise<Body> => {
   const chunks: Buffer[] = [];
   const read = await exchange.readBody(admit, async (chunk) => void chunks.push(chunk));
+  if (read.isErr()) return { ...NO_BODY, badBody: read.error.message };
   const bytes = Buffer.concat(chunks);
-  const badBody = read.isErr() ? read.error.message : undefined;
-  if (page.body === "raw") return { ...NO_BODY, bytes, badBody };
-  return { ...NO_BODY, form: new URLSearchParams(bytes.toString("utf8")), badBody };
+  return page.body === "raw"
+    ? { ...NO_BODY, bytes }
+    : { ...NO_BODY, form: new URLSearchParams(bytes.toString("utf8")) };
 };
 
 const admit = (bytes: number): Result<void, InvalidRequest> =>
@@ -68,9 +74,9 @@ const admit = (bytes: number): Result<void, InvalidRequest> =>
     ? ok(undefined)
     : err(invalidRequest(`request body: must have at most ${BODY_BYTES_MAX} bytes.`));
 
-const answer = (page: MountedPage, exchange: Exchange, body: Body & { readonly badBody: string | undefined }) =>
+const answer = (page: MountedPage, exchange: Exchange, readBody: () => Promise<Body>): Promise<Reply> =>
   page.handle({
-    ...body,
+    readBody,
     url: exchange.url,
     params: Object.fromEntries(
       [...page.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => [name, decoded(exchange.parameter(name))]),

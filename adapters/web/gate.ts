@@ -1,9 +1,11 @@
 import type { FindSession, Visitor } from "../../application/find-session.js";
 import { parseSessionToken, SESSION_SECONDS, type SessionToken } from "../../domain/session.js";
 import type { Layout } from "./layout.js";
-import { type PageReply, type PageRequest, redirect } from "./page.js";
+import { type PageBody, type PageReply, type PageRequest, redirect } from "./page.js";
 
 type Handler = (request: PageRequest) => Promise<PageReply>;
+type FormHandler = (request: PageRequest & PageBody) => Promise<PageReply>;
+type MemberFormHandler = (request: PageRequest & PageBody, visitor: Visitor) => Promise<PageReply>;
 type MemberHandler = (request: PageRequest, visitor: Visitor) => Promise<PageReply>;
 
 /** Who is there, and whether a form may do what it says. */
@@ -27,22 +29,28 @@ export class Gate {
   member(handler: MemberHandler): Handler {
     return async (request) => {
       const visitor = await this.visitor(request);
-      return visitor === undefined ? redirect(loginPath(request)) : handler(request, visitor);
+      const next = new URLSearchParams({ next: request.url });
+      return visitor === undefined ? redirect(`/login?${next}`) : handler(request, visitor);
     };
   }
 
   /** A form of somebody who is logged in: sent from one of our pages, by that session. */
-  memberForm(handler: MemberHandler): Handler {
-    return this.form(
-      this.member(async (request, visitor) =>
-        request.form.get("form_token") === visitor.formToken ? handler(request, visitor) : this.refuse(visitor),
-      ),
-    );
+  memberForm(handler: MemberFormHandler): Handler {
+    return async (request) => {
+      if (!this.isOurs(request)) return this.refuse(undefined);
+      const visitor = await this.visitor(request);
+      // What the form wanted is not done after the login: whoever sent it should look at it again.
+      if (visitor === undefined) return redirect("/login");
+      const body = await request.readBody();
+      const isTheirs = body.form.get("form_token") === visitor.formToken;
+      return isTheirs ? handler({ ...request, ...body }, visitor) : this.refuse(visitor);
+    };
   }
 
   /** A form of anybody, sent from one of our pages. */
-  form(handler: Handler): Handler {
-    return async (request) => (this.isOurs(request) ? handler(request) : this.refuse(undefined));
+  form(handler: FormHandler): Handler {
+    return async (request) =>
+      this.isOurs(request) ? handler({ ...request, ...(await request.readBody()) }) : this.refuse(undefined);
   }
 
   /** The cookie that logs the browser in. */
@@ -81,7 +89,3 @@ export class Gate {
     return { "set-cookie": `${this.cookieName}=${value}; ${attributes}` };
   }
 }
-
-/** After the login the reader comes back to a page, but what a form wanted to do is not done later on. */
-const loginPath = ({ url, form }: PageRequest): string =>
-  form.size > 0 ? "/login" : `/login?${new URLSearchParams({ next: url })}`;

@@ -20,6 +20,11 @@ export type PageRequest = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly cookies: ReadonlyMap<string, string>;
   readonly remoteAddress: string;
+  /** Reads the body, once, as the page takes it: not before it is clear that whoever sends it may. */
+  readonly readBody: () => Promise<PageBody>;
+};
+
+export type PageBody = {
   /** A form's fields; empty unless the page takes `fields` or `files`. */
   readonly form: URLSearchParams;
   /** They can be read until the page has answered. */

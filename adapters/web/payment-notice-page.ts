@@ -6,7 +6,8 @@ export const paymentNoticePage = (take: TakePaymentNotice): Page => ({
   method: "POST",
   path: "/payments/stripe",
   body: "raw",
-  handle: async ({ bytes, headers }) => {
+  handle: async ({ readBody, headers }) => {
+    const { bytes } = await readBody();
     const taken = await take(bytes, headers["stripe-signature"] ?? "");
     // An order that is not there will not be there later: an error would only have the notice sent again for days.
     return taken.isErr() && taken.error.kind === "forged_notice" ? text(400, taken.error.reason) : text(200, "taken");

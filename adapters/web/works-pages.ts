@@ -23,7 +23,7 @@ import type { Gate } from "./gate.js";
 import { type Html, html } from "./html.js";
 import { hiddenToken, type Layout } from "./layout.js";
 import { errorBox } from "./login-pages.js";
-import { type Page, type PageReply, type PageRequest, redirect } from "./page.js";
+import { type Page, type PageBody, type PageReply, type PageRequest, redirect } from "./page.js";
 import { dateOf, type Images, picture, thumbnailUrl, titleOf } from "./panorama-card.js";
 
 type Parts = {
@@ -49,7 +49,9 @@ export const worksPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: "/works",
       body: "none",
-      handle: gate.member((request, visitor) => worksPage(parts, 200, request, visitor)),
+      handle: gate.member((request, visitor) =>
+        worksPage(parts, 200, { ...request, form: new URLSearchParams() }, visitor),
+      ),
     },
     {
       method: "POST",
@@ -131,7 +133,7 @@ const sentence = (refusal: Refusal): string => {
 };
 
 /** The same rules, limits and prices as `POST /panoramas`; the write limit counts per account here. */
-const create = async (parts: Parts, request: PageRequest, visitor: Visitor): Promise<PageReply> => {
+const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> => {
   const refuse = (refusal: Refusal) => worksPage(parts, STATUS[refusal.kind], request, visitor, sentence(refusal));
   const { form, files, badBody } = request;
   if (badBody !== undefined) return refuse({ kind: "invalid_request", message: badBody });
@@ -163,7 +165,7 @@ const tooManyPictures: InvalidRequest = {
 const worksPage = async (
   { listTasks, readCredits, images, layout }: Parts,
   status: number,
-  { query, form }: PageRequest,
+  { query, form }: Pick<PageRequest & PageBody, "query" | "form">,
   visitor: Visitor,
   error?: string,
 ): Promise<PageReply> => {
