@@ -208,6 +208,22 @@ const steps: readonly Step[] = [
       ],
     },
   },
+  {
+    name: "002-shared-rate-limits",
+    up: {
+      sqlite: [], // one instance, which counts in memory
+      postgresql: [
+        // Unlogged: written with every request, and worth nothing after a minute. Half-filled pages keep updates in place.
+        `create unlogged table rate_limit (
+        api_key_id varchar(36) not null,
+        kind varchar(5) not null,
+        admissions bigint[] not null,
+        admitted boolean not null,
+        constraint rate_limit_pkey primary key (api_key_id, kind)
+      ) with (fillfactor = 50)`,
+      ],
+    },
+  },
 ];
 
 /** A list of classes, so that nothing is looked up by file name and the same steps run from sources and from a build. */
