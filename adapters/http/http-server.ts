@@ -19,7 +19,7 @@ import { readCreditsRoute } from "./read-credits-route.js";
 import { readPanoramaRoute } from "./read-panorama-route.js";
 import { json } from "./reply.js";
 import { type TemporaryImage, temporaryImageRoute } from "./temporary-image-route.js";
-import { emptyUploadsFolder, uploadImagesRoute } from "./upload-images-route.js";
+import { prepareUploadsFolder, uploadImagesRoute } from "./upload-images-route.js";
 import { privateViewerPage, viewerPage } from "./viewer-page.js";
 
 export type HttpServerParts = {
@@ -49,7 +49,7 @@ export type HttpServerSettings = {
   readonly port: number;
   /** Origin of viewer links, without a slash at the end. */
   readonly publicUrl: string;
-  /** For uploads on their way in; it belongs to this server alone, which empties it at the start. */
+  /** For uploads on their way in; instances may share it. */
   readonly uploadsFolder: string;
   /** A second listener that serves the assets, and nothing else, under https. */
   readonly tls: (TlsFiles & { readonly port: number }) | undefined;
@@ -74,7 +74,7 @@ export class HttpServer {
   /** Resolves when every listener is open; rejects with one clear sentence, and none open, if one cannot be. */
   async start(): Promise<void> {
     const { host, port, tls, uploadsFolder } = this.settings;
-    await emptyUploadsFolder(uploadsFolder);
+    await prepareUploadsFolder(uploadsFolder);
     await this.main.listen(host, port);
     try {
       if (tls !== undefined) await this.secure?.listen(host, tls.port);

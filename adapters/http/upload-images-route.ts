@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { err } from "neverthrow";
 import { z } from "zod";
@@ -38,8 +38,15 @@ export const uploadImagesRoute = (uploadImages: UploadImages, uploadsFolder: str
   };
 };
 
-/** Makes the folder, without what a killed process has left in it. */
-export const emptyUploadsFolder = async (folder: string): Promise<void> => {
-  await rm(folder, { recursive: true, force: true });
+/** No upload takes this long: what is older was left behind by a process that was killed. */
+const ABANDONED_AFTER_MILLISECONDS = 60 * 60 * 1000;
+
+/** Makes the folder, and clears it of what killed processes have left; others that are alive may share it. */
+export const prepareUploadsFolder = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY })); // gone meanwhile
+    if (mtimeMs < Date.now() - ABANDONED_AFTER_MILLISECONDS) await rm(path, { recursive: true, force: true });
+  }
 };

@@ -18,7 +18,7 @@ export class RandomIds implements Ids {
   }
 
   accountId(): AccountId {
-    return `acct_${sortable()}` as AccountId;
+    return `acc_${sortable()}` as AccountId;
   }
 
   orderId(): OrderId {

@@ -55,7 +55,7 @@ describe("kill -9 at random moments under load", () => {
 
     for (let round = 0; round < ROUNDS; round += 1) {
       await installation.start();
-      const load = customers.flatMap((client) => Array.from({ length: 6 }, () => createOne(client)));
+      const load = customers.flatMap((client) => Array.from({ length: 3 }, () => createOne(client)));
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 1_200));
       expect(await installation.end("SIGKILL")).toBe("SIGKILL");
       await Promise.all(load);

@@ -113,7 +113,10 @@ export class HttpService {
     settings: Partial<HttpServerSettings> = {},
   ): Promise<HttpService> {
     const service = new HttpService(await mkdtemp(join(tmpdir(), "panorama-http-")), parts, settings);
-    await service.server.start();
+    await service.server.start().catch(async (error: unknown) => {
+      await service.end();
+      throw error;
+    });
     return service;
   }
 

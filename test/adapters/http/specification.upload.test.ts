@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { ok } from "neverthrow";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { expectError } from "../../support/error-answer.js";
@@ -198,12 +198,16 @@ describe("POST /images", () => {
     expect(await expectError(response, 400, "invalid_request")).toContain("25 MiB");
   });
 
-  it("clears away at its start what a killed process has left", async () => {
+  it("clears away at its start what a killed process has left, and nothing of one that is alive", async () => {
     const uploadsFolder = `${service.folder}/left-over`;
-    await mkdir(`${uploadsFolder}/upload-1`, { recursive: true });
-    await writeFile(`${uploadsFolder}/upload-1/0`, "half an image");
+    for (const name of ["abandoned", "under-way"]) {
+      await mkdir(`${uploadsFolder}/${name}`, { recursive: true });
+      await writeFile(`${uploadsFolder}/${name}/0`, "half an image");
+    }
+    const twoHoursAgo = Date.now() / 1000 - 2 * 60 * 60;
+    await utimes(`${uploadsFolder}/abandoned`, twoHoursAgo, twoHoursAgo);
     const successor = await HttpService.start({}, { uploadsFolder });
-    expect(await readdir(uploadsFolder)).toEqual([]);
+    expect(await readdir(uploadsFolder)).toEqual(["under-way"]);
     await successor.end();
   });
 });

@@ -9,7 +9,7 @@ describe("random ids", () => {
 
   it.each<[string, () => string]>([
     ["pan_", () => ids.taskId()],
-    ["acct_", () => ids.accountId()],
+    ["acc_", () => ids.accountId()],
     ["ord_", () => ids.orderId()],
     ["key_", () => ids.apiKeyId()],
   ])("begin with %s, are unique, and sort as they were made", (prefix, make) => {
