@@ -68,6 +68,7 @@ const connect = async (url: string, connectionsMax: number, { connection, pool }
         ...connection,
       },
       acquireConnectionTimeout: ACQUIRE_MILLISECONDS,
+      log: { warn: () => {} }, // a lost connection is thrown as well, and standard output is not the driver's
       ...(pool && { pool }),
     },
   });
