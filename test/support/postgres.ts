@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chownSync, mkdtempSync, rmSync } from "node:fs";
+import { chownSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { MikroORM } from "@mikro-orm/core";
@@ -29,7 +29,8 @@ export class PostgresServer {
   static async start(): Promise<PostgresServer> {
     const folder = mkdtempSync(join(tmpdir(), "panorama-postgres-"));
     if (nobody !== undefined) chownSync(folder, nobody.uid, nobody.gid);
-    const server = new PostgresServer(process.env.PG_BIN ?? (await packagedServer()), folder, await freePort());
+    const bin = process.env.PG_BIN ?? reachable(await packagedServer(), folder);
+    const server = new PostgresServer(bin, folder, await freePort());
     const initdb = ["-D", "data", "-U", "test", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
     execFileSync(join(server.#bin, "initdb"), initdb, { ...server.#options, stdio: "pipe" });
     await server.startAgain();
@@ -106,6 +107,17 @@ const packagedServer = async (): Promise<string> => {
         "TEST_POSTGRES_URL to a running server on which databases may be made.",
       { cause: error },
     );
+  }
+};
+
+/** Nobody may not enter a checkout in somebody's home: then the binaries come along. */
+const reachable = (bin: string, folder: string): string => {
+  try {
+    execFileSync(join(bin, "initdb"), ["--version"], { ...nobody, stdio: "ignore" });
+    return bin;
+  } catch {
+    cpSync(dirname(bin), join(folder, "server"), { recursive: true, verbatimSymlinks: true });
+    return join(folder, "server", "bin");
   }
 };
 
