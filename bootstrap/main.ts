@@ -3,9 +3,11 @@ import { parseArgs } from "node:util";
 import { err, type Result } from "neverthrow";
 import { accountCreate } from "./commands/account.js";
 import type { Command, Output, Values } from "./commands/command.js";
+import { generate } from "./commands/generate.js";
 import { imageRetry } from "./commands/image.js";
 import { keyCreate, keyList, keyRevoke } from "./commands/key.js";
 import { ledgerShow, ledgerVerify } from "./commands/ledger.js";
+import { mcp } from "./commands/mcp.js";
 import { migrate } from "./commands/migrate.js";
 import { orderCreate, orderPay } from "./commands/order.js";
 import { serve } from "./commands/serve.js";
@@ -23,6 +25,8 @@ const COMMANDS: readonly Command[] = [
   ledgerShow,
   ledgerVerify,
   imageRetry,
+  generate,
+  mcp,
   migrate,
 ];
 
@@ -53,9 +57,17 @@ const run = async (args: readonly string[]): Promise<Result<Output | undefined, 
   }
 };
 
-const parse = ({ words, usage, options }: Command, args: string[]): Values | string => {
+const parse = ({ words, usage, options, positional }: Command, args: string[]): Values | string => {
   try {
-    return parseArgs({ args, options: { ...options, json: { type: "boolean" } }, strict: true }).values;
+    const { values, positionals } = parseArgs({
+      args,
+      options: { ...options, json: { type: "boolean" } },
+      strict: true,
+      allowPositionals: positional !== undefined,
+    });
+    if (positional === undefined || positionals.length === 0) return values;
+    if (positionals.length > 1) throw new Error("takes one prompt: put it in quotes.");
+    return { ...values, [positional]: positionals[0] };
   } catch (error) {
     return `panorama ${words} ${usage}: ${error instanceof Error ? error.message : String(error)}`;
   }

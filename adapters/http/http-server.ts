@@ -12,6 +12,7 @@ import { createPanoramaRoute } from "./create-panorama-route.js";
 import { guard } from "./guard.js";
 import { listPanoramasRoute } from "./list-panoramas-route.js";
 import { Listener, type TlsFiles } from "./listener.js";
+import { type McpDownload, mcpPackageRoute, mcpPageRoute } from "./mcp-routes.js";
 import type { Observer } from "./observer.js";
 import { openApiDocument } from "./openapi-document.js";
 import { type Check, healthRoute, metricsRoute, readinessRoute } from "./operations-routes.js";
@@ -37,6 +38,8 @@ export type HttpServerParts = {
   readonly assets: Assets | undefined;
   /** Absent where the provider has temporary URLs of its own. */
   readonly temporaryImage: TemporaryImage | undefined;
+  /** Absent where the MCP server is not built. */
+  readonly mcp: McpDownload | undefined;
   readonly checks: () => Promise<readonly Check[]>;
   /** In Prometheus's text format. */
   readonly metrics: () => Promise<string>;
@@ -115,13 +118,17 @@ export class HttpServer {
     api("get", "/openapi.json", async () => json(200, description, { "access-control-allow-origin": "*" }));
   }
 
-  private addPages({ findPublicPanorama, storage, assets, temporaryImage }: HttpServerParts): void {
+  private addPages({ findPublicPanorama, storage, assets, temporaryImage, mcp }: HttpServerParts): void {
     this.main.route("get", "/p/:slug", viewerPage(findPublicPanorama, storage));
     this.main.route("get", "/works/:slug", privateViewerPage);
     if (assets !== undefined) {
       for (const listener of [this.main, this.secure]) {
         listener?.route("get", "/assets/:folder/:file", assetRoute(assets));
       }
+    }
+    if (mcp !== undefined) {
+      this.main.route("get", "/mcp", mcpPageRoute(mcp));
+      this.main.route("get", mcp.packagePath, mcpPackageRoute(mcp));
     }
     if (temporaryImage !== undefined) {
       this.main.route("get", "/generations/:name", temporaryImageRoute(temporaryImage));

@@ -14,6 +14,8 @@ export type Command = {
   /** Its options, as the help shows them. */
   readonly usage: string;
   readonly options: NonNullable<ParseArgsConfig["options"]>;
+  /** The value that takes the one word which is no option, if the command takes one. */
+  readonly positional?: string;
   /** Options without which it does not run. */
   readonly required: readonly string[];
   /** Nothing is printed at its end if it has no output. An error is one line for the operator. */

@@ -109,7 +109,7 @@ describe("the service on a machine with nothing but Node.js", () => {
 
   it("finishes what is in flight at SIGTERM, ends with 0, and starts again with everything it had", async () => {
     const client = await customer("patient@example.com");
-    const waiting = await client.create({ prompt: "a forest", resolution: "4k" });
+    const waiting = await client.create({ prompt: "a forest", resolution: "2k" });
     const creations = [1, 2].map((n) => client.create({ prompt: `a forest ${n}`, resolution: "1k" }));
     const answered = Promise.all(creations);
     await new Promise((resolve) => setImmediate(resolve));

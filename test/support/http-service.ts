@@ -82,6 +82,7 @@ export class HttpService {
         storage,
         assets: undefined,
         temporaryImage: async (name) => this.temporaryImages.get(name),
+        mcp: undefined,
         checks: () => this.checks(),
         metrics: async () => "# HELP tests of the service\n",
         observer: {

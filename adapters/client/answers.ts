@@ -1,0 +1,44 @@
+import { z } from "zod";
+
+/** What the service answers, field by field as on the wire (specification, Resources). Fields unknown here are dropped. */
+const id = z.string().min(1);
+const creditsCharged = z.int().min(0);
+
+export const TASK_STATUSES = ["processing", "succeeded", "failed"] as const;
+export const STORAGE_STATUSES = ["uploading", "saved", "saved-no-thumb", "failed", "expired"] as const;
+
+export const panoramaOutputSchema = z.object({
+  image_url: z.string(),
+  slug: z.string(),
+  viewer_url: z.string(),
+  storage_status: z.enum(STORAGE_STATUSES),
+});
+export type PanoramaOutput = z.infer<typeof panoramaOutputSchema>;
+
+export const taskErrorSchema = z.object({ code: z.literal("generation_failed"), message: z.string() });
+
+/** `output` may be missing for a moment right after success. */
+export const panoramaTaskSchema = z.discriminatedUnion("status", [
+  z.object({ id, status: z.literal("processing"), credits_charged: creditsCharged }),
+  z.object({
+    id,
+    status: z.literal("succeeded"),
+    credits_charged: creditsCharged,
+    output: panoramaOutputSchema.optional(),
+  }),
+  z.object({ id, status: z.literal("failed"), credits_charged: creditsCharged, error: taskErrorSchema }),
+]);
+export type PanoramaTask = z.infer<typeof panoramaTaskSchema>;
+
+/** The answer to a creation. A repeated one may name a task that is over already. */
+export const createdTaskSchema = z.object({ id, status: z.enum(TASK_STATUSES), credits_charged: creditsCharged });
+export type CreatedTask = z.infer<typeof createdTaskSchema>;
+
+export const taskPageSchema = z.object({ data: z.array(panoramaTaskSchema), next_cursor: z.string().nullable() });
+export type TaskPage = z.infer<typeof taskPageSchema>;
+
+export const uploadedSchema = z.object({ image_urls: z.array(z.string()) });
+
+export const balanceSchema = z.object({ remaining_credits: z.int() });
+
+export const errorBodySchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });

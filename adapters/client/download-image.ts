@@ -1,0 +1,35 @@
+import { err, ok, type Result } from "neverthrow";
+import { type ImageType, imageTypeOf } from "../../domain/image-type.js";
+
+export type DownloadedImage = { readonly bytes: Uint8Array; readonly type: ImageType };
+
+type Limits = { readonly bytesMax: number; readonly seconds: number; readonly signal?: AbortSignal | undefined };
+
+/** Fetches an image that a task links to, without the API key: it may be on another host. The error says why not. */
+export const downloadImage = async (
+  url: string,
+  { bytesMax, seconds, signal }: Limits,
+): Promise<Result<DownloadedImage, string>> => {
+  try {
+    const timeout = AbortSignal.timeout(seconds * 1000);
+    const response = await fetch(url, { signal: signal ? AbortSignal.any([timeout, signal]) : timeout });
+    if (!response.ok) return err(`${url} answered ${response.status}`);
+    const bytes = await readAtMost(response, bytesMax);
+    if (bytes === undefined) return err(`${url} has more than ${bytesMax} bytes`);
+    const type = imageTypeOf(bytes);
+    return type === undefined ? err(`${url} is not an image`) : ok({ bytes, type });
+  } catch (error) {
+    return err(`${url} cannot be fetched: ${String(error)}`);
+  }
+};
+
+const readAtMost = async ({ body }: Response, bytesMax: number): Promise<Uint8Array | undefined> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};

@@ -1,0 +1,19 @@
+import { err, ok, type Result } from "neverthrow";
+import type { Brand } from "../../domain/brand.js";
+import { type InvalidRequest, invalidRequest, shown } from "../../domain/invalid-request.js";
+
+/** The base URL of the REST interface: ends in `/api/v1`, without a slash behind it. */
+export type ServiceAddress = Brand<string, "ServiceAddress">;
+
+/** From a service's origin (`https://panorama.example`) or its base URL (`https://panorama.example/api/v1`). */
+export const parseServiceAddress = (text: string): Result<ServiceAddress, InvalidRequest> => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
+    return err(invalidRequest(`service address: must be an http(s) URL without user name, but is ${shown(text)}.`));
+  }
+  const path = url.pathname.replace(/\/+$/, "");
+  return ok(`${url.origin}${path.endsWith("/api/v1") ? path : `${path}/api/v1`}` as ServiceAddress);
+};
+
+/** Where the service's pages are, such as `/works`. */
+export const siteOf = (address: ServiceAddress): string => address.replace(/\/api\/v1$/, "");

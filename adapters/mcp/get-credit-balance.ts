@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { balanceSchema } from "../client/answers.js";
+import type { PanoramaClient } from "../client/panorama-client.js";
+import { type Tool, tool } from "./tool.js";
+import { toolErrorOf } from "./tool-error.js";
+
+type Dependencies = { readonly client: PanoramaClient; readonly site: string };
+
+export const getCreditBalance = ({ client, site }: Dependencies): Tool =>
+  tool({
+    name: "get_credit_balance",
+    title: "Read the credit balance",
+    description:
+      "Reads how many credits the account has left. Free, and generates nothing. A panorama costs 4 (1k), 6 (2k) or 10 (4k) credits.",
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+    input: z.strictObject({}),
+    output: balanceSchema,
+    run: async (_, { signal }) => {
+      const balance = await client.credits({ signal });
+      return balance
+        .map((remaining_credits) => ({
+          structured: { remaining_credits },
+          text: `The account has ${remaining_credits} credits left.`,
+        }))
+        .mapErr((error) => toolErrorOf(error, site));
+    },
+  });

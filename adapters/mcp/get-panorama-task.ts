@@ -1,0 +1,116 @@
+import type { ContentBlock } from "@modelcontextprotocol/sdk/types.js";
+import { err, ok } from "neverthrow";
+import { z } from "zod";
+import { type ObjectName, thumbnailNameOf } from "../../domain/object-name.js";
+import {
+  type PanoramaOutput,
+  type PanoramaTask,
+  panoramaOutputSchema,
+  TASK_STATUSES,
+  taskErrorSchema,
+} from "../client/answers.js";
+import { downloadImage } from "../client/download-image.js";
+import type { PanoramaClient } from "../client/panorama-client.js";
+import { type Tool, tool } from "./tool.js";
+import { toolErrorOf } from "./tool-error.js";
+
+/** With the last read's own patience well below the 60 s after which clients give a call up. */
+const WAIT_SECONDS_MAX = 30;
+const THUMBNAIL_BYTES_MAX = 512 * 1024;
+const THUMBNAIL_SECONDS = 3;
+
+type Dependencies = { readonly client: PanoramaClient; readonly site: string };
+
+export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
+  tool({
+    name: "get_panorama_task",
+    title: "Read a panorama task",
+    description:
+      "Reads a task by the id that a generate tool returned. Free. While its status is processing, call again every few " +
+      "seconds, or let this call wait with wait_seconds. When it has succeeded, the answer has the links to the image and " +
+      "to the interactive 360° viewer, and a thumbnail; show the person the viewer link. When it has failed, the reserved " +
+      "credits were refunded.",
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+    input: z.strictObject({
+      id: z.string().min(1, "must not be empty.").max(200).describe("The task's id, as a generate tool returned it."),
+      wait_seconds: z
+        .int()
+        .min(0)
+        .max(WAIT_SECONDS_MAX)
+        .default(0)
+        .describe("Wait up to so many seconds (0 to 30) for the task to finish before answering. 0: answer at once."),
+    }),
+    output: z.object({
+      id: z.string(),
+      status: z.enum(TASK_STATUSES),
+      credits_charged: z.int().min(0),
+      output: panoramaOutputSchema
+        .extend({
+          image_url: z
+            .string()
+            .describe("The equirectangular image. Permanent only if storage_status is saved or saved-no-thumb."),
+          viewer_url: z.string().describe("The interactive 360° viewer; of a private panorama for its owner only."),
+        })
+        .optional(),
+      error: taskErrorSchema.optional(),
+    }),
+    run: async ({ id, wait_seconds: seconds }, { signal, progress }) => {
+      if (seconds > 0) await progress(0, seconds, "Waiting for the panorama");
+      const read =
+        seconds === 0
+          ? await client.read(id, { signal })
+          : await client.waitUntilDone(id, {
+              seconds,
+              signal,
+              onProgress: ({ elapsedSeconds }) => {
+                if (elapsedSeconds > 0 && elapsedSeconds < seconds)
+                  void progress(elapsedSeconds, seconds, "The panorama is being made");
+              },
+            });
+      if (read.isErr()) return err(toolErrorOf(read.error, site));
+      const task = read.value;
+      if (seconds > 0) await progress(seconds, seconds, `The task is ${task.status}`);
+      const output = task.status === "succeeded" ? task.output : undefined;
+      return ok({ structured: task, text: textOf(task), attachments: output ? await linksTo(output, signal) : [] });
+    },
+  });
+
+const textOf = (task: PanoramaTask): string => {
+  switch (task.status) {
+    case "processing":
+      return `Task ${task.id} is still processing. Call get_panorama_task with this id again in a few seconds; do not submit the prompt again.`;
+    case "failed":
+      return `Task ${task.id} failed: ${task.error.message}`;
+    case "succeeded":
+      return task.output === undefined
+        ? `Task ${task.id} has succeeded; its links follow in a moment. Call get_panorama_task again in a few seconds.`
+        : `Task ${task.id} has succeeded.\nViewer: ${task.output.viewer_url}\nImage: ${task.output.image_url}\n${storageText[task.output.storage_status]}`;
+  }
+};
+
+const storageText: Record<PanoramaOutput["storage_status"], string> = {
+  uploading: "The image link is temporary: call get_panorama_task again in a few seconds for the permanent one.",
+  saved: "The image link is permanent.",
+  "saved-no-thumb": "The image link is permanent.",
+  failed: "The image could not be put into permanent storage: its link is temporary, download it soon.",
+  expired: "The image was gone before it could be stored; its link may not work any more.",
+};
+
+const linksTo = async (output: PanoramaOutput, signal: AbortSignal): Promise<readonly ContentBlock[]> => {
+  const { image_url, viewer_url, slug } = output;
+  const links: ContentBlock[] = [
+    { type: "resource_link", uri: viewer_url, name: `${slug} viewer`, title: "360° viewer", mimeType: "text/html" },
+    { type: "resource_link", uri: image_url, name: `${slug} image`, title: "Equirectangular image" },
+  ];
+  const thumbnailUrl = thumbnailNameOf(image_url as ObjectName);
+  if (output.storage_status !== "saved" || thumbnailUrl === image_url) return links;
+  const thumbnail = await downloadImage(thumbnailUrl, {
+    bytesMax: THUMBNAIL_BYTES_MAX,
+    seconds: THUMBNAIL_SECONDS,
+    signal,
+  });
+  // Without its thumbnail the answer is still complete.
+  if (thumbnail.isErr()) return links;
+  const { bytes, type } = thumbnail.value;
+  return [...links, { type: "image", data: Buffer.from(bytes).toString("base64"), mimeType: type }];
+};

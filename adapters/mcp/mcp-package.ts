@@ -1,0 +1,66 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { mcpServersJson } from "./mcp-configuration.js";
+import { MCP_VERSION } from "./mcp-version.js";
+import { ustar } from "./ustar.js";
+
+/** What `npm run build:mcp` makes: the server as one file, and the licences of what is bundled into it. */
+export type McpBundle = { readonly code: Uint8Array; readonly licenses: Uint8Array };
+
+export const BUNDLE_FILE = "panorama-mcp.js";
+export const LICENSES_FILE = "LICENSES.txt";
+/** Beside the bundle: where it was downloaded from, its default for PANORAMA_BASE_URL. */
+export const SERVICE_FILE = "service.json";
+
+export const serviceJson = (origin: string): string => `${JSON.stringify({ base_url: `${origin}/api/v1` })}\n`;
+
+/** @param directory `dist/mcp`. Throws if the bundle is not built. */
+export const readMcpBundle = async (directory: string): Promise<McpBundle> => ({
+  code: await readFile(join(directory, BUNDLE_FILE)),
+  licenses: await readFile(join(directory, LICENSES_FILE)),
+});
+
+/**
+ * The npm package as a tarball for `npx -y {origin}/mcp/panorama-mcp-0.1.0.tgz`. It knows the origin it comes from, so
+ * that the API key is all there is to configure. The same bundle and origin give the same bytes on every instance.
+ */
+export const packMcpServer = ({ code, licenses }: McpBundle, origin: string): Uint8Array => {
+  const text = (content: string) => Buffer.from(content);
+  const archive = ustar([
+    { path: "package/package.json", bytes: text(`${JSON.stringify(manifest, undefined, 2)}\n`) },
+    { path: "package/README.md", bytes: text(readme(origin)) },
+    { path: `package/${LICENSES_FILE}`, bytes: licenses },
+    { path: `package/${SERVICE_FILE}`, bytes: text(serviceJson(origin)) },
+    { path: `package/${BUNDLE_FILE}`, bytes: code, executable: true },
+  ]);
+  const packed = gzipSync(archive, { level: 9 });
+  packed[OPERATING_SYSTEM_OFFSET] = UNKNOWN_OPERATING_SYSTEM;
+  return packed;
+};
+
+/** gzip notes where it ran (RFC 1952); the package must not differ for that. */
+const OPERATING_SYSTEM_OFFSET = 9;
+const UNKNOWN_OPERATING_SYSTEM = 255;
+
+const manifest = {
+  name: "panorama-mcp",
+  version: MCP_VERSION,
+  description: "Local MCP server (stdio) that generates 360° panoramas",
+  license: "MIT",
+  type: "module",
+  bin: { "panorama-mcp": BUNDLE_FILE },
+  engines: { node: ">=20" },
+};
+
+const readme = (origin: string): string => `# panorama-mcp
+
+A local MCP server (stdio) that generates 360° panoramas with the service at ${origin}.
+Put this into the configuration of an MCP client, with your own API key:
+
+\`\`\`json
+${mcpServersJson(origin, "npx")}
+\`\`\`
+
+On Windows the command may have to be \`npx.cmd\`. More at ${origin}/mcp.
+`;

@@ -1,0 +1,67 @@
+import type { ContentBlock, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
+import { err, type Result } from "neverthrow";
+import { z } from "zod";
+import { invalidBySchema } from "../../domain/invalid-request.js";
+import { invalidArguments, type ToolError } from "./tool-error.js";
+
+/** What one call brings along besides its arguments. `progress` does nothing if the client did not ask for it. */
+export type ToolCall = {
+  readonly signal: AbortSignal;
+  readonly progress: (seconds: number, totalSeconds: number, message: string) => Promise<void>;
+};
+
+/** `structured` keeps the tool's output schema; `text` says the same to a reader, and what to do next. */
+export type ToolAnswer<Output> = {
+  readonly structured: Output;
+  readonly text: string;
+  readonly attachments?: readonly ContentBlock[];
+};
+
+export type Tool = {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly annotations: ToolAnnotations;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema: JsonSchema;
+  readonly run: (args: unknown, call: ToolCall) => Promise<Result<ToolAnswer<Record<string, unknown>>, ToolError>>;
+};
+
+type JsonSchema = { readonly type: "object"; readonly [keyword: string]: unknown };
+
+type Definition<Input extends z.ZodObject, Output extends z.ZodObject> = {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly annotations: ToolAnnotations;
+  readonly input: Input;
+  readonly output: Output;
+  readonly run: (args: z.output<Input>, call: ToolCall) => Promise<Result<ToolAnswer<z.infer<Output>>, ToolError>>;
+};
+
+/** Arguments that do not keep the input schema are answered with `invalid_request`: `run` does not see them. */
+export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>(
+  definition: Definition<Input, Output>,
+): Tool => {
+  const { name, title, description, annotations, input, output, run } = definition;
+  return {
+    name,
+    title,
+    description,
+    annotations: { title, ...annotations },
+    inputSchema: jsonSchema(input, "input"),
+    outputSchema: jsonSchema(output, "output"),
+    run: async (args, call) => {
+      const parsed = input.safeParse(args ?? {});
+      return parsed.success
+        ? run(parsed.data, call)
+        : err(invalidArguments(invalidBySchema(parsed.error, "arguments").message));
+    },
+  };
+};
+
+/** Draft 7, and without `$schema`: what every MCP client's validator understands. */
+const jsonSchema = (schema: z.ZodObject, io: "input" | "output"): JsonSchema => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: "draft-7", io });
+  return { ...rest, type: "object" };
+};

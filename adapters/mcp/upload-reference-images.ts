@@ -1,0 +1,112 @@
+import { err, ok, type Result } from "neverthrow";
+import { z } from "zod";
+import { UPLOAD_FILES_MAX } from "../../domain/upload-rules.js";
+import type { PanoramaClient, ReferenceImage } from "../client/panorama-client.js";
+import type { AllowedFolders } from "./allowed-folders.js";
+import { type Tool, tool } from "./tool.js";
+import { invalidArguments, type ToolError, toolErrorOf } from "./tool-error.js";
+
+const base64 = z.string().min(1, "must not be empty.");
+const image = z.union(
+  [
+    z.strictObject({
+      data: base64.describe("The image file as raw base64, without a data: prefix."),
+      name: z.string().max(255).optional().describe("A file name, such as harbour.jpg."),
+      type: z.string().max(100).optional().describe("image/jpeg, image/png or image/webp; must be what the data is."),
+    }),
+    base64.describe("The same, as the raw base64 alone."),
+  ],
+  { error: "must be raw base64, or an object with data (raw base64) and optionally name and type." },
+);
+
+type Dependencies = { readonly client: PanoramaClient; readonly site: string; readonly folders: AllowedFolders };
+
+export const uploadReferenceImages = ({ client, site, folders }: Dependencies): Tool =>
+  tool({
+    name: "upload_reference_images",
+    title: "Upload reference images",
+    description:
+      "Uploads 1 to 5 images (JPEG, PNG or WebP; at most 10 MiB each and 20 MiB together) and returns their public URLs, in " +
+      "the same order. Free. Use up to 3 of the URLs in generate_panorama_from_images. Anybody who has such a URL can open it.",
+    // The same bytes get the same URL, however often they are uploaded.
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+    input: z.strictObject({
+      images: z
+        .array(image)
+        .max(UPLOAD_FILES_MAX, { error: ({ input }) => countMessage((input as unknown[]).length) })
+        .default([])
+        .describe("1 to 5 images as raw base64. data: URLs are not taken. For a large local file better use paths."),
+      paths: z
+        .array(z.string().min(1, "must not be empty.").max(4096))
+        .max(UPLOAD_FILES_MAX, { error: ({ input }) => countMessage((input as unknown[]).length) })
+        .default([])
+        .describe(`Absolute paths of local image files, instead of or besides images. ${folders.description}`),
+    }),
+    output: z.object({
+      image_urls: z.array(z.string()).describe("Public URLs: first of the images, then of the paths, in their order."),
+    }),
+    run: async ({ images, paths }, { signal }) => {
+      const count = images.length + paths.length;
+      if (count === 0 || count > UPLOAD_FILES_MAX) return err(invalidArguments(countMessage(count)));
+      const files = await readAll(images, paths, folders);
+      if (files.isErr()) return err(files.error);
+      const uploaded = await client.upload(files.value, { signal });
+      return uploaded
+        .map((image_urls) => ({
+          structured: { image_urls: [...image_urls] },
+          text: `Uploaded ${count === 1 ? "1 image" : `${count} images`}:\n${image_urls.join("\n")}\nNext: use up to 3 of these URLs as image_urls of generate_panorama_from_images.`,
+        }))
+        .mapErr((error) => {
+          // The same bytes uploaded again are the same object: nothing to be in doubt about.
+          const { code, message, status } = error;
+          const named = { ...error, message: nameArguments(message, images.length), mayHaveBeenAccepted: false };
+          return code === "invalid_request" && status === undefined
+            ? invalidArguments(named.message)
+            : toolErrorOf(named, site);
+        });
+    },
+  });
+
+const countMessage = (count: number): string => `images: must be 1 to ${UPLOAD_FILES_MAX} images, but are ${count}.`;
+
+/** The rules speak of the files of one request; the caller knows them as `images` and `paths`. */
+const nameArguments = (message: string, images: number): string =>
+  message
+    .replace(/^files\[(\d+)\]/, (_, index) =>
+      Number(index) < images ? `images[${index}]` : `paths[${Number(index) - images}]`,
+    )
+    .replace(/^files:/, "images:");
+
+const readAll = async (
+  images: readonly z.infer<typeof image>[],
+  paths: readonly string[],
+  folders: AllowedFolders,
+): Promise<Result<readonly ReferenceImage[], ToolError>> => {
+  const files: ReferenceImage[] = [];
+  for (const [index, given] of images.entries()) {
+    const { data, name, type } = typeof given === "string" ? { data: given } : given;
+    const bytes = decode(data);
+    if (bytes.isErr()) return err(invalidArguments(`images[${index}]: ${bytes.error}`));
+    files.push({
+      bytes: bytes.value,
+      ...(name === undefined ? {} : { name }),
+      ...(type === undefined ? {} : { type }),
+    });
+  }
+  for (const [index, path] of paths.entries()) {
+    const file = await folders.read(path);
+    if (file.isErr()) return err(invalidArguments(`paths[${index}]: ${file.error}`));
+    files.push(file.value);
+  }
+  return ok(files);
+};
+
+/** Node decodes whatever it is given; only text that comes out the same again was base64. Line breaks are no harm. */
+const decode = (data: string): Result<Uint8Array, string> => {
+  if (data.startsWith("data:")) return err("is a data: URL; give the raw base64 behind its comma.");
+  const text = data.replace(/\s+/g, "");
+  const bytes = Buffer.from(text, "base64");
+  return bytes.length > 0 && bytes.toString("base64").replace(/=+$/, "") === text.replace(/={0,2}$/, "")
+    ? ok(bytes)
+    : err("is not valid base64.");
+};

@@ -1,0 +1,63 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { MCP_PACKAGE_PATH } from "../adapters/mcp/mcp-configuration.js";
+import {
+  BUNDLE_FILE,
+  LICENSES_FILE,
+  packMcpServer,
+  readMcpBundle,
+  SERVICE_FILE,
+  serviceJson,
+} from "../adapters/mcp/mcp-package.js";
+
+/**
+ * `npm run build:mcp [-- DIRECTORY]`: bundles the MCP server into one file under dist/mcp. `panorama mcp` runs that file,
+ * and the service packs it with its own origin when it starts. The package beside it is the one for the local service.
+ */
+const LOCAL_SERVICE = "http://localhost:8080";
+const project = fileURLToPath(new URL("..", import.meta.url));
+const target = process.argv[2] ?? join(project, "dist/mcp");
+
+/** The licence of every package of which something is in the bundle. */
+const licensesOf = async (bundledFiles: readonly string[]): Promise<string> => {
+  const folders = new Map<string, string>();
+  for (const file of bundledFiles) {
+    const [, folder, name] = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(file) ?? [];
+    if (folder !== undefined && name !== undefined) folders.set(name, folder);
+  }
+  const parts = await Promise.all(
+    [...folders]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(async ([name, folder]) => {
+        const directory = join(project, folder);
+        const file = (await readdir(directory)).find((entry) => /^licen[cs]e/i.test(entry));
+        if (file === undefined) throw new Error(`${name} comes without a licence file`);
+        return `${name}\n\n${(await readFile(join(directory, file), "utf8")).trim()}\n`;
+      }),
+  );
+  const own = await readFile(join(project, "LICENSE"), "utf8");
+  return ["panorama-mcp\n", own, ...parts].join(`\n${"-".repeat(80)}\n\n`);
+};
+
+await mkdir(target, { recursive: true });
+const { metafile } = await build({
+  absWorkingDir: project,
+  entryPoints: ["bootstrap/panorama-mcp.ts"],
+  outfile: join(target, BUNDLE_FILE),
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "esm",
+  minify: true,
+  legalComments: "none",
+  banner: { js: "#!/usr/bin/env node" },
+  metafile: true,
+  logLevel: "warning",
+});
+await writeFile(join(target, LICENSES_FILE), await licensesOf(Object.keys(metafile.inputs)));
+
+const bundle = await readMcpBundle(target);
+await writeFile(join(target, SERVICE_FILE), serviceJson(LOCAL_SERVICE));
+await writeFile(join(target, basename(MCP_PACKAGE_PATH)), packMcpServer(bundle, LOCAL_SERVICE));

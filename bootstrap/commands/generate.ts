@@ -1,0 +1,49 @@
+import { err } from "neverthrow";
+import { generatePanorama } from "../../adapters/client/generate-panorama.js";
+import { PanoramaClient } from "../../adapters/client/panorama-client.js";
+import { progressOn, silentProgress } from "../../adapters/client/progress-display.js";
+import { parseServiceAddress } from "../../adapters/client/service-address.js";
+import { T } from "../tokens.js";
+import { type Command, optionalText, text } from "./command.js";
+
+/** An upload may need longer than an assistant would wait. */
+const PATIENCE_SECONDS = 180;
+
+export const generate: Command = {
+  words: "generate",
+  usage: "[PROMPT] [--image FILE_OR_URL ...] [--resolution 1k] [--visibility private] [--out FILE]",
+  options: {
+    image: { type: "string", multiple: true, default: [] },
+    resolution: { type: "string", default: "1k" },
+    visibility: { type: "string", default: "private" },
+    out: { type: "string" },
+  },
+  positional: "prompt",
+  required: [],
+  run: async (service, values) => {
+    const { publicUrl } = await service.get(T.config);
+    const clock = await service.get(T.clock);
+    const apiKey = process.env.PANORAMA_API_KEY;
+    if (apiKey === undefined || apiKey === "") return err("PANORAMA_API_KEY is not set: it takes your sk-... key.");
+    const baseUrl = parseServiceAddress(process.env.PANORAMA_BASE_URL || publicUrl);
+    if (baseUrl.isErr()) return err(`PANORAMA_BASE_URL: ${baseUrl.error.message}`);
+
+    const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey, patienceSeconds: PATIENCE_SECONDS }, clock);
+    const progress = values.json === true ? silentProgress : progressOn(process.stderr, clock);
+    const generated = await generatePanorama(
+      { client, progress },
+      {
+        prompt: optionalText(values, "prompt"),
+        images: (values.image ?? []) as string[],
+        resolution: text(values, "resolution"),
+        visibility: text(values, "visibility"),
+        out: optionalText(values, "out"),
+      },
+    );
+    progress.end();
+    return generated.map(({ task, output, file }) => ({
+      json: { ...task, file },
+      lines: [`Saved   ${file}`, `Viewer  ${output.viewer_url}`, `Image   ${output.image_url}`],
+    }));
+  },
+};

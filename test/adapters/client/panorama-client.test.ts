@@ -1,0 +1,251 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
+import { parseServiceAddress } from "../../../adapters/client/service-address.js";
+import { parseCreationRequest } from "../../../domain/creation-request.js";
+import { FakeService, type Fault } from "../../support/fake-service.js";
+import { pngBytes } from "../../support/image-bytes.js";
+import { SkippingClock } from "../../support/skipping-clock.js";
+
+let service: FakeService;
+let clock: SkippingClock;
+let client: PanoramaClient;
+
+const clientWith = (apiKey: string) =>
+  new PanoramaClient({ baseUrl: parseServiceAddress(service.origin)._unsafeUnwrap(), apiKey }, clock, () => 0.5);
+
+const aRequest = (prompt = "a quiet harbour") => parseCreationRequest({ prompt, resolution: "1k" })._unsafeUnwrap();
+beforeEach(async () => {
+  service = await FakeService.start();
+  clock = new SkippingClock(() => service.hanging());
+  client = clientWith(service.apiKey);
+});
+afterEach(() => service.stop());
+
+describe("a creation", () => {
+  it("sends the request with the key and an idempotency key of its own", async () => {
+    expect((await client.create(aRequest()))._unsafeUnwrap()).toEqual({
+      id: "task-1",
+      status: "processing",
+      credits_charged: 4,
+    });
+    await client.create(aRequest());
+    const [first, second] = service.requests("POST", "/panoramas");
+    expect(JSON.parse(String(first?.body))).toEqual({
+      prompt: "a quiet harbour",
+      resolution: "1k",
+      visibility: "private",
+    });
+    expect(first?.headers["idempotency-key"]).toMatch(/^"[0-9a-f-]{36}"$/);
+    expect(first?.headers["idempotency-key"]).not.toBe(second?.headers["idempotency-key"]);
+    expect(service.tasks).toHaveLength(2);
+  });
+
+  const onceOnly: Record<string, Fault> = {
+    "a connection that is cut after the service accepted": { kind: "accept-and-drop" },
+    "an answer that never comes after the service accepted": { kind: "accept-and-hang" },
+    "a service that hangs before it accepts": { kind: "hang" },
+    "an internal error": {
+      kind: "answer",
+      status: 500,
+      body: '{"error":{"code":"internal_error","message":"oops"}}',
+    },
+    "a proxy's page": { kind: "answer", status: 502, headers: { "content-type": "text/html" }, body: "<h1>Bad</h1>" },
+    "a rate limit that says how long": {
+      kind: "answer",
+      status: 429,
+      headers: { "retry-after": "3" },
+      body: '{"error":{"code":"rate_limited","message":"slow down"}}',
+    },
+  };
+  for (const [what, fault] of Object.entries(onceOnly)) {
+    it(`makes one task, charged once, through ${what}`, async () => {
+      service.failNext("POST", "/panoramas", fault);
+      expect((await client.create(aRequest()))._unsafeUnwrap().id).toBe("task-1");
+      const keys = service.requests("POST", "/panoramas").map(({ headers }) => headers["idempotency-key"]);
+      expect(keys).toHaveLength(2);
+      expect(keys[0]).toBe(keys[1]);
+      expect(service.tasks).toHaveLength(1);
+      expect(service.remainingCredits).toBe(96);
+    });
+  }
+
+  it("waits as long as the service asks for, and otherwise backs off with jitter", async () => {
+    const limited = { ...onceOnly["a rate limit that says how long"] } as Fault;
+    const broken = onceOnly["an internal error"] as Fault;
+    service.failNext("POST", "/panoramas", limited, broken, broken, broken);
+    expect((await client.create(aRequest())).isOk()).toBe(true);
+    expect(clock.pauses).toEqual([3000, 500, 1000, 2000]);
+  });
+
+  it("says after its patience that it may have been accepted, and is repeated safely with the same key", async () => {
+    service.failNext("POST", "/panoramas", ...Array<Fault>(3).fill({ kind: "accept-and-hang" }));
+    const start = clock.now().getTime();
+    const lost = (await client.create(aRequest(), { idempotencyKey: "mine" }))._unsafeUnwrapErr();
+    expect(lost).toMatchObject({ code: "timeout", status: undefined, mayHaveBeenAccepted: true });
+    expect(clock.now().getTime() - start).toBeLessThanOrEqual(40_000);
+
+    expect((await client.create(aRequest(), { idempotencyKey: "mine" }))._unsafeUnwrap().id).toBe("task-1");
+    expect(service.tasks).toHaveLength(1);
+  });
+
+  it("stays in doubt when a later attempt is refused", async () => {
+    service.failNext(
+      "POST",
+      "/panoramas",
+      { kind: "accept-and-drop" },
+      {
+        kind: "answer",
+        status: 429,
+        headers: { "retry-after": "60" },
+        body: '{"error":{"code":"rate_limited","message":"slow down"}}',
+      },
+    );
+    expect((await client.create(aRequest()))._unsafeUnwrapErr()).toMatchObject({
+      code: "rate_limited",
+      retryAfterSeconds: 60,
+      mayHaveBeenAccepted: true,
+    });
+  });
+
+  it("is sent once if it is refused, and the refusal carries what the service said", async () => {
+    service.remainingCredits = 3;
+    expect((await client.create(aRequest()))._unsafeUnwrapErr()).toEqual({
+      code: "insufficient_credits",
+      status: 402,
+      message: "refused: insufficient_credits",
+      requestId: "req-1",
+      retryAfterSeconds: undefined,
+      mayHaveBeenAccepted: false,
+    });
+    expect(service.requests("POST", "/panoramas")).toHaveLength(1);
+  });
+
+  it("is not sent again after upstream_error or a redirect", async () => {
+    service.failNext(
+      "POST",
+      "/panoramas",
+      { kind: "answer", status: 502, body: '{"error":{"code":"upstream_error","message":"no"}}' },
+      { kind: "answer", status: 308, headers: { location: "https://elsewhere.test/" }, body: "" },
+    );
+    expect((await client.create(aRequest()))._unsafeUnwrapErr()).toMatchObject({
+      code: "upstream_error",
+      mayHaveBeenAccepted: false,
+    });
+    const redirected = (await client.create(aRequest()))._unsafeUnwrapErr();
+    expect(redirected).toMatchObject({ code: "unexpected_answer", status: 308, mayHaveBeenAccepted: false });
+    expect(redirected.message).toContain("https://elsewhere.test/");
+    expect(service.tasks).toHaveLength(0);
+  });
+
+  it("that met nobody is certainly not charged", async () => {
+    await service.stop();
+    expect((await client.create(aRequest()))._unsafeUnwrapErr()).toMatchObject({
+      code: "network_error",
+      mayHaveBeenAccepted: false,
+    });
+    service = await FakeService.start();
+  });
+
+  it("ends when its caller aborts it", async () => {
+    service.failNext("POST", "/panoramas", { kind: "accept-and-hang" });
+    const abort = new AbortController();
+    const patient = new PanoramaClient({
+      baseUrl: parseServiceAddress(service.origin)._unsafeUnwrap(),
+      apiKey: service.apiKey,
+    });
+    const created = patient.create(aRequest(), { signal: abort.signal });
+    await service.hanging();
+    abort.abort();
+    expect((await created)._unsafeUnwrapErr()).toMatchObject({ code: "aborted", mayHaveBeenAccepted: true });
+    expect(service.requests("POST", "/panoramas")).toHaveLength(1);
+  });
+});
+
+describe("waiting for a task", () => {
+  it("asks the service to wait, reports progress, and ends with the finished task", async () => {
+    service.readsWhileProcessing = 3;
+    const { id } = (await client.create(aRequest()))._unsafeUnwrap();
+    const seen: string[] = [];
+    const done = await client.waitUntilDone(id, { seconds: 60, onProgress: ({ task }) => seen.push(task.status) });
+    expect(done._unsafeUnwrap()).toMatchObject({ status: "succeeded", output: { storage_status: "saved" } });
+    expect(seen).toEqual(["processing", "processing", "processing"]);
+    expect(service.requests("GET", `/panoramas/${id}`)[0]?.headers.prefer).toBe("wait=10");
+  });
+
+  it("polls no faster than every two seconds a service that does not wait", async () => {
+    service.readsWhileProcessing = 3;
+    const { id } = (await client.create(aRequest()))._unsafeUnwrap();
+    await client.waitUntilDone(id, { seconds: 60 });
+    expect(clock.pauses).toEqual([2250, 2250, 2250]);
+  });
+
+  it("gives the task as it is when the time is over", async () => {
+    service.readsWhileProcessing = 1000;
+    const { id } = (await client.create(aRequest()))._unsafeUnwrap();
+    const start = clock.now().getTime();
+    expect((await client.waitUntilDone(id, { seconds: 20 }))._unsafeUnwrap().status).toBe("processing");
+    expect(clock.now().getTime() - start).toBeLessThanOrEqual(20_000);
+  });
+
+  it("goes on through an outage", async () => {
+    const { id } = (await client.create(aRequest()))._unsafeUnwrap();
+    service.failNext("GET", "/panoramas", { kind: "accept-and-drop" }, { kind: "answer", status: 503, body: "busy" });
+    expect((await client.waitUntilDone(id, { seconds: 60 }))._unsafeUnwrap().status).toBe("succeeded");
+  });
+
+  it("tells of a failed generation as a task, not as an error", async () => {
+    const { id } = (await client.create(aRequest("a storm test:fail")))._unsafeUnwrap();
+    expect((await client.waitUntilDone(id, { seconds: 60 }))._unsafeUnwrap()).toMatchObject({
+      status: "failed",
+      error: { code: "generation_failed" },
+    });
+  });
+});
+
+describe("the other calls", () => {
+  it("read the balance and the list", async () => {
+    await client.create(aRequest());
+    expect((await client.credits())._unsafeUnwrap()).toBe(96);
+    expect((await client.list({ limit: 5, cursor: "c&d" }))._unsafeUnwrap()).toEqual({
+      data: [{ id: "task-1", status: "processing", credits_charged: 4 }],
+      next_cursor: null,
+    });
+    expect(service.requests("GET", "/panoramas").at(-1)?.path).toBe("/api/v1/panoramas?limit=5&cursor=c%26d");
+  });
+
+  it("upload images in their order, with a content length", async () => {
+    const urls = (
+      await client.upload([{ bytes: pngBytes(100), name: "a.png" }, { bytes: pngBytes(200) }])
+    )._unsafeUnwrap();
+    expect(new Set(urls).size).toBe(2);
+    const [upload] = service.requests("POST", "/images");
+    expect(Number(upload?.headers["content-length"])).toBe(upload?.body.length);
+    expect(upload?.body.toString("latin1")).toContain('filename="a.png"');
+  });
+
+  it("refuse an upload that breaks a rule without sending anything", async () => {
+    const refused = async (images: Parameters<typeof client.upload>[0]) =>
+      (await client.upload(images))._unsafeUnwrapErr();
+    expect(await refused([])).toMatchObject({ code: "invalid_request" });
+    expect(await refused(Array(6).fill({ bytes: pngBytes(20) }))).toMatchObject({ code: "invalid_request" });
+    expect((await refused([{ bytes: pngBytes(11 * 1024 * 1024) }])).message).toContain("10 MiB");
+    expect((await refused([{ bytes: pngBytes(20), type: "image/jpeg" }])).message).toContain("image/png");
+    expect(service.received).toHaveLength(0);
+  });
+
+  it("understand a service that answers with HTML", async () => {
+    const page: Fault = { kind: "answer", status: 200, headers: { "content-type": "text/html" }, body: "<html>" };
+    service.failNext("GET", "/credits", page);
+    expect((await client.credits())._unsafeUnwrapErr()).toMatchObject({ code: "unexpected_answer", status: 200 });
+  });
+
+  it("never show the key, even if the service does, or the key cannot be sent at all", async () => {
+    const body = JSON.stringify({ error: { code: "invalid_api_key", message: `what is ${service.apiKey}?` } });
+    service.failNext("GET", "/credits", { kind: "answer", status: 401, body });
+    const shown = (await client.credits())._unsafeUnwrapErr();
+    expect(shown.message).toBe("what is [api key]?");
+    const unusable = (await clientWith("sk-secret\nwith a line break").credits())._unsafeUnwrapErr();
+    expect(unusable.code).toBe("invalid_api_key");
+    expect(unusable.message).not.toContain("secret");
+  });
+});

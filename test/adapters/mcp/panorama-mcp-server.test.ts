@@ -1,0 +1,317 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import type { Progress } from "@modelcontextprotocol/sdk/types.js";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
+import { parseServiceAddress } from "../../../adapters/client/service-address.js";
+import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
+import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
+import { FakeService, type Fault } from "../../support/fake-service.js";
+import { base64, pngBytes } from "../../support/image-bytes.js";
+import { McpSession, textsOf } from "../../support/mcp-session.js";
+import { SkippingClock } from "../../support/skipping-clock.js";
+
+let service: FakeService;
+let session: McpSession;
+let clock: SkippingClock;
+let logged: string[];
+let folder: string;
+
+const sessionWith = async (apiKey: string) => {
+  let keys = 0;
+  const server = panoramaMcpServer({
+    client: new PanoramaClient(
+      { baseUrl: parseServiceAddress(service.origin)._unsafeUnwrap(), apiKey },
+      clock,
+      () => 0.5,
+    ),
+    site: service.origin,
+    folders: new AllowedFolders(join(folder, "allowed")),
+    newIdempotencyKey: () => `key-${++keys}`,
+    log: (line) => logged.push(line),
+  });
+  const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
+  await server.connect(serverSide);
+  return McpSession.over(clientSide);
+};
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "panorama-mcp-"));
+  await mkdir(join(folder, "allowed"));
+  service = await FakeService.start();
+  logged = [];
+  clock = new SkippingClock(() => service.hanging());
+  session = await sessionWith(service.apiKey);
+});
+afterEach(async () => {
+  await session.client.close();
+  await service.stop();
+  await rm(folder, { recursive: true });
+});
+
+const aHarbour = { prompt: "a quiet harbour", resolution: "1k" };
+const post = () => service.requests("POST", "/");
+
+describe("the tools", () => {
+  it("are the five of the specification, with schemas for both ways and truthful hints", async () => {
+    const { tools } = await session.client.listTools();
+    const hints = (name: string) => tools.find((tool) => tool.name === name)?.annotations;
+    expect(tools.map(({ name }) => name)).toEqual([
+      "generate_panorama_from_text",
+      "generate_panorama_from_images",
+      "get_panorama_task",
+      "get_credit_balance",
+      "upload_reference_images",
+    ]);
+    for (const { description, inputSchema, outputSchema } of tools) {
+      expect(description).toBeTruthy();
+      expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
+      expect(outputSchema?.type).toBe("object");
+      for (const parameter of Object.values(inputSchema.properties ?? {})) {
+        expect((parameter as { description?: string }).description).toBeTruthy();
+      }
+    }
+    expect(hints("generate_panorama_from_text")).toMatchObject({ readOnlyHint: false, idempotentHint: false });
+    expect(hints("get_panorama_task")).toMatchObject({ readOnlyHint: true });
+    expect(hints("get_credit_balance")).toMatchObject({ readOnlyHint: true });
+    expect(hints("upload_reference_images")).toMatchObject({ readOnlyHint: false, idempotentHint: true });
+  });
+
+  it("take a text to a finished panorama with its links and its thumbnail", async () => {
+    const created = await session.call("generate_panorama_from_text", aHarbour);
+    expect(created.structuredContent).toEqual({ id: "task-1", status: "processing", credits_charged: 4 });
+    expect(JSON.parse(textsOf(created)[0] ?? "")).toEqual(created.structuredContent);
+    expect(textsOf(created)[1]).toContain("get_panorama_task");
+
+    const processing = await session.call("get_panorama_task", { id: "task-1" });
+    expect(processing.structuredContent).toEqual({ id: "task-1", status: "processing", credits_charged: 4 });
+
+    const done = await session.call("get_panorama_task", { id: "task-1" });
+    expect(done.structuredContent).toMatchObject({ status: "succeeded", output: { storage_status: "saved" } });
+    expect(textsOf(done)[1]).toContain(`${service.origin}/works/slug-task-1`);
+    expect(done.content.filter(({ type }) => type === "resource_link")).toHaveLength(2);
+    const image = done.content.find((block) => block.type === "image");
+    expect(image).toMatchObject({ mimeType: "image/webp" });
+    expect(Buffer.from((image as { data: string }).data, "base64").toString("latin1")).toMatch(/^RIFF/);
+  });
+
+  it("take uploaded images to a panorama, and read the balance", async () => {
+    const images = [base64(pngBytes(100)), { data: base64(pngBytes(200)), name: "b.png", type: "image/png" }];
+    const uploaded = await session.call("upload_reference_images", { images });
+    const { image_urls } = uploaded.structuredContent as { image_urls: string[] };
+    expect(image_urls).toHaveLength(2);
+    const created = await session.call("generate_panorama_from_images", { image_urls, resolution: "2k" });
+    expect(created.structuredContent).toMatchObject({ credits_charged: 6 });
+    expect(JSON.parse(String(service.requests("POST", "/panoramas")[0]?.body))).toEqual({
+      image_urls,
+      resolution: "2k",
+      visibility: "private",
+    });
+    expect((await session.call("get_credit_balance")).structuredContent).toEqual({ remaining_credits: 94 });
+  });
+
+  it("tell of a failed generation as a task", async () => {
+    await session.call("generate_panorama_from_text", { ...aHarbour, prompt: "a storm test:fail" });
+    const failed = await session.call("get_panorama_task", { id: "task-1", wait_seconds: 10 });
+    expect(failed.isError).toBeFalsy();
+    expect(failed.structuredContent).toMatchObject({ status: "failed", error: { code: "generation_failed" } });
+  });
+
+  it("wait for a task no longer than asked, with rising progress", async () => {
+    service.readsWhileProcessing = 1000;
+    await session.call("generate_panorama_from_text", aHarbour);
+    const seen: Progress[] = [];
+    const waited = await session.call(
+      "get_panorama_task",
+      { id: "task-1", wait_seconds: 10 },
+      { onprogress: (progress) => seen.push(progress) },
+    );
+    expect(waited.structuredContent).toMatchObject({ status: "processing" });
+    expect(seen.map(({ progress }) => progress)).toEqual([0, 2.25, 4.5, 6.75, 9, 10]);
+    expect(seen.every(({ total }) => total === 10)).toBe(true);
+  });
+});
+
+describe("a budget", () => {
+  it("that is too small sends nothing", async () => {
+    expect(await session.error("generate_panorama_from_text", { ...aHarbour, max_credits: 0 })).toMatchObject({
+      code: "budget_exceeded",
+    });
+    const image_urls = ["https://images.test/a.jpg"];
+    expect(
+      await session.error("generate_panorama_from_images", { image_urls, resolution: "4k", max_credits: 9 }),
+    ).toMatchObject({ code: "budget_exceeded" });
+    expect(service.received).toHaveLength(0);
+  });
+
+  it("that is just enough is enough", async () => {
+    expect(await session.error("generate_panorama_from_text", { ...aHarbour, max_credits: 4 })).toBeUndefined();
+    expect(service.tasks).toHaveLength(1);
+  });
+});
+
+describe("arguments that break a rule are refused before anything is sent", () => {
+  const anImage = base64(pngBytes(20));
+  const broken: readonly [tool: string, args: Record<string, unknown>, says: RegExp][] = [
+    ["generate_panorama_from_text", { prompt: "ab", resolution: "1k" }, /^prompt: .*3 characters/],
+    ["generate_panorama_from_text", { prompt: "a harbour", resolution: "8k" }, /^resolution: /],
+    ["generate_panorama_from_text", { prompt: "a harbour" }, /^resolution: /],
+    ["generate_panorama_from_text", { ...aHarbour, visibility: "secret" }, /^visibility: /],
+    ["generate_panorama_from_text", { ...aHarbour, max_credits: -1 }, /^max_credits: /],
+    ["generate_panorama_from_text", { ...aHarbour, seed: 7 }, /seed/],
+    ["generate_panorama_from_images", { image_urls: [], resolution: "1k" }, /^image_urls: /],
+    ["generate_panorama_from_images", { image_urls: Array(4).fill("https://a.test/"), resolution: "1k" }, /at most 3/],
+    ["generate_panorama_from_images", { image_urls: ["http://a.test/"], resolution: "1k" }, /https:\/\//],
+    ["generate_panorama_from_images", { image_urls: [`data:image/png;base64,${anImage}`], resolution: "1k" }, /https/],
+    ["get_panorama_task", { id: "" }, /^id: /],
+    ["get_panorama_task", { id: "task-1", wait_seconds: 46 }, /^wait_seconds: /],
+    ["upload_reference_images", {}, /1 to 5 images, but are 0/],
+    ["upload_reference_images", { images: [] }, /1 to 5 images, but are 0/],
+    ["upload_reference_images", { images: Array(6).fill(anImage) }, /1 to 5 images, but are 6/],
+    ["upload_reference_images", { images: Array(3).fill(anImage), paths: Array(3).fill("/a.png") }, /but are 6/],
+    ["upload_reference_images", { images: [`data:image/png;base64,${anImage}`] }, /^images\[0\]: is a data: URL/],
+    ["upload_reference_images", { images: [anImage, "no base64!"] }, /^images\[1\]: is not valid base64/],
+    ["upload_reference_images", { images: ["A"] }, /^images\[0\]: is not valid base64/],
+    ["upload_reference_images", { images: [base64(new TextEncoder().encode("plain text"))] }, /^images\[0\]: .*jpeg/],
+    ["upload_reference_images", { images: [{ data: anImage, type: "image/jpeg" }] }, /^images\[0\]: is declared as/],
+    ["upload_reference_images", { images: [base64(pngBytes(11 * 1024 * 1024))] }, /^images\[0\]: .*10 MiB/],
+    ["upload_reference_images", { images: Array(3).fill(base64(pngBytes(7 * 1024 * 1024))) }, /^images: .*20 MiB/],
+  ];
+  it.each(broken)("%s %#", async (tool, args, says) => {
+    const error = await session.error(tool, args);
+    expect(error).toMatchObject({ code: "invalid_request", what_to_do: expect.stringContaining("Nothing was sent") });
+    expect(error?.message).toMatch(says);
+    expect(service.received).toHaveLength(0);
+  });
+
+  it("an unknown tool is a protocol error", async () => {
+    await expect(session.call("delete_everything")).rejects.toThrow("no such tool");
+  });
+});
+
+describe("a service in trouble", () => {
+  const answer = (status: number, body: string, headers = {}): Fault => ({ kind: "answer", status, body, headers });
+  const refusal = (code: string) => JSON.stringify({ error: { code, message: "what happened" } });
+
+  it.each<[string, Fault, Record<string, unknown>]>([
+    ["times out", { kind: "accept-and-hang" }, { code: "timeout", may_have_been_charged: true }],
+    ["drops the connection", { kind: "accept-and-drop" }, { code: "network_error", may_have_been_charged: true }],
+    ["answers 500", answer(500, refusal("internal_error")), { code: "internal_error", may_have_been_charged: true }],
+    ["answers HTML", answer(200, "<html>"), { code: "unexpected_answer", may_have_been_charged: true }],
+    [
+      "is over its rate limit",
+      answer(429, refusal("rate_limited"), { "retry-after": "50" }),
+      { code: "rate_limited", retry_after_seconds: 50, what_to_do: "Wait 50 seconds, then call the tool again." },
+    ],
+    ["has no free slot", answer(429, refusal("too_many_active_tasks")), { code: "too_many_active_tasks" }],
+    ["has no provider", answer(502, refusal("upstream_error")), { code: "upstream_error", request_id: "req-fault" }],
+  ])("that %s for good ends in its own tool error, and in one task at most", async (_, fault, expected) => {
+    service.failNext("POST", "/panoramas", ...Array(6).fill(fault));
+    const error = await session.error("generate_panorama_from_text", aHarbour);
+    expect(error).toMatchObject({ message: expect.any(String), what_to_do: expect.any(String), ...expected });
+    if (expected.may_have_been_charged) expect(error?.what_to_do).toContain(`${service.origin}/works`);
+    expect(service.tasks.length).toBeLessThanOrEqual(1);
+    expect(new Set(post().map(({ headers }) => headers["idempotency-key"]))).toEqual(new Set(['"key-1"']));
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ["generate_panorama_from_text", aHarbour],
+    ["generate_panorama_from_images", { image_urls: ["https://images.test/a.jpg"], resolution: "1k" }],
+    ["get_panorama_task", { id: "task-1" }],
+    ["get_panorama_task", { id: "task-1", wait_seconds: 30 }],
+    ["get_credit_balance", {}],
+    ["upload_reference_images", { images: [base64(pngBytes(20))] }],
+  ])("that never answers holds %s %j up for 45 seconds at most", async (tool, args) => {
+    for (const method of ["GET", "POST"]) service.failNext(method, "/", ...Array(9).fill({ kind: "hang" }));
+    const start = clock.now().getTime();
+    expect(await session.error(tool, args)).toMatchObject({ code: "timeout" });
+    expect(clock.now().getTime() - start).toBeLessThanOrEqual(45_000);
+  });
+
+  it("continues a creation in doubt when it is called again with the same arguments, and charges once", async () => {
+    service.failNext("POST", "/panoramas", ...Array<Fault>(6).fill({ kind: "accept-and-drop" }));
+    await session.error("generate_panorama_from_text", aHarbour);
+    const continued = await session.call("generate_panorama_from_text", { ...aHarbour, visibility: "private" });
+    expect(continued.structuredContent).toMatchObject({ id: "task-1" });
+    expect(textsOf(continued)[1]).toContain("earlier call, charged once");
+    expect(service.remainingCredits).toBe(96);
+
+    const another = await session.call("generate_panorama_from_text", aHarbour);
+    expect(another.structuredContent).toMatchObject({ id: "task-2" });
+  });
+
+  it("makes a new creation for each call that is not in doubt", async () => {
+    await session.call("generate_panorama_from_text", aHarbour);
+    await session.call("generate_panorama_from_text", aHarbour);
+    expect(post().map(({ headers }) => headers["idempotency-key"])).toEqual(['"key-1"', '"key-2"']);
+  });
+
+  it("does not send a failed read or upload into doubt", async () => {
+    service.failNext("POST", "/images", answer(400, refusal("invalid_request")));
+    const images = [base64(pngBytes(20))];
+    expect(await session.error("upload_reference_images", { images })).toEqual({
+      code: "invalid_request",
+      message: "what happened",
+      what_to_do: "Correct the arguments and call the tool again. Nothing was charged.",
+      status: 400,
+      request_id: "req-fault",
+    });
+    expect(await session.error("get_panorama_task", { id: "nobody's" })).toMatchObject({ code: "not_found" });
+  });
+
+  it("with a wrong key, or none, is told of without the key, in answers and in the log", async () => {
+    const secret = "sk-wrongwrongwrongwrongwrongwrongwrongwrongwro";
+    const wrong = await sessionWith(secret);
+    const error = await wrong.error("get_credit_balance");
+    expect(error).toMatchObject({ code: "invalid_api_key", status: 401 });
+    const none = await sessionWith("");
+    expect(await none.error("get_credit_balance")).toMatchObject({ code: "invalid_api_key" });
+    expect(JSON.stringify([error, logged])).not.toContain(secret);
+    expect(logged).toEqual(["get_credit_balance: invalid_api_key", "get_credit_balance: invalid_api_key"]);
+    await Promise.all([wrong.client.close(), none.client.close()]);
+  });
+
+  it("without its thumbnail still answers with the links", async () => {
+    await session.call("generate_panorama_from_text", aHarbour);
+    service.serve(`/assets/panoramas/${"task-1".padEnd(22, "0")}-thumbnail.webp`, Buffer.from("gone"), "text/plain");
+    const done = await session.call("get_panorama_task", { id: "task-1", wait_seconds: 10 });
+    expect(done.structuredContent).toMatchObject({ status: "succeeded" });
+    expect(done.content.some(({ type }) => type === "image")).toBe(false);
+  });
+});
+
+describe("local files", () => {
+  const upload = (path: string) => session.call("upload_reference_images", { paths: [path] });
+
+  it("inside an allowed folder are uploaded", async () => {
+    const path = join(folder, "allowed", "harbour.png");
+    await writeFile(path, pngBytes(50));
+    expect((await upload(path)).structuredContent).toMatchObject({ image_urls: [expect.any(String)] });
+    expect(String(service.requests("POST", "/images")[0]?.body)).toContain('filename="harbour.png"');
+  });
+
+  it("outside, behind a link, or of another kind are refused in the same words, and nothing is sent", async () => {
+    await writeFile(join(folder, "outside.png"), pngBytes(50));
+    await symlink(join(folder, "outside.png"), join(folder, "allowed", "link.png"));
+    await symlink(folder, join(folder, "allowed", "linked"));
+    await mkdir(join(folder, "allowed", "folder.png"));
+    for (const path of [
+      join(folder, "outside.png"),
+      join(folder, "allowed", "..", "outside.png"),
+      join(folder, "allowed", "link.png"),
+      join(folder, "allowed", "linked", "outside.png"),
+      join(folder, "allowed", "folder.png"),
+      join(folder, "allowed", "missing.png"),
+      "allowed/harbour.png",
+    ]) {
+      const error = await session.error("upload_reference_images", { paths: [path] });
+      expect(error?.message).toMatch(/^paths\[0\]: is not a readable file inside an allowed folder\./);
+    }
+    await writeFile(join(folder, "allowed", "big.png"), pngBytes(11 * 1024 * 1024));
+    const big = await session.error("upload_reference_images", { paths: [join(folder, "allowed", "big.png")] });
+    expect(big?.message).toMatch(/10 MiB/);
+    expect(service.received).toHaveLength(0);
+  });
+});

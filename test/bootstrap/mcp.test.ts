@@ -1,0 +1,98 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { base64 } from "../support/image-bytes.js";
+import { McpSession } from "../support/mcp-session.js";
+import { Installation } from "../support/service-process.js";
+import { plain } from "../support/test-images.js";
+
+describe("the MCP server, from the running service to the assistant", () => {
+  let installation: Installation;
+  let key: string;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "panorama-mcp-"));
+    installation = await Installation.create({ LOCAL_PROVIDER_DELAY_MS: "100" });
+    key = (await installation.start()).demo_api_key ?? "";
+  });
+  afterAll(async () => {
+    await installation.remove();
+    await rm(folder, { recursive: true });
+  });
+
+  it("is started as the page says, and makes panoramas from text and from images", async () => {
+    const page = await (await fetch(`${installation.url}/mcp`)).text();
+    const snippet = /<pre><code>([^<]*)<\/code>/.exec(page)?.[1]?.replaceAll("&quot;", '"') ?? "";
+    const { command, args, env } = JSON.parse(snippet).mcpServers.panorama;
+    const npm = { npm_config_cache: join(folder, "npm-cache"), npm_config_update_notifier: "false" };
+    const session = await McpSession.over(
+      new StdioClientTransport({ command, args, env: { ...env, ...npm, PANORAMA_API_KEY: key }, stderr: "pipe" }),
+    );
+    const { remaining_credits: before } = (await session.call("get_credit_balance")).structuredContent as {
+      remaining_credits: number;
+    };
+
+    const finished = async (created: Awaited<ReturnType<McpSession["call"]>>) => {
+      const { id } = created.structuredContent as { id: string };
+      const done = await session.call("get_panorama_task", { id, wait_seconds: 30 });
+      expect(done.structuredContent).toMatchObject({ id, status: "succeeded", output: { storage_status: "saved" } });
+      const image = done.content.find((block) => block.type === "image") as { data: string };
+      const { width = 0, height } = await sharp(Buffer.from(image.data, "base64")).metadata();
+      expect(width).toBe(2 * (height ?? 0));
+    };
+    await finished(
+      await session.call("generate_panorama_from_text", { prompt: "a quiet lake at sunset", resolution: "1k" }),
+    );
+
+    const picture = await plain({ widthPixels: 300, heightPixels: 200 }).jpeg().toBuffer();
+    const uploaded = await session.call("upload_reference_images", { images: [base64(picture)] });
+    const { image_urls } = uploaded.structuredContent as { image_urls: string[] };
+    await finished(
+      await session.call("generate_panorama_from_images", { image_urls, resolution: "1k", max_credits: 4 }),
+    );
+
+    const refused = { prompt: "a quiet lake", resolution: "1k", max_credits: 0 };
+    expect(await session.error("generate_panorama_from_text", refused)).toMatchObject({ code: "budget_exceeded" });
+    const balance = (await session.call("get_credit_balance")).structuredContent;
+    expect(balance).toEqual({ remaining_credits: before - 8 });
+    await session.client.close();
+  });
+
+  it("may be kept for ever by whoever has it", async () => {
+    const url = `${installation.url}/mcp/panorama-mcp-0.1.0.tgz`;
+    const { status, headers } = await fetch(url);
+    expect(status).toBe(200);
+    expect(headers.get("cache-control")).toContain("immutable");
+    const again = await fetch(url, { headers: { "if-none-match": headers.get("etag") ?? "" } });
+    expect(again.status).toBe(304);
+  });
+
+  it("also runs as a command beside the service", async () => {
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: ["dist/bootstrap/panorama.cjs", "mcp"],
+      env: { ...(installation.environment as Record<string, string>), PANORAMA_API_KEY: key },
+      stderr: "pipe",
+    });
+    const session = await McpSession.over(transport);
+    expect((await session.call("get_credit_balance")).isError).toBeFalsy();
+    await session.client.close();
+  });
+
+  it("shares its client with panorama generate, which saves the image", async () => {
+    Object.assign(installation.environment, { PANORAMA_API_KEY: key });
+    const file = join(folder, "lake.jpg");
+    const { status, json } = await installation.command("generate", "a quiet lake at sunset", "--out", file);
+    expect(status).toBe(0);
+    expect(json).toMatchObject({ status: "succeeded", credits_charged: 4, file });
+    expect(await sharp(file).metadata()).toMatchObject({ width: 1024, height: 512 });
+
+    const failed = await installation.command("generate", "test:fail");
+    expect(failed).toMatchObject({ status: 1, json: {}, stderr: expect.stringContaining("refunded") });
+    expect(failed.stderr.trim()).not.toContain("\n");
+  });
+});

@@ -1,0 +1,199 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
+import { CRC32C } from "@google-cloud/storage";
+
+/** What can befall one request. A number is a status to refuse it with. */
+export type Fault =
+  | number
+  /** A page of some proxy instead of the answer, with status 200. */
+  | "html"
+  /** No answer at all. */
+  | "silence"
+  /** The right answer, a tenth of a second late. */
+  | "slow"
+  /** The connection closes before anything is done ... */
+  | "cut-before"
+  /** ... or when all is done and nothing answered ... */
+  | "cut-after"
+  /** ... or in the middle of the answer. */
+  | "cut-within"
+  /** The answer stops in the middle. */
+  | "stall"
+  /** The bytes are changed on their way. */
+  | "damage"
+  /** The answer has the checksums of other bytes. */
+  | "wrong-checksum";
+
+type StoredObject = {
+  readonly bytes: Buffer;
+  readonly contentType: string;
+  readonly cacheControl: string | undefined;
+};
+
+type Answer = { readonly status: number; readonly headers: Record<string, string | string[]>; readonly body: Buffer };
+
+type Upload = {
+  readonly metadata: { readonly contentType: string; readonly cacheControl?: string; readonly md5Hash?: string };
+  readonly bytes: Buffer;
+};
+
+/** As much of Google Cloud Storage's JSON API as its client needs to create, read and list objects of one bucket. */
+export class FakeGcs {
+  readonly bucket = "panoramas-of-tests";
+  readonly objects = new Map<string, StoredObject>();
+  /** Every request, whatever became of it: method and path. */
+  readonly requests: string[] = [];
+  /** How often bytes were stored. */
+  writes = 0;
+  /** What befalls the next requests, one each ... */
+  faults: Fault[] = [];
+  /** ... and all after them. */
+  thenAlways: Fault | undefined;
+  private readonly server: Server;
+
+  private constructor() {
+    this.server = createServer((request, response) => {
+      this.handle(request, response).catch(() => response.destroy());
+    });
+  }
+
+  static async start(): Promise<FakeGcs> {
+    const fake = new FakeGcs();
+    await once(fake.server.listen(0, "127.0.0.1"), "listening");
+    return fake;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+    await once(this.server, "close");
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requests.push(`${request.method} ${request.url}`);
+    const fault = this.faults.shift() ?? this.thenAlways;
+    if (fault === "silence") return;
+    if (fault === "cut-before") return void response.destroy();
+    const body = Buffer.concat(await request.toArray());
+    await deliver(this.answer(request, body, fault), response, fault);
+  }
+
+  private answer(request: IncomingMessage, body: Buffer, fault: Fault | undefined): Answer {
+    if (typeof fault === "number") return refusal(fault, "refused by a test");
+    if (fault === "html") return { status: 200, headers: { "content-type": "text/html" }, body: PAGE };
+    const { pathname, searchParams } = new URL(request.url ?? "", this.url);
+    if (request.method === "POST" && pathname === `/upload/storage/v1/b/${this.bucket}/o`) {
+      const upload = parseMultipart(request.headers["content-type"] ?? "", body);
+      return this.insert(searchParams, fault === "damage" ? damaged(upload) : upload, fault);
+    }
+    const objects = `/storage/v1/b/${this.bucket}/o`;
+    if (request.method === "GET" && pathname === objects) {
+      return json(200, { kind: "storage#objects", items: [...this.objects.keys()].map((name) => ({ name })) });
+    }
+    if (request.method === "GET" && pathname.startsWith(`${objects}/`)) {
+      return this.get(decodeURIComponent(pathname.slice(objects.length + 1)), searchParams.get("alt"), fault);
+    }
+    return refusal(404, "The specified bucket does not exist.");
+  }
+
+  private insert(query: URLSearchParams, { metadata, bytes }: Upload, fault: Fault | undefined): Answer {
+    const name = query.get("name") ?? "";
+    if (query.get("ifGenerationMatch") === "0" && this.objects.has(name)) {
+      return refusal(412, "At least one of the pre-conditions you specified did not hold.");
+    }
+    if (metadata.md5Hash !== undefined && metadata.md5Hash !== checksums(bytes).md5Hash) {
+      return refusal(400, `Provided MD5 hash "${metadata.md5Hash}" doesn't match calculated MD5 hash.`);
+    }
+    const object = { bytes, contentType: metadata.contentType, cacheControl: metadata.cacheControl };
+    this.objects.set(name, object);
+    this.writes++;
+    return json(200, this.resource(name, object, fault));
+  }
+
+  private get(name: string, alt: string | null, fault: Fault | undefined): Answer {
+    const object = this.objects.get(name);
+    if (object === undefined) return refusal(404, `No such object: ${this.bucket}/${name}`);
+    if (alt !== "media") return json(200, this.resource(name, object, fault));
+    const { crc32c, md5Hash } = checksums(fault === "wrong-checksum" ? OTHER_BYTES : object.bytes);
+    return {
+      status: 200,
+      headers: {
+        "content-type": object.contentType,
+        "x-goog-stored-content-encoding": "identity",
+        "x-goog-hash": [`crc32c=${crc32c}`, `md5=${md5Hash}`], // two lines, as Google sends them
+      },
+      body: fault === "damage" ? withOneByteChanged(object.bytes) : object.bytes,
+    };
+  }
+
+  private resource(name: string, { bytes, contentType, cacheControl }: StoredObject, fault: Fault | undefined) {
+    return {
+      kind: "storage#object",
+      bucket: this.bucket,
+      name,
+      generation: "1",
+      metageneration: "1",
+      size: String(bytes.length),
+      contentType,
+      cacheControl,
+      ...checksums(fault === "wrong-checksum" ? OTHER_BYTES : bytes),
+    };
+  }
+}
+
+const PAGE = Buffer.from("<!doctype html><title>Please log in to this network</title>");
+const OTHER_BYTES = Buffer.from("other bytes");
+
+const deliver = async (answer: Answer, response: ServerResponse, fault: Fault | undefined): Promise<void> => {
+  if (fault === "cut-after") return void response.destroy();
+  if (fault === "slow") await setTimeout(100);
+  response.writeHead(answer.status, { ...answer.headers, "content-length": answer.body.length });
+  if (fault !== "cut-within" && fault !== "stall") return void response.end(answer.body);
+  const half = answer.body.subarray(0, answer.body.length / 2);
+  response.write(half, () => {
+    if (fault === "cut-within") response.destroy();
+  });
+};
+
+const json = (status: number, value: unknown): Answer => ({
+  status,
+  headers: { "content-type": "application/json; charset=UTF-8" },
+  body: Buffer.from(JSON.stringify(value)),
+});
+
+const refusal = (code: number, message: string): Answer =>
+  json(code, { error: { code, message, errors: [{ message, domain: "global", reason: "refused" }] } });
+
+const checksums = (bytes: Buffer) => {
+  const crc32c = new CRC32C();
+  crc32c.update(bytes);
+  return { crc32c: crc32c.toString(), md5Hash: createHash("md5").update(bytes).digest("base64") };
+};
+
+const damaged = ({ metadata, bytes }: Upload): Upload => ({ metadata, bytes: withOneByteChanged(bytes) });
+
+const withOneByteChanged = (bytes: Buffer): Buffer => {
+  const changed = Buffer.from(bytes);
+  changed[0] = (changed[0] ?? 0) ^ 1;
+  return changed;
+};
+
+/** `multipart/related` of two parts: the metadata as JSON, then the bytes. */
+const parseMultipart = (contentType: string, body: Buffer): Upload => {
+  const boundary = /boundary=(\S+)/.exec(contentType)?.[1];
+  const jsonStart = body.indexOf("\r\n\r\n") + 4;
+  const jsonEnd = body.indexOf(`\r\n--${boundary}`, jsonStart);
+  const bytesStart = body.indexOf("\r\n\r\n", jsonEnd) + 4;
+  const bytesEnd = body.lastIndexOf(`\r\n--${boundary}--`);
+  return {
+    metadata: JSON.parse(body.toString("utf8", jsonStart, jsonEnd)),
+    bytes: body.subarray(bytesStart, bytesEnd),
+  };
+};

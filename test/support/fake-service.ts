@@ -1,0 +1,198 @@
+import { createHash } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { costOf, type Resolution } from "../../domain/resolution.js";
+
+/** What goes wrong with one request. `accept` and `drop` do the work first, and then lose the answer. */
+export type Fault =
+  | { readonly kind: "hang" }
+  | { readonly kind: "accept-and-hang" }
+  | { readonly kind: "accept-and-drop" }
+  | {
+      readonly kind: "answer";
+      readonly status: number;
+      readonly headers?: Record<string, string>;
+      readonly body: string;
+    };
+
+export type ReceivedRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: Buffer;
+};
+
+type FakeTask = { readonly id: string; readonly credits_charged: number; readonly prompt: string; reads: number };
+
+/** A tiny red WebP and a JPEG's beginning: enough to be told by signature. */
+const THUMBNAIL = Buffer.from("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==", "base64");
+const PANORAMA = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(2000, 7)]);
+
+const IMMUTABLE = { "cache-control": "public, max-age=31536000, immutable" };
+
+/** The REST interface over real sockets, without what is behind it: it counts, it dedupes, and it fails on demand. */
+export class FakeService {
+  readonly apiKey = "sk-fakefakefakefakefakefakefakefakefakefakefak";
+  readonly tasks: FakeTask[] = [];
+  readonly received: ReceivedRequest[] = [];
+  remainingCredits = 100;
+  /** How often a task is read as `processing` before it has succeeded (or failed, if its prompt says test:fail). */
+  readsWhileProcessing = 1;
+
+  private readonly keys = new Map<string, FakeTask>();
+  private readonly faults: { method: string; path: string; fault: Fault }[] = [];
+  private readonly files = new Map<string, { bytes: Uint8Array; type: string }>();
+  private readonly waitingForHang: (() => void)[] = [];
+  private hung = 0;
+  private readonly server: Server;
+
+  private constructor(server: Server) {
+    this.server = server;
+    server.on("request", (request, response) => void this.handle(request, response));
+  }
+
+  static async start(): Promise<FakeService> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return new FakeService(server);
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /** The next requests of this kind meet these faults, one each; `path` without `/api/v1`. */
+  failNext(method: string, path: string, ...faults: readonly Fault[]): void {
+    for (const fault of faults) this.faults.push({ method, path, fault });
+  }
+
+  serve(path: string, bytes: Uint8Array, type: string): void {
+    this.files.set(path, { bytes, type });
+  }
+
+  requests(method: string, path: string): readonly ReceivedRequest[] {
+    return this.received.filter((request) => request.method === method && request.path.startsWith(`/api/v1${path}`));
+  }
+
+  /** Resolves once a request hangs that nobody has been told of yet. */
+  hanging(): Promise<void> {
+    return new Promise((resolve) => {
+      this.waitingForHang.push(resolve);
+      this.tellOfHangs();
+    });
+  }
+
+  private tellOfHangs(): void {
+    while (this.hung > 0 && this.waitingForHang.length > 0) {
+      this.hung--;
+      this.waitingForHang.shift()?.();
+    }
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "", url = "", headers } = request;
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const received = { method, path: url, headers, body: Buffer.concat(chunks) };
+
+    const file = this.files.get(url);
+    if (file) return void response.writeHead(200, { "content-type": file.type, ...IMMUTABLE }).end(file.bytes);
+    if (url.endsWith("-thumbnail.webp"))
+      return void response.writeHead(200, { "content-type": "image/webp" }).end(THUMBNAIL);
+    if (url.startsWith("/assets/")) return void response.writeHead(200, { "content-type": "image/jpeg" }).end(PANORAMA);
+
+    this.received.push(received);
+    const position = this.faults.findIndex(({ method: m, path }) => m === method && url.startsWith(`/api/v1${path}`));
+    const fault = position === -1 ? undefined : this.faults.splice(position, 1)[0]?.fault;
+    if (fault?.kind === "answer") {
+      return void response.writeHead(fault.status, { "x-request-id": "req-fault", ...fault.headers }).end(fault.body);
+    }
+    if (fault?.kind !== "hang") {
+      const { status, body } = await this.answer(received);
+      if (fault === undefined) {
+        const answerHeaders = { "content-type": "application/json", "x-request-id": "req-1" };
+        return void response.writeHead(status, answerHeaders).end(JSON.stringify(body));
+      }
+      if (fault.kind === "accept-and-drop") return void request.socket.destroy();
+    }
+    this.hung++;
+    this.tellOfHangs();
+  }
+
+  private async answer(request: ReceivedRequest): Promise<{ status: number; body: unknown }> {
+    const { method, path, headers, body } = request;
+    const refuse = (status: number, code: string) => ({
+      status,
+      body: { error: { code, message: `refused: ${code}` } },
+    });
+    if (headers.authorization !== `Bearer ${this.apiKey}`) return refuse(401, "invalid_api_key");
+    const { pathname } = new URL(path, this.origin);
+    const route = `${method} ${pathname.replace("/api/v1", "").replace(/(?<=panoramas\/).+/, "{id}")}`;
+    switch (route) {
+      case "POST /panoramas":
+        return this.create(headers["idempotency-key"], JSON.parse(body.toString()), refuse);
+      case "GET /panoramas":
+        return { status: 200, body: { data: this.tasks.map((task) => this.shown(task)).reverse(), next_cursor: null } };
+      case "GET /panoramas/{id}": {
+        const task = this.tasks.find(({ id }) => pathname.endsWith(`/${id}`));
+        if (task === undefined) return refuse(404, "not_found");
+        task.reads++;
+        return { status: 200, body: this.shown(task) };
+      }
+      case "GET /credits":
+        return { status: 200, body: { remaining_credits: this.remainingCredits } };
+      case "POST /images":
+        return this.upload(headers["content-type"] ?? "", body);
+      default:
+        return refuse(404, "not_found");
+    }
+  }
+
+  private create(
+    key: string | string[] | undefined,
+    { resolution, prompt = "" }: { resolution: Resolution; prompt?: string },
+    refuse: (status: number, code: string) => { status: number; body: unknown },
+  ): { status: number; body: unknown } {
+    let task = this.keys.get(String(key));
+    if (task === undefined) {
+      const cost = costOf(resolution);
+      if (cost > this.remainingCredits) return refuse(402, "insufficient_credits");
+      this.remainingCredits -= cost;
+      task = { id: `task-${this.tasks.length + 1}`, credits_charged: cost, prompt, reads: 0 };
+      this.tasks.push(task);
+      this.keys.set(String(key), task);
+    }
+    return { status: 202, body: { id: task.id, status: "processing", credits_charged: task.credits_charged } };
+  }
+
+  private shown({ id, credits_charged, prompt, reads }: FakeTask): unknown {
+    if (reads <= this.readsWhileProcessing) return { id, status: "processing", credits_charged };
+    if (prompt.includes("test:fail")) {
+      const error = { code: "generation_failed", message: "The generation failed; 4 credits were refunded." };
+      return { id, status: "failed", credits_charged, error };
+    }
+    const output = {
+      image_url: `${this.origin}/assets/panoramas/${id.padEnd(22, "0")}.jpg`,
+      slug: `slug-${id}`,
+      viewer_url: `${this.origin}/works/slug-${id}`,
+      storage_status: "saved",
+    };
+    return { id, status: "succeeded", credits_charged, output };
+  }
+
+  private async upload(contentType: string, body: Buffer): Promise<{ status: number; body: unknown }> {
+    const form = await new Response(new Uint8Array(body), { headers: { "content-type": contentType } }).formData();
+    const image_urls = await Promise.all(
+      form.getAll("files").map(async (file) => {
+        const bytes = Buffer.from(await (file as File).arrayBuffer());
+        return `https://images.test/references/${createHash("sha256").update(bytes).digest("hex")}`;
+      }),
+    );
+    return { status: 200, body: { image_urls } };
+  }
+}

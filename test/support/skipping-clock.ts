@@ -1,0 +1,31 @@
+import type { Clock } from "../../application/ports/clock.js";
+
+/**
+ * A clock for calls over real sockets that need no real time: a short sleep (a pause between attempts) ends at once,
+ * a long one (a time-out) as soon as `stuck` says that nothing will come any more. The time moves as if slept.
+ */
+export class SkippingClock implements Clock {
+  readonly pauses: number[] = [];
+  private milliseconds = Date.parse("2026-01-01T12:00:00.000Z");
+  private readonly timeoutMilliseconds: number;
+  private readonly stuck: () => Promise<void>;
+
+  constructor(stuck: () => Promise<void>, timeoutMilliseconds = 5_000) {
+    this.stuck = stuck;
+    this.timeoutMilliseconds = timeoutMilliseconds;
+  }
+
+  now(): Date {
+    return new Date(this.milliseconds);
+  }
+
+  async sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    if (milliseconds >= this.timeoutMilliseconds) {
+      const aborted = new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve()));
+      await Promise.race([this.stuck(), aborted]);
+    } else {
+      this.pauses.push(milliseconds);
+    }
+    if (!signal?.aborted) this.milliseconds += milliseconds;
+  }
+}
