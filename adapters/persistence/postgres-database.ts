@@ -72,7 +72,15 @@ const connect = async (url: string, connectionsMax: number, { connection, pool }
       ...(pool && { pool }),
     },
   });
-  return new Database(orm, "postgresql");
+  const database = new Database(orm, "postgresql");
+  try {
+    await database.ping();
+    return database;
+  } catch (error) {
+    await database.close();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`PostgreSQL cannot be reached: ${reason}`, { cause: error });
+  }
 };
 
 type PostgresConnection = {

@@ -20,6 +20,9 @@ const stateOfWork: Readonly<Record<keyof DueWork, Task["state"]>> = {
   keep: "succeeded",
 };
 
+/** Idempotency keys forgotten at a time: after a long outage, too, that is done before a statement's time is up. */
+const FORGOTTEN_MAX = 1_000;
+
 /** Tasks in SQLite or PostgreSQL. */
 export class SqlTaskStore implements TaskStore {
   private readonly database: Database;
@@ -88,11 +91,9 @@ export class SqlTaskStore implements TaskStore {
     until: Date,
     limit: number,
   ): Promise<Lease<DueWork[Work]>[]> {
-    // SQLite has one writer at a time and so nothing to skip.
-    const skipLocked = this.database.dialect === "postgresql" ? "for update skip locked" : "";
     const rows = await this.database.sql(
       `with due as (
-        select id from task where state = ? and due_at <= ? and due_at is not null order by due_at limit ? ${skipLocked}
+        select id from task where state = ? and due_at <= ? and due_at is not null order by due_at limit ? ${this.skipLocked}
       )
       update task set due_at = ?, fence = fence + 1 where id in (select id from due) returning *`,
       [stateOfWork[work], now, limit, until],
@@ -113,7 +114,18 @@ export class SqlTaskStore implements TaskStore {
   }
 
   async forgetIdempotencyKeys(before: Date): Promise<void> {
-    await this.database.sql("delete from idempotency_key where created_at < ?", [before]);
+    await this.database.sql(
+      `delete from idempotency_key where (account_id, key) in (
+        select account_id, key from idempotency_key where created_at < ? order by created_at limit ${FORGOTTEN_MAX}
+        ${this.skipLocked}
+      )`,
+      [before],
+    );
+  }
+
+  /** What another instance is working on is its own. SQLite has one writer at a time and so nothing to skip. */
+  private get skipLocked(): string {
+    return this.database.dialect === "postgresql" ? "for update skip locked" : "";
   }
 }
 
