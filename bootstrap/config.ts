@@ -17,6 +17,13 @@ const environmentSchema = z.object({
     .url({ protocol: /^postgres(ql)?$/, error: "must be postgresql://USER:PASSWORD@HOST/DATABASE" })
     .optional(),
   DATABASE_CONNECTIONS: z.coerce.number().int().min(2).max(1000).default(10),
+  STORAGE: z.enum(["filesystem", "gcs"]).default("filesystem"),
+  GCS_BUCKET: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/)
+    .optional(),
+  GCS_PUBLIC_URL: origin.refine((url) => url.startsWith("https://"), "must begin with https://").optional(),
+  GCS_API_ENDPOINT: origin.optional(),
   SUBMIT_TIMEOUT_MS: milliseconds(100).default(30_000),
   GENERATION_DEADLINE_MS: milliseconds(1000).default(600_000),
   LEASE_MS: milliseconds(1000).default(60_000),
@@ -31,16 +38,11 @@ export type Config = {
   readonly port: number;
   /** Origin of viewer links, without a slash at its end. */
   readonly publicUrl: string;
-  /** Where finished images are served, without a slash at its end. */
-  readonly assetUrl: string;
-  /** Where reference images are served: always https, on the TLS listener unless `assetUrl` is https itself. */
-  readonly referenceUrl: string;
-  /** The port of the TLS listener; absent where `assetUrl` is https and so none is needed. */
-  readonly tlsPort: number | undefined;
   readonly dataDir: string;
   /** PostgreSQL; absent where the database is a SQLite file in `dataDir`. Holds a password: never printed. */
   readonly databaseUrl: string | undefined;
   readonly databaseConnections: number;
+  readonly storage: FilesystemConfig | GcsConfig;
   readonly submitTimeoutMilliseconds: number;
   readonly generationDeadlineMilliseconds: number;
   /** How long one instance has a task to itself for one look at the provider. */
@@ -48,6 +50,27 @@ export type Config = {
   readonly localProviderDelayMilliseconds: number;
   readonly demo: boolean;
   readonly logLevel: string;
+};
+
+/** Objects are files in the data directory, and the service serves them itself. */
+export type FilesystemConfig = {
+  readonly kind: "filesystem";
+  /** Where finished images are served, without a slash at its end. */
+  readonly assetUrl: string;
+  /** Where reference images are served: always https, on the TLS listener unless `assetUrl` is https itself. */
+  readonly referenceUrl: string;
+  /** The port of the TLS listener; absent where `assetUrl` is https and so none is needed. */
+  readonly tlsPort: number | undefined;
+};
+
+/** Objects are in a bucket of Google Cloud Storage, and served from there. */
+export type GcsConfig = {
+  readonly kind: "gcs";
+  readonly bucket: string;
+  /** The CDN's origin, https; absent where the bucket's own URL is used. */
+  readonly publicUrl: string | undefined;
+  /** An emulator instead of Google. */
+  readonly apiEndpoint: string | undefined;
 };
 
 /** Variables that may hold a password. */
@@ -66,23 +89,41 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   }
   const { data } = parsed;
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
-  const assetUrl = data.ASSET_URL ?? `${publicUrl}/assets`;
-  const assetsAreHttps = assetUrl.startsWith("https://");
+  const storage = storageOf(data, publicUrl);
+  if (storage.isErr()) return err(storage.error);
   return ok({
     host: data.HOST,
     port: data.PORT,
     publicUrl,
-    assetUrl,
-    referenceUrl: assetsAreHttps ? assetUrl : `https://localhost:${data.TLS_PORT}/assets`,
-    tlsPort: assetsAreHttps ? undefined : data.TLS_PORT,
     dataDir: data.DATA_DIR,
     databaseUrl: data.DATABASE_URL,
     databaseConnections: data.DATABASE_CONNECTIONS,
+    storage: storage.value,
     submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
     generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
     leaseMilliseconds: data.LEASE_MS,
     localProviderDelayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS,
     demo: data.DEMO ?? data.NODE_ENV !== "production",
     logLevel: data.LOG_LEVEL,
+  });
+};
+
+const storageOf = (
+  data: z.infer<typeof environmentSchema>,
+  publicUrl: string,
+): Result<FilesystemConfig | GcsConfig, string> => {
+  if (data.STORAGE === "gcs") {
+    if (data.GCS_BUCKET === undefined)
+      return err("Bad configuration: STORAGE=gcs needs GCS_BUCKET, the bucket's name.");
+    const { GCS_BUCKET: bucket, GCS_PUBLIC_URL, GCS_API_ENDPOINT: apiEndpoint } = data;
+    return ok({ kind: "gcs", bucket, publicUrl: GCS_PUBLIC_URL, apiEndpoint });
+  }
+  const assetUrl = data.ASSET_URL ?? `${publicUrl}/assets`;
+  const assetsAreHttps = assetUrl.startsWith("https://");
+  return ok({
+    kind: "filesystem",
+    assetUrl,
+    referenceUrl: assetsAreHttps ? assetUrl : `https://localhost:${data.TLS_PORT}/assets`,
+    tlsPort: assetsAreHttps ? undefined : data.TLS_PORT,
   });
 };

@@ -22,6 +22,7 @@ import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-s
 import { NodeSecrets } from "../adapters/system/node-secrets.js";
 import { RandomIds } from "../adapters/system/random-ids.js";
 import { SystemClock } from "../adapters/system/system-clock.js";
+import type { GcsConfig } from "./config.js";
 import { provide } from "./provide.js";
 import { T } from "./tokens.js";
 
@@ -55,8 +56,10 @@ export const provideAdapters = (container: Container): void => {
     database.dialect === "postgresql" ? new PostgresRateLimits(database, clock) : new MemoryRateLimits(clock),
   );
 
-  provide(container, T.storage, [T.config], ({ dataDir, assetUrl, referenceUrl }) =>
-    FilesystemObjectStorage.open(join(dataDir, "objects"), assetUrl, referenceUrl),
+  provide(container, T.storage, [T.config], ({ dataDir, storage }) =>
+    storage.kind === "gcs"
+      ? openBucket(storage)
+      : FilesystemObjectStorage.open(join(dataDir, "objects"), storage.assetUrl, storage.referenceUrl),
   );
 
   provide(
@@ -87,4 +90,14 @@ export const provideAdapters = (container: Container): void => {
         localProviderDelayMilliseconds,
       ),
   );
+};
+
+/** Throws if the bucket cannot be used: better at the start than with the first image. */
+const openBucket = async (config: GcsConfig) => {
+  // Google's client takes a quarter of a second to load, so only who uses it loads it.
+  const { GcsObjectStorage } = await import("../adapters/storage/gcs-object-storage.js");
+  const bucket = new GcsObjectStorage(config);
+  const checked = await bucket.check();
+  if (checked.isErr()) throw new Error(`The bucket ${config.bucket} is not usable: ${checked.error.reason}`);
+  return bucket;
 };

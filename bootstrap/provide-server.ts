@@ -5,6 +5,7 @@ import { HttpServer } from "../adapters/http/http-server.js";
 import { RequestObserver } from "../adapters/observability/request-observer.js";
 import type { Database } from "../adapters/persistence/database.js";
 import { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
+import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import { tlsCertificate } from "../adapters/storage/tls-certificate.js";
 import { authenticate } from "../application/authenticate.js";
 import { findPublicPanorama } from "../application/find-public-panorama.js";
@@ -62,7 +63,7 @@ export const provideServer = (container: Container): void => {
       T.metrics,
     ],
     async (
-      { host, port, publicUrl, tlsPort, dataDir },
+      { host, port, publicUrl, dataDir, storage: stored },
       accounts,
       tasks,
       storage,
@@ -89,7 +90,7 @@ export const provideServer = (container: Container): void => {
           readCredits: readCredits({ accounts }),
           findPublicPanorama: findPublicPanorama({ tasks }),
           storage,
-          assets: storage,
+          assets: storage instanceof FilesystemObjectStorage ? storage : undefined,
           temporaryImage: (name) => provider.temporaryImage(name),
           mcp: await mcpDownload(publicUrl),
           checks: async () => [await checkDatabase(database, logger)],
@@ -101,7 +102,10 @@ export const provideServer = (container: Container): void => {
           port,
           publicUrl,
           uploadsFolder: join(dataDir, "uploads"),
-          tls: tlsPort === undefined ? undefined : { port: tlsPort, ...(await tlsCertificate(dataDir, clock.now())) },
+          tls:
+            stored.kind === "filesystem" && stored.tlsPort !== undefined
+              ? { port: stored.tlsPort, ...(await tlsCertificate(dataDir, clock.now())) }
+              : undefined,
         },
       ),
   );

@@ -8,6 +8,7 @@ import type { PublicFetch } from "../adapters/provider/public-fetch.js";
 import type { InProcessTaskSignals } from "../adapters/scheduling/in-process-task-signals.js";
 import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
+import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
 import type { createApiKey } from "../application/create-api-key.js";
 import type { createOrder } from "../application/create-order.js";
 import type { CreatePanorama } from "../application/create-panorama.js";
@@ -40,7 +41,7 @@ export const T = {
   /** Some need to be cleaned now and then. */
   rateLimits: token<RateLimits & { clean?(): Promise<void> }>("RateLimits"),
   signals: token<InProcessTaskSignals>("TaskSignals"),
-  storage: token<FilesystemObjectStorage>("ObjectStorage"),
+  storage: token<FilesystemObjectStorage | GcsObjectStorage>("ObjectStorage"),
 
   database: token<Database>("Database"),
   tasks: token<TaskStore>("TaskStore"),

@@ -9,12 +9,15 @@ describe("the configuration", () => {
       host: "127.0.0.1",
       port: 8080,
       publicUrl: "http://localhost:8080",
-      assetUrl: "http://localhost:8080/assets",
-      referenceUrl: "https://localhost:8443/assets",
-      tlsPort: 8443,
       dataDir: "./data",
       databaseUrl: undefined,
       databaseConnections: 10,
+      storage: {
+        kind: "filesystem",
+        assetUrl: "http://localhost:8080/assets",
+        referenceUrl: "https://localhost:8443/assets",
+        tlsPort: 8443,
+      },
       submitTimeoutMilliseconds: 30_000,
       generationDeadlineMilliseconds: 600_000,
       leaseMilliseconds: 60_000,
@@ -27,17 +30,18 @@ describe("the configuration", () => {
   it("derives the URLs from the port, and takes an empty variable as one that is not set", () => {
     expect(valid({ PORT: "9000", TLS_PORT: "9443", PUBLIC_URL: "" })).toMatchObject({
       publicUrl: "http://localhost:9000",
-      assetUrl: "http://localhost:9000/assets",
-      referenceUrl: "https://localhost:9443/assets",
+      storage: { assetUrl: "http://localhost:9000/assets", referenceUrl: "https://localhost:9443/assets" },
     });
   });
 
   it("opens no TLS listener where images are served over https anyway", () => {
     expect(valid({ PUBLIC_URL: "https://pano.example/", ASSET_URL: "https://cdn.example/assets/" })).toMatchObject({
       publicUrl: "https://pano.example",
-      assetUrl: "https://cdn.example/assets",
-      referenceUrl: "https://cdn.example/assets",
-      tlsPort: undefined,
+      storage: {
+        assetUrl: "https://cdn.example/assets",
+        referenceUrl: "https://cdn.example/assets",
+        tlsPort: undefined,
+      },
     });
   });
 
@@ -47,7 +51,21 @@ describe("the configuration", () => {
     expect(valid({ DEMO: "off" }).demo).toBe(false);
   });
 
+  it("keeps images in a bucket if it is told which", () => {
+    const environment = { STORAGE: "gcs", GCS_BUCKET: "panoramas", GCS_PUBLIC_URL: "https://cdn.example/" };
+    expect(valid(environment).storage).toEqual({
+      kind: "gcs",
+      bucket: "panoramas",
+      publicUrl: "https://cdn.example",
+      apiEndpoint: undefined,
+    });
+    expect(readConfig({ STORAGE: "gcs" })._unsafeUnwrapErr()).toContain("GCS_BUCKET");
+  });
+
   it.each([
+    ["STORAGE", "s3"],
+    ["GCS_BUCKET", "My Bucket"],
+    ["GCS_PUBLIC_URL", "http://cdn.example"],
     ["PORT", "0"],
     ["PORT", "http"],
     ["PORT", "65536"],
