@@ -43,13 +43,17 @@ export const logIn =
     return ok(await newSession(ports, found.account.id));
   };
 
+/** 128 bits of the digest: as good as the name itself, and no longer than an id. */
+const PARTY_DIGITS = 32;
+
 /** Counts an attempt against its e-mail address and its network address: neither may guess on and on. */
 export const admitAttempt = async (
   { rateLimits, secrets }: ThrottlePorts,
   { email, remoteAddress }: Pick<Credentials, "email" | "remoteAddress">,
 ): Promise<Result<void, RateLimited>> => {
   for (const name of [`email ${email.trim().toLowerCase()}`, `address ${remoteAddress}`]) {
-    const admitted = await rateLimits.admit(secrets.sha256(name) as RateLimitedParty, "login");
+    const party = secrets.sha256(name).slice(0, PARTY_DIGITS) as RateLimitedParty;
+    const admitted = await rateLimits.admit(party, "login");
     if (admitted.isErr()) return err(admitted.error);
   }
   return ok(undefined);

@@ -13,8 +13,20 @@ const environmentSchema = z.object({
   ASSET_URL: origin.optional(),
   TLS_PORT: port.default(8443),
   DATA_DIR: z.string().min(1).default("./data"),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: "must be postgresql://USER:PASSWORD@HOST/DATABASE" })
+    .optional(),
+  DATABASE_CONNECTIONS: z.coerce.number().int().min(2).max(1000).default(10),
+  STORAGE: z.enum(["filesystem", "gcs"]).default("filesystem"),
+  GCS_BUCKET: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/)
+    .optional(),
+  GCS_PUBLIC_URL: origin.refine((url) => url.startsWith("https://"), "must begin with https://").optional(),
+  GCS_API_ENDPOINT: origin.optional(),
   SUBMIT_TIMEOUT_MS: milliseconds(100).default(30_000),
   GENERATION_DEADLINE_MS: milliseconds(1000).default(600_000),
+  LEASE_MS: milliseconds(1000).default(60_000),
   LOCAL_PROVIDER_DELAY_MS: milliseconds(0).default(1_500),
   STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional(),
   STRIPE_WEBHOOK_SECRET: z.string().startsWith("whsec_").optional(),
@@ -28,21 +40,45 @@ export type Config = {
   readonly port: number;
   /** Origin of viewer links, without a slash at its end. */
   readonly publicUrl: string;
-  /** Where finished images are served, without a slash at its end. */
-  readonly assetUrl: string;
-  /** Where reference images are served: always https, on the TLS listener unless `assetUrl` is https itself. */
-  readonly referenceUrl: string;
-  /** The port of the TLS listener; absent where `assetUrl` is https and so none is needed. */
-  readonly tlsPort: number | undefined;
   readonly dataDir: string;
+  /** PostgreSQL; absent where the database is a SQLite file in `dataDir`. Holds a password: never printed. */
+  readonly databaseUrl: string | undefined;
+  readonly databaseConnections: number;
+  readonly storage: FilesystemConfig | GcsConfig;
   readonly submitTimeoutMilliseconds: number;
   readonly generationDeadlineMilliseconds: number;
+  /** How long one instance has a task to itself for one look at the provider. */
+  readonly leaseMilliseconds: number;
   readonly localProviderDelayMilliseconds: number;
   /** Orders are paid through Stripe; absent where the operator takes the money by other means. */
   readonly stripe: { readonly secretKey: string; readonly webhookSecret: string } | undefined;
   readonly demo: boolean;
   readonly logLevel: string;
 };
+
+/** Objects are files in the data directory, and the service serves them itself. */
+export type FilesystemConfig = {
+  readonly kind: "filesystem";
+  /** Where finished images are served, without a slash at its end. */
+  readonly assetUrl: string;
+  /** Where reference images are served: always https, on the TLS listener unless `assetUrl` is https itself. */
+  readonly referenceUrl: string;
+  /** The port of the TLS listener; absent where `assetUrl` is https and so none is needed. */
+  readonly tlsPort: number | undefined;
+};
+
+/** Objects are in a bucket of Google Cloud Storage, and served from there. */
+export type GcsConfig = {
+  readonly kind: "gcs";
+  readonly bucket: string;
+  /** The CDN's origin, https; absent where the bucket's own URL is used. */
+  readonly publicUrl: string | undefined;
+  /** An emulator instead of Google. */
+  readonly apiEndpoint: string | undefined;
+};
+
+/** Variables that may hold a password or are one. */
+const SECRET = /^(DATABASE_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET)$/;
 
 /** The error is one line for the operator: which variable, what is wrong with it. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> => {
@@ -52,9 +88,8 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const name = String(issue?.path[0]);
-    return err(
-      `Bad configuration: ${name}=${JSON.stringify(set[name])}: ${issue?.message}. The README lists what it may be.`,
-    );
+    const value = SECRET.test(name) ? "(not shown)" : JSON.stringify(set[name]);
+    return err(`Bad configuration: ${name}=${value}: ${issue?.message}. The README lists what it may be.`);
   }
   const { data } = parsed;
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret } = data;
@@ -62,21 +97,42 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     return err("Bad configuration: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET are needed together.");
   }
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
-  const assetUrl = data.ASSET_URL ?? `${publicUrl}/assets`;
-  const assetsAreHttps = assetUrl.startsWith("https://");
+  const storage = storageOf(data, publicUrl);
+  if (storage.isErr()) return err(storage.error);
   return ok({
     host: data.HOST,
     port: data.PORT,
     publicUrl,
-    assetUrl,
-    referenceUrl: assetsAreHttps ? assetUrl : `https://localhost:${data.TLS_PORT}/assets`,
-    tlsPort: assetsAreHttps ? undefined : data.TLS_PORT,
     dataDir: data.DATA_DIR,
+    databaseUrl: data.DATABASE_URL,
+    databaseConnections: data.DATABASE_CONNECTIONS,
+    storage: storage.value,
     submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
     generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
+    leaseMilliseconds: data.LEASE_MS,
     localProviderDelayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS,
     stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
     demo: data.DEMO ?? data.NODE_ENV !== "production",
     logLevel: data.LOG_LEVEL,
+  });
+};
+
+const storageOf = (
+  data: z.infer<typeof environmentSchema>,
+  publicUrl: string,
+): Result<FilesystemConfig | GcsConfig, string> => {
+  if (data.STORAGE === "gcs") {
+    if (data.GCS_BUCKET === undefined)
+      return err("Bad configuration: STORAGE=gcs needs GCS_BUCKET, the bucket's name.");
+    const { GCS_BUCKET: bucket, GCS_PUBLIC_URL, GCS_API_ENDPOINT: apiEndpoint } = data;
+    return ok({ kind: "gcs", bucket, publicUrl: GCS_PUBLIC_URL, apiEndpoint });
+  }
+  const assetUrl = data.ASSET_URL ?? `${publicUrl}/assets`;
+  const assetsAreHttps = assetUrl.startsWith("https://");
+  return ok({
+    kind: "filesystem",
+    assetUrl,
+    referenceUrl: assetsAreHttps ? assetUrl : `https://localhost:${data.TLS_PORT}/assets`,
+    tlsPort: assetsAreHttps ? undefined : data.TLS_PORT,
   });
 };

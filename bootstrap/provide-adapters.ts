@@ -11,6 +11,8 @@ import { OperationalReporter } from "../adapters/observability/reporter.js";
 import { ManualPayments } from "../adapters/payments/manual-payments.js";
 import { StripePayments } from "../adapters/payments/stripe-payments.js";
 import { openDatabase } from "../adapters/persistence/database.js";
+import { openPostgresDatabase } from "../adapters/persistence/postgres-database.js";
+import { PostgresRateLimits } from "../adapters/persistence/postgres-rate-limits.js";
 import { SqlAccountStore } from "../adapters/persistence/sql-account-store.js";
 import { SqlSessionStore } from "../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../adapters/persistence/sql-task-store.js";
@@ -23,6 +25,7 @@ import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-s
 import { NodeSecrets } from "../adapters/system/node-secrets.js";
 import { RandomIds } from "../adapters/system/random-ids.js";
 import { SystemClock } from "../adapters/system/system-clock.js";
+import type { GcsConfig } from "./config.js";
 import { provide } from "./provide.js";
 import { T } from "./tokens.js";
 
@@ -32,7 +35,6 @@ export const provideAdapters = (container: Container): void => {
   provide(container, T.secrets, [], () => new NodeSecrets());
   provide(container, T.imaging, [], () => new SharpImaging());
   provide(container, T.signals, [], () => new InProcessTaskSignals());
-  provide(container, T.rateLimits, [T.clock], (clock) => new MemoryRateLimits(clock));
 
   provide(container, T.logger, [T.config], ({ logLevel }) => createLogger(logLevel, destination(2)));
   provide(container, T.metrics, [], () => new Metrics());
@@ -42,8 +44,9 @@ export const provideAdapters = (container: Container): void => {
     container,
     T.database,
     [T.config],
-    async ({ dataDir }) => {
+    async ({ databaseUrl, databaseConnections, dataDir }) => {
       await mkdir(dataDir, { recursive: true });
+      if (databaseUrl !== undefined) return openPostgresDatabase(databaseUrl, databaseConnections);
       return openDatabase(join(dataDir, "panorama.sqlite"));
     },
     (database) => database.close(),
@@ -55,8 +58,15 @@ export const provideAdapters = (container: Container): void => {
     stripe === undefined ? new ManualPayments() : new StripePayments(stripe, publicUrl),
   );
 
-  provide(container, T.storage, [T.config], ({ dataDir, assetUrl, referenceUrl }) =>
-    FilesystemObjectStorage.open(join(dataDir, "objects"), assetUrl, referenceUrl),
+  // Several instances count together; the one instance of a SQLite file counts by itself.
+  provide(container, T.rateLimits, [T.database, T.clock], (database, clock) =>
+    database.dialect === "postgresql" ? new PostgresRateLimits(database, clock) : new MemoryRateLimits(clock),
+  );
+
+  provide(container, T.storage, [T.config], ({ dataDir, storage }) =>
+    storage.kind === "gcs"
+      ? openBucket(storage)
+      : FilesystemObjectStorage.open(join(dataDir, "objects"), storage.assetUrl, storage.referenceUrl),
   );
 
   provide(
@@ -87,4 +97,14 @@ export const provideAdapters = (container: Container): void => {
         localProviderDelayMilliseconds,
       ),
   );
+};
+
+/** Throws if the bucket cannot be used: better at the start than with the first image. */
+const openBucket = async (config: GcsConfig) => {
+  // Google's client takes a quarter of a second to load, so only who uses it loads it.
+  const { GcsObjectStorage } = await import("../adapters/storage/gcs-object-storage.js");
+  const bucket = new GcsObjectStorage(config);
+  const checked = await bucket.check();
+  if (checked.isErr()) throw new Error(`The bucket ${config.bucket} is not usable: ${checked.error.reason}`);
+  return bucket;
 };

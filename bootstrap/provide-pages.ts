@@ -40,7 +40,7 @@ export const providePages = (container: Container): void =>
       T.createApiKey,
     ],
     (
-      { publicUrl, assetUrl },
+      { publicUrl },
       accounts,
       tasks,
       sessions,
@@ -78,7 +78,7 @@ export const providePages = (container: Container): void =>
           rateLimits,
           images: storage,
         },
-        { publicUrl, assetUrl, staticFolder: BUNDLED_FILES_FOLDER },
+        { publicUrl, staticFolder: BUNDLED_FILES_FOLDER },
       );
     },
   );

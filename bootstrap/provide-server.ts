@@ -5,6 +5,7 @@ import { HttpServer } from "../adapters/http/http-server.js";
 import { RequestObserver } from "../adapters/observability/request-observer.js";
 import type { Database } from "../adapters/persistence/database.js";
 import { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
+import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import { tlsCertificate } from "../adapters/storage/tls-certificate.js";
 import { authenticate } from "../application/authenticate.js";
 import { listTasks } from "../application/list-tasks.js";
@@ -19,14 +20,14 @@ export const provideServer = (container: Container): void => {
   provide(
     container,
     T.schedule,
-    [T.settle, T.keep, T.sweep, T.provider, T.signals, T.clock, T.logger, T.metrics],
-    (settle, keep, sweep, provider, signals, clock, logger, metrics) => {
+    [T.settle, T.keep, T.sweep, T.provider, T.rateLimits, T.signals, T.clock, T.logger, T.metrics],
+    (settle, keep, sweep, provider, rateLimits, signals, clock, logger, metrics) => {
       const schedule = new WorkSchedule(
         [
           { name: "settle", cron: "* * * * * *", run: settle },
           { name: "keep", cron: "* * * * * *", run: keep },
           { name: "sweep", cron: "*/5 * * * * *", run: sweep },
-          { name: "clean", cron: "0 0 * * * *", run: () => provider.clean() },
+          { name: "clean", cron: "0 0 * * * *", run: () => Promise.all([provider.clean(), rateLimits.clean?.()]) },
         ],
         clock,
         (work, error) => {
@@ -62,7 +63,7 @@ export const provideServer = (container: Container): void => {
       T.metrics,
     ],
     async (
-      { host, port, publicUrl, tlsPort, dataDir },
+      { host, port, publicUrl, dataDir, storage: stored },
       accounts,
       tasks,
       storage,
@@ -90,7 +91,7 @@ export const provideServer = (container: Container): void => {
           readCredits: readCredits({ accounts }),
           pages,
           storage,
-          assets: storage,
+          assets: storage instanceof FilesystemObjectStorage ? storage : undefined,
           temporaryImage: (name) => provider.temporaryImage(name),
           mcp: await mcpDownload(publicUrl),
           checks: async () => [await checkDatabase(database, logger)],
@@ -102,7 +103,10 @@ export const provideServer = (container: Container): void => {
           port,
           publicUrl,
           uploadsFolder: join(dataDir, "uploads"),
-          tls: tlsPort === undefined ? undefined : { port: tlsPort, ...(await tlsCertificate(dataDir, clock.now())) },
+          tls:
+            stored.kind === "filesystem" && stored.tlsPort !== undefined
+              ? { port: stored.tlsPort, ...(await tlsCertificate(dataDir, clock.now())) }
+              : undefined,
         },
       ),
   );

@@ -8,6 +8,7 @@ import type { PublicFetch } from "../adapters/provider/public-fetch.js";
 import type { InProcessTaskSignals } from "../adapters/scheduling/in-process-task-signals.js";
 import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
+import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
 import type { Page } from "../adapters/web/page.js";
 import type { createApiKey } from "../application/create-api-key.js";
 import type { createOrder } from "../application/create-order.js";
@@ -40,9 +41,10 @@ export const T = {
   secrets: token<Secrets>("Secrets"),
   imaging: token<Imaging>("Imaging"),
   reporter: token<Reporter>("Reporter"),
-  rateLimits: token<RateLimits>("RateLimits"),
+  /** Some need to be cleaned now and then. */
+  rateLimits: token<RateLimits & { clean?(): Promise<void> }>("RateLimits"),
   signals: token<InProcessTaskSignals>("TaskSignals"),
-  storage: token<FilesystemObjectStorage>("ObjectStorage"),
+  storage: token<FilesystemObjectStorage | GcsObjectStorage>("ObjectStorage"),
 
   database: token<Database>("Database"),
   tasks: token<TaskStore>("TaskStore"),

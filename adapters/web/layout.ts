@@ -23,12 +23,12 @@ export type Content = {
 /** Makes whole pages of their contents. */
 export class Layout {
   private readonly files: StaticFiles;
-  private readonly assetOrigin: string;
+  private readonly imageOrigin: string;
 
-  /** `assetUrl`: where finished images are served. */
-  constructor(files: StaticFiles, assetUrl: string) {
+  /** `imageOrigin`: where finished images are served. */
+  constructor(files: StaticFiles, imageOrigin: string) {
     this.files = files;
-    this.assetOrigin = new URL(assetUrl).origin;
+    this.imageOrigin = imageOrigin;
   }
 
   reply(status: number, content: Content, headers: Readonly<Record<string, string>> = {}): PageReply {
@@ -84,8 +84,8 @@ ${frame === undefined && footer}
       "default-src 'none'",
       "script-src 'self'",
       "style-src 'self'",
-      `img-src 'self' data: blob: ${this.assetOrigin}`,
-      `connect-src 'self' blob: ${this.assetOrigin}`,
+      `img-src 'self' data: blob: ${this.imageOrigin}`,
+      `connect-src 'self' blob: ${this.imageOrigin}`,
       "font-src 'self'",
       "base-uri 'none'",
       `form-action ${["'self'", ...formTargets].join(" ")}`,

@@ -17,6 +17,7 @@ import type { RevokeApiKey } from "../../application/revoke-api-key.js";
 import type { SignUp } from "../../application/sign-up.js";
 import type { TakePaymentNotice } from "../../application/take-payment-notice.js";
 import type { UploadImages } from "../../application/upload-images.js";
+import { panoramaName } from "../../domain/object-name.js";
 import { accountPages } from "./account-pages.js";
 import { docsPage } from "./docs-page.js";
 import { galleryPage } from "./gallery-page.js";
@@ -57,19 +58,14 @@ export type WebParts = {
 export type WebSettings = {
   /** Where people find the service; no slash at the end. */
   readonly publicUrl: string;
-  /** Where finished images are served; no slash at the end. */
-  readonly assetUrl: string;
   /** Where the built scripts and styles are (static-files.ts). */
   readonly staticFolder: string;
 };
 
 /** Every page of the web side, to be mounted on an HTTP server. */
-export const webPages = async (
-  parts: WebParts,
-  { publicUrl, assetUrl, staticFolder }: WebSettings,
-): Promise<readonly Page[]> => {
+export const webPages = async (parts: WebParts, { publicUrl, staticFolder }: WebSettings): Promise<readonly Page[]> => {
   const files = await StaticFiles.read(staticFolder);
-  const layout = new Layout(files, assetUrl);
+  const layout = new Layout(files, originOf(parts.images));
   const gate = new Gate(parts.findSession, layout, publicUrl);
   const all = { ...parts, gate, layout, publicUrl };
   return [
@@ -84,3 +80,6 @@ export const webPages = async (
     ...files.pages,
   ];
 };
+
+/** Where browsers get images from: the same for all of them, so that any name will do. */
+const originOf = (images: Images): string => new URL(images.urlOf(panoramaName("x".repeat(22)))).origin;

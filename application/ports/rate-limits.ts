@@ -6,7 +6,7 @@ import type { Admission, RateLimited, RequestKind } from "../../domain/rate-limi
 
 /**
  * Whose requests are counted: an API key's, an account's on the web pages, or those of somebody who tries to log in
- * (log-in.ts), as 64 hexadecimal digits.
+ * (log-in.ts), as 32 hexadecimal digits.
  */
 export type RateLimitedParty = ApiKeyId | AccountId | Brand<string, "LoginParty">;
 

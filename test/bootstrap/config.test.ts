@@ -9,13 +9,20 @@ describe("the configuration", () => {
       host: "127.0.0.1",
       port: 8080,
       publicUrl: "http://localhost:8080",
-      assetUrl: "http://localhost:8080/assets",
-      referenceUrl: "https://localhost:8443/assets",
-      tlsPort: 8443,
       dataDir: "./data",
+      databaseUrl: undefined,
+      databaseConnections: 10,
+      storage: {
+        kind: "filesystem",
+        assetUrl: "http://localhost:8080/assets",
+        referenceUrl: "https://localhost:8443/assets",
+        tlsPort: 8443,
+      },
       submitTimeoutMilliseconds: 30_000,
       generationDeadlineMilliseconds: 600_000,
+      leaseMilliseconds: 60_000,
       localProviderDelayMilliseconds: 1_500,
+      stripe: undefined,
       demo: true,
       logLevel: "info",
     });
@@ -24,18 +31,30 @@ describe("the configuration", () => {
   it("derives the URLs from the port, and takes an empty variable as one that is not set", () => {
     expect(valid({ PORT: "9000", TLS_PORT: "9443", PUBLIC_URL: "" })).toMatchObject({
       publicUrl: "http://localhost:9000",
-      assetUrl: "http://localhost:9000/assets",
-      referenceUrl: "https://localhost:9443/assets",
+      storage: { assetUrl: "http://localhost:9000/assets", referenceUrl: "https://localhost:9443/assets" },
     });
   });
 
   it("opens no TLS listener where images are served over https anyway", () => {
     expect(valid({ PUBLIC_URL: "https://pano.example/", ASSET_URL: "https://cdn.example/assets/" })).toMatchObject({
       publicUrl: "https://pano.example",
-      assetUrl: "https://cdn.example/assets",
-      referenceUrl: "https://cdn.example/assets",
-      tlsPort: undefined,
+      storage: {
+        assetUrl: "https://cdn.example/assets",
+        referenceUrl: "https://cdn.example/assets",
+        tlsPort: undefined,
+      },
     });
+  });
+
+  it("takes payments through Stripe with both of its secrets, and shows neither in an error", () => {
+    const secrets = { STRIPE_SECRET_KEY: "sk_live_x", STRIPE_WEBHOOK_SECRET: "whsec_y" };
+    expect(valid(secrets).stripe).toEqual({ secretKey: "sk_live_x", webhookSecret: "whsec_y" });
+    for (const name of Object.keys(secrets)) {
+      const half = readConfig({ ...secrets, [name]: "" })._unsafeUnwrapErr();
+      expect(half).toBe("Bad configuration: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET are needed together.");
+      const wrong = readConfig({ ...secrets, [name]: "swapped" })._unsafeUnwrapErr();
+      expect(wrong).toContain(`${name}=(not shown)`);
+    }
   });
 
   it("makes no demo account in production unless it is told to", () => {
@@ -44,15 +63,31 @@ describe("the configuration", () => {
     expect(valid({ DEMO: "off" }).demo).toBe(false);
   });
 
+  it("keeps images in a bucket if it is told which", () => {
+    const environment = { STORAGE: "gcs", GCS_BUCKET: "panoramas", GCS_PUBLIC_URL: "https://cdn.example/" };
+    expect(valid(environment).storage).toEqual({
+      kind: "gcs",
+      bucket: "panoramas",
+      publicUrl: "https://cdn.example",
+      apiEndpoint: undefined,
+    });
+    expect(readConfig({ STORAGE: "gcs" })._unsafeUnwrapErr()).toContain("GCS_BUCKET");
+  });
+
   it.each([
+    ["STORAGE", "s3"],
+    ["GCS_BUCKET", "My Bucket"],
+    ["GCS_PUBLIC_URL", "http://cdn.example"],
     ["PORT", "0"],
     ["PORT", "http"],
     ["PORT", "65536"],
     ["TLS_PORT", "-1"],
     ["PUBLIC_URL", "localhost:8080"],
     ["ASSET_URL", "ftp://cdn.example"],
+    ["DATABASE_CONNECTIONS", "1"],
     ["SUBMIT_TIMEOUT_MS", "soon"],
     ["GENERATION_DEADLINE_MS", "1.5"],
+    ["LEASE_MS", "0"],
     ["LOCAL_PROVIDER_DELAY_MS", "-1"],
     ["DEMO", "perhaps"],
     ["LOG_LEVEL", "loud"],
@@ -60,5 +95,11 @@ describe("the configuration", () => {
     const message = readConfig({ [name]: value })._unsafeUnwrapErr();
     expect(message).toContain(`${name}="${value}"`);
     expect(message).not.toContain("\n");
+  });
+
+  it("refuses a database URL that is none, without showing its password", () => {
+    const message = readConfig({ DATABASE_URL: "mysql://panorama:swordfish@db/panorama" })._unsafeUnwrapErr();
+    expect(message).toContain("DATABASE_URL");
+    expect(message).not.toContain("swordfish");
   });
 });

@@ -1,6 +1,4 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ok } from "neverthrow";
@@ -51,6 +49,7 @@ import { MemorySessionStore } from "./memory/memory-session-store.js";
 import { MemoryTaskStore } from "./memory/memory-task-store.js";
 import { RecordingReporter } from "./recording-reporter.js";
 import { ScriptedProvider } from "./scripted-provider.js";
+import { freePort } from "./service-process.js";
 
 export const PASSWORD = "correct horse battery";
 
@@ -195,7 +194,7 @@ export class WebService {
         takePaymentNotice: takePaymentNotice(ports),
         images: storage,
       },
-      { publicUrl: url, assetUrl: `${url}/assets`, staticFolder },
+      { publicUrl: url, staticFolder },
     );
     this.server = new HttpServer(
       {
@@ -221,12 +220,3 @@ export class WebService {
     await this.server.start();
   }
 }
-
-/** Free a moment ago: the server's own URL is needed before it listens. */
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });

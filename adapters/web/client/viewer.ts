@@ -21,7 +21,8 @@ async function show(stage: HTMLElement): Promise<void> {
     });
     start(stage, URL.createObjectURL(image), url);
   } catch {
-    giveUp("The image could not be loaded. Reload the page to try again.", undefined);
+    // A picture may be shown even where a script may not read it.
+    giveUp("The sphere could not be loaded, so here is the flat image.", url);
   }
 }
 
@@ -77,7 +78,7 @@ function hasWebGl(): boolean {
   return document.createElement("canvas").getContext("webgl") !== null;
 }
 
-function giveUp(sentence: string, url: string | undefined): void {
+function giveUp(sentence: string, url: string): void {
   element("progress").hidden = true;
   element("viewer").hidden = true;
   const note = element("stage-note");
@@ -85,7 +86,7 @@ function giveUp(sentence: string, url: string | undefined): void {
   note.hidden = false;
   const flat = element("flat") as HTMLImageElement;
   flat.classList.add("alone");
-  if (url !== undefined) flat.src = url;
+  flat.src = url;
   document.body.dataset.ready = "flat";
 }
 
