@@ -162,6 +162,20 @@ describe("the viewer", () => {
     await other.close();
   });
 
+  it("keeps a private image under a name that nobody can guess, and that its slug does not tell", async () => {
+    const first = await service.kept(ann, { visibility: "private" });
+    const second = await service.kept(ann, { visibility: "private" });
+    const names = [first, second].map(({ image }) => image.imageName);
+    // 22 characters of base64url are 132 bits.
+    for (const name of names) expect(name).toMatch(/^panoramas\/[\w-]{22}\.jpg$/);
+    expect(new Set(names).size).toBe(2);
+    expect(names.join()).not.toContain(first.slug);
+    for (const guess of [`${first.slug}.jpg`, `${first.slug}-thumbnail.webp`, `${first.id}.jpg`, ""]) {
+      expect((await fetch(`${service.url}/assets/panoramas/${guess}`)).status).toBe(404);
+    }
+    expect((await fetch(service.storage.urlOf(first.image.imageName))).status).toBe(200);
+  });
+
   it("fits a phone and obeys a finger", async () => {
     const { slug } = await service.kept(ann);
     const phone = await openTab(browser, service, {
