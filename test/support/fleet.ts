@@ -51,9 +51,14 @@ export class Fleet {
       LOCAL_PROVIDER_DELAY_MS: "300",
     };
     const instances = await Promise.all([1, 2, 3].map(() => Installation.create(environment)));
-    const database = await openPostgresDatabase(server.url, 2);
-    await Promise.all(instances.map((instance) => instance.start()));
-    return new Fleet(server, instances, database, folder);
+    const fleet = new Fleet(server, instances, await openPostgresDatabase(server.url, 2), folder);
+    try {
+      await Promise.all(instances.map((instance) => instance.start()));
+      return fleet;
+    } catch (error) {
+      await fleet.remove();
+      throw error;
+    }
   }
 
   async customers(count: number): Promise<Customer[]> {
