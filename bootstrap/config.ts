@@ -13,6 +13,10 @@ const environmentSchema = z.object({
   ASSET_URL: origin.optional(),
   TLS_PORT: port.default(8443),
   DATA_DIR: z.string().min(1).default("./data"),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: "must be postgresql://USER:PASSWORD@HOST/DATABASE" })
+    .optional(),
+  DATABASE_CONNECTIONS: z.coerce.number().int().min(2).max(1000).default(10),
   STORAGE: z.enum(["filesystem", "gcs"]).default("filesystem"),
   GCS_BUCKET: z
     .string()
@@ -22,6 +26,7 @@ const environmentSchema = z.object({
   GCS_API_ENDPOINT: origin.optional(),
   SUBMIT_TIMEOUT_MS: milliseconds(100).default(30_000),
   GENERATION_DEADLINE_MS: milliseconds(1000).default(600_000),
+  LEASE_MS: milliseconds(1000).default(60_000),
   LOCAL_PROVIDER_DELAY_MS: milliseconds(0).default(1_500),
   NODE_ENV: z.string().optional(),
   DEMO: z.stringbool().optional(),
@@ -34,9 +39,14 @@ export type Config = {
   /** Origin of viewer links, without a slash at its end. */
   readonly publicUrl: string;
   readonly dataDir: string;
+  /** PostgreSQL; absent where the database is a SQLite file in `dataDir`. Holds a password: never printed. */
+  readonly databaseUrl: string | undefined;
+  readonly databaseConnections: number;
   readonly storage: FilesystemConfig | GcsConfig;
   readonly submitTimeoutMilliseconds: number;
   readonly generationDeadlineMilliseconds: number;
+  /** How long one instance has a task to itself for one look at the provider. */
+  readonly leaseMilliseconds: number;
   readonly localProviderDelayMilliseconds: number;
   readonly demo: boolean;
   readonly logLevel: string;
@@ -63,6 +73,9 @@ export type GcsConfig = {
   readonly apiEndpoint: string | undefined;
 };
 
+/** Variables that may hold a password. */
+const SECRET = /^DATABASE_URL$/;
+
 /** The error is one line for the operator: which variable, what is wrong with it. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> => {
   // An empty variable is one that is not set: that is how compose files and shells spell it.
@@ -71,9 +84,8 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const name = String(issue?.path[0]);
-    return err(
-      `Bad configuration: ${name}=${JSON.stringify(set[name])}: ${issue?.message}. The README lists what it may be.`,
-    );
+    const value = SECRET.test(name) ? "(not shown)" : JSON.stringify(set[name]);
+    return err(`Bad configuration: ${name}=${value}: ${issue?.message}. The README lists what it may be.`);
   }
   const { data } = parsed;
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
@@ -84,9 +96,12 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     port: data.PORT,
     publicUrl,
     dataDir: data.DATA_DIR,
+    databaseUrl: data.DATABASE_URL,
+    databaseConnections: data.DATABASE_CONNECTIONS,
     storage: storage.value,
     submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
     generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
+    leaseMilliseconds: data.LEASE_MS,
     localProviderDelayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS,
     demo: data.DEMO ?? data.NODE_ENV !== "production",
     logLevel: data.LOG_LEVEL,

@@ -9,6 +9,8 @@ import { createLogger } from "../adapters/observability/logger.js";
 import { Metrics } from "../adapters/observability/metrics.js";
 import { OperationalReporter } from "../adapters/observability/reporter.js";
 import { openDatabase } from "../adapters/persistence/database.js";
+import { openPostgresDatabase } from "../adapters/persistence/postgres-database.js";
+import { PostgresRateLimits } from "../adapters/persistence/postgres-rate-limits.js";
 import { SqlAccountStore } from "../adapters/persistence/sql-account-store.js";
 import { SqlTaskStore } from "../adapters/persistence/sql-task-store.js";
 import { LocalProvider } from "../adapters/provider/local/local-provider.js";
@@ -30,7 +32,6 @@ export const provideAdapters = (container: Container): void => {
   provide(container, T.secrets, [], () => new NodeSecrets());
   provide(container, T.imaging, [], () => new SharpImaging());
   provide(container, T.signals, [], () => new InProcessTaskSignals());
-  provide(container, T.rateLimits, [T.clock], (clock) => new MemoryRateLimits(clock));
 
   provide(container, T.logger, [T.config], ({ logLevel }) => createLogger(logLevel, destination(2)));
   provide(container, T.metrics, [], () => new Metrics());
@@ -40,14 +41,20 @@ export const provideAdapters = (container: Container): void => {
     container,
     T.database,
     [T.config],
-    async ({ dataDir }) => {
+    async ({ databaseUrl, databaseConnections, dataDir }) => {
       await mkdir(dataDir, { recursive: true });
+      if (databaseUrl !== undefined) return openPostgresDatabase(databaseUrl, databaseConnections);
       return openDatabase(join(dataDir, "panorama.sqlite"));
     },
     (database) => database.close(),
   );
   provide(container, T.tasks, [T.database], (database) => new SqlTaskStore(database));
   provide(container, T.accounts, [T.database], (database) => new SqlAccountStore(database));
+
+  // Several instances count together; the one instance of a SQLite file counts by itself.
+  provide(container, T.rateLimits, [T.database, T.clock], (database, clock) =>
+    database.dialect === "postgresql" ? new PostgresRateLimits(database, clock) : new MemoryRateLimits(clock),
+  );
 
   provide(container, T.storage, [T.config], ({ dataDir, storage }) =>
     storage.kind === "gcs"

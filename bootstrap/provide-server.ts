@@ -21,14 +21,14 @@ export const provideServer = (container: Container): void => {
   provide(
     container,
     T.schedule,
-    [T.settle, T.keep, T.sweep, T.provider, T.signals, T.clock, T.logger, T.metrics],
-    (settle, keep, sweep, provider, signals, clock, logger, metrics) => {
+    [T.settle, T.keep, T.sweep, T.provider, T.rateLimits, T.signals, T.clock, T.logger, T.metrics],
+    (settle, keep, sweep, provider, rateLimits, signals, clock, logger, metrics) => {
       const schedule = new WorkSchedule(
         [
           { name: "settle", cron: "* * * * * *", run: settle },
           { name: "keep", cron: "* * * * * *", run: keep },
           { name: "sweep", cron: "*/5 * * * * *", run: sweep },
-          { name: "clean", cron: "0 0 * * * *", run: () => provider.clean() },
+          { name: "clean", cron: "0 0 * * * *", run: () => Promise.all([provider.clean(), rateLimits.clean?.()]) },
         ],
         clock,
         (work, error) => {

@@ -38,7 +38,8 @@ export const T = {
   secrets: token<Secrets>("Secrets"),
   imaging: token<Imaging>("Imaging"),
   reporter: token<Reporter>("Reporter"),
-  rateLimits: token<RateLimits>("RateLimits"),
+  /** Some need to be cleaned now and then. */
+  rateLimits: token<RateLimits & { clean?(): Promise<void> }>("RateLimits"),
   signals: token<InProcessTaskSignals>("TaskSignals"),
   storage: token<FilesystemObjectStorage | GcsObjectStorage>("ObjectStorage"),
 

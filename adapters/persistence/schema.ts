@@ -15,7 +15,7 @@ export const AccountTable = defineEntity({
     { name: "account_active_tasks_check", expression: "active_tasks >= 0" },
   ],
   properties: {
-    id: p.string().length(36).primary(),
+    id: p.string().length(40).primary(),
     email: p.string().length(254).unique("account_email_unique"),
     passwordHash: p.string().length(255).nullable(),
     credits: p.integer(),
@@ -39,7 +39,7 @@ export const OrderTable = defineEntity({
   checks: [{ name: "credit_order_credits_check", expression: "credits > 0" }],
   indexes: [{ name: "credit_order_account_index", properties: ["accountId"] }],
   properties: {
-    id: p.string().length(36).primary(),
+    id: p.string().length(40).primary(),
     accountId,
     credits: p.integer(),
     createdAt: p.datetime(3),
@@ -53,7 +53,7 @@ export const ApiKeyTable = defineEntity({
   tableName: "api_key",
   indexes: [{ name: "api_key_account_index", properties: ["accountId"] }],
   properties: {
-    id: p.string().length(36).primary(),
+    id: p.string().length(40).primary(),
     accountId,
     name: p.string().length(80),
     secretSha256: p.string().length(64).unique("api_key_secret_unique"),
@@ -75,7 +75,7 @@ export const TaskTable = defineEntity({
     },
   ],
   properties: {
-    id: p.string().length(36).primary(),
+    id: p.string().length(40).primary(),
     accountId,
     slug: p.string().length(16).unique("task_slug_unique"),
     resolution: p.string().length(2),

@@ -11,7 +11,7 @@ import { apiKeyRow, orderRow, standingOf, toApiKey, toOrder } from "./account-ro
 import { branded, integer } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { insert } from "./insert.js";
-import { bookEntry, toLedgerEntry } from "./ledger-rows.js";
+import { entryRow, toLedgerEntry } from "./ledger-rows.js";
 import { toTask } from "./task-rows.js";
 
 /** Accounts read at a time by the audit. */
@@ -40,7 +40,7 @@ export class SqlAccountStore implements AccountStore {
       if (inserted.length === 0) return err({ kind: "email_taken", email: account.email });
       if (order !== undefined) {
         await insert(sql, "credit_order", orderRow(order));
-        await bookEntry(sql, purchaseEntry(order));
+        await insert(sql, "ledger_entry", entryRow(purchaseEntry(order)));
       }
       if (key !== undefined) await insert(sql, "api_key", apiKeyRow(key));
       return ok(undefined);
@@ -82,7 +82,7 @@ export class SqlAccountStore implements AccountStore {
       ]);
       if (paid.length === 0) return ok(undefined);
       await sql("update account set credits = credits + ? where id = ?", [order.credits, order.accountId]);
-      await bookEntry(sql, purchaseEntry(order));
+      await insert(sql, "ledger_entry", entryRow(purchaseEntry(order)));
       return ok(undefined);
     });
   }

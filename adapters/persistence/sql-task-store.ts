@@ -10,15 +10,18 @@ import type { TaskId } from "../../domain/task-id.js";
 import { standingOf } from "./account-rows.js";
 import { integer, type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
-import { insert } from "./insert.js";
-import { bookEntry } from "./ledger-rows.js";
+import { entryRow } from "./ledger-rows.js";
 import { newTaskRow, stateColumns, toTask } from "./task-rows.js";
+import { insertion, type Statement, together } from "./together.js";
 
 const stateOfWork: Readonly<Record<keyof DueWork, Task["state"]>> = {
   sweep: "reserved",
   settle: "submitted",
   keep: "succeeded",
 };
+
+/** Idempotency keys forgotten at a time: after a long outage, too, that is done before a statement's time is up. */
+const FORGOTTEN_MAX = 1_000;
 
 /** Tasks in SQLite or PostgreSQL. */
 export class SqlTaskStore implements TaskStore {
@@ -42,22 +45,20 @@ export class SqlTaskStore implements TaskStore {
       const decided = decide(current);
       if (decided.isErr()) return err(decided.error);
       const { task, standing } = decided.value;
-      await insert(sql, "task", newTaskRow(task, dueAt));
-      await bookEntry(sql, reservationEntry(task.reservation, task.reservedAt));
-      await sql("update account set credits = ?, active_tasks = ? where id = ?", [
-        standing.credits,
-        standing.activeTasks,
-        account,
-      ]);
+      const writes: Statement[] = [
+        insertion("task", newTaskRow(task, dueAt)),
+        insertion("ledger_entry", entryRow(reservationEntry(task.reservation, task.reservedAt))),
+        {
+          text: "update account set credits = ?, active_tasks = ? where id = ?",
+          parameters: [standing.credits, standing.activeTasks, account],
+        },
+      ];
       if (idempotent !== undefined) {
-        await insert(sql, "idempotency_key", {
-          account_id: account,
-          key: idempotent.key,
-          task_id: task.id,
-          request_sha256: idempotent.requestSha256,
-          created_at: task.reservedAt,
-        });
+        const first = { account_id: account, key: idempotent.key, task_id: task.id };
+        const row = { ...first, request_sha256: idempotent.requestSha256, created_at: task.reservedAt };
+        writes.push(insertion("idempotency_key", row));
       }
+      await together(sql, this.database.dialect, writes);
       return ok({ task, replayed: false });
     });
   }
@@ -90,11 +91,9 @@ export class SqlTaskStore implements TaskStore {
     until: Date,
     limit: number,
   ): Promise<Lease<DueWork[Work]>[]> {
-    // SQLite has one writer at a time and so nothing to skip.
-    const skipLocked = this.database.dialect === "postgresql" ? "for update skip locked" : "";
     const rows = await this.database.sql(
       `with due as (
-        select id from task where state = ? and due_at <= ? and due_at is not null order by due_at limit ? ${skipLocked}
+        select id from task where state = ? and due_at <= ? and due_at is not null order by due_at limit ? ${this.skipLocked}
       )
       update task set due_at = ?, fence = fence + 1 where id in (select id from due) returning *`,
       [stateOfWork[work], now, limit, until],
@@ -109,13 +108,24 @@ export class SqlTaskStore implements TaskStore {
     if (!isActive(before) || isActive(next)) return replace(this.database.sql, current, next, dueAt);
     return this.database.transaction(async (sql) => {
       const replaced = await replace(sql, current, next, dueAt);
-      if (replaced.isOk()) await release(sql, before, next);
+      if (replaced.isOk()) await together(sql, this.database.dialect, releases(before, next));
       return replaced;
     });
   }
 
   async forgetIdempotencyKeys(before: Date): Promise<void> {
-    await this.database.sql("delete from idempotency_key where created_at < ?", [before]);
+    await this.database.sql(
+      `delete from idempotency_key where (account_id, key) in (
+        select account_id, key from idempotency_key where created_at < ? order by created_at limit ${FORGOTTEN_MAX}
+        ${this.skipLocked}
+      )`,
+      [before],
+    );
+  }
+
+  /** What another instance is working on is its own. SQLite has one writer at a time and so nothing to skip. */
+  private get skipLocked(): string {
+    return this.database.dialect === "postgresql" ? "for update skip locked" : "";
   }
 }
 
@@ -167,13 +177,14 @@ const replace = async (
 const equations = (columns: Row): string[] => Object.keys(columns).map((column) => `${column} = ?`);
 
 /** The task needs its slot no more and, if it failed, its credits. */
-const release = async (sql: Sql, before: Task, next: Task): Promise<void> => {
-  const refunded = next.state === "failed" ? next.reservation.credits : 0;
-  await sql("update account set credits = credits + ?, active_tasks = active_tasks - 1 where id = ?", [
-    refunded,
-    next.accountId,
-  ]);
-  if (next.state !== "failed") return;
-  await bookEntry(sql, refundEntry(next.reservation, next.failedAt));
-  if (before.state === "reserved") await sql("delete from idempotency_key where task_id = ?", [next.id]);
+const releases = (before: Task, next: Task): Statement[] => {
+  const failed = next.state === "failed";
+  const account = {
+    text: "update account set credits = credits + ?, active_tasks = active_tasks - 1 where id = ?",
+    parameters: [failed ? next.reservation.credits : 0, next.accountId],
+  };
+  if (!failed) return [account];
+  const refund = insertion("ledger_entry", entryRow(refundEntry(next.reservation, next.failedAt)));
+  if (before.state !== "reserved") return [account, refund];
+  return [account, refund, { text: "delete from idempotency_key where task_id = ?", parameters: [next.id] }];
 };

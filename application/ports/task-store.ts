@@ -65,6 +65,6 @@ export interface TaskStore {
    */
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
 
-  /** Forgets idempotency keys that were first used before `before`. */
+  /** Forgets idempotency keys that were first used before `before`; if there are very many, the oldest of them. */
   forgetIdempotencyKeys(before: Date): Promise<void>;
 }

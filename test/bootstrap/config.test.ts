@@ -10,6 +10,8 @@ describe("the configuration", () => {
       port: 8080,
       publicUrl: "http://localhost:8080",
       dataDir: "./data",
+      databaseUrl: undefined,
+      databaseConnections: 10,
       storage: {
         kind: "filesystem",
         assetUrl: "http://localhost:8080/assets",
@@ -18,6 +20,7 @@ describe("the configuration", () => {
       },
       submitTimeoutMilliseconds: 30_000,
       generationDeadlineMilliseconds: 600_000,
+      leaseMilliseconds: 60_000,
       localProviderDelayMilliseconds: 1_500,
       demo: true,
       logLevel: "info",
@@ -69,8 +72,10 @@ describe("the configuration", () => {
     ["TLS_PORT", "-1"],
     ["PUBLIC_URL", "localhost:8080"],
     ["ASSET_URL", "ftp://cdn.example"],
+    ["DATABASE_CONNECTIONS", "1"],
     ["SUBMIT_TIMEOUT_MS", "soon"],
     ["GENERATION_DEADLINE_MS", "1.5"],
+    ["LEASE_MS", "0"],
     ["LOCAL_PROVIDER_DELAY_MS", "-1"],
     ["DEMO", "perhaps"],
     ["LOG_LEVEL", "loud"],
@@ -78,5 +83,11 @@ describe("the configuration", () => {
     const message = readConfig({ [name]: value })._unsafeUnwrapErr();
     expect(message).toContain(`${name}="${value}"`);
     expect(message).not.toContain("\n");
+  });
+
+  it("refuses a database URL that is none, without showing its password", () => {
+    const message = readConfig({ DATABASE_URL: "mysql://panorama:swordfish@db/panorama" })._unsafeUnwrapErr();
+    expect(message).toContain("DATABASE_URL");
+    expect(message).not.toContain("swordfish");
   });
 });

@@ -21,7 +21,7 @@ const lines = () => {
 /** As a database driver throws it: the whole statement, its values included, and then what went wrong. */
 const databaseError = () => {
   const cause = new Error(
-    `insert into "task" ("prompt") values ('${PROMPT}\nsecond line') - UNIQUE constraint failed: task.id`,
+    `/**/ insert into "task" ("prompt") values ('${PROMPT}\nsecond line') - UNIQUE constraint failed: task.id`,
   );
   return Object.assign(new Error(cause.message, { cause }), {
     name: "UniqueConstraintViolationException",
