@@ -7,8 +7,8 @@ import type { GuardedHandler } from "./guard.js";
 import { type Addresses, panoramaTask, panoramaTaskSchema } from "./panorama-task.js";
 import { json } from "./reply.js";
 
-export const PAGE_LIMIT_MAX = 100;
-export const PAGE_LIMIT_DEFAULT = 20;
+const PAGE_LIMIT_MAX = 100;
+const PAGE_LIMIT_DEFAULT = 20;
 
 const limitError = `must be an integer from 1 to ${PAGE_LIMIT_MAX}.`;
 
