@@ -104,7 +104,8 @@ const parserFor = (contentType: string | undefined): Result<Busboy, InvalidReque
     return err(invalidRequest(`Content-Type: must be multipart/form-data, but is ${shown(contentType)}.`));
   }
   try {
-    const limits = { parts: PARTS_MAX, fieldSize: FIELD_BYTES_MAX, headerPairs: 20 };
+    // busboy tells of its limit when that is reached, not only when it is exceeded.
+    const limits = { parts: PARTS_MAX + 1, fieldSize: FIELD_BYTES_MAX, headerPairs: 20 };
     return ok(busboy({ headers: { "content-type": contentType }, limits }));
   } catch {
     return err(invalidRequest("Content-Type: multipart/form-data needs a boundary."));

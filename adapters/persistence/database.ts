@@ -13,8 +13,14 @@ export type Sql = (statement: string, parameters?: readonly unknown[]) => Promis
 /** How long a statement waits for another process that is writing to the same SQLite file. */
 const SQLITE_BUSY_MILLISECONDS = 10_000;
 
-/** Opens the SQLite file, which is made if there is none, and brings its tables up to date. */
-export const openDatabase = async (file: string): Promise<Database> => {
+/** Opens the SQLite file, which is made if there is none, and brings its tables up to date; throws, naming the file. */
+export const openDatabase = (file: string): Promise<Database> =>
+  open(file).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`Cannot open the database ${file}: ${reason}`, { cause: error });
+  });
+
+const open = async (file: string): Promise<Database> => {
   const orm = await MikroORM.init<AbstractSqlDriver>({
     ...common("sqlite"),
     driver: SqliteDriver as unknown as Constructor<AbstractSqlDriver>,

@@ -18,9 +18,10 @@ export const serve: Command = {
     const schedule = await service.get(T.schedule);
     const stopping = signalled();
 
-    const demo = config.demo ? await demoAccount(service) : undefined;
     await server.start();
     schedule.start();
+    // Last: a start that fails must not have made the account whose key is shown this once.
+    const demo = config.demo ? await demoAccount(service) : undefined;
     console.log(
       values.json === true
         ? JSON.stringify({ url: config.publicUrl, ...(demo && { demo_api_key: demo }) })

@@ -49,6 +49,16 @@ describe("the log", () => {
     expect(written.join()).not.toMatch(/secret garden|second line|sk-k/);
   });
 
+  it("has in each line of a request what that line is about, and nothing of the line before", () => {
+    const { logger, parsed } = lines();
+    withRequest({ requestId: "one" }, () => {
+      logger.error({ event: "request_failed", error: "disk full" });
+      logger.info({ event: "request" });
+    });
+    const line = { level: "info", time: expect.any(String), requestId: "one", event: "request" };
+    expect(parsed()[1]).toEqual(line);
+  });
+
   it("says of an error what it is, where it came from and what the database said", () => {
     const { logger, parsed } = lines();
     logger.error({ error: databaseError() });
