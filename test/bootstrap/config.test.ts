@@ -45,6 +45,11 @@ describe("the configuration", () => {
     });
   });
 
+  it("wants a port of its own for each listener", () => {
+    expect(readConfig({ PORT: "8443" })._unsafeUnwrapErr()).toContain("PORT and TLS_PORT are both 8443");
+    expect(valid({ PORT: "8443", ASSET_URL: "https://cdn.example" }).port).toBe(8443);
+  });
+
   it("makes no demo account in production unless it is told to", () => {
     expect(valid({ NODE_ENV: "production" }).demo).toBe(false);
     expect(valid({ NODE_ENV: "production", DEMO: "true" }).demo).toBe(true);
