@@ -28,6 +28,8 @@ const environmentSchema = z.object({
   GENERATION_DEADLINE_MS: milliseconds(1000).default(600_000),
   LEASE_MS: milliseconds(1000).default(60_000),
   LOCAL_PROVIDER_DELAY_MS: milliseconds(0).default(1_500),
+  STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional(),
+  STRIPE_WEBHOOK_SECRET: z.string().startsWith("whsec_").optional(),
   NODE_ENV: z.string().optional(),
   DEMO: z.stringbool().optional(),
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
@@ -48,6 +50,8 @@ export type Config = {
   /** How long one instance has a task to itself for one look at the provider. */
   readonly leaseMilliseconds: number;
   readonly localProviderDelayMilliseconds: number;
+  /** Orders are paid through Stripe; absent where the operator takes the money by other means. */
+  readonly stripe: { readonly secretKey: string; readonly webhookSecret: string } | undefined;
   readonly demo: boolean;
   readonly logLevel: string;
 };
@@ -73,8 +77,8 @@ export type GcsConfig = {
   readonly apiEndpoint: string | undefined;
 };
 
-/** Variables that may hold a password. */
-const SECRET = /^DATABASE_URL$/;
+/** Variables that may hold a password or are one. */
+const SECRET = /^(DATABASE_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET)$/;
 
 /** The error is one line for the operator: which variable, what is wrong with it. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> => {
@@ -88,6 +92,10 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     return err(`Bad configuration: ${name}=${value}: ${issue?.message}. The README lists what it may be.`);
   }
   const { data } = parsed;
+  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret } = data;
+  if ((secretKey === undefined) !== (webhookSecret === undefined)) {
+    return err("Bad configuration: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET are needed together.");
+  }
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
   const storage = storageOf(data, publicUrl);
   if (storage.isErr()) return err(storage.error);
@@ -103,6 +111,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
     leaseMilliseconds: data.LEASE_MS,
     localProviderDelayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS,
+    stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
     demo: data.DEMO ?? data.NODE_ENV !== "production",
     logLevel: data.LOG_LEVEL,
   });

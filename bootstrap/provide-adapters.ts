@@ -8,10 +8,13 @@ import { MemoryRateLimits } from "../adapters/memory/memory-rate-limits.js";
 import { createLogger } from "../adapters/observability/logger.js";
 import { Metrics } from "../adapters/observability/metrics.js";
 import { OperationalReporter } from "../adapters/observability/reporter.js";
+import { ManualPayments } from "../adapters/payments/manual-payments.js";
+import { StripePayments } from "../adapters/payments/stripe-payments.js";
 import { openDatabase } from "../adapters/persistence/database.js";
 import { openPostgresDatabase } from "../adapters/persistence/postgres-database.js";
 import { PostgresRateLimits } from "../adapters/persistence/postgres-rate-limits.js";
 import { SqlAccountStore } from "../adapters/persistence/sql-account-store.js";
+import { SqlSessionStore } from "../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../adapters/persistence/sql-task-store.js";
 import { LocalProvider } from "../adapters/provider/local/local-provider.js";
 import { PaintPool } from "../adapters/provider/local/paint-pool.js";
@@ -50,6 +53,10 @@ export const provideAdapters = (container: Container): void => {
   );
   provide(container, T.tasks, [T.database], (database) => new SqlTaskStore(database));
   provide(container, T.accounts, [T.database], (database) => new SqlAccountStore(database));
+  provide(container, T.sessions, [T.database], (database) => new SqlSessionStore(database));
+  provide(container, T.payments, [T.config], ({ stripe, publicUrl }) =>
+    stripe === undefined ? new ManualPayments() : new StripePayments(stripe, publicUrl),
+  );
 
   // Several instances count together; the one instance of a SQLite file counts by itself.
   provide(container, T.rateLimits, [T.database, T.clock], (database, clock) =>

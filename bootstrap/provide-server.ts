@@ -8,7 +8,6 @@ import { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import { tlsCertificate } from "../adapters/storage/tls-certificate.js";
 import { authenticate } from "../application/authenticate.js";
-import { findPublicPanorama } from "../application/find-public-panorama.js";
 import { listTasks } from "../application/list-tasks.js";
 import { readCredits } from "../application/read-credits.js";
 import { readTask, waitForTask } from "../application/read-task.js";
@@ -58,6 +57,7 @@ export const provideServer = (container: Container): void => {
       T.signals,
       T.rateLimits,
       T.createPanorama,
+      T.pages,
       T.database,
       T.logger,
       T.metrics,
@@ -74,6 +74,7 @@ export const provideServer = (container: Container): void => {
       signals,
       rateLimits,
       createPanorama,
+      pages,
       database,
       logger,
       metrics,
@@ -88,7 +89,7 @@ export const provideServer = (container: Container): void => {
           listTasks: listTasks({ tasks }),
           uploadImages: uploadImages({ storage, imaging, secrets }),
           readCredits: readCredits({ accounts }),
-          findPublicPanorama: findPublicPanorama({ tasks }),
+          pages,
           storage,
           assets: storage instanceof FilesystemObjectStorage ? storage : undefined,
           temporaryImage: (name) => provider.temporaryImage(name),

@@ -224,6 +224,37 @@ const steps: readonly Step[] = [
       ],
     },
   },
+  {
+    name: "003-web",
+    up: {
+      sqlite: [
+        `create table "session" (
+        "token_sha256" text not null,
+        "account_id" text not null,
+        "created_at" datetime not null,
+        "expires_at" datetime not null,
+        constraint "session_account_id_foreign" foreign key("account_id") references "account"("id") on delete restrict on update restrict,
+        primary key ("token_sha256")
+      )`,
+        `create index "session_expires_index" on "session" ("expires_at")`,
+        `alter table "task" add column "hidden_at" datetime null`,
+        `create index task_gallery_index on task (id) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null`,
+      ],
+      postgresql: [
+        `create table "session" (
+        "token_sha256" varchar(64) not null,
+        "account_id" varchar(40) not null,
+        "created_at" timestamptz(3) not null,
+        "expires_at" timestamptz(3) not null,
+        constraint "session_pkey" primary key ("token_sha256")
+      )`,
+        `create index "session_expires_index" on "session" ("expires_at")`,
+        `alter table "session" add constraint "session_account_id_foreign" foreign key ("account_id") references "account" ("id") on update restrict on delete restrict`,
+        `alter table "task" add column "hidden_at" timestamptz(3) null`,
+        `create index task_gallery_index on task (id) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null`,
+      ],
+    },
+  },
 ];
 
 /** A list of classes, so that nothing is looked up by file name and the same steps run from sources and from a build. */

@@ -1,7 +1,6 @@
 import type { Result } from "neverthrow";
 import type { Clock } from "../../application/ports/clock.js";
-import type { RateLimits } from "../../application/ports/rate-limits.js";
-import type { ApiKeyId } from "../../domain/api-key.js";
+import type { RateLimitedParty, RateLimits } from "../../application/ports/rate-limits.js";
 import {
   type Admission,
   type AdmissionLog,
@@ -49,12 +48,12 @@ export class PostgresRateLimits implements RateLimits {
     this.clock = clock;
   }
 
-  async admit(key: ApiKeyId, kind: RequestKind): Promise<Result<Omit<Admission, "log">, RateLimited>> {
+  async admit(party: RateLimitedParty, kind: RequestKind): Promise<Result<Omit<Admission, "log">, RateLimited>> {
     const now = this.clock.now().getTime();
     const limit = RATE_LIMITS[kind];
-    const [row] = await this.database.sql(ADMIT, [key, kind, now, limit, limit, RATE_WINDOW_MILLISECONDS]);
+    const [row] = await this.database.sql(ADMIT, [party, kind, now, limit, limit, RATE_WINDOW_MILLISECONDS]);
     const result = admitRequest(logBefore(row), limit, now);
-    if (result.isOk() !== row?.admitted) throw new Error(`the rate limit of ${key} is not the domain's`);
+    if (result.isOk() !== row?.admitted) throw new Error(`the rate limit of ${party} is not the domain's`);
     return result.map(({ log: _, ...admission }) => admission);
   }
 

@@ -62,6 +62,10 @@ export const ApiKeyTable = defineEntity({
   },
 });
 
+/** What the domain calls `isInGallery`, and is not deleted. Spelt the same in queries, or the index is not used. */
+export const IN_GALLERY =
+  "visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null";
+
 /** A task with its reservation, whose state follows from the task's. Which columns a state fills: task-rows.ts. */
 export const TaskTable = defineEntity({
   name: "Task",
@@ -72,6 +76,11 @@ export const TaskTable = defineEntity({
       // Partial: looking for due work costs what there is of it, however many tasks are finished.
       name: "task_due_index",
       expression: "create index task_due_index on task (state, due_at) where due_at is not null",
+    },
+    {
+      // Partial, and newest last: a page of the gallery costs as many rows as it shows.
+      name: "task_gallery_index",
+      expression: `create index task_gallery_index on task (id) where ${IN_GALLERY}`,
     },
   ],
   properties: {
@@ -96,6 +105,8 @@ export const TaskTable = defineEntity({
     failedAttempts: p.integer().nullable(),
     dueAt: p.datetime(3).nullable(),
     fence: p.integer(),
+    /** Set when its owner deleted the panorama: then only the books and the idempotency keys know the task. */
+    hiddenAt: p.datetime(3).nullable(),
   },
 });
 
@@ -146,4 +157,23 @@ export const IdempotencyKeyTable = defineEntity({
   },
 });
 
-export const tables = [AccountTable, OrderTable, ApiKeyTable, TaskTable, LedgerEntryTable, IdempotencyKeyTable];
+export const SessionTable = defineEntity({
+  name: "Session",
+  tableName: "session",
+  properties: {
+    tokenSha256: p.string().length(64).primary(),
+    accountId,
+    createdAt: p.datetime(3),
+    expiresAt: p.datetime(3).index("session_expires_index"),
+  },
+});
+
+export const tables = [
+  AccountTable,
+  OrderTable,
+  ApiKeyTable,
+  TaskTable,
+  LedgerEntryTable,
+  IdempotencyKeyTable,
+  SessionTable,
+];

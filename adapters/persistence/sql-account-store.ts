@@ -1,14 +1,14 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { AccountStore, EmailTaken } from "../../application/ports/account-store.js";
-import type { Account, AccountId, Standing } from "../../domain/account.js";
+import type { Account, AccountId, Email, Standing } from "../../domain/account.js";
 import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
 import { type Credits, credits } from "../../domain/credits.js";
 import { type LedgerEntry, purchaseEntry } from "../../domain/ledger.js";
 import type { Order, OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
 import type { Task } from "../../domain/task.js";
-import { apiKeyRow, orderRow, standingOf, toApiKey, toOrder } from "./account-rows.js";
-import { branded, integer } from "./columns.js";
+import { apiKeyRow, orderRow, standingOf, toAccount, toApiKey, toOrder } from "./account-rows.js";
+import { branded, integer, optional, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { insert } from "./insert.js";
 import { entryRow, toLedgerEntry } from "./ledger-rows.js";
@@ -55,6 +55,16 @@ export class SqlAccountStore implements AccountStore {
     return (await this.database.sql("select id from account where id = ?", [id])).length === 1;
   }
 
+  async find(id: AccountId): Promise<Account | undefined> {
+    const [row] = await this.database.sql("select * from account where id = ?", [id]);
+    return row && toAccount(row);
+  }
+
+  async findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined> {
+    const [row] = await this.database.sql("select * from account where email = ?", [email]);
+    return row && { account: toAccount(row), passwordHash: optional(row, "password_hash", text) };
+  }
+
   async credits(id: AccountId): Promise<Credits> {
     const [row] = await this.database.sql("select id, credits from account where id = ?", [id]);
     if (row === undefined) throw new Error(`there is no account ${id}`);
@@ -67,6 +77,11 @@ export class SqlAccountStore implements AccountStore {
 
   async insertOrder(order: PendingOrder): Promise<void> {
     await insert(this.database.sql, "credit_order", orderRow(order));
+  }
+
+  async listOrders(id: AccountId): Promise<Order[]> {
+    const rows = await this.database.sql("select * from credit_order where account_id = ? order by id desc", [id]);
+    return rows.map(toOrder);
   }
 
   async findOrder(id: OrderId): Promise<Order | undefined> {

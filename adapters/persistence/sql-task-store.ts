@@ -1,16 +1,19 @@
 import { err, ok, type Result } from "neverthrow";
+import { type NotFound, notFound } from "../../application/errors.js";
 import type { DueWork, Lease, StaleTask, TaskStore } from "../../application/ports/task-store.js";
 import type { AccountId, Standing } from "../../domain/account.js";
 import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../domain/ledger.js";
 import type { Slug } from "../../domain/slug.js";
-import { isActive, type ReservedTask, type Task } from "../../domain/task.js";
+import { isActive, isInGallery, type ReservedTask, type SucceededTask, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import type { Visibility } from "../../domain/visibility.js";
 import { standingOf } from "./account-rows.js";
 import { integer, type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { entryRow } from "./ledger-rows.js";
+import { IN_GALLERY } from "./schema.js";
 import { newTaskRow, stateColumns, toTask } from "./task-rows.js";
 import { insertion, type Statement, together } from "./together.js";
 
@@ -64,25 +67,52 @@ export class SqlTaskStore implements TaskStore {
   }
 
   async find(id: TaskId, owner: AccountId): Promise<Task | undefined> {
-    const [row] = await this.database.sql("select * from task where id = ? and account_id = ?", [id, owner]);
+    const [row] = await this.database.sql("select * from task where id = ? and account_id = ? and hidden_at is null", [
+      id,
+      owner,
+    ]);
     return row && toTask(row);
   }
 
   async findBySlug(slug: Slug): Promise<Task | undefined> {
-    const [row] = await this.database.sql("select * from task where slug = ?", [slug]);
+    const [row] = await this.database.sql("select * from task where slug = ? and hidden_at is null", [slug]);
     return row && toTask(row);
   }
 
   async list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]> {
-    const rows =
-      before === undefined
-        ? await this.database.sql("select * from task where account_id = ? order by id desc limit ?", [owner, limit])
-        : await this.database.sql("select * from task where account_id = ? and id < ? order by id desc limit ?", [
-            owner,
-            before,
-            limit,
-          ]);
+    const older = before === undefined ? "" : "and id < ?";
+    const rows = await this.database.sql(
+      `select * from task where account_id = ? and hidden_at is null ${older} order by id desc limit ?`,
+      [owner, ...(before === undefined ? [] : [before]), limit],
+    );
     return rows.map(toTask);
+  }
+
+  async listPublic(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
+    const older = before === undefined ? "" : "and id < ?";
+    const rows = await this.database.sql(
+      `select * from task where ${IN_GALLERY} ${older} order by id desc limit ?`,
+      before === undefined ? [limit] : [before, limit],
+    );
+    return rows.map(toTask).filter(isInGallery);
+  }
+
+  async setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>> {
+    const changed = await this.database.sql(
+      "update task set visibility = ? where id = ? and account_id = ? and hidden_at is null returning id",
+      [visibility, id, owner],
+    );
+    return changed.length === 1 ? ok(undefined) : err(notFound(`There is no task ${id}.`));
+  }
+
+  /** A new fence: whoever works on the task right now finds that it is not theirs any more. */
+  async hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>> {
+    const hidden = await this.database.sql(
+      `update task set hidden_at = ?, due_at = null, fence = fence + 1
+      where id = ? and account_id = ? and hidden_at is null returning id`,
+      [now, id, owner],
+    );
+    return hidden.length === 1 ? ok(undefined) : err(notFound(`There is no task ${id}.`));
   }
 
   async claim<Work extends keyof DueWork>(

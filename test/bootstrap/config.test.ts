@@ -22,6 +22,7 @@ describe("the configuration", () => {
       generationDeadlineMilliseconds: 600_000,
       leaseMilliseconds: 60_000,
       localProviderDelayMilliseconds: 1_500,
+      stripe: undefined,
       demo: true,
       logLevel: "info",
     });
@@ -48,6 +49,17 @@ describe("the configuration", () => {
   it("wants a port of its own for each listener", () => {
     expect(readConfig({ PORT: "8443" })._unsafeUnwrapErr()).toContain("PORT and TLS_PORT are both 8443");
     expect(valid({ PORT: "8443", ASSET_URL: "https://cdn.example" }).port).toBe(8443);
+  });
+
+  it("takes payments through Stripe with both of its secrets, and shows neither in an error", () => {
+    const secrets = { STRIPE_SECRET_KEY: "sk_live_x", STRIPE_WEBHOOK_SECRET: "whsec_y" };
+    expect(valid(secrets).stripe).toEqual({ secretKey: "sk_live_x", webhookSecret: "whsec_y" });
+    for (const name of Object.keys(secrets)) {
+      const half = readConfig({ ...secrets, [name]: "" })._unsafeUnwrapErr();
+      expect(half).toBe("Bad configuration: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET are needed together.");
+      const wrong = readConfig({ ...secrets, [name]: "swapped" })._unsafeUnwrapErr();
+      expect(wrong).toContain(`${name}=(not shown)`);
+    }
   });
 
   it("makes no demo account in production unless it is told to", () => {

@@ -18,7 +18,6 @@ import { Installation } from "./service-process.js";
 
 const KEYS = 6;
 export const FLEET_CREDITS = 1_000;
-export const FLEET_LEASE_MILLISECONDS = 2_000;
 
 /** A customer whose keys are used in turn, so that no test waits for a rate limit. */
 export type Customer = { readonly id: AccountId; nextKey(): string };
@@ -47,14 +46,19 @@ export class Fleet {
       // As behind one proxy: whatever instance makes a URL, every other knows it.
       PUBLIC_URL: "https://panorama.example",
       DEMO: "false",
-      LEASE_MS: String(FLEET_LEASE_MILLISECONDS),
+      LEASE_MS: "1000",
       SUBMIT_TIMEOUT_MS: "1000",
       LOCAL_PROVIDER_DELAY_MS: "300",
     };
     const instances = await Promise.all([1, 2, 3].map(() => Installation.create(environment)));
-    const database = await openPostgresDatabase(server.url, 2);
-    await Promise.all(instances.map((instance) => instance.start()));
-    return new Fleet(server, instances, database, folder);
+    const fleet = new Fleet(server, instances, await openPostgresDatabase(server.url, 2), folder);
+    try {
+      await Promise.all(instances.map((instance) => instance.start()));
+      return fleet;
+    } catch (error) {
+      await fleet.remove();
+      throw error;
+    }
   }
 
   async customers(count: number): Promise<Customer[]> {
@@ -74,13 +78,13 @@ export class Fleet {
   }
 
   /**
-   * Creates one task as a careful client does: whatever goes wrong, it asks again, with the same idempotency key, and an
-   * instance of pure chance. Resolves to the task's id.
+   * Creates one task as a careful client does: whatever goes wrong, it asks again, with the same idempotency key, and the
+   * given instance or one of pure chance. Resolves to the task's id.
    */
-  async create(customer: Customer, prompt: string): Promise<string> {
+  async create(customer: Customer, prompt: string, given?: Installation): Promise<string> {
     const idempotencyKey = randomUUID();
     for (;;) {
-      const instance = this.instances[Math.floor(Math.random() * this.instances.length)];
+      const instance = given ?? this.instances[Math.floor(Math.random() * this.instances.length)];
       const answer = await fetch(`${instance?.url}/api/v1/panoramas`, {
         method: "POST",
         headers: { authorization: `Bearer ${customer.nextKey()}`, "idempotency-key": idempotencyKey },

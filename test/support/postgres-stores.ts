@@ -1,8 +1,9 @@
 import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
+import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
 
-const TABLES = "account, credit_order, api_key, task, ledger_entry, idempotency_key, rate_limit";
+const TABLES = "account, credit_order, api_key, task, ledger_entry, idempotency_key, rate_limit, session";
 
 /** Both stores over a PostgreSQL database, which is emptied first: one test at a time. */
 export const postgresStores = async (url: string) => {
@@ -15,6 +16,7 @@ export const postgresStores = async (url: string) => {
     database,
     tasks: new SqlTaskStore(database),
     accounts: new SqlAccountStore(database),
+    sessions: new SqlSessionStore(database),
     close: () => database.close(),
   };
 };

@@ -29,12 +29,17 @@ export class PostgresServer {
   static async start(): Promise<PostgresServer> {
     const folder = mkdtempSync(join(tmpdir(), "panorama-postgres-"));
     if (nobody !== undefined) chownSync(folder, nobody.uid, nobody.gid);
-    const bin = process.env.PG_BIN ?? reachable(await packagedServer(), folder);
-    const server = new PostgresServer(bin, folder, await freePort());
-    const initdb = ["-D", "data", "-U", "test", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
-    execFileSync(join(server.#bin, "initdb"), initdb, { ...server.#options, stdio: "pipe" });
-    await server.startAgain();
-    return server;
+    try {
+      const bin = process.env.PG_BIN ?? reachable(await packagedServer(), folder);
+      const server = new PostgresServer(bin, folder, await freePort());
+      const initdb = ["-D", "data", "-U", "test", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
+      execFileSync(join(server.#bin, "initdb"), initdb, { ...server.#options, stdio: "pipe" });
+      await server.startAgain();
+      return server;
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   /** Starts the server on the data and the port that it had. */

@@ -49,6 +49,7 @@ describe("the PostgreSQL database", () => {
     expect(await opened.sql("select name from schema_migration order by id")).toEqual([
       { name: "001-tables" },
       { name: "002-shared-rate-limits" },
+      { name: "003-web" },
     ]);
     await opened.close();
   });
