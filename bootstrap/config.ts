@@ -129,6 +129,9 @@ const storageOf = (
   }
   const assetUrl = data.ASSET_URL ?? `${publicUrl}/assets`;
   const assetsAreHttps = assetUrl.startsWith("https://");
+  if (!assetsAreHttps && data.TLS_PORT === data.PORT) {
+    return err(`Bad configuration: PORT and TLS_PORT are both ${data.PORT}, but there are two listeners.`);
+  }
   return ok({
     kind: "filesystem",
     assetUrl,

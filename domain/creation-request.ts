@@ -103,12 +103,6 @@ export const parseCreationRequest = (body: unknown): Result<CreationRequest, Inv
   return ok(fields as CreationRequest);
 };
 
-/** Its owner may show or hide a panorama later on; what was asked for otherwise never changes. */
-export const withVisibility = (request: CreationRequest, visibility: Visibility): CreationRequest => {
-  const fields: Fields = { ...request, visibility };
-  return fields as CreationRequest;
-};
-
 /** The same text for every request that means the same: whatever the key order, with defaults spelt out or not. */
 export const canonicalText = ({ resolution, prompt, imageUrls, visibility }: CreationRequest): string =>
   JSON.stringify([resolution, prompt ?? null, imageUrls, visibility]);

@@ -46,6 +46,11 @@ describe("the configuration", () => {
     });
   });
 
+  it("wants a port of its own for each listener", () => {
+    expect(readConfig({ PORT: "8443" })._unsafeUnwrapErr()).toContain("PORT and TLS_PORT are both 8443");
+    expect(valid({ PORT: "8443", ASSET_URL: "https://cdn.example" }).port).toBe(8443);
+  });
+
   it("takes payments through Stripe with both of its secrets, and shows neither in an error", () => {
     const secrets = { STRIPE_SECRET_KEY: "sk_live_x", STRIPE_WEBHOOK_SECRET: "whsec_y" };
     expect(valid(secrets).stripe).toEqual({ secretKey: "sk_live_x", webhookSecret: "whsec_y" });

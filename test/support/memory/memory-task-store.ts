@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type { DueWork, Lease, StaleTask, TaskStore } from "../../../application/ports/task-store.js";
 import type { AccountId, Standing } from "../../../domain/account.js";
-import { withVisibility } from "../../../domain/creation-request.js";
+import type { CreationRequest } from "../../../domain/creation-request.js";
 import { credits } from "../../../domain/credits.js";
 import { type IdempotentRequest, sameRequest } from "../../../domain/idempotency.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
@@ -75,7 +75,7 @@ export class MemoryTaskStore implements TaskStore {
   async setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>> {
     const stored = this.shown(id, owner);
     if (stored === undefined) return err(notFound(`There is no task ${id}.`));
-    stored.task = { ...stored.task, request: withVisibility(stored.task.request, visibility) };
+    stored.task = { ...stored.task, request: { ...stored.task.request, visibility } as CreationRequest };
     return ok(undefined);
   }
 
