@@ -1,4 +1,5 @@
 import type { Container } from "inversify";
+import { MCP_PACKAGE_PATH, mcpConfigurations } from "../adapters/mcp/mcp-configuration.js";
 import { BUNDLED_FILES_FOLDER } from "../adapters/web/static-files.js";
 import { webPages } from "../adapters/web/web-pages.js";
 import { buyCredits } from "../application/buy-credits.js";
@@ -78,7 +79,11 @@ export const providePages = (container: Container): void =>
           rateLimits,
           images: storage,
         },
-        { publicUrl, staticFolder: BUNDLED_FILES_FOLDER },
+        {
+          publicUrl,
+          staticFolder: BUNDLED_FILES_FOLDER,
+          mcp: { ...mcpConfigurations(publicUrl), packagePath: MCP_PACKAGE_PATH },
+        },
       );
     },
   );

@@ -12,7 +12,7 @@ import { listTasks } from "../application/list-tasks.js";
 import { readCredits } from "../application/read-credits.js";
 import { readTask, waitForTask } from "../application/read-task.js";
 import { uploadImages } from "../application/upload-images.js";
-import { mcpDownload } from "./mcp-download.js";
+import { packedMcpServer } from "./packed-mcp-server.js";
 import { provide } from "./provide.js";
 import { T } from "./tokens.js";
 
@@ -93,7 +93,7 @@ export const provideServer = (container: Container): void => {
           storage,
           assets: storage instanceof FilesystemObjectStorage ? storage : undefined,
           temporaryImage: (name) => provider.temporaryImage(name),
-          mcp: await mcpDownload(publicUrl),
+          mcpPackage: await packedMcpServer(publicUrl),
           checks: async () => [await checkDatabase(database, logger)],
           metrics: () => metrics.text(),
           observer: new RequestObserver(logger, metrics),

@@ -11,7 +11,7 @@ import { createPanoramaRoute } from "./create-panorama-route.js";
 import { guard } from "./guard.js";
 import { listPanoramasRoute } from "./list-panoramas-route.js";
 import { Listener, type TlsFiles } from "./listener.js";
-import { type McpDownload, mcpPackageRoute, mcpPageRoute } from "./mcp-routes.js";
+import { type McpPackage, mcpPackageRoute } from "./mcp-package-route.js";
 import type { Observer } from "./observer.js";
 import { openApiDocument } from "./openapi-document.js";
 import { type Check, healthRoute, metricsRoute, readinessRoute } from "./operations-routes.js";
@@ -39,7 +39,7 @@ export type HttpServerParts = {
   /** Absent where the provider has temporary URLs of its own. */
   readonly temporaryImage: TemporaryImage | undefined;
   /** Absent where the MCP server is not built. */
-  readonly mcp: McpDownload | undefined;
+  readonly mcpPackage: McpPackage | undefined;
   readonly checks: () => Promise<readonly Check[]>;
   /** In Prometheus's text format. */
   readonly metrics: () => Promise<string>;
@@ -118,7 +118,7 @@ export class HttpServer {
     api("get", "/openapi.json", async () => json(200, description, { "access-control-allow-origin": "*" }));
   }
 
-  private addPages({ pages, assets, temporaryImage, mcp }: HttpServerParts): void {
+  private addPages({ pages, assets, temporaryImage, mcpPackage }: HttpServerParts): void {
     for (const page of pages) {
       const method = page.method === "GET" ? "get" : "post";
       this.main.route(method, page.path, pageRoute(page, this.settings.uploadsFolder));
@@ -128,10 +128,7 @@ export class HttpServer {
         listener?.route("get", "/assets/:folder/:file", assetRoute(assets));
       }
     }
-    if (mcp !== undefined) {
-      this.main.route("get", "/mcp", mcpPageRoute(mcp));
-      this.main.route("get", mcp.packagePath, mcpPackageRoute(mcp));
-    }
+    if (mcpPackage !== undefined) this.main.route("get", mcpPackage.path, mcpPackageRoute(mcpPackage));
     if (temporaryImage !== undefined) {
       this.main.route("get", "/generations/:name", temporaryImageRoute(temporaryImage));
     }

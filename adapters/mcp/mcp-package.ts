@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { mcpServersJson } from "./mcp-configuration.js";
+import { mcpConfigurations } from "./mcp-configuration.js";
 import { MCP_VERSION } from "./mcp-version.js";
 import { ustar } from "./ustar.js";
 
@@ -59,7 +59,7 @@ A local MCP server (stdio) that generates 360° panoramas with the service at ${
 Put this into the configuration of an MCP client, with your own API key:
 
 \`\`\`json
-${mcpServersJson(origin, "npx")}
+${mcpConfigurations(origin).npx}
 \`\`\`
 
 On Windows the command may have to be \`npx.cmd\`. More at ${origin}/mcp.

@@ -112,7 +112,7 @@ export const hiddenToken = (formToken: string): Html =>
   html`<input type="hidden" name="form_token" value="${formToken}">`;
 
 const footer = html`<footer class="site"><span>360° panoramas from words and pictures</span>
-<nav aria-label="More"><a href="/docs">API reference</a> <a href="/api/v1/openapi.json">OpenAPI</a></nav></footer>`;
+<nav aria-label="More"><a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a> <a href="/api/v1/openapi.json">OpenAPI</a></nav></footer>`;
 
 const mark = html`<svg class="mark" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">
 <circle cx="16" cy="16" r="13"/><ellipse cx="16" cy="16" rx="13" ry="5"/><ellipse cx="16" cy="16" rx="5" ry="13"/></svg>`;

@@ -25,6 +25,7 @@ import { Gate } from "./gate.js";
 import { landingPage } from "./landing-page.js";
 import { Layout } from "./layout.js";
 import { loginPages } from "./login-pages.js";
+import { type McpOffer, mcpPage } from "./mcp-page.js";
 import type { Page } from "./page.js";
 import type { Images } from "./panorama-card.js";
 import { paymentNoticePage } from "./payment-notice-page.js";
@@ -60,10 +61,14 @@ export type WebSettings = {
   readonly publicUrl: string;
   /** Where the built scripts and styles are (static-files.ts). */
   readonly staticFolder: string;
+  readonly mcp: McpOffer;
 };
 
 /** Every page of the web side, to be mounted on an HTTP server. */
-export const webPages = async (parts: WebParts, { publicUrl, staticFolder }: WebSettings): Promise<readonly Page[]> => {
+export const webPages = async (
+  parts: WebParts,
+  { publicUrl, staticFolder, mcp }: WebSettings,
+): Promise<readonly Page[]> => {
   const files = await StaticFiles.read(staticFolder);
   const layout = new Layout(files, originOf(parts.images));
   const gate = new Gate(parts.findSession, layout, publicUrl);
@@ -76,6 +81,7 @@ export const webPages = async (parts: WebParts, { publicUrl, staticFolder }: Web
     ...worksPages(all),
     ...accountPages(all),
     docsPage(gate, layout),
+    mcpPage(mcp, gate, layout),
     paymentNoticePage(parts.takePaymentNotice),
     ...files.pages,
   ];

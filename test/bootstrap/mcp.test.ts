@@ -26,7 +26,7 @@ describe("the MCP server, from the running service to the assistant", () => {
 
   it("is started as the page says, and makes panoramas from text and from images", async () => {
     const page = await (await fetch(`${installation.url}/mcp`)).text();
-    const snippet = /<pre><code>([^<]*)<\/code>/.exec(page)?.[1]?.replaceAll("&quot;", '"') ?? "";
+    const snippet = /<pre[^>]*><code>([^<]*)<\/code>/.exec(page)?.[1]?.replaceAll("&quot;", '"') ?? "";
     const { command, args, env } = JSON.parse(snippet).mcpServers.panorama;
     const npm = { npm_config_cache: join(folder, "npm-cache"), npm_config_update_notifier: "false" };
     const session = await McpSession.over(

@@ -81,7 +81,7 @@ export class HttpService {
         storage,
         assets: undefined,
         temporaryImage: async (name) => this.temporaryImages.get(name),
-        mcp: undefined,
+        mcpPackage: undefined,
         checks: () => this.checks(),
         metrics: async () => "# HELP tests of the service\n",
         observer: {

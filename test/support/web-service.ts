@@ -5,6 +5,7 @@ import { ok } from "neverthrow";
 import sharp from "sharp";
 import { HttpServer } from "../../adapters/http/http-server.js";
 import { SharpImaging } from "../../adapters/imaging/sharp-imaging.js";
+import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
@@ -194,7 +195,7 @@ export class WebService {
         takePaymentNotice: takePaymentNotice(ports),
         images: storage,
       },
-      { publicUrl: url, staticFolder },
+      { publicUrl: url, staticFolder, mcp: { ...mcpConfigurations(url), packagePath: MCP_PACKAGE_PATH } },
     );
     this.server = new HttpServer(
       {
@@ -206,7 +207,7 @@ export class WebService {
         storage,
         assets: storage,
         temporaryImage: undefined,
-        mcp: undefined,
+        mcpPackage: undefined,
         checks: async () => [],
         metrics: async () => "",
         observer: {

@@ -59,6 +59,7 @@ describe("accessibility", () => {
       expect(await findings(tab)).toEqual([]);
       await check("/account");
       await check("/docs", "docs");
+      await check("/mcp");
       await tab.close();
       expect(tab.problems).toEqual([]);
     });
