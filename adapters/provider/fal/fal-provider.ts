@@ -38,7 +38,11 @@ const createdSchema = z.object({
   status_url: z.string(),
   response_url: z.string(),
 });
-const statusSchema = z.object({ status: z.string(), error: z.unknown(), error_type: z.unknown() });
+const statusSchema = z.object({
+  status: z.string(),
+  error: z.unknown().optional(),
+  error_type: z.unknown().optional(),
+});
 const image = z.object({ url: z.string() });
 const resultSchema = z.union([
   z.object({ image }),

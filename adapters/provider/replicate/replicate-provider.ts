@@ -52,12 +52,12 @@ export type ReplicateSettings = {
 const createdSchema = z.object({ id: z.string().min(1) });
 const predictionSchema = z.object({
   status: z.string(),
-  output: z.unknown(),
-  error: z.unknown(),
+  output: z.unknown().optional(),
+  error: z.unknown().optional(),
   data_removed: z.boolean().nullish(),
 });
 const listSchema = z.object({
-  results: z.array(z.object({ id: z.string(), input: z.object({ seed: z.unknown() }).nullish() })),
+  results: z.array(z.object({ id: z.string(), input: z.object({ seed: z.unknown().optional() }).nullish() })),
   next: z.string().nullish(),
 });
 

@@ -48,7 +48,7 @@ const refusalSchema = z.object({ error: z.unknown().refine(Boolean) });
 const generationSchema = z.object({
   status: z.string(),
   file_url: z.string().nullish(),
-  error_message: z.unknown(),
+  error_message: z.unknown().optional(),
 });
 /** The documentation wraps it in `request`, the Unity client also knows `imagine`, a creation gives it bare. */
 const lookedSchema = z.union([
