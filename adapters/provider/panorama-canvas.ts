@@ -10,7 +10,7 @@ const PHOTO_HEIGHT_PIXELS = HEIGHT_PIXELS / 2;
 const DECODED_PIXELS_MAX = 64_000_000;
 /** Replicate takes data URIs up to 256 KB; base64 makes four characters of three bytes. */
 const BYTES_MAX = 190_000;
-const QUALITIES = [90, 75, 50, 25];
+const QUALITIES = [90, 75, 50, 25, 10, 3];
 
 /**
  * A JPEG that a model takes for a panorama, 1440 × 720 pixels: a 2:1 picture is one already, any other hangs in the
@@ -36,19 +36,12 @@ const draw = async (bytes: Uint8Array): Promise<Sharp> => {
   if (Math.abs(width / height - 2) <= 0.02) {
     return upright().flatten().resize(WIDTH_PIXELS, HEIGHT_PIXELS, { fit: "fill" });
   }
-  const background = await upright().flatten().removeAlpha().resize(1, 1).raw().toBuffer();
-  const photo = await upright()
-    .flatten()
-    .resize(PHOTO_WIDTH_PIXELS, PHOTO_HEIGHT_PIXELS, { fit: "inside" })
-    .png()
-    .toBuffer();
-  const [r = 0, g = 0, b = 0] = background;
-  // Composed here and now, so that a second encoding does not compose again.
-  const { data, info } = await sharp({
-    create: { width: WIDTH_PIXELS, height: HEIGHT_PIXELS, channels: 3, background: { r, g, b } },
-  })
-    .composite([{ input: photo }])
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  return sharp(data, { raw: { width: info.width, height: info.height, channels: 3 } });
+  const average = await upright().flatten().resize(1, 1, { fit: "fill" }).raw().toBuffer();
+  const [r = 0, g = 0, b = 0] = average;
+  const background = { r, g, b };
+  const photo = upright().flatten().resize(PHOTO_WIDTH_PIXELS, PHOTO_HEIGHT_PIXELS, { fit: "inside" });
+  const composed = sharp({ create: { width: WIDTH_PIXELS, height: HEIGHT_PIXELS, channels: 3, background } })
+    .composite([{ input: await photo.png().toBuffer() }])
+    .png();
+  return sharp(await composed.toBuffer()).flatten();
 };

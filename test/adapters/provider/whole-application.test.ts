@@ -76,6 +76,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
+    weight: 2,
+    arbitrary: fc.constant({ kind: "faults" as const, at: "images" as const, faults: [refuses(404), refuses(410)] }),
+  },
+  {
     weight: 9,
     arbitrary: fc.record({ kind: fc.constantFrom("settle" as const, "keep" as const, "sweep" as const) }),
   },
