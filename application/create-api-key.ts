@@ -11,6 +11,8 @@ export type CreatedApiKey = { readonly key: ApiKey; readonly secret: ApiKeySecre
 
 type Makers = { readonly clock: Clock; readonly ids: Ids; readonly secrets: Secrets };
 
+export type CreateApiKey = ReturnType<typeof createApiKey>;
+
 /** Creates a key; refused without a paid order (specification, Authentication, 3). */
 export const createApiKey =
   (ports: Makers & { readonly accounts: AccountStore }) =>

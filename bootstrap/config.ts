@@ -17,6 +17,10 @@ const environmentSchema = z.object({
   ASSET_URL: origin.optional(),
   TLS_PORT: port.default(8443),
   DATA_DIR: z.string().min(1).default("./data"),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: "must be postgresql://USER:PASSWORD@HOST/DATABASE" })
+    .optional(),
+  DATABASE_CONNECTIONS: z.coerce.number().int().min(2).max(1000).default(10),
   STORAGE: z.enum(["filesystem", "gcs"]).default("filesystem"),
   GCS_BUCKET: z
     .string()
@@ -42,6 +46,9 @@ const environmentSchema = z.object({
   FAL_BASE_URL: origin.default("https://queue.fal.run"),
   FAL_MODEL: z.enum(FAL_MODELS).default("fal-ai/hunyuan_world"),
   FAL_LORA_URL: z.url({ protocol: /^https$/ }).optional(),
+  LEASE_MS: milliseconds(1000).default(60_000),
+  STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional(),
+  STRIPE_WEBHOOK_SECRET: z.string().startsWith("whsec_").optional(),
   NODE_ENV: z.string().optional(),
   DEMO: z.stringbool().optional(),
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
@@ -53,10 +60,17 @@ export type Config = {
   /** Origin of viewer links, without a slash at its end. */
   readonly publicUrl: string;
   readonly dataDir: string;
+  /** PostgreSQL; absent where the database is a SQLite file in `dataDir`. Holds a password: never printed. */
+  readonly databaseUrl: string | undefined;
+  readonly databaseConnections: number;
   readonly storage: FilesystemConfig | GcsConfig;
   readonly provider: LocalProviderConfig | RemoteProviderConfig;
   readonly submitTimeoutMilliseconds: number;
   readonly generationDeadlineMilliseconds: number;
+  /** How long one instance has a task to itself for one look at the provider. */
+  readonly leaseMilliseconds: number;
+  /** Orders are paid through Stripe; absent where the operator takes the money by other means. */
+  readonly stripe: { readonly secretKey: string; readonly webhookSecret: string } | undefined;
   readonly demo: boolean;
   readonly logLevel: string;
 };
@@ -97,6 +111,9 @@ export type GcsConfig = {
   readonly apiEndpoint: string | undefined;
 };
 
+/** Variables that may hold a password or are one. */
+const SECRET = /^(DATABASE_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET|\w+_API_KEY)$/;
+
 /** The error is one line for the operator: which variable, what is wrong with it. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> => {
   // An empty variable is one that is not set: that is how compose files and shells spell it.
@@ -105,11 +122,14 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const name = String(issue?.path[0]);
-    // A key is not repeated, not even one that is wrong.
-    const value = name.endsWith("_API_KEY") ? "" : `=${JSON.stringify(set[name])}`;
-    return err(`Bad configuration: ${name}${value}: ${issue?.message}. The README lists what it may be.`);
+    const value = SECRET.test(name) ? "(not shown)" : JSON.stringify(set[name]);
+    return err(`Bad configuration: ${name}=${value}: ${issue?.message}. The README lists what it may be.`);
   }
   const { data } = parsed;
+  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret } = data;
+  if ((secretKey === undefined) !== (webhookSecret === undefined)) {
+    return err("Bad configuration: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET are needed together.");
+  }
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
   const storage = storageOf(data, publicUrl);
   if (storage.isErr()) return err(storage.error);
@@ -120,10 +140,14 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     port: data.PORT,
     publicUrl,
     dataDir: data.DATA_DIR,
+    databaseUrl: data.DATABASE_URL,
+    databaseConnections: data.DATABASE_CONNECTIONS,
     storage: storage.value,
     provider: provider.value,
     submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
     generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
+    leaseMilliseconds: data.LEASE_MS,
+    stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
     demo: data.DEMO ?? data.NODE_ENV !== "production",
     logLevel: data.LOG_LEVEL,
   });
@@ -141,6 +165,9 @@ const storageOf = (
   }
   const assetUrl = data.ASSET_URL ?? `${publicUrl}/assets`;
   const assetsAreHttps = assetUrl.startsWith("https://");
+  if (!assetsAreHttps && data.TLS_PORT === data.PORT) {
+    return err(`Bad configuration: PORT and TLS_PORT are both ${data.PORT}, but there are two listeners.`);
+  }
   return ok({
     kind: "filesystem",
     assetUrl,

@@ -8,8 +8,13 @@ import { MemoryRateLimits } from "../adapters/memory/memory-rate-limits.js";
 import { createLogger } from "../adapters/observability/logger.js";
 import { Metrics } from "../adapters/observability/metrics.js";
 import { OperationalReporter } from "../adapters/observability/reporter.js";
+import { ManualPayments } from "../adapters/payments/manual-payments.js";
+import { StripePayments } from "../adapters/payments/stripe-payments.js";
 import { openDatabase } from "../adapters/persistence/database.js";
+import { openPostgresDatabase } from "../adapters/persistence/postgres-database.js";
+import { PostgresRateLimits } from "../adapters/persistence/postgres-rate-limits.js";
 import { SqlAccountStore } from "../adapters/persistence/sql-account-store.js";
+import { SqlSessionStore } from "../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../adapters/persistence/sql-task-store.js";
 import { FalProvider } from "../adapters/provider/fal/fal-provider.js";
 import { LocalProvider } from "../adapters/provider/local/local-provider.js";
@@ -34,7 +39,6 @@ export const provideAdapters = (container: Container): void => {
   provide(container, T.secrets, [], () => new NodeSecrets());
   provide(container, T.imaging, [], () => new SharpImaging());
   provide(container, T.signals, [], () => new InProcessTaskSignals());
-  provide(container, T.rateLimits, [T.clock], (clock) => new MemoryRateLimits(clock));
 
   provide(container, T.logger, [T.config], ({ logLevel }) => createLogger(logLevel, destination(2)));
   provide(container, T.metrics, [], () => new Metrics());
@@ -44,14 +48,24 @@ export const provideAdapters = (container: Container): void => {
     container,
     T.database,
     [T.config],
-    async ({ dataDir }) => {
+    async ({ databaseUrl, databaseConnections, dataDir }) => {
       await mkdir(dataDir, { recursive: true });
+      if (databaseUrl !== undefined) return openPostgresDatabase(databaseUrl, databaseConnections);
       return openDatabase(join(dataDir, "panorama.sqlite"));
     },
     (database) => database.close(),
   );
   provide(container, T.tasks, [T.database], (database) => new SqlTaskStore(database));
   provide(container, T.accounts, [T.database], (database) => new SqlAccountStore(database));
+  provide(container, T.sessions, [T.database], (database) => new SqlSessionStore(database));
+  provide(container, T.payments, [T.config], ({ stripe, publicUrl }) =>
+    stripe === undefined ? new ManualPayments() : new StripePayments(stripe, publicUrl),
+  );
+
+  // Several instances count together; the one instance of a SQLite file counts by itself.
+  provide(container, T.rateLimits, [T.database, T.clock], (database, clock) =>
+    database.dialect === "postgresql" ? new PostgresRateLimits(database, clock) : new MemoryRateLimits(clock),
+  );
 
   provide(container, T.storage, [T.config], ({ dataDir, storage }) =>
     storage.kind === "gcs"

@@ -9,7 +9,6 @@ import { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import { tlsCertificate } from "../adapters/storage/tls-certificate.js";
 import { authenticate } from "../application/authenticate.js";
-import { findPublicPanorama } from "../application/find-public-panorama.js";
 import { listTasks } from "../application/list-tasks.js";
 import { readCredits } from "../application/read-credits.js";
 import { readTask, waitForTask } from "../application/read-task.js";
@@ -22,16 +21,18 @@ export const provideServer = (container: Container): void => {
   provide(
     container,
     T.schedule,
-    [T.settle, T.keep, T.sweep, T.provider, T.signals, T.clock, T.logger, T.metrics],
-    (settle, keep, sweep, provider, signals, clock, logger, metrics) => {
+    [T.settle, T.keep, T.sweep, T.provider, T.rateLimits, T.signals, T.clock, T.logger, T.metrics],
+    (settle, keep, sweep, provider, rateLimits, signals, clock, logger, metrics) => {
       const schedule = new WorkSchedule(
         [
           { name: "settle", cron: "* * * * * *", run: settle },
           { name: "keep", cron: "* * * * * *", run: keep },
           { name: "sweep", cron: "*/5 * * * * *", run: sweep },
-          ...(provider instanceof LocalProvider
-            ? [{ name: "clean" as const, cron: "0 0 * * * *", run: () => provider.clean() }]
-            : []),
+          {
+            name: "clean",
+            cron: "0 0 * * * *",
+            run: () => Promise.all([provider instanceof LocalProvider && provider.clean(), rateLimits.clean?.()]),
+          },
         ],
         clock,
         (work, error) => {
@@ -61,6 +62,7 @@ export const provideServer = (container: Container): void => {
       T.signals,
       T.rateLimits,
       T.createPanorama,
+      T.pages,
       T.database,
       T.logger,
       T.metrics,
@@ -77,6 +79,7 @@ export const provideServer = (container: Container): void => {
       signals,
       rateLimits,
       createPanorama,
+      pages,
       database,
       logger,
       metrics,
@@ -91,7 +94,7 @@ export const provideServer = (container: Container): void => {
           listTasks: listTasks({ tasks }),
           uploadImages: uploadImages({ storage, imaging, secrets }),
           readCredits: readCredits({ accounts }),
-          findPublicPanorama: findPublicPanorama({ tasks }),
+          pages,
           storage,
           assets: storage instanceof FilesystemObjectStorage ? storage : undefined,
           temporaryImage: provider instanceof LocalProvider ? (name) => provider.temporaryImage(name) : undefined,

@@ -15,9 +15,8 @@ import { T } from "./tokens.js";
 /** Between the end of the upstream call's time and the sweep: the answer has to be recorded, too. */
 const RECORDING_MILLISECONDS = 5_000;
 
-/** A lease covers the longest that the work on one task can take: a look, a search; a download, an encoding, a put. */
-const LOOK_LEASE_MILLISECONDS = 60_000;
-const KEEP_LEASE_MILLISECONDS = 180_000;
+/** Keeping an image (a download, an encoding, a put) takes longer than a look or a search. */
+const KEEP_LEASES = 3;
 
 export const provideUseCases = (container: Container): void => {
   provide(
@@ -34,31 +33,28 @@ export const provideUseCases = (container: Container): void => {
     container,
     T.settle,
     [T.config, T.tasks, T.provider, T.clock, T.ids, T.signals, T.reporter],
-    ({ generationDeadlineMilliseconds }, tasks, provider, clock, ids, signals, reporter) =>
+    ({ leaseMilliseconds, generationDeadlineMilliseconds }, tasks, provider, clock, ids, signals, reporter) =>
       settleSubmittedTasks(
         { tasks, provider, clock, ids, signals, reporter },
-        { leaseMilliseconds: LOOK_LEASE_MILLISECONDS, concurrency: 16, generationDeadlineMilliseconds },
+        { leaseMilliseconds, concurrency: 16, generationDeadlineMilliseconds },
       ),
   );
   provide(
     container,
     T.keep,
-    [T.tasks, T.provider, T.storage, T.imaging, T.clock, T.signals, T.reporter],
-    (tasks, provider, storage, imaging, clock, signals, reporter) =>
+    [T.config, T.tasks, T.provider, T.storage, T.imaging, T.clock, T.signals, T.reporter],
+    ({ leaseMilliseconds }, tasks, provider, storage, imaging, clock, signals, reporter) =>
       keepFinishedImages(
         { tasks, provider, storage, imaging, clock, signals, reporter },
-        { leaseMilliseconds: KEEP_LEASE_MILLISECONDS, concurrency: 4 },
+        { leaseMilliseconds: KEEP_LEASES * leaseMilliseconds, concurrency: 4 },
       ),
   );
   provide(
     container,
     T.sweep,
-    [T.tasks, T.provider, T.clock, T.signals, T.reporter],
-    (tasks, provider, clock, signals, reporter) =>
-      sweep(
-        { tasks, provider, clock, signals, reporter },
-        { leaseMilliseconds: LOOK_LEASE_MILLISECONDS, concurrency: 16 },
-      ),
+    [T.config, T.tasks, T.provider, T.clock, T.signals, T.reporter],
+    ({ leaseMilliseconds }, tasks, provider, clock, signals, reporter) =>
+      sweep({ tasks, provider, clock, signals, reporter }, { leaseMilliseconds, concurrency: 16 }),
   );
 
   provide(container, T.openAccount, [T.accounts, T.clock, T.ids, T.secrets], (accounts, clock, ids, secrets) =>

@@ -2,6 +2,7 @@ import { Container } from "inversify";
 import type { Config } from "./config.js";
 import type { Token } from "./provide.js";
 import { provideAdapters } from "./provide-adapters.js";
+import { providePages } from "./provide-pages.js";
 import { provideServer } from "./provide-server.js";
 import { provideUseCases } from "./provide-use-cases.js";
 import { T } from "./tokens.js";
@@ -18,6 +19,7 @@ export const createService = (config: Config): Service => {
   container.bind(T.config).toConstantValue(config);
   provideAdapters(container);
   provideUseCases(container);
+  providePages(container);
   provideServer(container);
   return {
     get: (part) => container.getAsync(part),

@@ -9,6 +9,7 @@ import type { InProcessTaskSignals } from "../adapters/scheduling/in-process-tas
 import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
+import type { Page } from "../adapters/web/page.js";
 import type { createApiKey } from "../application/create-api-key.js";
 import type { createOrder } from "../application/create-order.js";
 import type { CreatePanorama } from "../application/create-panorama.js";
@@ -19,9 +20,11 @@ import type { Clock } from "../application/ports/clock.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
 import type { Ids } from "../application/ports/ids.js";
 import type { Imaging } from "../application/ports/imaging.js";
+import type { Payments } from "../application/ports/payments.js";
 import type { RateLimits } from "../application/ports/rate-limits.js";
 import type { Reporter } from "../application/ports/reporter.js";
 import type { Secrets } from "../application/ports/secrets.js";
+import type { SessionStore } from "../application/ports/session-store.js";
 import type { TaskStore } from "../application/ports/task-store.js";
 import type { retryImage } from "../application/retry-image.js";
 import type { verifyLedger } from "../application/verify-ledger.js";
@@ -39,13 +42,16 @@ export const T = {
   secrets: token<Secrets>("Secrets"),
   imaging: token<Imaging>("Imaging"),
   reporter: token<Reporter>("Reporter"),
-  rateLimits: token<RateLimits>("RateLimits"),
+  /** Some need to be cleaned now and then. */
+  rateLimits: token<RateLimits & { clean?(): Promise<void> }>("RateLimits"),
   signals: token<InProcessTaskSignals>("TaskSignals"),
   storage: token<FilesystemObjectStorage | GcsObjectStorage>("ObjectStorage"),
 
   database: token<Database>("Database"),
   tasks: token<TaskStore>("TaskStore"),
   accounts: token<AccountStore>("AccountStore"),
+  sessions: token<SessionStore>("SessionStore"),
+  payments: token<Payments>("Payments"),
 
   publicFetch: token<PublicFetch>("PublicFetch"),
   paintPool: token<PaintPool>("PaintPool"),
@@ -64,6 +70,7 @@ export const T = {
   retryImage: token<ReturnType<typeof retryImage>>("retryImage"),
 
   schedule: token<WorkSchedule<WorkName>>("WorkSchedule"),
+  pages: token<readonly Page[]>("Pages"),
   httpServer: token<HttpServer>("HttpServer"),
 } as const;
 

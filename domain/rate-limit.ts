@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
 
-/** Requests that count against one another (specification, Limits). */
-export type RequestKind = "read" | "write";
+/** Requests that count against one another (specification, Limits); `login`: attempts with a password, on the web pages. */
+export type RequestKind = "read" | "write" | "login";
 
-export const RATE_LIMITS = { read: 60, write: 10 } as const satisfies Record<RequestKind, number>;
+export const RATE_LIMITS = { read: 60, write: 10, login: 10 } as const satisfies Record<RequestKind, number>;
 export const RATE_WINDOW_MILLISECONDS = 60_000;
 
 /** When a key's requests of one kind were admitted: epoch milliseconds, oldest first, all within the last window. */

@@ -26,6 +26,10 @@ export type ExpiredImage = ImageCore & { readonly status: "expired" };
 
 export type StorageStatus = StoredImage["status"];
 
+/** In permanent storage, for good. */
+export const isKept = (image: StoredImage): image is SavedImage | SavedWithoutThumbnail =>
+  image.status === "saved" || image.status === "saved-no-thumb";
+
 /** Attempts to fetch and store one image before its storage status is `failed`. */
 export const KEEP_ATTEMPTS_MAX = 8;
 

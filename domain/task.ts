@@ -15,7 +15,7 @@ import {
 } from "./reservation.js";
 import { costOf } from "./resolution.js";
 import type { Slug } from "./slug.js";
-import type { StoredImage, UploadingImage } from "./storage-status.js";
+import { isKept, type StoredImage, type UploadingImage } from "./storage-status.js";
 import type { TaskId } from "./task-id.js";
 
 /**
@@ -69,6 +69,10 @@ export type FailureReason =
 /** Counts against the account's concurrency limit (specification, Task `status`). */
 export const isActive = (task: Task): task is ReservedTask | SubmittedTask =>
   task.state === "reserved" || task.state === "submitted";
+
+/** Shown in the public gallery: a public panorama whose image is kept. */
+export const isInGallery = (task: Task): task is SucceededTask =>
+  task.state === "succeeded" && task.request.visibility === "public" && isKept(task.image);
 
 /** What the client is told (specification, Panorama task). */
 export const statusOf = (task: Task): "processing" | "succeeded" | "failed" =>

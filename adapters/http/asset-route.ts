@@ -44,7 +44,7 @@ export const assetRoute =
       body: { sizeBytes: end - start + 1, open: () => assets.stream(name, start, end) },
     });
 
-    if (isKnown(exchange.header("if-none-match"), etag)) return { status: 304, headers, body: undefined };
+    if (isKnown(exchange.header("if-none-match"), etag)) return reply(304, 0, sizeBytes - 1);
     const stillFits = (exchange.header("if-range") ?? etag) === etag;
     const range = stillFits && exchange.method === "GET" ? byteRange(exchange.header("range"), sizeBytes) : "whole";
     if (range === "whole") return reply(200, 0, sizeBytes - 1);

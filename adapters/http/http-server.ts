@@ -1,6 +1,5 @@
 import type { Authenticate } from "../../application/authenticate.js";
 import type { CreatePanorama } from "../../application/create-panorama.js";
-import type { FindPublicPanorama } from "../../application/find-public-panorama.js";
 import type { ListTasks } from "../../application/list-tasks.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
@@ -16,12 +15,12 @@ import { type McpDownload, mcpPackageRoute, mcpPageRoute } from "./mcp-routes.js
 import type { Observer } from "./observer.js";
 import { openApiDocument } from "./openapi-document.js";
 import { type Check, healthRoute, metricsRoute, readinessRoute } from "./operations-routes.js";
+import { type MountedPage, pageRoute } from "./page-route.js";
 import { readCreditsRoute } from "./read-credits-route.js";
 import { readPanoramaRoute } from "./read-panorama-route.js";
 import { json } from "./reply.js";
 import { type TemporaryImage, temporaryImageRoute } from "./temporary-image-route.js";
 import { prepareUploadsFolder, uploadImagesRoute } from "./upload-images-route.js";
-import { privateViewerPage, viewerPage } from "./viewer-page.js";
 
 export type HttpServerParts = {
   readonly authenticate: Authenticate;
@@ -32,7 +31,8 @@ export type HttpServerParts = {
   readonly listTasks: ListTasks;
   readonly uploadImages: UploadImages;
   readonly readCredits: ReadCredits;
-  readonly findPublicPanorama: FindPublicPanorama;
+  /** What people look at in a browser. */
+  readonly pages: readonly MountedPage[];
   readonly storage: Pick<ObjectStorage, "urlOf">;
   /** Absent where the objects are served elsewhere, from a bucket. */
   readonly assets: Assets | undefined;
@@ -58,7 +58,7 @@ export type HttpServerSettings = {
   readonly tls: (TlsFiles & { readonly port: number }) | undefined;
 };
 
-/** The service as its clients see it: the interface under `/api/v1`, the images, and what operators look at. */
+/** The service as its clients see it: the interface under `/api/v1`, the pages, the images, and what operators look at. */
 export class HttpServer {
   private readonly settings: HttpServerSettings;
   private readonly main: Listener;
@@ -118,9 +118,11 @@ export class HttpServer {
     api("get", "/openapi.json", async () => json(200, description, { "access-control-allow-origin": "*" }));
   }
 
-  private addPages({ findPublicPanorama, storage, assets, temporaryImage, mcp }: HttpServerParts): void {
-    this.main.route("get", "/p/:slug", viewerPage(findPublicPanorama, storage));
-    this.main.route("get", "/works/:slug", privateViewerPage);
+  private addPages({ pages, assets, temporaryImage, mcp }: HttpServerParts): void {
+    for (const page of pages) {
+      const method = page.method === "GET" ? "get" : "post";
+      this.main.route(method, page.path, pageRoute(page, this.settings.uploadsFolder));
+    }
     if (assets !== undefined) {
       for (const listener of [this.main, this.secure]) {
         listener?.route("get", "/assets/:folder/:file", assetRoute(assets));

@@ -3,7 +3,7 @@ import { type InvalidRequest, invalidRequest } from "../../domain/invalid-reques
 import type { Exchange } from "./exchange.js";
 
 /** Far more than any request needs: four 2048 character URLs and a prompt of a hundred pages. */
-export const JSON_BODY_BYTES_MAX = 256 * 1024;
+const JSON_BODY_BYTES_MAX = 256 * 1024;
 
 /** The decoded JSON body, whatever content type it declares. */
 export const readJson = async (exchange: Exchange): Promise<Result<unknown, InvalidRequest>> => {

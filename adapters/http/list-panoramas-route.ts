@@ -7,12 +7,10 @@ import type { GuardedHandler } from "./guard.js";
 import { type Addresses, panoramaTask, panoramaTaskSchema } from "./panorama-task.js";
 import { json } from "./reply.js";
 
-export const PAGE_LIMIT_MAX = 100;
-export const PAGE_LIMIT_DEFAULT = 20;
+const PAGE_LIMIT_MAX = 100;
+const PAGE_LIMIT_DEFAULT = 20;
 
-const limitError = {
-  error: ({ input }: { input?: unknown }) => `must be an integer from 1 to ${PAGE_LIMIT_MAX}, but is ${shown(input)}.`,
-};
+const limitError = `must be an integer from 1 to ${PAGE_LIMIT_MAX}.`;
 
 export const pageQuerySchema = z.object({
   limit: z.coerce

@@ -27,8 +27,9 @@ export const mcpPackageRoute = ({ package: bytes }: McpDownload): Handler => {
     "x-content-type-options": "nosniff",
     etag,
   };
-  return async (exchange) =>
-    exchange.header("if-none-match") === etag
-      ? { status: 304, headers, body: undefined }
-      : { status: 200, headers, body: bytes };
+  return async (exchange) => ({
+    status: exchange.header("if-none-match") === etag ? 304 : 200,
+    headers,
+    body: bytes,
+  });
 };

@@ -11,30 +11,38 @@ import type { Exchange } from "./exchange.js";
 
 /** Parts of one request, `files` and others together. */
 const PARTS_MAX = 50;
+const FIELD_BYTES_MAX = 64 * 1024;
 
 /** What a part without a type has (RFC 7578, 4.4); many clients send files so. */
 const UNDECLARED = "text/plain";
 
 /**
  * Receives the parts named `files` of a `multipart/form-data` body into `folder`, a few chunks in memory at a time, and
- * stops at the first rule that is broken. Once it has resolved, or rejected, nothing writes into the folder any more.
+ * stops at the first rule that is broken. Other parts that are texts go into `fields`, if it is given. Once it has resolved, or rejected, nothing writes into the folder any more.
  */
 export const receiveFiles = async (
   exchange: Exchange,
   folder: string,
+  fields?: URLSearchParams,
 ): Promise<Result<UploadedFile[], InvalidRequest>> => {
   const parser = parserFor(exchange.header("content-type"));
   if (parser.isErr()) return err(parser.error);
   const writes: Promise<void>[] = [];
   try {
-    return await receive(exchange, parser.value, folder, writes);
+    return await receive(exchange, parser.value, folder, writes, fields);
   } finally {
     parser.value.destroy();
     await Promise.allSettled(writes);
   }
 };
 
-const receive = (exchange: Exchange, parser: Busboy, folder: string, writes: Promise<void>[]) =>
+const receive = (
+  exchange: Exchange,
+  parser: Busboy,
+  folder: string,
+  writes: Promise<void>[],
+  fields: URLSearchParams | undefined,
+) =>
   new Promise<Result<UploadedFile[], InvalidRequest>>((resolve, reject) => {
     const refuse = (refusal: InvalidRequest): void => resolve(err(refusal));
     const declaredTypes: (string | undefined)[] = [];
@@ -60,8 +68,11 @@ const receive = (exchange: Exchange, parser: Busboy, folder: string, writes: Pro
         if (!parser.destroyed) reject(error); // a full disk, and not just a request that was cut short
       });
     });
-    parser.on("field", (name: string | undefined) => {
+    parser.on("field", (name: string | undefined, value, { valueTruncated }) => {
       if (name === "files") refuse(invalidRequest("files: must be files, but one of these parts has no filename."));
+      if (name === undefined || fields === undefined) return;
+      if (valueTruncated) refuse(invalidRequest(`${name}: must have at most ${FIELD_BYTES_MAX} bytes.`));
+      fields.append(name, value);
     });
     parser.on("partsLimit", () => refuse(invalidRequest(`request body: must have at most ${PARTS_MAX} parts.`)));
     parser.on("error", (error: unknown) => {
@@ -93,7 +104,8 @@ const parserFor = (contentType: string | undefined): Result<Busboy, InvalidReque
     return err(invalidRequest(`Content-Type: must be multipart/form-data, but is ${shown(contentType)}.`));
   }
   try {
-    const limits = { parts: PARTS_MAX, fieldSize: 1024, headerPairs: 20 };
+    // busboy tells of its limit when that is reached, not only when it is exceeded.
+    const limits = { parts: PARTS_MAX + 1, fieldSize: FIELD_BYTES_MAX, headerPairs: 20 };
     return ok(busboy({ headers: { "content-type": contentType }, limits }));
   } catch {
     return err(invalidRequest("Content-Type: multipart/form-data needs a boundary."));

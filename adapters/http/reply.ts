@@ -7,6 +7,7 @@ export type StreamedBody = { readonly sizeBytes: number; readonly open: () => Re
 export type Reply = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** Of a 304, and of any answer to HEAD, only the length is sent: without a body that length would be wrong. */
   readonly body: string | Uint8Array | StreamedBody | undefined;
   /** What went wrong on our side: for the log only. */
   readonly cause?: unknown;

@@ -22,11 +22,16 @@ export const writeReply = async (request: Request, response: Response, reply: Re
   const { body } = reply;
   const closes = close && !unread; // closing on a client that still sends would cost it the answer
   if (body === undefined) response.send(undefined, closes);
-  else if (typeof body === "string") response.send(body, closes);
+  else if (request.method === "HEAD" || reply.status === 304 || sizeOf(body) === 0) {
+    response.header("content-length", String(sizeOf(body))).send(undefined, closes); // of what a GET would have got
+  } else if (typeof body === "string") response.send(body, closes);
   else if (body instanceof Uint8Array) response.send(Buffer.from(body.buffer, body.byteOffset, body.length), closes);
-  else if (request.method === "HEAD" || body.sizeBytes === 0) {
-    response.header("content-length", String(body.sizeBytes)).send(undefined, closes);
-  } else await stream(response, body);
+  else await stream(response, body);
+};
+
+const sizeOf = (body: NonNullable<Reply["body"]>): number => {
+  if (typeof body === "string") return Buffer.byteLength(body);
+  return body instanceof Uint8Array ? body.length : body.sizeBytes;
 };
 
 /** Holds one chunk at a time, however slowly the client reads. */

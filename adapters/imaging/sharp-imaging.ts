@@ -112,7 +112,10 @@ const shown = ({ widthPixels, heightPixels }: PixelSize): string => `${widthPixe
 /** What libvips says, on one line. */
 const sentence = (error: unknown): string => {
   const reason = error instanceof Error ? error.message : String(error);
-  return `cannot be decoded: ${reason.replace(/\s+/g, " ").trim().slice(0, 200)}.`;
+  return `cannot be decoded: ${reason
+    .replace(/\s+/g, " ")
+    .slice(0, 200)
+    .replace(/[\s:.]+$/, "")}.`;
 };
 
 const unusable = (reason: string) => err({ kind: "unusable_image" as const, reason });

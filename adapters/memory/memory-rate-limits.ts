@@ -1,7 +1,6 @@
 import type { Result } from "neverthrow";
 import type { Clock } from "../../application/ports/clock.js";
-import type { RateLimits } from "../../application/ports/rate-limits.js";
-import type { ApiKeyId } from "../../domain/api-key.js";
+import type { RateLimitedParty, RateLimits } from "../../application/ports/rate-limits.js";
 import {
   type Admission,
   type AdmissionLog,
@@ -22,15 +21,15 @@ export class MemoryRateLimits implements RateLimits {
     this.clock = clock;
   }
 
-  /** Logs that are kept: one for each key and kind that was admitted within the last window. */
+  /** Logs that are kept: one for each party and kind that was admitted within the last window. */
   get size(): number {
     return this.logs.size;
   }
 
-  async admit(key: ApiKeyId, kind: RequestKind): Promise<Result<Omit<Admission, "log">, RateLimited>> {
+  async admit(party: RateLimitedParty, kind: RequestKind): Promise<Result<Omit<Admission, "log">, RateLimited>> {
     const now = this.clock.now().getTime();
     this.forgetIdle(now);
-    const name = `${kind} ${key}`;
+    const name = `${kind} ${party}`;
     return admitRequest(this.logs.get(name) ?? [], RATE_LIMITS[kind], now).map(({ log, ...admission }) => {
       this.logs.delete(name);
       this.logs.set(name, log);

@@ -14,7 +14,7 @@ export const errorForLog = (error: unknown): object => {
 };
 
 const STATEMENT =
-  /^\s*(select|insert|update|delete|with|begin|commit|rollback|savepoint|release|pragma|create|alter)\b/i;
+  /^\s*(?:\/\*.*?\*\/\s*)?(select|insert|update|delete|with|begin|commit|rollback|savepoint|release|pragma|create|alter)\b/i;
 
 const withoutStatement = (message: string): string =>
   STATEMENT.test(message) && message.includes(" - ")

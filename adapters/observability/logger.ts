@@ -33,7 +33,7 @@ export const createLogger = (level: string, sink: DestinationStream = destinatio
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: SECRET_PATHS, censor: "[redacted]" },
       serializers: { err: errorForLog, error: errorForLog },
-      mixin: () => currentRequest() ?? {},
+      mixin: () => ({ ...currentRequest() }), // a copy: pino writes the line's own fields into it
       hooks: { streamWrite: (line) => line.replace(/\bsk-[A-Za-z0-9_-]{16,}/g, "[redacted]") },
     },
     sink,

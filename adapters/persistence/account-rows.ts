@@ -1,8 +1,14 @@
-import type { AccountId, Standing } from "../../domain/account.js";
+import type { Account, AccountId, Standing } from "../../domain/account.js";
 import type { ApiKey } from "../../domain/api-key.js";
 import { credits } from "../../domain/credits.js";
 import type { Order } from "../../domain/order.js";
 import { branded, date, integer, optional, type Row, text } from "./columns.js";
+
+export const toAccount = (row: Row): Account => ({
+  id: branded<AccountId>(row, "id"),
+  email: branded<Account["email"]>(row, "email"),
+  createdAt: date(row, "created_at"),
+});
 
 export const standingOf = (accountId: AccountId, row: Row): Standing => ({
   accountId,

@@ -13,8 +13,14 @@ export type Sql = (statement: string, parameters?: readonly unknown[]) => Promis
 /** How long a statement waits for another process that is writing to the same SQLite file. */
 const SQLITE_BUSY_MILLISECONDS = 10_000;
 
-/** Opens the SQLite file, which is made if there is none, and brings its tables up to date. */
-export const openDatabase = async (file: string): Promise<Database> => {
+/** Opens the SQLite file, which is made if there is none, and brings its tables up to date; throws, naming the file. */
+export const openDatabase = (file: string): Promise<Database> =>
+  open(file).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`Cannot open the database ${file}: ${reason}`, { cause: error });
+  });
+
+const open = async (file: string): Promise<Database> => {
   const orm = await MikroORM.init<AbstractSqlDriver>({
     ...common("sqlite"),
     driver: SqliteDriver as unknown as Constructor<AbstractSqlDriver>,
@@ -34,7 +40,8 @@ export const openDatabase = async (file: string): Promise<Database> => {
   return database;
 };
 
-const common = (dialect: Dialect) => ({
+/** What both databases are opened with. */
+export const common = (dialect: Dialect) => ({
   entities: tables,
   extensions: [Migrator],
   discovery: { disableDynamicFileAccess: true },
@@ -63,6 +70,14 @@ const prepareSqlite = (connection: SqliteConnection, done: (error: Error | null,
 /** Two processes may start on one empty database: who loses the race finds, a moment later, the work done. */
 const MIGRATION_ATTEMPTS = 5;
 
+/** Any number, as long as every version of the service takes the same. */
+const MIGRATION_LOCK = 727_274;
+
+/** Of a transaction that PostgreSQL has broken off because of others; nothing of it was kept. */
+const TRANSACTION_ATTEMPTS = 5;
+const SERIALIZATION_FAILURE = "40001";
+const DEADLOCK = "40P01";
+
 /**
  * The open database. Statements go to the driver as they are: no identity map and no entities, so that a read by
  * primary key costs one statement and nothing else.
@@ -81,8 +96,19 @@ export class Database {
   /**
    * Commits when `work` gives Ok, rolls back when it gives Err or throws. It must begin with a write: on SQLite a
    * transaction that has read before another process wrote can never write itself, but a first write waits its turn.
+   * `work` runs again, a few times at most, if PostgreSQL has broken the transaction off.
    */
   async transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.attempt(work);
+      } catch (error) {
+        if (attempt === TRANSACTION_ATTEMPTS || !isBrokenOff(error)) throw error;
+      }
+    }
+  }
+
+  private async attempt<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
     try {
       return ok(
         await this.connection.transactional(async (transaction) => {
@@ -106,7 +132,16 @@ export class Database {
     );
   }
 
+  /** Brings the tables up to date; any number of processes may do it at once. */
   async migrate(): Promise<void> {
+    if (this.dialect === "postgresql") {
+      // Held by this transaction while the migrator works on a connection of its own.
+      await this.connection.transactional(async (transaction) => {
+        await this.run("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK], transaction);
+        await this.orm.getMigrator().up();
+      });
+      return;
+    }
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.orm.getMigrator().up();
@@ -115,6 +150,14 @@ export class Database {
         if (attempt === MIGRATION_ATTEMPTS) throw error;
       }
     }
+  }
+
+  /** Whether every migration that this version knows has been run. */
+  async isUpToDate(): Promise<boolean> {
+    const [table] = await this.sql("select to_regclass('schema_migration') is not null as there");
+    if (table?.there !== true) return false;
+    const done = new Set((await this.sql("select name from schema_migration")).map(({ name }) => name));
+    return migrationsFor(this.dialect).every(({ name }) => done.has(name));
   }
 
   /** Throws if the database cannot be reached. */
@@ -139,6 +182,11 @@ export class Database {
     return this.driver.execute(`/**/ ${statement}`, [...parameters], "all", transaction);
   }
 }
+
+const isBrokenOff = (error: unknown): boolean => {
+  const code = (error as { readonly code?: unknown }).code;
+  return code === SERIALIZATION_FAILURE || code === DEADLOCK;
+};
 
 /** Carries an Err out of the transaction, which only something thrown can roll back. */
 class Rollback extends Error {

@@ -1,19 +1,16 @@
 import type { LedgerEntry } from "../../domain/ledger.js";
 import { branded, date, integer, oneOf, type Row } from "./columns.js";
-import type { Sql } from "./database.js";
-import { insert } from "./insert.js";
 
 const KINDS: readonly LedgerEntry["kind"][] = ["purchase", "reservation", "refund"];
 
-export const bookEntry = (sql: Sql, entry: LedgerEntry): Promise<void> =>
-  insert(sql, "ledger_entry", {
-    account_id: entry.accountId,
-    kind: entry.kind,
-    credits: entry.credits,
-    task_id: entry.kind === "purchase" ? null : entry.taskId,
-    order_id: entry.kind === "purchase" ? entry.orderId : null,
-    at: entry.at,
-  });
+export const entryRow = (entry: LedgerEntry): Row => ({
+  account_id: entry.accountId,
+  kind: entry.kind,
+  credits: entry.credits,
+  task_id: entry.kind === "purchase" ? null : entry.taskId,
+  order_id: entry.kind === "purchase" ? entry.orderId : null,
+  at: entry.at,
+});
 
 export const toLedgerEntry = (row: Row): LedgerEntry => {
   const core = {

@@ -112,7 +112,7 @@ const steps: readonly Step[] = [
       ],
       postgresql: [
         `create table "account" (
-        "id" varchar(36) not null,
+        "id" varchar(40) not null,
         "email" varchar(254) not null,
         "password_hash" varchar(255) null,
         "credits" int not null,
@@ -124,8 +124,8 @@ const steps: readonly Step[] = [
       )`,
         `alter table "account" add constraint "account_email_unique" unique ("email")`,
         `create table "api_key" (
-        "id" varchar(36) not null,
-        "account_id" varchar(36) not null,
+        "id" varchar(40) not null,
+        "account_id" varchar(40) not null,
         "name" varchar(80) not null,
         "secret_sha256" varchar(64) not null,
         "created_at" timestamptz(3) not null,
@@ -135,8 +135,8 @@ const steps: readonly Step[] = [
         `alter table "api_key" add constraint "api_key_secret_unique" unique ("secret_sha256")`,
         `create index "api_key_account_index" on "api_key" ("account_id")`,
         `create table "credit_order" (
-        "id" varchar(36) not null,
-        "account_id" varchar(36) not null,
+        "id" varchar(40) not null,
+        "account_id" varchar(40) not null,
         "credits" int not null,
         "created_at" timestamptz(3) not null,
         "paid_at" timestamptz(3) null,
@@ -145,8 +145,8 @@ const steps: readonly Step[] = [
       )`,
         `create index "credit_order_account_index" on "credit_order" ("account_id")`,
         `create table "task" (
-        "id" varchar(36) not null,
-        "account_id" varchar(36) not null,
+        "id" varchar(40) not null,
+        "account_id" varchar(40) not null,
         "slug" varchar(16) not null,
         "resolution" varchar(2) not null,
         "prompt" text null,
@@ -173,20 +173,20 @@ const steps: readonly Step[] = [
         `create index task_due_index on task (state, due_at) where due_at is not null`,
         `create table "ledger_entry" (
         "id" serial primary key,
-        "account_id" varchar(36) not null,
+        "account_id" varchar(40) not null,
         "kind" varchar(16) not null,
         "credits" int not null,
-        "task_id" varchar(36) null,
-        "order_id" varchar(36) null,
+        "task_id" varchar(40) null,
+        "order_id" varchar(40) null,
         "at" timestamptz(3) not null
       )`,
         `create index "ledger_entry_account_index" on "ledger_entry" ("account_id", "id")`,
         `alter table "ledger_entry" add constraint "ledger_entry_task_unique" unique ("task_id", "kind")`,
         `alter table "ledger_entry" add constraint "ledger_entry_order_unique" unique ("order_id", "kind")`,
         `create table "idempotency_key" (
-        "account_id" varchar(36) not null,
+        "account_id" varchar(40) not null,
         "key" varchar(255) not null,
-        "task_id" varchar(36) not null,
+        "task_id" varchar(40) not null,
         "request_sha256" varchar(64) not null,
         "created_at" timestamptz(3) not null,
         constraint "idempotency_key_pkey" primary key ("account_id", "key")
@@ -205,6 +205,53 @@ const steps: readonly Step[] = [
           as $$ begin raise exception 'the ledger is append-only'; end $$`,
         `create trigger ledger_entry_no_change before update or delete or truncate on ledger_entry
           for each statement execute function refuse_ledger_change()`,
+      ],
+    },
+  },
+  {
+    name: "002-shared-rate-limits",
+    up: {
+      sqlite: [], // one instance, which counts in memory
+      postgresql: [
+        // Unlogged: written with every request, and worth nothing after a minute. Half-filled pages keep updates in place.
+        `create unlogged table rate_limit (
+        api_key_id varchar(40) not null,
+        kind varchar(5) not null,
+        admissions bigint[] not null,
+        admitted boolean not null,
+        constraint rate_limit_pkey primary key (api_key_id, kind)
+      ) with (fillfactor = 50)`,
+      ],
+    },
+  },
+  {
+    name: "003-web",
+    up: {
+      sqlite: [
+        `create table "session" (
+        "token_sha256" text not null,
+        "account_id" text not null,
+        "created_at" datetime not null,
+        "expires_at" datetime not null,
+        constraint "session_account_id_foreign" foreign key("account_id") references "account"("id") on delete restrict on update restrict,
+        primary key ("token_sha256")
+      )`,
+        `create index "session_expires_index" on "session" ("expires_at")`,
+        `alter table "task" add column "hidden_at" datetime null`,
+        `create index task_gallery_index on task (id) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null`,
+      ],
+      postgresql: [
+        `create table "session" (
+        "token_sha256" varchar(64) not null,
+        "account_id" varchar(40) not null,
+        "created_at" timestamptz(3) not null,
+        "expires_at" timestamptz(3) not null,
+        constraint "session_pkey" primary key ("token_sha256")
+      )`,
+        `create index "session_expires_index" on "session" ("expires_at")`,
+        `alter table "session" add constraint "session_account_id_foreign" foreign key ("account_id") references "account" ("id") on update restrict on delete restrict`,
+        `alter table "task" add column "hidden_at" timestamptz(3) null`,
+        `create index task_gallery_index on task (id) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null`,
       ],
     },
   },

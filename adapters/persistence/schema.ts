@@ -15,7 +15,7 @@ export const AccountTable = defineEntity({
     { name: "account_active_tasks_check", expression: "active_tasks >= 0" },
   ],
   properties: {
-    id: p.string().length(36).primary(),
+    id: p.string().length(40).primary(),
     email: p.string().length(254).unique("account_email_unique"),
     passwordHash: p.string().length(255).nullable(),
     credits: p.integer(),
@@ -39,7 +39,7 @@ export const OrderTable = defineEntity({
   checks: [{ name: "credit_order_credits_check", expression: "credits > 0" }],
   indexes: [{ name: "credit_order_account_index", properties: ["accountId"] }],
   properties: {
-    id: p.string().length(36).primary(),
+    id: p.string().length(40).primary(),
     accountId,
     credits: p.integer(),
     createdAt: p.datetime(3),
@@ -53,7 +53,7 @@ export const ApiKeyTable = defineEntity({
   tableName: "api_key",
   indexes: [{ name: "api_key_account_index", properties: ["accountId"] }],
   properties: {
-    id: p.string().length(36).primary(),
+    id: p.string().length(40).primary(),
     accountId,
     name: p.string().length(80),
     secretSha256: p.string().length(64).unique("api_key_secret_unique"),
@@ -61,6 +61,10 @@ export const ApiKeyTable = defineEntity({
     revokedAt: p.datetime(3).nullable(),
   },
 });
+
+/** What the domain calls `isInGallery`, and is not deleted. Spelt the same in queries, or the index is not used. */
+export const IN_GALLERY =
+  "visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null";
 
 /** A task with its reservation, whose state follows from the task's. Which columns a state fills: task-rows.ts. */
 export const TaskTable = defineEntity({
@@ -73,9 +77,14 @@ export const TaskTable = defineEntity({
       name: "task_due_index",
       expression: "create index task_due_index on task (state, due_at) where due_at is not null",
     },
+    {
+      // Partial, and newest last: a page of the gallery costs as many rows as it shows.
+      name: "task_gallery_index",
+      expression: `create index task_gallery_index on task (id) where ${IN_GALLERY}`,
+    },
   ],
   properties: {
-    id: p.string().length(36).primary(),
+    id: p.string().length(40).primary(),
     accountId,
     slug: p.string().length(16).unique("task_slug_unique"),
     resolution: p.string().length(2),
@@ -96,6 +105,8 @@ export const TaskTable = defineEntity({
     failedAttempts: p.integer().nullable(),
     dueAt: p.datetime(3).nullable(),
     fence: p.integer(),
+    /** Set when its owner deleted the panorama: then only the books and the idempotency keys know the task. */
+    hiddenAt: p.datetime(3).nullable(),
   },
 });
 
@@ -146,4 +157,23 @@ export const IdempotencyKeyTable = defineEntity({
   },
 });
 
-export const tables = [AccountTable, OrderTable, ApiKeyTable, TaskTable, LedgerEntryTable, IdempotencyKeyTable];
+export const SessionTable = defineEntity({
+  name: "Session",
+  tableName: "session",
+  properties: {
+    tokenSha256: p.string().length(64).primary(),
+    accountId,
+    createdAt: p.datetime(3),
+    expiresAt: p.datetime(3).index("session_expires_index"),
+  },
+});
+
+export const tables = [
+  AccountTable,
+  OrderTable,
+  ApiKeyTable,
+  TaskTable,
+  LedgerEntryTable,
+  IdempotencyKeyTable,
+  SessionTable,
+];

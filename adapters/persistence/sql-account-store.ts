@@ -1,17 +1,17 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { AccountStore, EmailTaken } from "../../application/ports/account-store.js";
-import type { Account, AccountId, Standing } from "../../domain/account.js";
+import type { Account, AccountId, Email, Standing } from "../../domain/account.js";
 import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
 import { type Credits, credits } from "../../domain/credits.js";
 import { type LedgerEntry, purchaseEntry } from "../../domain/ledger.js";
 import type { Order, OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
 import type { Task } from "../../domain/task.js";
-import { apiKeyRow, orderRow, standingOf, toApiKey, toOrder } from "./account-rows.js";
-import { branded, integer } from "./columns.js";
+import { apiKeyRow, orderRow, standingOf, toAccount, toApiKey, toOrder } from "./account-rows.js";
+import { branded, integer, optional, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { insert } from "./insert.js";
-import { bookEntry, toLedgerEntry } from "./ledger-rows.js";
+import { entryRow, toLedgerEntry } from "./ledger-rows.js";
 import { toTask } from "./task-rows.js";
 
 /** Accounts read at a time by the audit. */
@@ -40,7 +40,7 @@ export class SqlAccountStore implements AccountStore {
       if (inserted.length === 0) return err({ kind: "email_taken", email: account.email });
       if (order !== undefined) {
         await insert(sql, "credit_order", orderRow(order));
-        await bookEntry(sql, purchaseEntry(order));
+        await insert(sql, "ledger_entry", entryRow(purchaseEntry(order)));
       }
       if (key !== undefined) await insert(sql, "api_key", apiKeyRow(key));
       return ok(undefined);
@@ -53,6 +53,16 @@ export class SqlAccountStore implements AccountStore {
 
   async exists(id: AccountId): Promise<boolean> {
     return (await this.database.sql("select id from account where id = ?", [id])).length === 1;
+  }
+
+  async find(id: AccountId): Promise<Account | undefined> {
+    const [row] = await this.database.sql("select * from account where id = ?", [id]);
+    return row && toAccount(row);
+  }
+
+  async findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined> {
+    const [row] = await this.database.sql("select * from account where email = ?", [email]);
+    return row && { account: toAccount(row), passwordHash: optional(row, "password_hash", text) };
   }
 
   async credits(id: AccountId): Promise<Credits> {
@@ -69,6 +79,11 @@ export class SqlAccountStore implements AccountStore {
     await insert(this.database.sql, "credit_order", orderRow(order));
   }
 
+  async listOrders(id: AccountId): Promise<Order[]> {
+    const rows = await this.database.sql("select * from credit_order where account_id = ? order by id desc", [id]);
+    return rows.map(toOrder);
+  }
+
   async findOrder(id: OrderId): Promise<Order | undefined> {
     const [row] = await this.database.sql("select * from credit_order where id = ?", [id]);
     return row && toOrder(row);
@@ -82,7 +97,7 @@ export class SqlAccountStore implements AccountStore {
       ]);
       if (paid.length === 0) return ok(undefined);
       await sql("update account set credits = credits + ? where id = ?", [order.credits, order.accountId]);
-      await bookEntry(sql, purchaseEntry(order));
+      await insert(sql, "ledger_entry", entryRow(purchaseEntry(order)));
       return ok(undefined);
     });
   }

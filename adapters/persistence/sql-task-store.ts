@@ -1,24 +1,30 @@
 import { err, ok, type Result } from "neverthrow";
+import { type NotFound, notFound } from "../../application/errors.js";
 import type { DueWork, Lease, StaleTask, TaskStore } from "../../application/ports/task-store.js";
 import type { AccountId, Standing } from "../../domain/account.js";
 import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../domain/ledger.js";
 import type { Slug } from "../../domain/slug.js";
-import { isActive, type ReservedTask, type Task } from "../../domain/task.js";
+import { isActive, isInGallery, type ReservedTask, type SucceededTask, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import type { Visibility } from "../../domain/visibility.js";
 import { standingOf } from "./account-rows.js";
 import { integer, type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
-import { insert } from "./insert.js";
-import { bookEntry } from "./ledger-rows.js";
+import { entryRow } from "./ledger-rows.js";
+import { IN_GALLERY } from "./schema.js";
 import { newTaskRow, stateColumns, toTask } from "./task-rows.js";
+import { insertion, type Statement, together } from "./together.js";
 
 const stateOfWork: Readonly<Record<keyof DueWork, Task["state"]>> = {
   sweep: "reserved",
   settle: "submitted",
   keep: "succeeded",
 };
+
+/** Idempotency keys forgotten at a time: after a long outage, too, that is done before a statement's time is up. */
+const FORGOTTEN_MAX = 1_000;
 
 /** Tasks in SQLite or PostgreSQL. */
 export class SqlTaskStore implements TaskStore {
@@ -42,46 +48,71 @@ export class SqlTaskStore implements TaskStore {
       const decided = decide(current);
       if (decided.isErr()) return err(decided.error);
       const { task, standing } = decided.value;
-      await insert(sql, "task", newTaskRow(task, dueAt));
-      await bookEntry(sql, reservationEntry(task.reservation, task.reservedAt));
-      await sql("update account set credits = ?, active_tasks = ? where id = ?", [
-        standing.credits,
-        standing.activeTasks,
-        account,
-      ]);
+      const writes: Statement[] = [
+        insertion("task", newTaskRow(task, dueAt)),
+        insertion("ledger_entry", entryRow(reservationEntry(task.reservation, task.reservedAt))),
+        {
+          text: "update account set credits = ?, active_tasks = ? where id = ?",
+          parameters: [standing.credits, standing.activeTasks, account],
+        },
+      ];
       if (idempotent !== undefined) {
-        await insert(sql, "idempotency_key", {
-          account_id: account,
-          key: idempotent.key,
-          task_id: task.id,
-          request_sha256: idempotent.requestSha256,
-          created_at: task.reservedAt,
-        });
+        const first = { account_id: account, key: idempotent.key, task_id: task.id };
+        const row = { ...first, request_sha256: idempotent.requestSha256, created_at: task.reservedAt };
+        writes.push(insertion("idempotency_key", row));
       }
+      await together(sql, this.database.dialect, writes);
       return ok({ task, replayed: false });
     });
   }
 
   async find(id: TaskId, owner: AccountId): Promise<Task | undefined> {
-    const [row] = await this.database.sql("select * from task where id = ? and account_id = ?", [id, owner]);
+    const [row] = await this.database.sql("select * from task where id = ? and account_id = ? and hidden_at is null", [
+      id,
+      owner,
+    ]);
     return row && toTask(row);
   }
 
   async findBySlug(slug: Slug): Promise<Task | undefined> {
-    const [row] = await this.database.sql("select * from task where slug = ?", [slug]);
+    const [row] = await this.database.sql("select * from task where slug = ? and hidden_at is null", [slug]);
     return row && toTask(row);
   }
 
   async list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]> {
-    const rows =
-      before === undefined
-        ? await this.database.sql("select * from task where account_id = ? order by id desc limit ?", [owner, limit])
-        : await this.database.sql("select * from task where account_id = ? and id < ? order by id desc limit ?", [
-            owner,
-            before,
-            limit,
-          ]);
+    const older = before === undefined ? "" : "and id < ?";
+    const rows = await this.database.sql(
+      `select * from task where account_id = ? and hidden_at is null ${older} order by id desc limit ?`,
+      [owner, ...(before === undefined ? [] : [before]), limit],
+    );
     return rows.map(toTask);
+  }
+
+  async listPublic(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
+    const older = before === undefined ? "" : "and id < ?";
+    const rows = await this.database.sql(
+      `select * from task where ${IN_GALLERY} ${older} order by id desc limit ?`,
+      before === undefined ? [limit] : [before, limit],
+    );
+    return rows.map(toTask).filter(isInGallery);
+  }
+
+  async setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>> {
+    const changed = await this.database.sql(
+      "update task set visibility = ? where id = ? and account_id = ? and hidden_at is null returning id",
+      [visibility, id, owner],
+    );
+    return changed.length === 1 ? ok(undefined) : err(notFound(`There is no task ${id}.`));
+  }
+
+  /** A new fence: whoever works on the task right now finds that it is not theirs any more. */
+  async hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>> {
+    const hidden = await this.database.sql(
+      `update task set hidden_at = ?, due_at = null, fence = fence + 1
+      where id = ? and account_id = ? and hidden_at is null returning id`,
+      [now, id, owner],
+    );
+    return hidden.length === 1 ? ok(undefined) : err(notFound(`There is no task ${id}.`));
   }
 
   async claim<Work extends keyof DueWork>(
@@ -90,11 +121,9 @@ export class SqlTaskStore implements TaskStore {
     until: Date,
     limit: number,
   ): Promise<Lease<DueWork[Work]>[]> {
-    // SQLite has one writer at a time and so nothing to skip.
-    const skipLocked = this.database.dialect === "postgresql" ? "for update skip locked" : "";
     const rows = await this.database.sql(
       `with due as (
-        select id from task where state = ? and due_at <= ? and due_at is not null order by due_at limit ? ${skipLocked}
+        select id from task where state = ? and due_at <= ? and due_at is not null order by due_at limit ? ${this.skipLocked}
       )
       update task set due_at = ?, fence = fence + 1 where id in (select id from due) returning *`,
       [stateOfWork[work], now, limit, until],
@@ -109,13 +138,24 @@ export class SqlTaskStore implements TaskStore {
     if (!isActive(before) || isActive(next)) return replace(this.database.sql, current, next, dueAt);
     return this.database.transaction(async (sql) => {
       const replaced = await replace(sql, current, next, dueAt);
-      if (replaced.isOk()) await release(sql, before, next);
+      if (replaced.isOk()) await together(sql, this.database.dialect, releases(before, next));
       return replaced;
     });
   }
 
   async forgetIdempotencyKeys(before: Date): Promise<void> {
-    await this.database.sql("delete from idempotency_key where created_at < ?", [before]);
+    await this.database.sql(
+      `delete from idempotency_key where (account_id, key) in (
+        select account_id, key from idempotency_key where created_at < ? order by created_at limit ${FORGOTTEN_MAX}
+        ${this.skipLocked}
+      )`,
+      [before],
+    );
+  }
+
+  /** What another instance is working on is its own. SQLite has one writer at a time and so nothing to skip. */
+  private get skipLocked(): string {
+    return this.database.dialect === "postgresql" ? "for update skip locked" : "";
   }
 }
 
@@ -167,13 +207,14 @@ const replace = async (
 const equations = (columns: Row): string[] => Object.keys(columns).map((column) => `${column} = ?`);
 
 /** The task needs its slot no more and, if it failed, its credits. */
-const release = async (sql: Sql, before: Task, next: Task): Promise<void> => {
-  const refunded = next.state === "failed" ? next.reservation.credits : 0;
-  await sql("update account set credits = credits + ?, active_tasks = active_tasks - 1 where id = ?", [
-    refunded,
-    next.accountId,
-  ]);
-  if (next.state !== "failed") return;
-  await bookEntry(sql, refundEntry(next.reservation, next.failedAt));
-  if (before.state === "reserved") await sql("delete from idempotency_key where task_id = ?", [next.id]);
+const releases = (before: Task, next: Task): Statement[] => {
+  const failed = next.state === "failed";
+  const account = {
+    text: "update account set credits = credits + ?, active_tasks = active_tasks - 1 where id = ?",
+    parameters: [failed ? next.reservation.credits : 0, next.accountId],
+  };
+  if (!failed) return [account];
+  const refund = insertion("ledger_entry", entryRow(refundEntry(next.reservation, next.failedAt)));
+  if (before.state !== "reserved") return [account, refund];
+  return [account, refund, { text: "delete from idempotency_key where task_id = ?", parameters: [next.id] }];
 };

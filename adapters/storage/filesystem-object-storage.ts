@@ -65,6 +65,16 @@ export class FilesystemObjectStorage implements ObjectStorage {
     }
   }
 
+  async delete(name: ObjectName): Promise<Result<void, StorageUnavailable>> {
+    try {
+      await rm(this.pathOf(name), { force: true });
+      await syncFolder(join(this.pathOf(name), ".."));
+      return ok(undefined);
+    } catch (error) {
+      return unavailable(error);
+    }
+  }
+
   async stat(name: ObjectName): Promise<Result<StoredFile, NotFound | StorageUnavailable>> {
     try {
       const file = await statIfThere(this.pathOf(name));

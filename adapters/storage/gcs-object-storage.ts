@@ -61,6 +61,13 @@ export class GcsObjectStorage implements ObjectStorage {
     return found.andThen((bytes) => (bytes === undefined ? err(notFound(`There is no object ${name}.`)) : ok(bytes)));
   }
 
+  /** Cloud Storage answers 404 to an object that is not there, also to a second attempt whose first one had worked. */
+  delete(name: ObjectName): Promise<Result<void, StorageUnavailable>> {
+    return this.persistently(async () => {
+      await this.bucket.file(name).delete({ ignoreNotFound: true });
+    });
+  }
+
   /** Whether the bucket is there and open to us, asked once: for a readiness probe. */
   async check(): Promise<Result<void, StorageUnavailable>> {
     try {

@@ -21,11 +21,17 @@ export interface AccountStore {
   isEmpty(): Promise<boolean>;
   exists(id: AccountId): Promise<boolean>;
 
+  find(id: AccountId): Promise<Account | undefined>;
+  /** For a login: the account of this address, and its password's hash if it has one. */
+  findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined>;
+
   credits(id: AccountId): Promise<Credits>;
   /** Oldest first. */
   ledger(id: AccountId): Promise<LedgerEntry[]>;
 
   insertOrder(order: PendingOrder): Promise<void>;
+  /** Newest first. */
+  listOrders(id: AccountId): Promise<Order[]>;
   findOrder(id: OrderId): Promise<Order | undefined>;
   /** Stores the paid order, its ledger entry and its credits if the stored order is still pending; else does nothing. */
   payOrder(order: PaidOrder): Promise<void>;

@@ -1,6 +1,7 @@
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId, ApiKeySecret } from "../../domain/api-key.js";
 import type { OrderId } from "../../domain/order.js";
+import type { SessionToken } from "../../domain/session.js";
 import type { Slug } from "../../domain/slug.js";
 import type { TaskId } from "../../domain/task-id.js";
 
@@ -14,4 +15,5 @@ export interface Ids {
   slug(): Slug;
   /** At least 128 random bits as 22 or more characters of base64url: the base of an image's object names. */
   unguessable(): string;
+  sessionToken(): SessionToken;
 }

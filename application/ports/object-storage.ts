@@ -10,6 +10,8 @@ export interface ObjectStorage {
   /** Stores the whole object or nothing. If there is one of that name already, keeps it: that is a success. */
   put(name: ObjectName, bytes: Uint8Array, contentType: string): Promise<Result<void, StorageUnavailable>>;
   read(name: ObjectName): Promise<Result<Uint8Array, NotFound | StorageUnavailable>>;
+  /** Removes the object; one that is not there is a success. */
+  delete(name: ObjectName): Promise<Result<void, StorageUnavailable>>;
   /** The permanent public URL; `https://` always for reference images. */
   urlOf(name: ObjectName): string;
   /** The name of the object behind a URL of this storage; `undefined` for any other URL. */

@@ -5,6 +5,8 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { Slug } from "../../domain/slug.js";
 import type { ReservedTask, SubmittedTask, SucceededTask, Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import type { Visibility } from "../../domain/visibility.js";
+import type { NotFound } from "../errors.js";
 
 /** Somebody else moved the task first; nothing was written. */
 export type StaleTask = { readonly kind: "stale_task"; readonly id: TaskId };
@@ -50,6 +52,18 @@ export interface TaskStore {
   /** Newest first, at most `limit`, older than the task `before` (any id: it need not exist any more). */
   list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]>;
 
+  /** Public panoramas whose image is kept, of all accounts; otherwise like `list`. */
+  listPublic(limit: number, before: TaskId | undefined): Promise<SucceededTask[]>;
+
+  /** Somebody else's task is `not_found`, as an unknown id is. */
+  setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>>;
+
+  /**
+   * Hides the task from everything but the books and the idempotency keys, for good, and takes it from background
+   * work. Somebody else's task is `not_found`, as an unknown id is.
+   */
+  hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>>;
+
   /**
    * Leases up to `limit` tasks whose work is due, the longest due first; each goes to one caller only. A lease that is
    * not used up by `move` before `until` runs out: the task is due again.
@@ -65,6 +79,6 @@ export interface TaskStore {
    */
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
 
-  /** Forgets idempotency keys that were first used before `before`. */
+  /** Forgets idempotency keys that were first used before `before`; if there are very many, the oldest of them. */
   forgetIdempotencyKeys(before: Date): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { ok } from "neverthrow";
+import { migratePostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { T } from "../tokens.js";
 import type { Command } from "./command.js";
 
@@ -8,7 +9,9 @@ export const migrate: Command = {
   options: {},
   required: [],
   run: async (service) => {
-    await service.get(T.database); // opening a SQLite database brings it up to date
+    const { databaseUrl } = await service.get(T.config);
+    if (databaseUrl !== undefined) await migratePostgresDatabase(databaseUrl);
+    else await service.get(T.database); // opening a SQLite database brings it up to date
     return ok({ json: { status: "up_to_date" }, lines: ["the database is up to date"] });
   },
 };

@@ -1,5 +1,5 @@
 import { ok } from "neverthrow";
-import { demoAccount } from "../demo-account.js";
+import { type DemoAccess, demoAccount } from "../demo-account.js";
 import { T } from "../tokens.js";
 import type { Command } from "./command.js";
 
@@ -18,12 +18,13 @@ export const serve: Command = {
     const schedule = await service.get(T.schedule);
     const stopping = signalled();
 
-    const demo = config.demo ? await demoAccount(service) : undefined;
     await server.start();
     schedule.start();
+    // Last: a start that fails must not have made the account whose key is shown this once.
+    const demo = config.demo ? await demoAccount(service) : undefined;
     console.log(
       values.json === true
-        ? JSON.stringify({ url: config.publicUrl, ...(demo && { demo_api_key: demo }) })
+        ? JSON.stringify({ url: config.publicUrl, ...(demo && shownDemo(demo)) })
         : readyLines(config.publicUrl, demo).join("\n"),
     );
 
@@ -41,19 +42,28 @@ const signalled = (): Promise<NodeJS.Signals> =>
     process.once("SIGINT", resolve);
   });
 
-const readyLines = (url: string, demoKey: string | undefined): string[] => [
+const shownDemo = ({ apiKey, email, password }: DemoAccess) => ({
+  demo_api_key: apiKey,
+  demo_email: email,
+  demo_password: password,
+});
+
+const readyLines = (url: string, demo: DemoAccess | undefined): string[] => [
   `The panorama service is ready: ${url}`,
-  ...(demoKey === undefined
+  ...(demo === undefined
     ? []
     : [
         "",
-        `A demo account was made. Its API key is shown this once:  ${demoKey}`,
+        "A demo account was made. This is shown once:",
+        `  API key    ${demo.apiKey}`,
+        `  web pages  ${url}/login as ${demo.email} with the password ${demo.password}`,
+        "",
         "Create a panorama:",
         "",
-        `curl -sS ${url}/api/v1/panoramas -H 'Authorization: Bearer ${demoKey}' -H 'Content-Type: application/json' -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'`,
+        `curl -sS ${url}/api/v1/panoramas -H 'Authorization: Bearer ${demo.apiKey}' -H 'Content-Type: application/json' -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'`,
         "",
         "and look at it, with the id from the answer, until its storage_status is saved:",
         "",
-        `curl -sS ${url}/api/v1/panoramas/ID -H 'Authorization: Bearer ${demoKey}' -H 'Prefer: wait=30'`,
+        `curl -sS ${url}/api/v1/panoramas/ID -H 'Authorization: Bearer ${demo.apiKey}' -H 'Prefer: wait=30'`,
       ]),
 ];

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { staysRightWhateverHappens } from "../support/application-model.js";
 import { createsFiftyAtOnce } from "../support/fifty-creations.js";
+import { freshDatabase } from "../support/postgres.js";
+import { postgresStores } from "../support/postgres-stores.js";
 import { sqliteStores } from "../support/sqlite-stores.js";
 import { aWorld, memoryStores } from "../support/world.js";
 
@@ -33,10 +35,18 @@ describe("the application keeps its books, its limits and its word, whatever hap
   it("over SQLite", async () => {
     await staysRightWhateverHappens(sqliteStores, { runs: 40 });
   }, 180_000);
+
+  it("over PostgreSQL, where calls that go on at once meet on connections of their own", async () => {
+    const url = await freshDatabase();
+    await staysRightWhateverHappens(() => postgresStores(url), { runs: 25 });
+  }, 180_000);
 });
 
-it("takes five of fifty creations at once, on SQLite too", async () => {
-  const stores = await sqliteStores();
+it.each([
+  ["SQLite", sqliteStores],
+  ["PostgreSQL", async () => postgresStores(await freshDatabase())],
+])("takes five of fifty creations at once, on %s too", async (_, open) => {
+  const stores = await open();
   await createsFiftyAtOnce(aWorld(stores));
   await stores.close();
 });

@@ -107,6 +107,14 @@ describe("waiting for a task", () => {
     nothingLeft();
   });
 
+  it("waits no longer than it was asked to when the clock is set back", async () => {
+    const times = [world.clock.now(), new Date(world.clock.now().getTime() - 60 * 60 * 1000)];
+    const setBack = { now: () => times.shift() ?? world.clock.now(), sleep: () => new Promise<void>(() => {}) };
+    const { waitForTask } = useCases({ ...world, clock: setBack });
+    expect((await waitForTask(id, owner, 30_000, never))._unsafeUnwrap().state).toBe("submitted");
+    nothingLeft();
+  });
+
   it("leaves nobody listening when the store breaks down", async () => {
     const down = new Error("the database is down");
     const { waitForTask } = useCases({

@@ -105,6 +105,17 @@ describe("the panorama command, beside the running service", () => {
     expect(await refusal("serve")).toMatch(/^Port \d+ on 127\.0\.0\.1 is in use/);
   });
 
+  it("has made no demo account, whose key nobody saw, by a first start that failed", async () => {
+    const blocked = await Installation.create();
+    try {
+      const { PORT } = installation.environment;
+      await expect(blocked.start({ PORT: String(PORT) })).rejects.toThrow("is in use");
+      expect((await blocked.start()).demo_api_key).toMatch(/^sk-/);
+    } finally {
+      await blocked.remove();
+    }
+  });
+
   it("has nothing to migrate, and books that are right", async () => {
     expect(await run("migrate")).toEqual({ status: "up_to_date" });
     expect(await run("ledger", "verify")).toEqual({ accounts: 5, findings: [] });

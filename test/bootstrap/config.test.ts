@@ -10,6 +10,8 @@ describe("the configuration", () => {
       port: 8080,
       publicUrl: "http://localhost:8080",
       dataDir: "./data",
+      databaseUrl: undefined,
+      databaseConnections: 10,
       storage: {
         kind: "filesystem",
         assetUrl: "http://localhost:8080/assets",
@@ -19,6 +21,8 @@ describe("the configuration", () => {
       provider: { kind: "local", delayMilliseconds: 1_500 },
       submitTimeoutMilliseconds: 30_000,
       generationDeadlineMilliseconds: 600_000,
+      leaseMilliseconds: 60_000,
+      stripe: undefined,
       demo: true,
       logLevel: "info",
     });
@@ -40,6 +44,22 @@ describe("the configuration", () => {
         tlsPort: undefined,
       },
     });
+  });
+
+  it("wants a port of its own for each listener", () => {
+    expect(readConfig({ PORT: "8443" })._unsafeUnwrapErr()).toContain("PORT and TLS_PORT are both 8443");
+    expect(valid({ PORT: "8443", ASSET_URL: "https://cdn.example" }).port).toBe(8443);
+  });
+
+  it("takes payments through Stripe with both of its secrets, and shows neither in an error", () => {
+    const secrets = { STRIPE_SECRET_KEY: "sk_live_x", STRIPE_WEBHOOK_SECRET: "whsec_y" };
+    expect(valid(secrets).stripe).toEqual({ secretKey: "sk_live_x", webhookSecret: "whsec_y" });
+    for (const name of Object.keys(secrets)) {
+      const half = readConfig({ ...secrets, [name]: "" })._unsafeUnwrapErr();
+      expect(half).toBe("Bad configuration: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET are needed together.");
+      const wrong = readConfig({ ...secrets, [name]: "swapped" })._unsafeUnwrapErr();
+      expect(wrong).toContain(`${name}=(not shown)`);
+    }
   });
 
   it("makes no demo account in production unless it is told to", () => {
@@ -116,8 +136,10 @@ describe("the configuration", () => {
     ["TLS_PORT", "-1"],
     ["PUBLIC_URL", "localhost:8080"],
     ["ASSET_URL", "ftp://cdn.example"],
+    ["DATABASE_CONNECTIONS", "1"],
     ["SUBMIT_TIMEOUT_MS", "soon"],
     ["GENERATION_DEADLINE_MS", "1.5"],
+    ["LEASE_MS", "0"],
     ["LOCAL_PROVIDER_DELAY_MS", "-1"],
     ["DEMO", "perhaps"],
     ["LOG_LEVEL", "loud"],
@@ -125,5 +147,11 @@ describe("the configuration", () => {
     const message = readConfig({ [name]: value })._unsafeUnwrapErr();
     expect(message).toContain(`${name}="${value}"`);
     expect(message).not.toContain("\n");
+  });
+
+  it("refuses a database URL that is none, without showing its password", () => {
+    const message = readConfig({ DATABASE_URL: "mysql://panorama:swordfish@db/panorama" })._unsafeUnwrapErr();
+    expect(message).toContain("DATABASE_URL");
+    expect(message).not.toContain("swordfish");
   });
 });

@@ -46,7 +46,11 @@ const create = createPanorama(
     provider: provider as GenerationProvider,
     ids,
     clock: { now: () => new Date(0), sleep: async () => {} },
-    secrets: { sha256: String, hashPassword: async (password) => password },
+    secrets: {
+      sha256: String,
+      hashPassword: async (password) => password,
+      verifyPassword: async (password, hash) => password === hash,
+    },
     signals: { announce: () => {}, next: async () => {} },
     reporter: { report: () => {} },
   },

@@ -12,7 +12,12 @@ describe("the service on a machine with nothing but Node.js", () => {
   beforeAll(async () => {
     installation = await Installation.create({ LOCAL_PROVIDER_DELAY_MS: "100" });
     const ready = await installation.start();
-    expect(ready).toEqual({ url: installation.url, demo_api_key: expect.stringMatching(/^sk-[\w-]{43}$/) });
+    expect(ready).toEqual({
+      url: installation.url,
+      demo_api_key: expect.stringMatching(/^sk-[\w-]{43}$/),
+      demo_email: "demo@example.com",
+      demo_password: expect.stringMatching(/^[\w-]{22}$/),
+    });
     client = new RestClient(installation.url, ready.demo_api_key ?? "");
   });
 

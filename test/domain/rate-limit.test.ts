@@ -19,7 +19,7 @@ const start = 1_767_268_800_000;
 
 describe("the rate limit", () => {
   it("is 10 writes and 60 reads in 60 seconds", () => {
-    expect(RATE_LIMITS).toEqual({ write: 10, read: 60 });
+    expect(RATE_LIMITS).toEqual({ write: 10, read: 60, login: 10 });
     expect(RATE_WINDOW_MILLISECONDS).toBe(60_000);
   });
 

@@ -100,6 +100,13 @@ export class FakeGcs {
     if (request.method === "GET" && pathname.startsWith(`${objects}/`)) {
       return this.get(decodeURIComponent(pathname.slice(objects.length + 1)), searchParams.get("alt"), fault);
     }
+    if (request.method === "DELETE" && pathname.startsWith(`${objects}/`)) {
+      const name = decodeURIComponent(pathname.slice(objects.length + 1));
+      const found = this.objects.delete(name);
+      return found
+        ? { status: 204, headers: {}, body: Buffer.alloc(0) }
+        : refusal(404, `No such object: ${this.bucket}/${name}`);
+    }
     return refusal(404, "The specified bucket does not exist.");
   }
 

@@ -11,7 +11,6 @@ import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { authenticate } from "../../application/authenticate.js";
 import { createPanorama } from "../../application/create-panorama.js";
-import { findPublicPanorama } from "../../application/find-public-panorama.js";
 import { keepFinishedImages } from "../../application/keep-finished-images.js";
 import { listTasks } from "../../application/list-tasks.js";
 import { openAccount } from "../../application/open-account.js";
@@ -78,7 +77,7 @@ export class HttpService {
         listTasks: this.counted("listTasks", listTasks(ports)),
         uploadImages: this.counted("uploadImages", uploadImages(ports)),
         readCredits: this.counted("readCredits", readCredits(ports)),
-        findPublicPanorama: findPublicPanorama(ports),
+        pages: [],
         storage,
         assets: undefined,
         temporaryImage: async (name) => this.temporaryImages.get(name),

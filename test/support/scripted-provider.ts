@@ -26,7 +26,7 @@ export type Script = {
   readonly download: "image" | "image_without_thumbnail" | "no_image" | "gone" | "unavailable";
 };
 
-export const ALL_GOES_WELL: Script = {
+const ALL_GOES_WELL: Script = {
   submit: "accept",
   look: "succeeded",
   search: "found_if_started",

@@ -74,6 +74,11 @@ export class Installation {
     });
   }
 
+  /** Sends a signal that does not end the process. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.#process?.kill(signal);
+  }
+
   /** Sends the signal and resolves to the exit status, or the signal that ended the process. */
   async end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
     const child = this.#process;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../adapters/persistence/database.js";
 import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
+import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
 
 /** Both stores over a new SQLite file, which `close` throws away. */
@@ -15,6 +16,7 @@ export const sqliteStores = async () => {
     database,
     tasks: new SqlTaskStore(database),
     accounts: new SqlAccountStore(database),
+    sessions: new SqlSessionStore(database),
     close: async () => {
       await database.close();
       await rm(folder, { recursive: true });

@@ -75,21 +75,27 @@ export class LocalProvider implements GenerationProvider {
       return err({ kind: "refused", reason: "the prompt asked for an answer without a task id" });
 
     const { widthPixels, heightPixels } = RESOLUTIONS[request.resolution];
-    await this.folder.add(taskId, {
-      submittedAt: this.clock.now(),
-      prompt: request.prompt,
-      imageUrls: [...request.imageUrls],
-      widthPixels,
-      heightPixels,
-      resultName: freshResultName(trigger),
+    const added = await onDisk(async () => {
+      await this.folder.add(taskId, {
+        submittedAt: this.clock.now(),
+        prompt: request.prompt,
+        imageUrls: [...request.imageUrls],
+        widthPixels,
+        heightPixels,
+        resultName: freshResultName(trigger),
+      });
+      return ok(await this.folder.find(taskId));
     });
-    const job = await this.folder.find(taskId);
-    if (job !== undefined) this.startPainting(taskId, job);
+    if (added.isErr()) return err({ kind: "unknown", reason: added.error.reason });
+    if (added.value !== undefined) this.startPainting(taskId, added.value);
     return ok(idOf(taskId));
   }
 
-  async look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
-    const taskId = upstreamTaskId.slice(ID_PREFIX.length) as TaskId;
+  look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
+    return onDisk(() => this.progress(upstreamTaskId.slice(ID_PREFIX.length) as TaskId));
+  }
+
+  private async progress(taskId: TaskId): Promise<Result<Progress, ProviderUnavailable>> {
     const job = await this.folder.find(taskId);
     if (job === undefined) return ok({ state: "failed", reason: "there is no such generation" });
 
@@ -107,17 +113,19 @@ export class LocalProvider implements GenerationProvider {
     return ok({ state: "succeeded", temporaryUrl: this.temporaryUrlPrefix + job.resultName });
   }
 
-  async search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>> {
-    return ok((await this.folder.find(taskId)) === undefined ? undefined : idOf(taskId));
+  search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>> {
+    return onDisk(async () => ok((await this.folder.find(taskId)) === undefined ? undefined : idOf(taskId)));
   }
 
-  async download(temporaryUrl: string): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>> {
+  download(temporaryUrl: string): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>> {
     const name = temporaryUrl.startsWith(this.temporaryUrlPrefix)
       ? temporaryUrl.slice(this.temporaryUrlPrefix.length)
       : "";
-    const bytes = await this.temporaryImage(name);
-    if (bytes === undefined) return err({ kind: "result_gone", reason: "there is no such temporary image" });
-    return ok({ bytes, thumbnail: triggerIn(name) === "no-thumb" ? "unavailable" : "possible" });
+    return onDisk(async () => {
+      const bytes = await this.temporaryImage(name);
+      if (bytes === undefined) return err({ kind: "result_gone", reason: "there is no such temporary image" });
+      return ok({ bytes, thumbnail: triggerIn(name) === "no-thumb" ? "unavailable" : "possible" });
+    });
   }
 
   /** What is served under `/generations/{name}`: JPEG bytes, or `undefined` if there is no such image (any more). */
@@ -171,6 +179,15 @@ export class LocalProvider implements GenerationProvider {
     return sandboxTriggerOf(job.prompt) === "slow" ? SLOW_MILLISECONDS : this.delayMilliseconds;
   }
 }
+
+/** A disk that fails is a provider that does not answer: the task's deadline decides, and the customer is refunded. */
+const onDisk = async <T, E>(work: () => Promise<Result<T, E>>): Promise<Result<T, E | ProviderUnavailable>> => {
+  try {
+    return await work();
+  } catch (error) {
+    return err({ kind: "provider_unavailable", reason: String(error) });
+  }
+};
 
 const idOf = (taskId: TaskId): string => ID_PREFIX + taskId;
 

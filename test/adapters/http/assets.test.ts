@@ -78,6 +78,7 @@ describe("GET /assets/{name}", () => {
     async (tag) => {
       const response = await get({ "if-none-match": tag });
       expect([response.status, await response.text()]).toEqual([304, ""]);
+      expect(response.headers.get("content-length")).toBe("13");
       expect(response.headers.get("etag")).toBe(`"${NAME}"`);
     },
   );

@@ -21,7 +21,7 @@ const lines = () => {
 /** As a database driver throws it: the whole statement, its values included, and then what went wrong. */
 const databaseError = () => {
   const cause = new Error(
-    `insert into "task" ("prompt") values ('${PROMPT}\nsecond line') - UNIQUE constraint failed: task.id`,
+    `/**/ insert into "task" ("prompt") values ('${PROMPT}\nsecond line') - UNIQUE constraint failed: task.id`,
   );
   return Object.assign(new Error(cause.message, { cause }), {
     name: "UniqueConstraintViolationException",
@@ -47,6 +47,16 @@ describe("the log", () => {
     new OperationalReporter(logger, new Metrics()).report(event);
     expect(parsed()).toEqual([expect.objectContaining({ event: event.kind, taskId })]);
     expect(written.join()).not.toMatch(/secret garden|second line|sk-k/);
+  });
+
+  it("has in each line of a request what that line is about, and nothing of the line before", () => {
+    const { logger, parsed } = lines();
+    withRequest({ requestId: "one" }, () => {
+      logger.error({ event: "request_failed", error: "disk full" });
+      logger.info({ event: "request" });
+    });
+    const line = { level: "info", time: expect.any(String), requestId: "one", event: "request" };
+    expect(parsed()[1]).toEqual(line);
   });
 
   it("says of an error what it is, where it came from and what the database said", () => {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -50,6 +50,12 @@ describe("the SQLite database", () => {
     await database.close();
     await reopen();
     expect(await tasks.find(taskId(1), accountId(1))).toEqual(aReservedTask());
+  });
+
+  it("says which file it is that cannot be opened", async () => {
+    const damaged = join(folder, "damaged.sqlite");
+    await writeFile(damaged, "this was a database once ".repeat(100));
+    await expect(openDatabase(damaged)).rejects.toThrow(`Cannot open the database ${damaged}: SQLITE_NOTADB`);
   });
 
   it("has after a commit everything on the disk that a crash of the process leaves there", async () => {

@@ -70,6 +70,31 @@ export const describeAccountStore = (name: string, makeStores: () => Promise<Sto
         expect(await accounts.findKey(key.secretSha256)).toEqual(key);
       });
 
+      it("finds an account by its id and, with its password's hash, by its e-mail address", async () => {
+        await accounts.open(anAccount(), "scrypt$1$salt$hash", undefined, undefined);
+        await accounts.open(anAccount({ id: other }), undefined, undefined, undefined);
+        expect(await accounts.find(owner)).toEqual(anAccount());
+        expect(await accounts.find(accountId(3))).toBeUndefined();
+        const [first, second] = [anAccount(), anAccount({ id: other })];
+        expect(await accounts.findByEmail(first.email)).toMatchObject({
+          account: first,
+          passwordHash: "scrypt$1$salt$hash",
+        });
+        expect(await accounts.findByEmail(second.email)).toMatchObject({ account: second, passwordHash: undefined });
+        expect(await accounts.findByEmail("nobody@example.com" as Email)).toBeUndefined();
+      });
+
+      it("lists an account's orders, newest first, and nobody else's", async () => {
+        await open();
+        await open(other);
+        const pending = aPendingOrder({ id: orderId(2) });
+        await accounts.insertOrder(aPendingOrder());
+        await accounts.insertOrder(pending);
+        await accounts.insertOrder(aPendingOrder({ id: orderId(3), accountId: other }));
+        await accounts.payOrder(aPaidOrder());
+        expect(await accounts.listOrders(owner)).toEqual([pending, aPaidOrder()]);
+      });
+
       it("refuses an e-mail address that is taken, and stores nothing of the second account", async () => {
         const email = "somebody@example.com" as Email;
         await accounts.open(anAccount({ email }), undefined, undefined, undefined);

@@ -32,6 +32,17 @@ export const objectStorageContract = (open: () => Promise<ObjectStorage>): void 
       expect(Buffer.from((await storage.read(panorama))._unsafeUnwrap()).toString()).toBe("first");
     });
 
+    it("deletes one object and no other, and one that is not there as well", async () => {
+      const storage = await open();
+      for (const name of names) await storage.put(name, Buffer.from(name), "image/png");
+      for (const attempt of [1, 2]) expect([attempt, (await storage.delete(panorama)).isOk()]).toEqual([attempt, true]);
+      expect((await storage.read(panorama))._unsafeUnwrapErr().kind).toBe("not_found");
+      expect((await storage.read(reference)).isOk()).toBe(true);
+      expect((await storage.read(thumbnailNameOf(panorama))).isOk()).toBe(true);
+      await storage.put(panorama, Buffer.from("again"), "image/png");
+      expect(Buffer.from((await storage.read(panorama))._unsafeUnwrap()).toString()).toBe("again");
+    });
+
     it("lets one of many writers at once win, and tells all of them that the object is there", async () => {
       const storage = await open();
       const contents = Array.from({ length: 20 }, (_, writer) => Buffer.alloc(50_000, writer));

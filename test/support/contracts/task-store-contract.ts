@@ -30,6 +30,7 @@ import {
   type Task,
   withImage,
 } from "../../../domain/task.js";
+import type { TaskId } from "../../../domain/task-id.js";
 import {
   aCreationRequest,
   accountId,
@@ -405,6 +406,70 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
           ),
         );
         expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 0 });
+      });
+    });
+
+    describe("what the owner does with a panorama", () => {
+      const kept = async (n: number): Promise<SucceededTask> => {
+        const task = await succeeded(n);
+        const next = withImage(task, unwrap(keep(task.image)));
+        unwrap(await tasks.move(task, next, undefined));
+        return next;
+      };
+      const publish = async (task: Task) => unwrap(await tasks.setVisibility(task.id, owner, "public"));
+      const gallery = async (limit = 10, before?: TaskId) =>
+        (await tasks.listPublic(limit, before)).map(({ id }) => id);
+
+      it("shows public panoramas whose image is kept in the gallery, newest first, page by page", async () => {
+        for (const n of [1, 2, 3]) await publish(await kept(n));
+        await kept(4); // private
+        await publish(await succeeded(5)); // not kept yet
+        expect(await gallery()).toEqual([taskId(3), taskId(2), taskId(1)]);
+        expect(await gallery(2)).toEqual([taskId(3), taskId(2)]);
+        expect(await gallery(2, taskId(2))).toEqual([taskId(1)]);
+        expect((await tasks.listPublic(1, undefined))[0]?.request.visibility).toBe("public");
+      });
+
+      it("changes the visibility of the owner's task, also while somebody works on it", async () => {
+        const task = await submitted(1);
+        await publish(task);
+        unwrap(
+          await tasks.move(task, unwrap(succeed(task, uploading("https://p.example/1", anImageName()), noon)), noon),
+        );
+        expect((await tasks.find(task.id, owner))?.request.visibility).toBe("public");
+        unwrap(await tasks.setVisibility(task.id, owner, "private"));
+        expect((await tasks.find(task.id, owner))?.request.visibility).toBe("private");
+      });
+
+      it("hides a deleted task from everybody, but not from the books", async () => {
+        const task = await kept(1);
+        await publish(task);
+        unwrap(await tasks.hide(task.id, owner, noon));
+        expect(await tasks.find(task.id, owner)).toBeUndefined();
+        expect(await tasks.findBySlug(task.slug)).toBeUndefined();
+        expect(await tasks.list(owner, 10, undefined)).toEqual([]);
+        expect(await gallery()).toEqual([]);
+        for await (const book of accounts.books()) expect(book.tasks.map(({ id }) => id)).toEqual([task.id]);
+      });
+
+      it("takes a hidden task from whoever works on it", async () => {
+        await succeeded(1);
+        const [lease] = await tasks.claim("keep", secondsAfter(noon, 3600), secondsAfter(noon, 7200), 1);
+        unwrap(await tasks.hide(taskId(1), owner, noon));
+        const { task } = lease!;
+        const moved = await tasks.move(lease!, withImage(task, unwrap(keep(task.image))), noon);
+        expect(moved).toEqual(err({ kind: "stale_task", id: task.id }));
+        expect(await tasks.claim("keep", secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
+      });
+
+      it("lets nobody but the owner do so, and nobody once it is hidden", async () => {
+        const { id } = await kept(1);
+        const isNotFound = { error: { kind: "not_found" } };
+        expect(await tasks.setVisibility(id, stranger, "public")).toMatchObject(isNotFound);
+        expect(await tasks.hide(id, stranger, noon)).toMatchObject(isNotFound);
+        unwrap(await tasks.hide(id, owner, noon));
+        expect(await tasks.setVisibility(id, owner, "public")).toMatchObject(isNotFound);
+        expect(await tasks.hide(id, owner, noon)).toMatchObject(isNotFound);
       });
     });
 

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type { AccountStore, EmailTaken } from "../../../application/ports/account-store.js";
-import type { Account, AccountId, Standing } from "../../../domain/account.js";
+import type { Account, AccountId, Email, Standing } from "../../../domain/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/api-key.js";
 import { type Credits, credits } from "../../../domain/credits.js";
 import { type LedgerEntry, purchaseEntry } from "../../../domain/ledger.js";
@@ -45,6 +45,14 @@ export class MemoryAccountStore implements AccountStore {
     return this.database.accounts.has(id);
   }
 
+  async find(id: AccountId): Promise<Account | undefined> {
+    return this.database.accounts.get(id)?.account;
+  }
+
+  async findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined> {
+    return [...this.database.accounts.values()].find(({ account }) => account.email === email);
+  }
+
   async credits(id: AccountId): Promise<Credits> {
     return this.database.account(id).standing.credits;
   }
@@ -56,6 +64,12 @@ export class MemoryAccountStore implements AccountStore {
   async insertOrder(order: PendingOrder): Promise<void> {
     this.database.account(order.accountId);
     this.database.orders.set(order.id, order);
+  }
+
+  async listOrders(id: AccountId): Promise<Order[]> {
+    return [...this.database.orders.values()]
+      .filter(({ accountId }) => accountId === id)
+      .sort((a, b) => (a.id < b.id ? 1 : -1));
   }
 
   async findOrder(id: OrderId): Promise<Order | undefined> {

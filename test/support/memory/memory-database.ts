@@ -7,7 +7,7 @@ import type { Task } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
 
 type StoredAccount = { account: Account; passwordHash: string | undefined; standing: Standing };
-type StoredTask = { task: Task; dueAt: Date | undefined; fence: number };
+type StoredTask = { task: Task; dueAt: Date | undefined; fence: number; hidden: boolean };
 type StoredIdempotencyKey = {
   accountId: AccountId;
   key: IdempotencyKey;

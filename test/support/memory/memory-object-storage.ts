@@ -23,6 +23,12 @@ export class MemoryObjectStorage implements ObjectStorage {
     return object === undefined ? err(notFound(`There is no object ${name}.`)) : ok(Uint8Array.from(object.bytes));
   }
 
+  async delete(name: ObjectName): Promise<Result<void, StorageUnavailable>> {
+    if (!this.available) return err(unavailable);
+    this.objects.delete(name);
+    return ok(undefined);
+  }
+
   urlOf(name: ObjectName): string {
     return `${ORIGIN}${name}`;
   }

@@ -1,13 +1,16 @@
 import { err, ok, type Result } from "neverthrow";
+import { type NotFound, notFound } from "../../../application/errors.js";
 import type { DueWork, Lease, StaleTask, TaskStore } from "../../../application/ports/task-store.js";
 import type { AccountId, Standing } from "../../../domain/account.js";
+import type { CreationRequest } from "../../../domain/creation-request.js";
 import { credits } from "../../../domain/credits.js";
 import { type IdempotentRequest, sameRequest } from "../../../domain/idempotency.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../../domain/ledger.js";
 import type { Slug } from "../../../domain/slug.js";
-import { isActive, type ReservedTask, type Task } from "../../../domain/task.js";
+import { isActive, isInGallery, type ReservedTask, type SucceededTask, type Task } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import type { Visibility } from "../../../domain/visibility.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 const stateOfWork = { sweep: "reserved", settle: "submitted", keep: "succeeded" } as const;
@@ -36,7 +39,7 @@ export class MemoryTaskStore implements TaskStore {
       }
     }
     return decide(stored.standing).map(({ task, standing }) => {
-      tasks.set(task.id, { task, dueAt, fence: 0 });
+      tasks.set(task.id, { task, dueAt, fence: 0, hidden: false });
       ledger.push(reservationEntry(task.reservation, task.reservedAt));
       stored.standing = standing;
       if (idempotent !== undefined) {
@@ -54,20 +57,35 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async find(id: TaskId, owner: AccountId): Promise<Task | undefined> {
-    const task = this.database.tasks.get(id)?.task;
-    return task?.accountId === owner ? task : undefined;
+    return this.shown(id, owner)?.task;
   }
 
   async findBySlug(slug: Slug): Promise<Task | undefined> {
-    return [...this.database.tasks.values()].map(({ task }) => task).find((task) => task.slug === slug);
+    return [...this.database.tasks.values()].find(({ task, hidden }) => task.slug === slug && !hidden)?.task;
   }
 
   async list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]> {
-    return this.database
-      .tasksOf(owner)
-      .filter(({ id }) => before === undefined || id < before)
-      .sort((a, b) => (a.id < b.id ? 1 : -1))
-      .slice(0, limit);
+    return this.newestFirst(limit, before, (task): task is Task => task.accountId === owner);
+  }
+
+  async listPublic(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
+    return this.newestFirst(limit, before, isInGallery);
+  }
+
+  async setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>> {
+    const stored = this.shown(id, owner);
+    if (stored === undefined) return err(notFound(`There is no task ${id}.`));
+    stored.task = { ...stored.task, request: { ...stored.task.request, visibility } as CreationRequest };
+    return ok(undefined);
+  }
+
+  async hide(id: TaskId, owner: AccountId): Promise<Result<void, NotFound>> {
+    const stored = this.shown(id, owner);
+    if (stored === undefined) return err(notFound(`There is no task ${id}.`));
+    stored.hidden = true;
+    stored.dueAt = undefined;
+    stored.fence += 1;
+    return ok(undefined);
   }
 
   async claim<Work extends keyof DueWork>(
@@ -103,7 +121,8 @@ export class MemoryTaskStore implements TaskStore {
     ) {
       return err({ kind: "stale_task", id: before.id });
     }
-    stored.task = next;
+    // Its owner may have changed the visibility while somebody worked on it.
+    stored.task = { ...next, request: stored.task.request };
     stored.dueAt = dueAt;
     if (isActive(before) && !isActive(next)) this.release(before, next);
     return ok(undefined);
@@ -126,6 +145,24 @@ export class MemoryTaskStore implements TaskStore {
     if (next.state !== "failed") return;
     this.database.ledger.push(refundEntry(next.reservation, next.failedAt));
     if (before.state === "reserved") this.keepKeys(({ taskId }) => taskId !== next.id);
+  }
+
+  private shown(id: TaskId, owner: AccountId) {
+    const stored = this.database.tasks.get(id);
+    return stored?.task.accountId === owner && !stored.hidden ? stored : undefined;
+  }
+
+  private newestFirst<T extends Task>(
+    limit: number,
+    before: TaskId | undefined,
+    wanted: (task: Task) => task is T,
+  ): T[] {
+    return [...this.database.tasks.values()]
+      .filter(({ task, hidden }) => !hidden && (before === undefined || task.id < before))
+      .map(({ task }) => task)
+      .filter(wanted)
+      .sort((a, b) => (a.id < b.id ? 1 : -1))
+      .slice(0, limit);
   }
 
   private stored(id: TaskId): Task {

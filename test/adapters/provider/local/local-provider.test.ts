@@ -177,10 +177,13 @@ it("forgets what is older than a day", async () => {
 });
 
 describe("a test trigger in the prompt", () => {
-  it.each(["test:reject", "a lake test:no-id", "TEST:REJECT please"])("%j: the call is refused", async (prompt) => {
-    expect((await provider.submit(anOrder(prompt)))._unsafeUnwrapErr().kind).toBe("refused");
-    expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBeUndefined();
-  });
+  it.each(["test:reject", "a lake test:no-id", "TEST:REJECT please", "A lake (test:reject), please."])(
+    "%j: the call is refused",
+    async (prompt) => {
+      expect((await provider.submit(anOrder(prompt)))._unsafeUnwrapErr().kind).toBe("refused");
+      expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBeUndefined();
+    },
+  );
 
   it("test:fail: the generation fails", async () => {
     expect((await outcomeOf(anOrder("a lake test:fail"))).state).toBe("failed");
@@ -264,4 +267,21 @@ it("keeps no prompt in a file name and no half-written file", async () => {
   expect(job).toBe(`${taskId(1)}.json`);
   expect(JSON.parse(await readFile(join(folder, "jobs", job!), "utf8"))).toMatchObject({ prompt: "a lake" });
   expect((await readdir(join(folder, "results"))).filter((name) => name.endsWith(".temporary"))).toEqual([]);
+});
+
+describe("with a disk that fails", () => {
+  it("gives no clear answer to a submission, which is refunded, and throws nothing", async () => {
+    await rm(join(folder, "jobs"), { recursive: true });
+    await writeFile(join(folder, "jobs"), "not a folder");
+    expect((await provider.submit(anOrder("a lake")))._unsafeUnwrapErr().kind).toBe("unknown");
+    expect((await provider.look("local-pan_1"))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    expect((await provider.search(taskId(1)))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+  });
+
+  it("does not answer about a generation whose file is damaged, so that its deadline can fail it", async () => {
+    const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
+    const [name = ""] = await readdir(join(folder, "jobs"));
+    await writeFile(join(folder, "jobs", name), "{");
+    expect((await provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+  });
 });

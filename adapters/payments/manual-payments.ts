@@ -1,0 +1,13 @@
+import { err, ok } from "neverthrow";
+import type { Payments } from "../../application/ports/payments.js";
+
+/** The operator takes the money as they like, and then runs `panorama order pay`. */
+export class ManualPayments implements Payments {
+  async checkout() {
+    return ok(undefined);
+  }
+
+  paidOrder() {
+    return err({ kind: "forged_notice" as const, reason: "This service takes no payment notices." });
+  }
+}

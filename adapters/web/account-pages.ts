@@ -1,0 +1,180 @@
+import type { BuyCredits } from "../../application/buy-credits.js";
+import type { CreateApiKey } from "../../application/create-api-key.js";
+import type { Visitor } from "../../application/find-session.js";
+import type { AccountOverview, ReadAccount } from "../../application/read-account.js";
+import type { RevokeApiKey } from "../../application/revoke-api-key.js";
+import { type ApiKey, type ApiKeyId, parseKeyName } from "../../domain/api-key.js";
+import { CREDIT_PACKS, packOf } from "../../domain/credit-pack.js";
+import type { LedgerEntry } from "../../domain/ledger.js";
+import type { Order } from "../../domain/order.js";
+import { fieldMessage } from "./field-message.js";
+import type { Gate } from "./gate.js";
+import { type Html, html } from "./html.js";
+import { hiddenToken, type Layout } from "./layout.js";
+import { errorBox } from "./login-pages.js";
+import { type Page, type PageReply, redirect } from "./page.js";
+import { dateOf } from "./panorama-card.js";
+
+type Parts = {
+  readonly readAccount: ReadAccount;
+  readonly createApiKey: CreateApiKey;
+  readonly revokeApiKey: RevokeApiKey;
+  readonly buyCredits: BuyCredits;
+  readonly gate: Gate;
+  readonly layout: Layout;
+};
+
+const LEDGER_LINES = 100;
+
+/** The payment service's own page, to which the form for an order leads. */
+const CHECKOUT_ORIGINS = ["https://checkout.stripe.com"];
+
+/** `/account`: balance, ledger, orders and API keys. */
+export const accountPages = (parts: Parts): readonly Page[] => {
+  const { gate } = parts;
+  return [
+    {
+      method: "GET",
+      path: "/account",
+      body: "none",
+      handle: gate.member(({ query }, visitor) =>
+        accountPage(parts, 200, visitor, { notice: NOTICES[query.get("order") ?? ""] }),
+      ),
+    },
+    {
+      method: "POST",
+      path: "/account/orders",
+      body: "fields",
+      handle: gate.memberForm(async ({ form }, visitor) => {
+        const pack = packOf(Number(form.get("credits")));
+        if (pack === undefined) return accountPage(parts, 400, visitor, { error: "There is no such pack of credits." });
+        const placed = await parts.buyCredits(visitor.account, pack);
+        return placed.match(
+          ({ checkoutUrl }) => redirect(checkoutUrl ?? "/account?order=placed"),
+          () =>
+            accountPage(parts, 503, visitor, {
+              error: "The payment service cannot be reached just now. Nothing was charged; please try again.",
+            }),
+        );
+      }),
+    },
+    {
+      method: "POST",
+      path: "/account/keys",
+      body: "fields",
+      handle: gate.memberForm(async ({ form }, visitor) => {
+        const name = parseKeyName(form.get("name") ?? "");
+        if (name.isErr()) return accountPage(parts, 400, visitor, { error: fieldMessage(name.error) });
+        const created = await parts.createApiKey(visitor.account.id, name.value);
+        return created.match(
+          ({ secret, key }) => accountPage(parts, 200, visitor, { newKey: { name: key.name, secret } }),
+          () => accountPage(parts, 409, visitor, { error: "An API key needs at least one paid order." }),
+        );
+      }),
+    },
+    {
+      method: "POST",
+      path: "/account/keys/:id/revoke",
+      body: "fields",
+      handle: gate.memberForm(async ({ params }, visitor) => {
+        const revoked = await parts.revokeApiKey(visitor.account.id, (params.id ?? "") as ApiKeyId);
+        return revoked.isErr() ? parts.layout.notFound(visitor) : redirect("/account");
+      }),
+    },
+  ];
+};
+
+const NOTICES: Readonly<Record<string, string>> = {
+  placed: "Your order is placed. The credits are here as soon as it is paid.",
+  paid: "Thank you. The credits are here as soon as the payment service has told us, usually within seconds.",
+};
+
+type Said = {
+  readonly error?: string;
+  readonly notice?: string | undefined;
+  /** Shown on this one page only. */
+  readonly newKey?: { readonly name: string; readonly secret: string };
+};
+
+const accountPage = async (
+  { readAccount, layout }: Parts,
+  status: number,
+  visitor: Visitor,
+  { error, notice, newKey }: Said,
+): Promise<PageReply> => {
+  const overview = await readAccount(visitor.account.id);
+  const main = html`<div class="page">
+<h1>Account</h1>
+<p class="lead">${visitor.account.email}</p>
+${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(error)}
+${
+  newKey !== undefined &&
+  html`<section class="panel new-key" aria-labelledby="new-key"><h2 id="new-key">Your new key “${newKey.name}”</h2>
+<p>It is shown this once. Keep it where you keep passwords.</p>
+<p class="secret"><code id="secret">${newKey.secret}</code><button type="button" class="button quiet small" id="copy" hidden>Copy</button></p></section>`
+}
+<div class="sections">
+<section class="panel" aria-labelledby="balance"><h2 id="balance">Credits</h2>
+<p class="figure">${overview.credits}</p>
+<form method="post" action="/account/orders">${hiddenToken(visitor.formToken)}
+<fieldset><legend>Buy more</legend><div class="choices">${CREDIT_PACKS.map(
+    (
+      { credits, priceUsdCents },
+      index,
+    ) => html`<label class="choice"><input type="radio" name="credits" value="${credits}"${index === 0 && html` checked`}>
+<span><strong>${credits} credits</strong><small>${dollars(priceUsdCents)}</small></span></label>`,
+  )}</div></fieldset><button class="button">Order</button></form></section>
+${keysSection(overview, visitor)}
+</div>
+${ordersSection(overview.orders)}
+${ledgerSection(overview.ledger)}
+</div>`;
+  const page = { title: "Account", main, visitor, scripts: ["account.js"], formTargets: CHECKOUT_ORIGINS };
+  return layout.reply(status, page);
+};
+
+const dollars = (cents: number): string => `US$ ${(cents / 100).toFixed(2)}`;
+
+const keysSection = ({ keys, orders }: AccountOverview, visitor: Visitor): Html => html`
+<section class="panel" aria-labelledby="keys"><h2 id="keys">API keys</h2>
+${keys.length === 0 ? html`<p>You have none.</p>` : html`<ul class="keys">${keys.map((key) => keyLine(key, visitor))}</ul>`}
+${
+  orders.some(({ state }) => state === "paid")
+    ? html`<form method="post" action="/account/keys" class="inline">${hiddenToken(visitor.formToken)}
+<label>Name of a new key<input name="name" maxlength="80" required placeholder="my program"></label><button class="button">Make a key</button></form>`
+    : html`<p class="hint">Keys can be made once an order is paid.</p>`
+}</section>`;
+
+const keyLine = (key: ApiKey, { formToken }: Visitor): Html => html`<li><span><strong>${key.name}</strong>
+<small>made ${dateOf(key.createdAt)}</small></span>
+<form method="post" action="/account/keys/${key.id}/revoke">${hiddenToken(formToken)}<button class="button danger small" aria-label="Revoke ${key.name}">Revoke</button></form></li>`;
+
+const ordersSection = (orders: readonly Order[]): Html => html`
+<section aria-labelledby="orders"><h2 id="orders">Orders</h2>${
+  orders.length === 0
+    ? html`<p class="empty">No orders yet.</p>`
+    : table(
+        ["Order", "Date", "Credits", "State"],
+        orders.map(
+          (order) => html`<tr><td><code>${order.id}</code></td><td>${dateOf(order.createdAt)}</td>
+<td class="number">${order.credits}</td><td><span class="state ${order.state === "paid" ? "good" : "busy"}">${order.state}</span></td></tr>`,
+        ),
+      )
+}</section>`;
+
+const ledgerSection = (ledger: readonly LedgerEntry[]): Html => html`
+<section aria-labelledby="ledger"><h2 id="ledger">Ledger</h2>${
+  ledger.length === 0
+    ? html`<p class="empty">Nothing was booked yet.</p>`
+    : table(
+        ["Date", "What", "For", "Credits"],
+        ledger.slice(0, LEDGER_LINES).map(
+          (entry) => html`<tr><td>${dateOf(entry.at)}</td><td>${entry.kind}</td>
+<td><code>${entry.kind === "purchase" ? entry.orderId : entry.taskId}</code></td>
+<td class="number">${entry.credits > 0 && "+"}${entry.credits}</td></tr>`,
+        ),
+      )
+}${ledger.length > LEDGER_LINES && html`<p class="hint">The latest ${LEDGER_LINES} of ${ledger.length} entries.</p>`}</section>`;
+
+const table = (columns: readonly string[], rows: readonly Html[]): Html => html`<div class="table" tabindex="0"><table>
+<thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;

@@ -1,0 +1,23 @@
+import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
+import { element } from "./element.js";
+
+// The library has its own dark colours, but does not look at what the reader prefers.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = (): void => void document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();
+
+const docs = element("docs");
+SwaggerUI({
+  domNode: docs,
+  url: docs.dataset.description,
+  displayRequestDuration: true,
+  docExpansion: "list",
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+  onComplete: () => {
+    // The library leaves it without a name.
+    document.getElementById("servers")?.setAttribute("aria-label", "Server");
+    document.body.dataset.ready = "docs";
+  },
+});

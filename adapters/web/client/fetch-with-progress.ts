@@ -1,0 +1,17 @@
+/** Loads an image and tells, in percent, how far it has come. Rejects for anything but a whole answer. */
+export const fetchWithProgress = async (url: string, tell: (percent: number) => void): Promise<Blob> => {
+  const response = await fetch(url, { credentials: "omit" });
+  if (!response.ok || response.body === null) throw new Error(`${url} answered ${response.status}`);
+  const total = Number(response.headers.get("content-length"));
+  const chunks: BlobPart[] = [];
+  let received = 0;
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    chunks.push(value);
+    received += value.length;
+    if (total > 0) tell(Math.min(100, Math.round((received / total) * 100)));
+  }
+  return new Blob(chunks, { type: response.headers.get("content-type") ?? "image/jpeg" });
+};

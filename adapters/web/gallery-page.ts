@@ -1,0 +1,32 @@
+import type { ListPublicPanoramas } from "../../application/list-public-panoramas.js";
+import { parseTaskId } from "../../domain/task-id.js";
+import type { Gate } from "./gate.js";
+import { html } from "./html.js";
+import type { Layout } from "./layout.js";
+import type { Page } from "./page.js";
+import { galleryCard, type Images } from "./panorama-card.js";
+
+const PANORAMAS_ON_A_PAGE = 24;
+
+/** `GET /gallery?before=ID`: everybody's public panoramas. A script fetches the next page before the reader gets there. */
+export const galleryPage = (list: ListPublicPanoramas, images: Images, gate: Gate, layout: Layout): Page => ({
+  method: "GET",
+  path: "/gallery",
+  body: "none",
+  handle: async (request) => {
+    const visitor = await gate.visitor(request);
+    const before = parseTaskId(request.query.get("before") ?? "");
+    const { panoramas, next } = await list(PANORAMAS_ON_A_PAGE, before);
+    const main = html`<div class="page">
+<h1>Gallery</h1>
+<p class="lead">Public panoramas, newest first. Open one and look around.</p>
+${
+  panoramas.length === 0
+    ? html`<p class="empty">${before === undefined ? "Nobody has published a panorama yet." : "There are no older ones."}</p>`
+    : html`<ul class="grid" id="gallery">${panoramas.map((task) => galleryCard(task, images))}</ul>`
+}
+<p class="more">${next !== undefined && html`<a class="button" rel="next" href="/gallery?before=${next}">Older panoramas</a>`}</p>
+</div>`;
+    return layout.reply(200, { title: "Gallery", main, visitor, scripts: ["gallery.js"] });
+  },
+});

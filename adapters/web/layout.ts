@@ -1,0 +1,118 @@
+import type { Visitor } from "../../application/find-session.js";
+import { type Html, html } from "./html.js";
+import type { PageReply } from "./page.js";
+import type { StaticFiles } from "./static-files.js";
+
+export type Content = {
+  readonly title: string;
+  readonly main: Html;
+  /** More of the head: descriptions for those who link here. */
+  readonly head?: Html;
+  /** Built scripts by their names. */
+  readonly scripts?: readonly string[];
+  readonly styles?: readonly string[];
+  readonly visitor?: Visitor | undefined;
+  /** `stage`: the main part fills the window. `bare`: there is nothing else. */
+  readonly frame?: "stage" | "bare";
+  /** May be shown inside pages of other sites. */
+  readonly embeddable?: boolean;
+  /** Other origins to which a form's answer may lead. */
+  readonly formTargets?: readonly string[];
+};
+
+/** Makes whole pages of their contents. */
+export class Layout {
+  private readonly files: StaticFiles;
+  private readonly imageOrigin: string;
+
+  /** `imageOrigin`: where finished images are served. */
+  constructor(files: StaticFiles, imageOrigin: string) {
+    this.files = files;
+    this.imageOrigin = imageOrigin;
+  }
+
+  reply(status: number, content: Content, headers: Readonly<Record<string, string>> = {}): PageReply {
+    return {
+      status,
+      headers: {
+        "content-type": "text/html; charset=utf-8",
+        "cache-control": "no-store",
+        "content-security-policy": this.policy(content),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "same-origin",
+        "cross-origin-opener-policy": "same-origin",
+        ...headers,
+      },
+      body: `<!doctype html>\n${this.page(content).text}`,
+    };
+  }
+
+  notFound(visitor: Visitor | undefined): PageReply {
+    return this.message(404, "Nothing here", "There is no such page, or it is not yours to see.", visitor);
+  }
+
+  /** A page that says one thing. */
+  message(status: number, title: string, sentence: string, visitor: Visitor | undefined): PageReply {
+    const main = html`<div class="message"><h1>${title}</h1><p>${sentence}</p>
+      <p><a class="button" href="/gallery">To the gallery</a></p></div>`;
+    return this.reply(status, { title, main, visitor });
+  }
+
+  private page({ title, main, head, scripts = [], styles = [], visitor, frame }: Content): Html {
+    return html`<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Panorama</title>
+${["style.css", ...styles].map((name) => html`<link rel="stylesheet" href="${this.files.urlOf(name)}">`)}
+<link rel="icon" type="image/svg+xml" href="${this.files.urlOf("icon.svg")}">
+${head}
+${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)}"></script>`)}
+</head>
+<body class="${frame ?? "plain"}">
+${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(visitor)}`}
+<main id="main" tabindex="-1">${main}</main>
+${frame === undefined && footer}
+</body>
+</html>
+`;
+  }
+
+  private policy({ embeddable = false, formTargets = [] }: Content): string {
+    return [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      `img-src 'self' data: blob: ${this.imageOrigin}`,
+      `connect-src 'self' blob: ${this.imageOrigin}`,
+      "font-src 'self'",
+      "base-uri 'none'",
+      `form-action ${["'self'", ...formTargets].join(" ")}`,
+      `frame-ancestors ${embeddable ? "*" : "'none'"}`,
+    ].join("; ");
+  }
+}
+
+const header = (visitor: Visitor | undefined): Html => html`<header class="site">
+<a class="brand" href="/">${mark}<span>Panorama</span></a>
+<nav aria-label="Main">
+<a href="/gallery">Gallery</a>
+<a href="/docs">API</a>
+${visitor === undefined ? html`<a class="button small" href="/login">Log in</a>` : memberLinks(visitor)}
+</nav>
+</header>`;
+
+const memberLinks = ({ formToken }: Visitor): Html => html`<a href="/works">Works</a>
+<a href="/account">Account</a>
+<form method="post" action="/logout">${hiddenToken(formToken)}<button class="link">Log out</button></form>`;
+
+/** Proves that a form is one of ours (form-guard.ts). */
+export const hiddenToken = (formToken: string): Html =>
+  html`<input type="hidden" name="form_token" value="${formToken}">`;
+
+const footer = html`<footer class="site"><span>360° panoramas from words and pictures</span>
+<nav aria-label="More"><a href="/docs">API reference</a> <a href="/api/v1/openapi.json">OpenAPI</a></nav></footer>`;
+
+const mark = html`<svg class="mark" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">
+<circle cx="16" cy="16" r="13"/><ellipse cx="16" cy="16" rx="13" ry="5"/><ellipse cx="16" cy="16" rx="5" ry="13"/></svg>`;

@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import type { Page } from "./page.js";
+
+/** Where the build puts scripts and styles: beside this file, or in `dist` if this is the source itself. */
+export const BUNDLED_FILES_FOLDER = fileURLToPath(
+  new URL(import.meta.url.endsWith(".ts") ? "../../dist/adapters/web/static/" : "./static/", import.meta.url),
+);
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/** Scripts, styles and pictures of the pages. Their URLs carry a digest of their contents: browsers may keep them for ever. */
+export class StaticFiles {
+  readonly pages: readonly Page[];
+  private readonly urls: ReadonlyMap<string, string>;
+
+  private constructor(pages: readonly Page[], urls: ReadonlyMap<string, string>) {
+    this.pages = pages;
+    this.urls = urls;
+  }
+
+  static async read(folder: string): Promise<StaticFiles> {
+    const urls = new Map<string, string>();
+    const pages: Page[] = [];
+    for (const name of await readdir(folder)) {
+      const contentType = CONTENT_TYPES[extname(name)];
+      if (contentType === undefined) continue;
+      const bytes = await readFile(join(folder, name));
+      const url = `/static/${createHash("sha256").update(bytes).digest("hex").slice(0, 12)}-${name}`;
+      urls.set(name, url);
+      pages.push(staticPage(url, bytes, contentType));
+    }
+    return new StaticFiles(pages, urls);
+  }
+
+  /** Throws if the build made no such file. */
+  urlOf(name: string): string {
+    const url = this.urls.get(name);
+    if (url === undefined) throw new Error(`${name} is not among the built files: run npm run build`);
+    return url;
+  }
+}
+
+const staticPage = (path: string, bytes: Uint8Array, contentType: string): Page => {
+  const headers = {
+    "content-type": contentType,
+    "cache-control": "public, max-age=31536000, immutable",
+    "x-content-type-options": "nosniff",
+    vary: "accept-encoding",
+  };
+  const zipped = gzipSync(bytes);
+  return {
+    method: "GET",
+    path,
+    body: "none",
+    handle: async (request) =>
+      request.headers["accept-encoding"]?.includes("gzip")
+        ? { status: 200, headers: { ...headers, "content-encoding": "gzip" }, body: zipped }
+        : { status: 200, headers, body: bytes },
+  };
+};

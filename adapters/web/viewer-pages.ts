@@ -1,0 +1,157 @@
+import type { FindOwnPanorama } from "../../application/find-own-panorama.js";
+import type { FindPublicPanorama } from "../../application/find-public-panorama.js";
+import type { Visitor } from "../../application/find-session.js";
+import { RESOLUTIONS } from "../../domain/resolution.js";
+import { parseSlug, viewerPath } from "../../domain/slug.js";
+import { isKept } from "../../domain/storage-status.js";
+import { isActive, type Task } from "../../domain/task.js";
+import type { Gate } from "./gate.js";
+import { type Html, html } from "./html.js";
+import type { Content, Layout } from "./layout.js";
+import type { Page, PageReply } from "./page.js";
+import { dateOf, type Images, thumbnailUrl, titleOf } from "./panorama-card.js";
+
+type Parts = {
+  readonly findPublicPanorama: FindPublicPanorama;
+  readonly findOwnPanorama: FindOwnPanorama;
+  readonly images: Images;
+  readonly gate: Gate;
+  readonly layout: Layout;
+  readonly publicUrl: string;
+};
+
+/** `GET /p/{slug}` and `GET /works/{slug}`: the viewer. With `?embed=1` it is alone, to be shown inside other pages. */
+export const viewerPages = (parts: Parts): readonly Page[] => {
+  const { findPublicPanorama, findOwnPanorama, gate, layout } = parts;
+  return [
+    {
+      method: "GET",
+      path: "/p/:slug",
+      body: "none",
+      handle: async (request) => {
+        const visitor = await gate.visitor(request);
+        const slug = parseSlug(request.params.slug ?? "");
+        const task = slug && (await findPublicPanorama(slug));
+        return task ? viewer(parts, task, visitor, request.query) : layout.notFound(visitor);
+      },
+    },
+    {
+      method: "GET",
+      path: "/works/:slug",
+      body: "none",
+      handle: gate.member(async (request, visitor) => {
+        const slug = parseSlug(request.params.slug ?? "");
+        const task = slug && (await findOwnPanorama(slug, visitor.account.id));
+        return task ? viewer(parts, task, visitor, request.query) : layout.notFound(visitor);
+      }),
+    },
+  ];
+};
+
+const viewer = (
+  { images, layout, publicUrl }: Parts,
+  task: Task,
+  visitor: Visitor | undefined,
+  query: URLSearchParams,
+): PageReply => {
+  const title = titleOf(task);
+  const isPublic = task.request.visibility === "public";
+  const bare = query.get("embed") === "1";
+  const frame: Content = { title, main: html``, visitor, frame: bare ? "bare" : "stage", embeddable: bare && isPublic };
+  const notice = noticeOf(task);
+  if (notice !== undefined) return layout.reply(200, { ...frame, ...notice }, notice.refresh ? { refresh: "3" } : {});
+  if (task.state !== "succeeded" || !isKept(task.image)) return layout.notFound(visitor);
+
+  const { image } = task;
+  const url = images.urlOf(image.imageName);
+  const thumbnail = thumbnailUrl(image, images);
+  const link = publicUrl + viewerPath(task.slug, task.request.visibility);
+  const main = html`<div class="scene">
+<img class="flat" id="flat" src="${thumbnail}" alt="${title}, as a flat picture">
+<div id="viewer" class="sphere" data-image="${url}" role="application" aria-label="${title}: 360° viewer. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
+<div class="progress" id="progress" role="progressbar" aria-label="Loading the image" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><span></span></div>
+<p class="stage-note" id="stage-note" role="status" hidden></p>
+<noscript><p class="stage-note">Looking around needs JavaScript. <a href="${url}">Here is the flat image.</a></p></noscript>
+<div class="controls" id="controls" hidden>
+<button type="button" class="round" id="zoom-in" aria-label="Zoom in" title="Zoom in">${icon("M12 5v14M5 12h14")}</button>
+<button type="button" class="round" id="zoom-out" aria-label="Zoom out" title="Zoom out">${icon("M5 12h14")}</button>
+<button type="button" class="round" id="motion" aria-label="Follow the device's motion" title="Follow the device's motion" aria-pressed="false" hidden>${icon("M12 3a9 9 0 1 0 9 9M12 7v5l3 2")}</button>
+<button type="button" class="round" id="fullscreen" aria-label="Full screen" title="Full screen">${icon("M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5")}</button>
+</div>
+<div class="caption"><div class="caption-text"><h1>${title}</h1>
+<p>${dateOf(task.succeededAt)} · ${size(task)} · ${isPublic ? "public" : "only you can see this"}</p></div>
+${
+  bare
+    ? html`<a class="button quiet" href="${link}" target="_blank" rel="noopener">Open</a>`
+    : html`<div class="caption-actions"><a class="button quiet" href="${url}" download="panorama-${task.slug}.jpg">Download</a>
+<button type="button" class="button quiet" id="share" data-link="${link}">Share</button></div>`
+}</div></div>`;
+  const head = isPublic ? preview(title, link, thumbnail, task) : html`<meta name="robots" content="noindex">`;
+  return layout.reply(200, { ...frame, main, head, scripts: ["viewer.js"], styles: ["viewer.css"] });
+};
+
+type Notice = { readonly main: Html; readonly refresh: boolean };
+
+/** What is said instead, as long as there is no image of ours to show, or for ever. */
+const noticeOf = (task: Task): Notice | undefined => {
+  if (isActive(task))
+    return notice("Being made", "This panorama is being generated. The page shows it as soon as it is there.", true);
+  if (task.state === "failed") {
+    const { credits } = task.reservation;
+    return notice(
+      "Not made",
+      `This panorama could not be generated. The ${credits} credits for it were refunded.`,
+      false,
+    );
+  }
+  switch (task.image.status) {
+    case "uploading":
+      return notice(
+        "Being saved",
+        "This panorama is finished and is being saved. It will appear here in a moment.",
+        true,
+      );
+    case "failed":
+    case "expired":
+      return notice(
+        "Image no longer available",
+        "This panorama was generated, but its image could not be kept.",
+        false,
+      );
+    default:
+      return undefined;
+  }
+};
+
+const notice = (title: string, sentence: string, refresh: boolean): Notice => ({
+  refresh,
+  main: html`<div class="message">${refresh && html`<span class="spinner" aria-hidden="true"></span>`}
+<h1>${title}</h1><p role="status">${sentence}</p></div>`,
+});
+
+const size = ({ request }: Task): string => {
+  const { widthPixels, heightPixels } = RESOLUTIONS[request.resolution];
+  return `${widthPixels} × ${heightPixels}`;
+};
+
+/** What chats and social networks show of a link. */
+const preview = (title: string, link: string, thumbnail: string, task: Task): Html => {
+  const description = `A 360° panorama of ${size(task)} pixels. Open it and look around.`;
+  return html`<link rel="canonical" href="${link}">
+<meta name="description" content="${description}">
+<meta property="og:type" content="website">
+<meta property="og:site_name" content="Panorama">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+<meta property="og:url" content="${link}">
+<meta property="og:image" content="${thumbnail}">
+<meta property="og:image:width" content="512">
+<meta property="og:image:height" content="256">
+<meta name="twitter:card" content="summary_large_image">
+<meta name="twitter:title" content="${title}">
+<meta name="twitter:description" content="${description}">
+<meta name="twitter:image" content="${thumbnail}">`;
+};
+
+const icon = (path: string): Html =>
+  html`<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><path d="${path}"/></svg>`;

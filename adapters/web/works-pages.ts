@@ -1,0 +1,267 @@
+import { randomUUID } from "node:crypto";
+import { ok } from "neverthrow";
+import type { ChangeVisibility } from "../../application/change-visibility.js";
+import type { CreatePanorama, CreatePanoramaError } from "../../application/create-panorama.js";
+import { type DeletePanorama, isUnderWork } from "../../application/delete-panorama.js";
+import type { Visitor } from "../../application/find-session.js";
+import type { ListTasks } from "../../application/list-tasks.js";
+import type { StorageUnavailable } from "../../application/ports/object-storage.js";
+import type { RateLimits } from "../../application/ports/rate-limits.js";
+import type { ReadCredits } from "../../application/read-credits.js";
+import type { UploadImages } from "../../application/upload-images.js";
+import { IMAGE_URLS_MAX, parseCreationRequest } from "../../domain/creation-request.js";
+import { parseIdempotencyKey } from "../../domain/idempotency.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
+import type { RateLimited } from "../../domain/rate-limit.js";
+import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
+import { isKept } from "../../domain/storage-status.js";
+import { isActive, type Task } from "../../domain/task.js";
+import { parseTaskId } from "../../domain/task-id.js";
+import { visibilitySchema } from "../../domain/visibility.js";
+import { fieldMessage } from "./field-message.js";
+import type { Gate } from "./gate.js";
+import { type Html, html } from "./html.js";
+import { hiddenToken, type Layout } from "./layout.js";
+import { errorBox } from "./login-pages.js";
+import { type Page, type PageBody, type PageReply, type PageRequest, redirect } from "./page.js";
+import { dateOf, type Images, picture, thumbnailUrl, titleOf } from "./panorama-card.js";
+
+type Parts = {
+  readonly listTasks: ListTasks;
+  readonly readCredits: ReadCredits;
+  readonly createPanorama: CreatePanorama;
+  readonly uploadImages: UploadImages;
+  readonly changeVisibility: ChangeVisibility;
+  readonly deletePanorama: DeletePanorama;
+  readonly rateLimits: RateLimits;
+  readonly images: Images;
+  readonly gate: Gate;
+  readonly layout: Layout;
+};
+
+const WORKS_ON_A_PAGE = 24;
+
+/** `/works`: the owner's panoramas in every state, a form for another one, and what the owner may do with each. */
+export const worksPages = (parts: Parts): readonly Page[] => {
+  const { gate } = parts;
+  return [
+    {
+      method: "GET",
+      path: "/works",
+      body: "none",
+      handle: gate.member((request, visitor) =>
+        worksPage(parts, 200, { ...request, form: new URLSearchParams() }, visitor),
+      ),
+    },
+    {
+      method: "POST",
+      path: "/works",
+      body: "files",
+      handle: gate.memberForm((request, visitor) => create(parts, request, visitor)),
+    },
+    {
+      method: "POST",
+      path: "/works/:id/visibility",
+      body: "fields",
+      handle: gate.memberForm(async ({ params, form }, visitor) => {
+        const id = parseTaskId(params.id ?? "");
+        const visibility = visibilitySchema.safeParse(form.get("visibility"));
+        if (id === undefined || !visibility.success) return parts.layout.notFound(visitor);
+        const changed = await parts.changeVisibility(id, visitor.account.id, visibility.data);
+        return changed.isErr() ? parts.layout.notFound(visitor) : redirect("/works");
+      }),
+    },
+    {
+      method: "POST",
+      path: "/works/:id/delete",
+      body: "fields",
+      handle: gate.memberForm(async ({ params }, visitor) => {
+        const id = parseTaskId(params.id ?? "");
+        if (id === undefined) return parts.layout.notFound(visitor);
+        const deleted = await parts.deletePanorama(id, visitor.account.id);
+        return deleted.match(
+          () => redirect("/works"),
+          ({ kind }) => {
+            if (kind === "not_found") return parts.layout.notFound(visitor);
+            return kind === "not_finished"
+              ? parts.layout.message(
+                  409,
+                  "Not yet",
+                  "It is still being made. It can be deleted once it is finished.",
+                  visitor,
+                )
+              : parts.layout.message(
+                  503,
+                  "Not done",
+                  "The image could not be removed just now. Please try again.",
+                  visitor,
+                );
+          },
+        );
+      }),
+    },
+  ];
+};
+
+type Refusal = CreatePanoramaError | RateLimited | StorageUnavailable;
+
+/** Total by construction: a refusal without a status does not compile. */
+const STATUS: Readonly<Record<Refusal["kind"], number>> = {
+  invalid_request: 400,
+  insufficient_credits: 402,
+  too_many_active_tasks: 429,
+  rate_limited: 429,
+  upstream_error: 502,
+  storage_unavailable: 503,
+};
+
+const sentence = (refusal: Refusal): string => {
+  switch (refusal.kind) {
+    case "invalid_request":
+      return fieldMessage(refusal);
+    case "insufficient_credits":
+      return `This costs ${refusal.cost} credits, but you have ${refusal.balance}. You can buy more on your account page.`;
+    case "too_many_active_tasks":
+      return "You have as many panoramas in the making as there can be at once. Wait for one to finish.";
+    case "rate_limited":
+      return `That was a lot at once. Try again in ${refusal.retryAfterSeconds} seconds.`;
+    case "upstream_error":
+      return "The panorama could not be started. You were not charged; please try again.";
+    case "storage_unavailable":
+      return "The pictures could not be stored just now. Please try again.";
+  }
+};
+
+/** The same rules, limits and prices as `POST /panoramas`; the write limit counts per account here. */
+const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> => {
+  const refuse = (refusal: Refusal) => worksPage(parts, STATUS[refusal.kind], request, visitor, sentence(refusal));
+  const { form, files, badBody } = request;
+  if (badBody !== undefined) return refuse({ kind: "invalid_request", message: badBody });
+  const admitted = await parts.rateLimits.admit(visitor.account.id, "write");
+  if (admitted.isErr()) return refuse(admitted.error);
+
+  const typed = form.getAll("image_url").filter((url) => url.trim() !== "");
+  if (typed.length + files.length > IMAGE_URLS_MAX) return refuse(tooManyPictures);
+  const uploaded = files.length === 0 ? ok([]) : await parts.uploadImages(files);
+  if (uploaded.isErr()) return refuse(uploaded.error);
+  const imageUrls = [...uploaded.value, ...typed.map((url) => url.trim())];
+  const creation = parseCreationRequest({
+    resolution: form.get("resolution"),
+    visibility: form.get("visibility") ?? undefined,
+    ...(form.get("prompt")?.trim() && { prompt: form.get("prompt") }),
+    ...(imageUrls.length > 0 && { image_urls: imageUrls }),
+  });
+  if (creation.isErr()) return refuse(creation.error);
+  const once = parseIdempotencyKey(form.get("once") ?? "");
+  const created = await parts.createPanorama(visitor.account.id, creation.value, once.isOk() ? once.value : undefined);
+  return created.match(() => redirect("/works"), refuse);
+};
+
+const tooManyPictures: InvalidRequest = {
+  kind: "invalid_request",
+  message: `pictures: must be at most ${IMAGE_URLS_MAX}, files and addresses together.`,
+};
+
+const worksPage = async (
+  { listTasks, readCredits, images, layout }: Parts,
+  status: number,
+  { query, form }: Pick<PageRequest & PageBody, "query" | "form">,
+  visitor: Visitor,
+  error?: string,
+): Promise<PageReply> => {
+  const before = parseTaskId(query.get("before") ?? "");
+  const owner = visitor.account.id;
+  const [{ tasks, next }, credits] = await Promise.all([listTasks(owner, WORKS_ON_A_PAGE, before), readCredits(owner)]);
+  const main = html`<div class="page">
+<div class="row"><h1>Works</h1><p class="balance"><strong>${credits}</strong> credits · <a href="/account">account</a></p></div>
+${errorBox(error)}
+${before === undefined && creationForm(visitor, form)}
+<h2>${before === undefined ? "Your panoramas" : "Older panoramas"}</h2>
+<div id="works" aria-live="polite">${
+    tasks.length === 0
+      ? html`<p class="empty">There is nothing here yet. Describe a place above.</p>`
+      : html`<ul class="grid">${tasks.map((task) => workCard(task, visitor, images))}</ul>`
+  }</div>
+<p class="more">${next !== undefined && html`<a class="button" rel="next" href="/works?before=${next}">Older panoramas</a>`}</p>
+</div>`;
+  return layout.reply(status, { title: "Works", main, visitor, scripts: ["works.js"] });
+};
+
+/** What was typed stays there when it is refused; pictures have to be chosen again, browsers want it so. */
+const creationForm = ({ formToken }: Visitor, form: URLSearchParams): Html => html`
+<form method="post" action="/works" enctype="multipart/form-data" class="panel create" id="create">
+${hiddenToken(formToken)}<input type="hidden" name="once" value="${randomUUID()}">
+<label>Prompt<textarea name="prompt" rows="3" placeholder="A quiet lake at dawn, mist over the water" id="prompt">${form.get("prompt") ?? ""}</textarea></label>
+<div class="columns">
+<fieldset><legend>Resolution</legend><div class="choices">${Object.entries(RESOLUTIONS).map(([name, size]) =>
+  choice(
+    "resolution",
+    name,
+    form.get("resolution") ?? "2k",
+    `${name.toUpperCase()} · ${size.credits} credits`,
+    `${size.widthPixels} × ${size.heightPixels}`,
+  ),
+)}</div></fieldset>
+<fieldset><legend>Who may see it</legend><div class="choices">
+${choice("visibility", "private", form.get("visibility") ?? "private", "Private", "only you")}
+${choice("visibility", "public", form.get("visibility") ?? "private", "Public", "in the gallery")}</div></fieldset>
+</div>
+<details class="pictures"${form.getAll("image_url").some((url) => url !== "") ? html` open` : ""}><summary>Reference pictures (up to ${IMAGE_URLS_MAX})</summary>
+<label class="drop" id="drop"><span>Drop JPEG, PNG or WebP files here, or choose them</span>
+<input type="file" name="files" id="files" accept="image/jpeg,image/png,image/webp" multiple></label>
+<p class="hint" id="chosen" role="status"></p>
+${[0, 1, 2].map((index) => html`<label>Address of picture ${index + 1}<input type="url" name="image_url" value="${form.getAll("image_url")[index] ?? ""}" placeholder="https://" maxlength="2048"></label>`)}
+</details>
+<button class="button">Make it</button>
+</form>`;
+
+const choice = (name: string, value: Resolution | string, chosen: string, label: string, note: string): Html =>
+  html`<label class="choice"><input type="radio" name="${name}" value="${value}"${value === chosen && html` checked`}>
+<span><strong>${label}</strong><small>${note}</small></span></label>`;
+
+const workCard = (task: Task, visitor: Visitor, images: Images): Html => {
+  const { label, tone, note } = stateOf(task);
+  const kept = task.state === "succeeded" && isKept(task.image) ? task.image : undefined;
+  const isPublic = task.request.visibility === "public";
+  return html`<li class="card" id="${task.id}"${isUnderWork(task) && html` data-pending="1"`}>
+<a href="${isPublic && kept ? `/p/${task.slug}` : `/works/${task.slug}`}">${
+    kept
+      ? picture(thumbnailUrl(kept, images))
+      : html`<span class="no-picture ${tone}">${isUnderWork(task) && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
+  }
+<span class="card-text"><span class="card-title">${titleOf(task)}</span>
+<span class="card-note">${dateOf(task.reservedAt)} · ${task.request.resolution.toUpperCase()} · ${isPublic ? "public" : "private"}</span>
+<span class="state ${tone}">${label}</span>${note !== undefined && html`<span class="card-note">${note}</span>`}</span></a>
+${!isUnderWork(task) && ownerActions(task, visitor)}</li>`;
+};
+
+type State = { readonly label: string; readonly tone: "good" | "busy" | "bad"; readonly note?: string };
+
+const stateOf = (task: Task): State => {
+  if (isActive(task)) return { label: "Being made", tone: "busy" };
+  if (task.state === "failed") {
+    return { label: "Failed", tone: "bad", note: `${task.reservation.credits} credits were refunded` };
+  }
+  switch (task.image.status) {
+    case "uploading":
+      return { label: "Being saved", tone: "busy" };
+    case "saved":
+    case "saved-no-thumb":
+      return { label: "Ready", tone: "good" };
+    case "failed":
+    case "expired":
+      return { label: "Image no longer available", tone: "bad" };
+  }
+};
+
+const ownerActions = (task: Task, { formToken }: Visitor): Html => {
+  const other = task.request.visibility === "public" ? "private" : "public";
+  return html`<div class="card-actions">
+${
+  task.state === "succeeded" &&
+  html`<form method="post" action="/works/${task.id}/visibility">${hiddenToken(formToken)}
+<button class="link" name="visibility" value="${other}">Make ${other}</button></form>`
+}
+<details><summary>Delete</summary><form method="post" action="/works/${task.id}/delete">${hiddenToken(formToken)}
+<p>The image is gone for good then.</p><button class="button danger small">Delete for good</button></form></details></div>`;
+};

@@ -1,0 +1,117 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { clientAddress } from "../../../adapters/http/client-address.js";
+import type { MountedPage } from "../../../adapters/http/page-route.js";
+import { HttpService } from "../../support/http-service.js";
+
+/** Answers with what it was given, as JSON. */
+const echo = (method: MountedPage["method"], path: string, body: MountedPage["body"]): MountedPage => ({
+  method,
+  path,
+  body,
+  handle: async ({ url, params, query, cookies, readBody }) => {
+    const { form, files, bytes, badBody } = await readBody();
+    const read = await Promise.all(files.map(async (file) => Buffer.from(await file.read()).toString()));
+    const given = { url, params, query: [...query], cookies: [...cookies], form: [...form], files: read, badBody };
+    return { status: 200, headers: {}, body: JSON.stringify({ ...given, bytes: Buffer.from(bytes).toString() }) };
+  },
+});
+
+const closed: MountedPage = {
+  method: "POST",
+  path: "/closed",
+  body: "files",
+  handle: async () => ({ status: 403, headers: {}, body: "no" }),
+};
+
+describe("a mounted page", () => {
+  let service: HttpService;
+
+  beforeAll(async () => {
+    const pages = [
+      echo("GET", "/shown/:name", "none"),
+      echo("POST", "/fields", "fields"),
+      echo("POST", "/files", "files"),
+      echo("POST", "/raw", "raw"),
+      closed,
+    ];
+    service = await HttpService.start({ pages });
+  });
+  afterAll(() => service.end());
+
+  const ask = async (path: string, init: RequestInit = {}) =>
+    (await (await fetch(service.url + path, init)).json()) as Record<string, unknown>;
+  const post = (path: string, body: NonNullable<RequestInit["body"]>) => ask(path, { method: "POST", body });
+
+  it("is given its path, decoded, its query and its cookies", async () => {
+    const given = await ask("/shown/a%20b?x=1&x=2", { headers: { cookie: "session=abc=; other=1; broken" } });
+    expect(given).toMatchObject({
+      url: "/shown/a%20b?x=1&x=2",
+      params: { name: "a b" },
+      query: [
+        ["x", "1"],
+        ["x", "2"],
+      ],
+      cookies: [
+        ["session", "abc="],
+        ["other", "1"],
+        ["broken", ""],
+      ],
+    });
+    expect(await ask("/shown/%E0%A4%A")).toMatchObject({ params: { name: "" } });
+  });
+
+  it("reads a form's fields, and bytes as they came", async () => {
+    const given = await post("/fields", new URLSearchParams({ name: "ä&=", empty: "" }));
+    expect(given).toMatchObject({
+      form: [
+        ["name", "ä&="],
+        ["empty", ""],
+      ],
+    });
+    expect(await post("/raw", '{"a": "ä"}')).toMatchObject({ bytes: '{"a": "ä"}', form: [] });
+  });
+
+  it("reads files beside fields, without the empty one of an input in which nothing was chosen", async () => {
+    const form = new FormData();
+    form.append("prompt", "a lake");
+    form.append("files", new File(["first"], "1.png", { type: "image/png" }));
+    form.append("files", new File([], "", { type: "application/octet-stream" }));
+    expect(await post("/files", form)).toMatchObject({ form: [["prompt", "a lake"]], files: ["first"] });
+    expect((await readdir(service.folder, { recursive: true })).filter((name) => name.includes("form-"))).toEqual([]);
+  });
+
+  it("is told that a body is too large or malformed, instead of being given a part of it", async () => {
+    expect(await post("/fields", new URLSearchParams({ much: "x".repeat(300_000) }))).toMatchObject({
+      form: [],
+      badBody: "request body: must have at most 262144 bytes.",
+    });
+    const form = new FormData();
+    form.append("prompt", "x".repeat(70_000));
+    expect(await post("/files", form)).toMatchObject({ badBody: "prompt: must have at most 65536 bytes." });
+    expect(await post("/files", "no form")).toMatchObject({ badBody: expect.stringContaining("multipart/form-data") });
+  });
+
+  it("can refuse before it has read anything: nothing of the body is kept", async () => {
+    const form = new FormData();
+    form.append("files", new File(["x".repeat(1_000_000)], "1.png"));
+    const answer = await fetch(`${service.url}/closed`, { method: "POST", body: form });
+    expect(answer.status).toBe(403);
+    expect(await readdir(join(service.folder, "uploads"), { recursive: true })).not.toContain("0");
+  });
+});
+
+describe("the address of a client", () => {
+  it.each([
+    ["203.0.113.9", undefined, "203.0.113.9"],
+    ["203.0.113.9", "198.51.100.1", "203.0.113.9"], // from outside, anybody writes what they like
+    ["127.0.0.1", "198.51.100.1", "198.51.100.1"],
+    ["10.1.2.3", "192.0.2.66, 198.51.100.1", "198.51.100.1"], // what came before was written by the client
+    ["::ffff:192.168.0.1", "2001:db8::1", "2001:db8::1"],
+    ["127.0.0.1", "unknown", "127.0.0.1"],
+    ["127.0.0.1", undefined, "127.0.0.1"],
+  ])("from %s with x-forwarded-for %s is %s", (peer, forwardedFor, address) => {
+    expect(clientAddress(peer, forwardedFor)).toBe(address);
+  });
+});

@@ -1,0 +1,137 @@
+import { err, ok } from "neverthrow";
+import Stripe from "stripe";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { StripePayments } from "../../../adapters/payments/stripe-payments.js";
+import type { Email } from "../../../domain/account.js";
+import { CREDIT_PACKS } from "../../../domain/credit-pack.js";
+import { aPendingOrder } from "../../support/builders.js";
+import { checkoutNotice, FakeStripe } from "../../support/fake-stripe.js";
+import { PASSWORD, WebService } from "../../support/web-service.js";
+
+const secrets = { secretKey: "sk_test_secret", webhookSecret: "whsec_secret" };
+
+/** Signed as Stripe signs, by Stripe's own library. */
+const signed = (payload: string, secret = secrets.webhookSecret, secondsAgo = 0): string =>
+  new Stripe("sk_test_any").webhooks.generateTestHeaderString({
+    payload,
+    secret,
+    timestamp: Math.floor(Date.now() / 1000) - secondsAgo,
+  });
+
+describe("payments through Stripe", () => {
+  let stripe: FakeStripe;
+  let payments: StripePayments;
+
+  beforeEach(async () => {
+    stripe = await FakeStripe.start();
+    payments = new StripePayments(secrets, "https://panoramas.example", stripe.url);
+  });
+  afterEach(() => stripe.end());
+
+  const order = aPendingOrder();
+  const [pack] = CREDIT_PACKS;
+  const email = "ann@example.com" as Email;
+
+  it("opens a checkout session for the order, its price and its customer", async () => {
+    expect(await payments.checkout(order, pack, email)).toEqual(ok("https://checkout.stripe.com/c/pay/cs_test_1"));
+    const [call] = stripe.calls;
+    expect(call).toMatchObject({ method: "POST", path: "/v1/checkout/sessions" });
+    expect(call?.headers).toMatchObject({ authorization: "Bearer sk_test_secret", "idempotency-key": order.id });
+    expect(Object.fromEntries(call?.fields ?? [])).toEqual({
+      mode: "payment",
+      client_reference_id: order.id,
+      customer_email: email,
+      "line_items[0][quantity]": "1",
+      "line_items[0][price_data][currency]": "usd",
+      "line_items[0][price_data][unit_amount]": "900",
+      "line_items[0][price_data][product_data][name]": "100 panorama credits",
+      success_url: "https://panoramas.example/account?order=paid",
+      cancel_url: "https://panoramas.example/account",
+    });
+  });
+
+  it("says that Stripe cannot be reached, or refuses", async () => {
+    stripe.available = false;
+    expect(await payments.checkout(order, pack, email)).toEqual(
+      err({ kind: "payments_unavailable", reason: "we are down" }),
+    );
+  });
+
+  it("reads the paid order from a notice that Stripe has signed", () => {
+    const notice = checkoutNotice(order.id);
+    expect(payments.paidOrder(Buffer.from(notice), signed(notice))).toEqual(ok(order.id));
+    const late = checkoutNotice(order.id, { type: "checkout.session.async_payment_succeeded" });
+    expect(payments.paidOrder(Buffer.from(late), signed(late))).toEqual(ok(order.id));
+  });
+
+  it("waits for the money where a session ends before it is there, and lets other notices pass", () => {
+    for (const notice of [
+      checkoutNotice(order.id, { paymentStatus: "unpaid" }),
+      checkoutNotice(order.id, { type: "checkout.session.expired" }),
+      checkoutNotice(order.id, { type: "customer.created" }),
+    ]) {
+      expect(payments.paidOrder(Buffer.from(notice), signed(notice))).toEqual(ok(undefined));
+    }
+  });
+
+  it("takes no notice that was forged, changed on its way, or kept for later", () => {
+    const notice = checkoutNotice(order.id);
+    const forged = err({ kind: "forged_notice", reason: "The signature does not fit." });
+    expect(payments.paidOrder(Buffer.from(notice), "")).toEqual(forged);
+    expect(payments.paidOrder(Buffer.from(notice), "t=1,v1=00")).toEqual(forged);
+    expect(payments.paidOrder(Buffer.from(notice), signed(notice, "whsec_another"))).toEqual(forged);
+    expect(payments.paidOrder(Buffer.from(notice.replace("paid", "PAID")), signed(notice))).toEqual(forged);
+    expect(payments.paidOrder(Buffer.from(notice), signed(notice, secrets.webhookSecret, 3600))).toEqual(forged);
+  });
+});
+
+describe("an order that is paid through Stripe", () => {
+  let stripe: FakeStripe;
+  let service: WebService;
+
+  beforeAll(async () => {
+    stripe = await FakeStripe.start();
+    service = await WebService.start(new StripePayments(secrets, "https://panoramas.example", stripe.url));
+  });
+  afterAll(async () => {
+    await service?.end();
+    await stripe?.end();
+    expect(service?.failures).toEqual([]);
+  });
+
+  it("leads to Stripe, and brings its credits once, however often the notice comes", async () => {
+    const ann = await service.person("ann", 1);
+    const headers = { origin: service.url };
+    const post = (path: string, body: URLSearchParams | string, more: Record<string, string> = {}) =>
+      fetch(service.url + path, { method: "POST", redirect: "manual", body, headers: { ...headers, ...more } });
+    const login = await post("/login", new URLSearchParams({ email: ann.email, password: PASSWORD }));
+    const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const page = await (await fetch(`${service.url}/account`, { headers: { cookie } })).text();
+    const token = /name="form_token" value="(\w+)"/.exec(page)?.[1] ?? "";
+    const placed = await post("/account/orders", new URLSearchParams({ form_token: token, credits: "500" }), {
+      cookie,
+    });
+    expect(placed.headers.get("location")).toBe("https://checkout.stripe.com/c/pay/cs_test_1");
+    const [order] = await service.accounts.listOrders(ann.id);
+    expect(order?.state).toBe("pending");
+
+    const notice = checkoutNotice(order?.id ?? "");
+    const send = (signature: string) => post("/payments/stripe", notice, { "stripe-signature": signature });
+    expect((await send(signed(notice, "whsec_another"))).status).toBe(400);
+    expect(await service.accounts.credits(ann.id)).toBe(1);
+    const answers = await Promise.all([send(signed(notice)), send(signed(notice)), send(signed(notice))]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await service.accounts.credits(ann.id)).toBe(501);
+    expect((await service.accounts.ledger(ann.id)).map(({ credits }) => credits)).toEqual([1, 500]);
+  });
+
+  it("that nobody knows is taken and forgotten, so that Stripe does not send it for days", async () => {
+    const notice = checkoutNotice("ord_unknown");
+    const answer = await fetch(`${service.url}/payments/stripe`, {
+      method: "POST",
+      body: notice,
+      headers: { "stripe-signature": signed(notice) },
+    });
+    expect(answer.status).toBe(200);
+  });
+});

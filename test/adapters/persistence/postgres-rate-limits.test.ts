@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Database } from "../../../adapters/persistence/database.js";
+import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
+import { PostgresRateLimits } from "../../../adapters/persistence/postgres-rate-limits.js";
+import type { ApiKeyId } from "../../../domain/api-key.js";
+import { RATE_WINDOW_MILLISECONDS } from "../../../domain/rate-limit.js";
+import { rateLimitsContract } from "../../support/contracts/rate-limits-contract.js";
+import { HandClock } from "../../support/hand-clock.js";
+import { freshDatabase } from "../../support/postgres.js";
+
+describe("rate limits in PostgreSQL", () => {
+  const key = "key_1" as ApiKeyId;
+  let database: Database;
+  let other: Database;
+
+  const empty = () => database.sql("truncate rate_limit");
+
+  beforeAll(async () => {
+    const url = await freshDatabase();
+    database = await openPostgresDatabase(url, 4);
+    other = await openPostgresDatabase(url, 4);
+  });
+  afterAll(async () => {
+    await database.close();
+    await other.close();
+  });
+
+  rateLimitsContract(async (clock) => {
+    await empty();
+    return new PostgresRateLimits(database, clock);
+  }, 12);
+
+  it("are shared by all instances: of 90 reads spread over three, exactly 60 are admitted", async () => {
+    await empty();
+    const clock = new HandClock();
+    const instances = [database, other, database].map((connections) => new PostgresRateLimits(connections, clock));
+    const reads = Array.from({ length: 30 }, () => instances.map((limits) => limits.admit(key, "read"))).flat();
+    expect((await Promise.all(reads)).filter((result) => result.isOk())).toHaveLength(60);
+  });
+
+  it("admit again when the clock was set back by a window and more", async () => {
+    await empty();
+    const clock = new HandClock();
+    const limits = new PostgresRateLimits(database, clock);
+    for (let write = 0; write < 10; write += 1) await limits.admit(key, "write");
+    const earlier = new HandClock(new Date(clock.now().getTime() - RATE_WINDOW_MILLISECONDS));
+    expect((await new PostgresRateLimits(database, earlier).admit(key, "write")).isOk()).toBe(true);
+  });
+
+  it("forget keys that are idle for a window, and no others", async () => {
+    await empty();
+    const clock = new HandClock();
+    const limits = new PostgresRateLimits(database, clock);
+    const keys = async () => (await database.sql("select api_key_id from rate_limit")).map((row) => row.api_key_id);
+    await limits.admit(key, "read");
+    await clock.advance(1);
+    await limits.admit("key_2" as ApiKeyId, "read");
+    await clock.advance(RATE_WINDOW_MILLISECONDS - 2);
+    await limits.clean();
+    expect(await keys()).toHaveLength(2);
+    await clock.advance(1);
+    await limits.clean();
+    expect(await keys()).toEqual(["key_2"]);
+  });
+});

@@ -1,0 +1,87 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { logInAs, openTab, ready, type Tab } from "../../support/browser.js";
+import { startChromium } from "../../support/chromium.js";
+import { type Person, WebService } from "../../support/web-service.js";
+
+type Finding = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] };
+
+const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+describe("accessibility", () => {
+  let service: WebService;
+  let browser: Browser;
+  let ann: Person;
+  let axe: string;
+
+  beforeAll(async () => {
+    [service, browser, axe] = await Promise.all([WebService.start(), startChromium(), readFile(axeFile, "utf8")]);
+    ann = await service.person("ann", 1000);
+    await service.kept(ann, { prompt: "a public place" });
+    await service.kept(ann, { prompt: "a private place", visibility: "private" });
+    service.provider.play({ look: "failed" });
+    await service.panorama(ann, { prompt: "a failed one" });
+    service.provider.play({ look: "running" });
+    await service.panorama(ann, { prompt: "one in the making" });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.end();
+  });
+
+  /** What is serious or critical by the rules of axe (WCAG 2.2 AA). */
+  const findings = async ({ page }: Tab) => {
+    await page.evaluate(axe);
+    const found = (await page.evaluate("axe.run().then(({ violations }) => violations)")) as Finding[];
+    return found
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+  };
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    it(`finds nothing serious on any page, in ${colorScheme} colours`, async () => {
+      const tab = await openTab(browser, service, { colorScheme });
+      const { page } = tab;
+      const slug = (await service.tasks.listPublic(1, undefined))[0]?.slug;
+      const check = async (path: string, wait?: string) => {
+        await page.goto(path);
+        if (wait !== undefined) await ready(page, wait);
+        expect([path, await findings(tab)]).toEqual([path, []]);
+      };
+      for (const path of ["/", "/gallery", "/login?new=1", "/signup", "/p/abcdefghijklmnop"]) await check(path);
+      await check(`/p/${slug}`, "sphere");
+      await check(`/p/${slug}?embed=1`, "sphere");
+      await logInAs(tab, ann);
+      await check("/works");
+      await page.getByText("Reference pictures").click();
+      expect(await findings(tab)).toEqual([]);
+      await check("/account");
+      await check("/docs", "docs");
+      await tab.close();
+      expect(tab.problems).toEqual([]);
+    });
+  }
+
+  it("lets everything be reached with the keyboard, and shows where it is", async () => {
+    const tab = await openTab(browser, service);
+    const { page } = tab;
+    await page.goto("/login");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the content");
+    await page.getByLabel("E-mail address").focus();
+    await page.keyboard.type(ann.email);
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("correct horse battery");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/works");
+    await page.getByRole("radio", { name: /2K/ }).focus();
+    await page.keyboard.press("ArrowRight");
+    expect(await page.getByRole("radio", { name: /4K/ }).isChecked()).toBe(true);
+    expect(await page.evaluate("getComputedStyle(document.activeElement.nextElementSibling).outlineStyle")).toBe(
+      "solid",
+    );
+    await tab.close();
+  });
+});

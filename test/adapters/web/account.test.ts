@@ -1,0 +1,108 @@
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { logInAs, openTab, type Tab } from "../../support/browser.js";
+import { startChromium } from "../../support/chromium.js";
+import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
+
+describe("the account", () => {
+  let service: WebService;
+  let browser: Browser;
+  let tab: Tab;
+  let people = 0;
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([WebService.start(), startChromium()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.end();
+    expect(service?.failures).toEqual([]);
+  });
+  beforeEach(async () => {
+    await service.clock.advance(60_000); // attempts of the test before do not count any more
+    people += 1;
+    tab = await openTab(browser, service);
+  });
+  afterEach(async () => {
+    await tab.close();
+    expect(tab.problems).toEqual([]);
+  });
+
+  const readCredits = (key: string) =>
+    fetch(`${service.url}/api/v1/credits`, { headers: { authorization: `Bearer ${key}` } });
+
+  it("takes somebody from signing up to a key that works, and to one that does not any more", async () => {
+    const { page } = tab;
+    await page.goto("/signup");
+    await page.getByLabel("E-mail address").fill("New.Customer@example.com");
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign up" }).click();
+    await page.waitForURL("**/login?new=1");
+    const newcomer: Person = { id: "" as Person["id"], email: "new.customer@example.com", key: "" };
+    await logInAs(tab, newcomer);
+
+    await page.goto("/account");
+    expect(await page.getByRole("button", { name: "Make a key" }).count()).toBe(0);
+    await page.getByRole("radio", { name: /500 credits/ }).check();
+    await page.getByRole("button", { name: "Order" }).click();
+    await page.waitForURL("**/account?order=placed");
+    expect(await page.getByRole("region", { name: "Orders" }).textContent()).toContain("pending");
+    await service.payEveryOrder(); // as the operator does
+
+    await page.goto("/account");
+    expect(await page.getByRole("region", { name: "Credits" }).textContent()).toContain("500");
+    expect(await page.getByRole("region", { name: "Ledger" }).textContent()).toContain("+500");
+    await page.getByLabel("Name of a new key").fill("my <b>laptop</b>");
+    await page.getByRole("button", { name: "Make a key" }).click();
+    const secret = (await page.locator("#secret").textContent()) ?? "";
+    expect(secret).toMatch(/^sk-[\w-]{43}$/);
+    expect(await (await readCredits(secret)).json()).toEqual({ remaining_credits: 500 });
+
+    await page.goto("/account");
+    expect(await page.content()).not.toContain(secret);
+    await page.getByRole("button", { name: "Revoke my <b>laptop</b>" }).click();
+    await expect.poll(() => page.getByRole("region", { name: "API keys" }).textContent()).toContain("You have none.");
+    expect((await readCredits(secret)).status).toBe(401);
+  });
+
+  it("makes no key without a paid order, also if the form is made up", async () => {
+    const { page } = tab;
+    const poor = await service.person(`poor-${people}`);
+    service.database.orders.clear();
+    await logInAs(tab, poor);
+    await page.goto("/account");
+    const token = await page.locator('input[name="form_token"]').first().inputValue();
+    const answer = await page.request.post("/account/keys", {
+      form: { form_token: token, name: "x" },
+      headers: { origin: service.url },
+    });
+    expect([answer.status(), await answer.text()]).toEqual([409, expect.stringContaining("at least one paid order")]);
+    expect(await service.accounts.listKeys(poor.id)).toHaveLength(1);
+  });
+
+  it("revokes nobody else's key", async () => {
+    const { page } = tab;
+    const [ann, ben] = [await service.person(`ann-${people}`), await service.person(`ben-${people}`)];
+    const [key] = await service.accounts.listKeys(ann.id);
+    await logInAs(tab, ben);
+    await page.goto("/account");
+    const token = await page.locator('input[name="form_token"]').first().inputValue();
+    const answer = await page.request.post(`/account/keys/${key?.id}/revoke`, {
+      form: { form_token: token },
+      headers: { origin: service.url },
+    });
+    expect(answer.status()).toBe(404);
+    expect((await readCredits(ann.key)).status).toBe(200);
+  });
+
+  it("logs out everywhere: the cookie of an ended session is worth nothing", async () => {
+    const { page } = tab;
+    await logInAs(tab, await service.person(`ann-${people}`));
+    const cookies = await page.context().cookies();
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.waitForURL(`${service.url}/`);
+    await page.context().addCookies(cookies);
+    await page.goto("/account");
+    expect(new URL(page.url()).pathname).toBe("/login");
+  });
+});

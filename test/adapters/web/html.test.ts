@@ -1,0 +1,31 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { html } from "../../../adapters/web/html.js";
+
+describe("the HTML template", () => {
+  it("shows every text as text, also inside an attribute", () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const made = html`<p title="${text}">${text}</p>`.text;
+        const inner = made.slice('<p title="'.length, -"</p>".length);
+        expect(inner.split('">')).toHaveLength(2);
+        expect(inner).not.toMatch(/[<']/);
+        const back = inner.replace(/&(amp|lt|gt|quot|#39);/g, (entity) => CHARACTERS[entity] ?? entity);
+        expect(back).toBe(`${text}">${text}`);
+      }),
+    );
+  });
+
+  it("puts templates into templates as they are, and shows nothing for what is not there", () => {
+    const items = ["a&b", "c"].map((item) => html`<li>${item}</li>`);
+    expect(html`<ul>${items}</ul>${undefined}${false}${0}`.text).toBe("<ul><li>a&amp;b</li><li>c</li></ul>0");
+  });
+});
+
+const CHARACTERS: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+};

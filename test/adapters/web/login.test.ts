@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { SESSION_SECONDS } from "../../../domain/session.js";
+import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
+
+describe("login and sessions", () => {
+  let service: WebService;
+  let ann: Person;
+
+  beforeAll(async () => {
+    service = await WebService.start();
+    ann = await service.person("ann");
+  });
+  afterAll(async () => {
+    await service?.end();
+    expect(service?.failures).toEqual([]);
+  });
+  beforeEach(() => service.clock.advance(60_000)); // attempts of the test before do not count any more
+
+  const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    fetch(service.url + path, {
+      method: "POST",
+      redirect: "manual",
+      body: new URLSearchParams(fields),
+      headers: { origin: service.url, ...headers },
+    });
+  const login = (fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+    post("/login", { email: ann.email, password: PASSWORD, ...fields }, headers);
+  const cookieOf = (response: Response) => response.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const visit = (path: string, cookie: string) =>
+    fetch(service.url + path, { redirect: "manual", headers: { cookie } });
+
+  it("opens a session in a cookie that scripts and other sites do not get, and keeps only its digest", async () => {
+    const answer = await login();
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/works"]);
+    expect(answer.headers.get("set-cookie")).toMatch(
+      /^session=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/,
+    );
+    expect((await visit("/works", cookieOf(answer))).status).toBe(200);
+    const token = cookieOf(answer).slice("session=".length);
+    expect(JSON.stringify([...service.sessions.sessions])).not.toContain(token);
+  });
+
+  it("ends a session by itself after 30 days", async () => {
+    const cookie = cookieOf(await login());
+    await service.clock.advance(SESSION_SECONDS * 1000 - 1);
+    expect((await visit("/works", cookie)).status).toBe(200);
+    await service.clock.advance(1);
+    expect((await visit("/works", cookie)).headers.get("location")).toBe("/login?next=%2Fworks");
+  });
+
+  it("tells a wrong password from an unknown address in no way", async () => {
+    const wrong = await login({ password: "wrong password" });
+    const unknown = await login({ email: "nobody@example.com", password: "wrong password" });
+    const texts = [await wrong.text(), await unknown.text()].map((text) => text.replace(/value="[^"]*@[^"]*"/, ""));
+    expect([wrong.status, unknown.status]).toEqual([401, 401]);
+    expect(texts[0]).toBe(texts[1]);
+    expect(wrong.headers.get("set-cookie")).toBeNull();
+  });
+
+  it("answers a sign-up for an address that is taken like any other, and changes nothing", async () => {
+    const taken = await post("/signup", { email: ann.email, password: "another password" });
+    const fresh = await post("/signup", { email: "fresh@example.com", password: "another password" });
+    expect([taken.status, taken.headers.get("location")]).toEqual([fresh.status, fresh.headers.get("location")]);
+    expect(await taken.text()).toBe(await fresh.text());
+    expect((await login({ password: "another password" })).status).toBe(401);
+    expect((await login()).status).toBe(303);
+    expect((await login({ email: "fresh@example.com", password: "another password" })).status).toBe(303);
+  });
+
+  it("refuses passwords that are too short, and says so", async () => {
+    const answer = await post("/signup", { email: "short@example.com", password: "too short" });
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringContaining("Password must have 10 to 200"),
+    ]);
+  });
+
+  it("lets nobody guess on and on at one account, from wherever", async () => {
+    for (let n = 1; n <= 10; n += 1) {
+      expect((await login({ password: "a guess" }, { "x-forwarded-for": `203.0.113.${n}` })).status).toBe(401);
+    }
+    const refused = await login({}, { "x-forwarded-for": "203.0.113.99" });
+    expect([refused.status, await refused.text()]).toEqual([429, expect.stringContaining("Try again in 60 seconds")]);
+    await service.clock.advance(60_000);
+    expect((await login()).status).toBe(303);
+  });
+
+  it("lets nobody guess on and on from one address, at whichever account", async () => {
+    for (let n = 1; n <= 10; n += 1) {
+      await login({ email: `nobody-${n}@example.com` }, { "x-forwarded-for": "203.0.113.7" });
+    }
+    expect((await login({}, { "x-forwarded-for": "203.0.113.7" })).status).toBe(429);
+    expect((await login({}, { "x-forwarded-for": "203.0.113.8" })).status).toBe(303);
+  });
+
+  it("takes forms only from its own pages", async () => {
+    expect((await login({}, { origin: "https://evil.example" })).status).toBe(403);
+    expect((await login({}, { origin: "null" })).status).toBe(403);
+    const cookie = cookieOf(await login());
+    const order = { credits: "100" };
+    expect((await post("/account/orders", order, { cookie })).status).toBe(403);
+    expect((await post("/account/orders", { ...order, form_token: "0".repeat(64) }, { cookie })).status).toBe(403);
+    const otherCookie = cookieOf(await login());
+    const otherToken = /name="form_token" value="(\w+)"/.exec(await (await visit("/account", otherCookie)).text())?.[1];
+    expect((await post("/account/orders", { ...order, form_token: otherToken ?? "" }, { cookie })).status).toBe(403);
+    expect(await service.accounts.listOrders(ann.id)).toHaveLength(1);
+  });
+
+  it("leads back to the page that wanted the login, and never to another site", async () => {
+    const wanted = await visit("/works/abcdefghijklmnop?embed=1", "");
+    expect(wanted.headers.get("location")).toBe("/login?next=%2Fworks%2Fabcdefghijklmnop%3Fembed%3D1");
+    expect((await login({ next: "/account" })).headers.get("location")).toBe("/account");
+    expect((await login({ next: "//evil.example" })).headers.get("location")).toBe("/works");
+  });
+
+  it("sends every page with a policy that lets no foreign or inline script run", async () => {
+    const cookie = cookieOf(await login());
+    for (const path of ["/", "/gallery", "/login", "/signup", "/works", "/account", "/docs", "/p/abcdefghijklmnop"]) {
+      const page = await visit(path, path === "/works" || path === "/account" ? cookie : "");
+      const policy = page.headers.get("content-security-policy") ?? "";
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+      expect(policy).not.toContain("unsafe");
+      expect(page.headers.get("x-content-type-options")).toBe("nosniff");
+      const text = await page.text();
+      expect(text).not.toMatch(/<script(?![^>]* src="\/static\/)| on\w+="|style="/);
+    }
+  });
+
+  it("keeps scripts and styles in browsers for ever, and its own pages small", async () => {
+    for (const path of ["/", "/gallery", "/login"]) {
+      const text = await (await fetch(service.url + path)).text();
+      let scriptBytes = 0;
+      for (const [, url = ""] of text.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)) {
+        const file = await fetch(service.url + url);
+        expect(file.headers.get("cache-control")).toContain("immutable");
+        const bytes = (await file.arrayBuffer()).byteLength;
+        if (url.endsWith(".js")) scriptBytes += bytes;
+      }
+      expect(scriptBytes).toBeLessThan(100_000);
+    }
+  });
+});

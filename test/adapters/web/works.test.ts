@@ -1,0 +1,214 @@
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import sharp from "sharp";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { logInAs, openTab, ready, type Tab } from "../../support/browser.js";
+import { startChromium } from "../../support/chromium.js";
+import { quarterAt } from "../../support/pixels.js";
+import { type Person, WebService } from "../../support/web-service.js";
+
+describe("the works and the gallery", () => {
+  let service: WebService;
+  let browser: Browser;
+  let ann: Person;
+  let tab: Tab;
+  let people = 0;
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([WebService.start(), startChromium()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.end();
+    expect(service?.failures).toEqual([]);
+  });
+  beforeEach(async () => {
+    service.provider.play({ look: "succeeded", download: "image", submit: "accept" });
+    people += 1;
+    ann = await service.person(`ann-${people}`);
+    tab = await openTab(browser, service, { viewport: { width: 1000, height: 700 } });
+  });
+  afterEach(async () => {
+    await tab.close();
+    expect(tab.problems).toEqual([]);
+  });
+
+  const prompt = () => tab.page.getByLabel("Prompt");
+  const make = () => tab.page.getByRole("button", { name: "Make it" }).click();
+  const card = (text: string) => tab.page.locator("#works .card", { hasText: text });
+
+  it("makes a panorama from the form, shows it by itself when it is finished, and opens its viewer", async () => {
+    await logInAs(tab, ann);
+    await prompt().fill("a meadow <i>in spring</i>");
+    await tab.page.getByRole("radio", { name: /1K/ }).check();
+    await make();
+    await expect.poll(() => card("a meadow <i>in spring</i>").textContent()).toContain("Being made");
+    expect(await service.accounts.credits(ann.id)).toBe(96);
+
+    await service.work(); // the page is not reloaded from here on
+    await card("Ready").waitFor();
+    await card("Ready").getByRole("link").click();
+    await ready(tab.page, "sphere");
+    expect([await quarterAt(tab.page, 300, 300), await quarterAt(tab.page, 700, 300)]).toEqual([1, 2]);
+    const [task] = await service.tasks.list(ann.id, 10, undefined);
+    expect(task?.request).toMatchObject({
+      resolution: "1k",
+      visibility: "private",
+      prompt: "a meadow <i>in spring</i>",
+    });
+    expect(new URL(tab.page.url()).pathname).toBe(`/works/${task?.slug}`);
+  });
+
+  it("takes reference pictures, as files and as addresses", async () => {
+    const file = join(service.folder, "reference.png");
+    await sharp({ create: { width: 64, height: 32, channels: 3, background: "teal" } }).toFile(file);
+    await logInAs(tab, ann);
+    await tab.page.getByText("Reference pictures").click();
+    await tab.page.getByLabel(/Drop JPEG/).setInputFiles(file);
+    expect(await tab.page.locator("#chosen").textContent()).toBe("reference.png");
+    await tab.page.getByLabel("Address of picture 1").fill("https://pictures.example/a.jpg");
+    await make();
+    await expect.poll(() => card("A panorama from pictures").count()).toBe(1);
+    const [task] = await service.tasks.list(ann.id, 10, undefined);
+    expect(task?.request.imageUrls).toEqual([
+      expect.stringMatching(/^https:\/\/references\.example\/assets\/references\/[0-9a-f]{64}\.png$/),
+      "https://pictures.example/a.jpg",
+    ]);
+  });
+
+  it("charges once for one form, however often it is sent", async () => {
+    await logInAs(tab, ann);
+    const value = (name: string) => tab.page.locator(`#create input[name="${name}"]`).inputValue();
+    const multipart = {
+      form_token: await value("form_token"),
+      once: await value("once"),
+      prompt: "sent twice",
+      resolution: "1k",
+    };
+    const send = () =>
+      tab.page.request.post("/works", {
+        multipart,
+        headers: { origin: service.url },
+        maxRedirects: 0,
+      });
+    const answers = await Promise.all([send(), send()]);
+    expect(answers.map((answer) => answer.status())).toEqual([303, 303]);
+    expect(await service.tasks.list(ann.id, 10, undefined)).toHaveLength(1);
+  });
+
+  it("says what is wrong, and keeps what was typed", async () => {
+    await logInAs(tab, ann);
+    await prompt().fill("ab");
+    await tab.page.getByRole("radio", { name: /4K/ }).check();
+    await make();
+    expect(await tab.page.getByRole("alert").textContent()).toContain("Prompt must have at least 3 characters");
+    expect(await prompt().inputValue()).toBe("ab");
+    expect(await tab.page.getByRole("radio", { name: /4K/ }).isChecked()).toBe(true);
+
+    const poor = await service.person(`poor-${people}`, 3);
+    const other = await openTab(browser, service);
+    await logInAs(other, poor);
+    await other.page.getByLabel("Prompt").fill("too expensive");
+    await other.page.getByRole("button", { name: "Make it" }).click();
+    expect(await other.page.getByRole("alert").textContent()).toBe(
+      "This costs 6 credits, but you have 3. You can buy more on your account page.",
+    );
+    await other.close();
+  });
+
+  it("tells of failures and their refunds", async () => {
+    service.provider.play({ look: "failed" });
+    await service.panorama(ann, { prompt: "it fails" });
+    await logInAs(tab, ann);
+    expect(await card("it fails").textContent()).toContain("4 credits were refunded");
+    expect(await tab.page.locator(".balance").textContent()).toContain("100 credits");
+  });
+
+  it("publishes a panorama to the gallery and takes it back", async () => {
+    const { slug } = await service.kept(ann, { prompt: "mine alone", visibility: "private" });
+    const inGallery = async () => (await (await fetch(`${service.url}/gallery`)).text()).includes("mine alone");
+    expect(await inGallery()).toBe(false);
+    await logInAs(tab, ann);
+    await card("mine alone").getByRole("button", { name: "Make public" }).click();
+    await card("mine alone").getByRole("button", { name: "Make private" }).waitFor();
+    expect(await inGallery()).toBe(true);
+    expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(200);
+    await card("mine alone").getByRole("button", { name: "Make private" }).click();
+    await card("mine alone").getByRole("button", { name: "Make public" }).waitFor();
+    expect(await inGallery()).toBe(false);
+    expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(404);
+  });
+
+  it("deletes a panorama: nobody finds task or image any more, and the ledger stays", async () => {
+    const { id, slug, image } = await service.kept(ann, { prompt: "to be deleted" });
+    const imageUrl = service.storage.urlOf(image.imageName);
+    expect((await fetch(imageUrl)).status).toBe(200);
+    await logInAs(tab, ann);
+    await card("to be deleted").getByText("Delete", { exact: true }).click();
+    await card("to be deleted").getByRole("button", { name: "Delete for good" }).click();
+    await expect.poll(() => card("to be deleted").count()).toBe(0);
+    expect((await fetch(imageUrl)).status).toBe(404);
+    expect((await fetch(imageUrl.replace(".jpg", "-thumbnail.webp"))).status).toBe(404);
+    expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(404);
+    const headers = { authorization: `Bearer ${ann.key}` };
+    expect((await fetch(`${service.url}/api/v1/panoramas/${id}`, { headers })).status).toBe(404);
+    expect(await service.accounts.ledger(ann.id)).toHaveLength(2);
+    expect(await service.accounts.credits(ann.id)).toBe(96);
+  });
+
+  it("lets nobody else change or delete a panorama", async () => {
+    const { id } = await service.kept(ann, { prompt: "not yours" });
+    const ben = await service.person(`ben-${people}`);
+    await logInAs(tab, ben);
+    const token = await tab.page.locator('#create input[name="form_token"]').inputValue();
+    for (const [action, form] of [
+      ["visibility", { form_token: token, visibility: "private" }],
+      ["delete", { form_token: token }],
+    ] as const) {
+      const answer = await tab.page.request.post(`/works/${id}/${action}`, { form, headers: { origin: service.url } });
+      expect(answer.status()).toBe(404);
+    }
+    expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("public");
+  });
+
+  it("pages through the gallery, with a script and without one", async () => {
+    const task = await service.kept(ann, { prompt: "the first of many" });
+    for (let n = 0; n < 30; n += 1) {
+      const id = service.ids.taskId();
+      const copy = { ...task, id, slug: service.ids.slug() };
+      service.database.tasks.set(id, { task: copy, dueAt: undefined, fence: 0, hidden: false });
+    }
+    const all = (await service.tasks.listPublic(1000, undefined)).length;
+    const plain = await openTab(browser, service, { javaScriptEnabled: false });
+    await plain.page.goto("/gallery");
+    expect(await plain.page.locator("#gallery li").count()).toBe(24);
+    await plain.page.getByRole("link", { name: "Older panoramas" }).click();
+    expect(await plain.page.locator("#gallery li").count()).toBe(Math.min(24, all - 24));
+    await plain.close();
+
+    await tab.page.goto("/gallery");
+    await expect
+      .poll(async () => {
+        await tab.page.mouse.wheel(0, 3000);
+        return tab.page.locator("#gallery li").count();
+      })
+      .toBe(all);
+    expect(await tab.page.getByRole("link", { name: "Older panoramas" }).count()).toBe(0);
+  });
+
+  it("fits a phone", async () => {
+    await service.kept(ann, { prompt: "on a phone" });
+    const phone = await openTab(browser, service, {
+      viewport: { width: 360, height: 740 },
+      hasTouch: true,
+      isMobile: true,
+    });
+    await logInAs(phone, ann);
+    for (const path of ["/", "/gallery", "/works", "/account", "/login", "/signup"]) {
+      await phone.page.goto(path);
+      expect([path, await phone.page.evaluate("document.documentElement.scrollWidth")]).toEqual([path, 360]);
+    }
+    await phone.close();
+    expect(phone.problems).toEqual([]);
+  });
+});

@@ -1,0 +1,142 @@
+import type { Database } from "../../adapters/persistence/database.js";
+import { migratePostgresDatabase, openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
+import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
+import { credits } from "../../domain/credits.js";
+import { fail, openTask, type ReservedTask, submit } from "../../domain/task.js";
+import { anAccount, aPaidOrder, aReservedTask, noon, secondsAfter, taskId } from "../support/builders.js";
+import { administer, databaseUrl, PostgresServer } from "../support/postgres.js";
+
+/*
+ * What a creation, a poll and a round of background work cost with a thousand finished tasks and with a million, in one
+ * run on one PostgreSQL: `npm run bench:growth`. Fails if the second is more than 20 % dearer.
+ */
+
+const FEW = 1_000;
+const MANY = 1_000_000;
+const DEARER_MAX = 1.2;
+const ROUNDS = 12;
+const CALLS = 100;
+/** Finished tasks of one account: enough accounts for their index to be deep, too. */
+const TASKS_AN_ACCOUNT = 100;
+
+const seed = async (url: string, finished: number): Promise<void> => {
+  const sql = (statement: string) => administer(url, statement); // which knows no time-out
+  const accounts = finished / TASKS_AN_ACCOUNT;
+  const pay = 10 * TASKS_AN_ACCOUNT;
+  await sql(`insert into account (id, email, credits, active_tasks, created_at)
+    select 'acct_old' || n, n || '@old.example', ${pay} - 4 * ${TASKS_AN_ACCOUNT}, 0, now() from generate_series(1, ${accounts}) n`);
+  await sql(`insert into credit_order (id, account_id, credits, created_at, paid_at)
+    select 'ord_old' || n, 'acct_old' || n, ${pay}, now(), now() from generate_series(1, ${accounts}) n`);
+  await sql(`insert into ledger_entry (account_id, kind, credits, order_id, at)
+    select 'acct_old' || n, 'purchase', ${pay}, 'ord_old' || n, now() from generate_series(1, ${accounts}) n`);
+  await sql(`insert into task (id, account_id, slug, resolution, prompt, image_urls, visibility, credits, state,
+      reserved_at, submitted_at, upstream_task_id, succeeded_at, storage_status, temporary_url, image_name, fence)
+    select 'pan_old' || md5(n::text), 'acct_old' || (n % ${accounts} + 1), substr(md5('slug' || n), 1, 16), '1k',
+      'a lake at sunset, number ' || n || ', with mountains behind it and a small boat', '[]', 'private', 4, 'succeeded',
+      now(), now(), 'upstream-' || md5(n::text), now(), 'saved',
+      'https://provider.example/' || md5(n::text), 'panoramas/' || md5(n::text) || '.jpg', 3
+    from generate_series(1, ${finished}) n`);
+  await sql(`insert into ledger_entry (account_id, kind, credits, task_id, at)
+    select account_id, 'reservation', -4, id, now() from task`);
+  await sql("vacuum analyze");
+};
+
+/** Milliseconds of each call. */
+type Costs = Record<"create" | "poll" | "work", number[]>;
+
+/** One database and what its calls have cost. */
+class Subject {
+  readonly database: Database;
+  readonly tasks: SqlTaskStore;
+  readonly costs: Costs = { create: [], poll: [], work: [] };
+  #last = 0;
+
+  constructor(database: Database) {
+    this.database = database;
+    this.tasks = new SqlTaskStore(database);
+  }
+
+  async round(): Promise<void> {
+    for (let call = 0; call < CALLS; call += 1) {
+      this.#last += 1;
+      const task = aReservedTask({ id: taskId(this.#last) });
+      await timed(this.costs.create, () => this.open(task));
+      await timed(this.costs.poll, () => this.tasks.find(task.id, task.accountId));
+      const submitted = submit(task, `upstream-${this.#last}`, noon)._unsafeUnwrap();
+      await this.tasks.move(task, submitted, noon);
+      // A round of each work, of which one task is due, and its end.
+      await timed(this.costs.work, async () => {
+        await this.tasks.forgetIdempotencyKeys(noon);
+        await this.tasks.claim("sweep", noon, secondsAfter(noon, 60), 16);
+        await this.tasks.claim("keep", noon, secondsAfter(noon, 60), 4);
+        const [lease] = await this.tasks.claim("settle", noon, secondsAfter(noon, 60), 16);
+        if (lease === undefined) throw new Error("the task is due, but was not claimed");
+        await this.tasks.move(lease, fail(submitted, "generation_failed", noon)._unsafeUnwrap(), undefined);
+      });
+    }
+  }
+
+  private open(task: ReservedTask) {
+    return this.tasks.open(task.accountId, noon, undefined, (standing) => openTask(standing, task, noon));
+  }
+}
+
+const timed = async (into: number[], work: () => Promise<unknown>): Promise<void> => {
+  const started = performance.now();
+  await work();
+  into.push(performance.now() - started);
+};
+
+const median = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0;
+
+const prepared = async (server: string, name: string, finished: number): Promise<Subject> => {
+  await administer(server, `drop database if exists ${name}`);
+  await administer(server, `create database ${name}`);
+  const url = databaseUrl(server, name);
+  await migratePostgresDatabase(url);
+  await seed(url, finished);
+  const database = await openPostgresDatabase(url, 2);
+  const order = aPaidOrder({ credits: credits(1_000_000) });
+  await new SqlAccountStore(database).open(anAccount(), undefined, order, undefined);
+  return new Subject(database);
+};
+
+const given = process.env.TEST_POSTGRES_URL;
+const server = given === undefined ? await PostgresServer.start() : undefined;
+const url = server?.url ?? given ?? "";
+const few = await prepared(url, "growth_few", FEW);
+const many = await prepared(url, "growth_many", MANY);
+
+for (let round = 0; round <= ROUNDS; round += 1) {
+  for (const subject of round % 2 === 0 ? [few, many] : [many, few]) await subject.round();
+  if (round > 0) continue; // the first round fills the caches
+  for (const { costs } of [few, many]) for (const numbers of Object.values(costs)) numbers.length = 0;
+}
+
+let dear = false;
+console.log(`medians of ${ROUNDS * CALLS} calls, in ms   ${FEW} finished   ${MANY} finished   ratio`);
+for (const name of ["create", "poll", "work"] as const) {
+  const [a, b] = [median(few.costs[name]), median(many.costs[name])];
+  dear ||= b > a * DEARER_MAX;
+  console.log(
+    `${name.padEnd(32)} ${a.toFixed(3).padStart(13)} ${b.toFixed(3).padStart(18)} ${(b / a).toFixed(2).padStart(7)}`,
+  );
+}
+
+const sizes = await many.database.sql(
+  `select relname, pg_table_size(oid) as rows, pg_indexes_size(oid) as indexes from pg_class
+  where relkind = 'r' and relname in ('task', 'ledger_entry') order by relname`,
+);
+for (const { relname, rows, indexes } of sizes) {
+  console.log(`${relname}: ${megabytes(rows)} of rows, ${megabytes(indexes)} of indexes for ${MANY} tasks`);
+}
+
+await few.database.close();
+await many.database.close();
+await server?.remove();
+process.exit(dear ? 1 : 0);
+
+function megabytes(bytes: unknown): string {
+  return `${Math.round(Number(bytes) / 1e6)} MB`;
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Customer, FLEET_CREDITS, Fleet, pause } from "../support/fleet.js";
+import type { Installation } from "../support/service-process.js";
+
+/** No answer takes longer while PostgreSQL is away. */
+const A_FEW_SECONDS = 8_000;
+const PICTURE_CREDITS = 4;
+
+describe("three instances on one PostgreSQL database", () => {
+  let fleet: Fleet;
+  let customers: Customer[];
+
+  beforeAll(async () => {
+    fleet = await Fleet.start();
+    customers = await fleet.customers(20);
+  });
+  afterAll(() => fleet.remove());
+
+  /** So many creations, two at a time for each customer; every 25th becomes a picture, the others fail and are refunded. */
+  const load = async (creations: number): Promise<string[]> => {
+    let started = 0;
+    const client = async (customer: Customer): Promise<string[]> => {
+      const ids: string[] = [];
+      while (started < creations) {
+        started += 1;
+        ids.push(await fleet.create(customer, started % 25 === 0 ? "a small lake" : "test:fail"));
+      }
+      return ids;
+    };
+    return (await Promise.all([...customers, ...customers].map(client))).flat();
+  };
+
+  const expectEverythingRight = async (ids: readonly string[]) => {
+    await fleet.rest();
+    const { tasks, entries, findings } = await fleet.books();
+    expect(findings).toEqual([]);
+    const known = new Map(tasks.map((task) => [task.id, task]));
+    for (const id of ids) expect(["succeeded", "failed"]).toContain(known.get(id)?.state);
+    for (const task of tasks) {
+      if (task.state === "succeeded") expect(task.storage_status).toBe("saved");
+      const refunds = entries.filter((entry) => entry.task_id === task.id && entry.kind === "refund");
+      expect(refunds).toHaveLength(task.state === "failed" ? 1 : 0);
+    }
+    const submissions = fleet.submissions();
+    expect(submissions.size).toBeGreaterThan(ids.length / 2); // the last lines of who was killed may be lost
+    for (const [id, times] of submissions) expect(times, `submissions of ${id}`).toBe(1);
+    const accounts = await fleet.database.sql("select id, credits from account");
+    for (const { id, credits } of accounts) {
+      const pictures = tasks.filter((task) => task.account_id === id && task.state === "succeeded").length;
+      expect(credits).toBe(FLEET_CREDITS - pictures * PICTURE_CREDITS);
+    }
+  };
+
+  /** Resolves when an instance has leased the task to store its image, or has stored it already. */
+  const untilStoring = async (id: string | undefined) => {
+    for (;;) {
+      const [row] = await fleet.database.sql(
+        "select storage_status, due_at > now() + interval '2 seconds' as leased from task where id = ?",
+        [id],
+      );
+      if (row?.leased === true || row?.storage_status === "saved") return;
+    }
+  };
+
+  it("admit together what one alone would: 60 reads of one key", async () => {
+    const [customer] = await fleet.customers(1);
+    const headers = { authorization: `Bearer ${customer?.nextKey()}` };
+    const reads = Array.from({ length: 90 }, (_, n) =>
+      fetch(`${fleet.instances[n % 3]?.url}/api/v1/credits`, { headers }),
+    );
+    const statuses = (await Promise.all(reads)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(60);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(30);
+  });
+
+  it("end every one of 200 tasks, once, though one instance is killed in the middle", {
+    timeout: 120_000,
+  }, async () => {
+    const killed = fleet.instances[1];
+    const ids = load(200);
+    await pause(1_500);
+    expect(await killed?.end("SIGKILL")).toBe("SIGKILL");
+    expect(new Set(await ids).size).toBe(200);
+    await expectEverythingRight(await ids);
+    await killed?.start();
+  });
+
+  it("answer 500 at once while PostgreSQL is away, and go on when it is back", { timeout: 120_000 }, async () => {
+    const ids = load(100);
+    await pause(500);
+    await fleet.server.stop();
+    for (const instance of fleet.instances) {
+      const asked = Date.now();
+      const headers = { authorization: `Bearer ${customers[0]?.nextKey()}` };
+      const answer = await fetch(`${instance.url}/api/v1/credits`, { headers });
+      expect({ status: answer.status, body: await answer.json() }).toEqual({
+        status: 500,
+        body: { error: { code: "internal_error", message: expect.any(String) } },
+      });
+      const readiness = await fetch(`${instance.url}/readyz`);
+      expect(readiness.status).toBe(503);
+      expect(Date.now() - asked).toBeLessThan(A_FEW_SECONDS);
+    }
+    await fleet.server.startAgain();
+    expect(new Set(await ids).size).toBe(100);
+    await expectEverythingRight(await ids);
+    for (const { url } of fleet.instances) expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  });
+
+  it("take no harm from one that is paused for longer than its lease", { timeout: 120_000 }, async () => {
+    const [paused, ...others] = fleet.instances as [Installation, ...Installation[]];
+    const ids: string[] = [];
+    // Alone, so that the lease in the database is its own, and so that it is known to be paused while it holds one.
+    for (const other of others) other.signal("SIGSTOP");
+    let held: string | undefined;
+    for (const customer of customers.slice(0, 10)) {
+      ids.push(await fleet.create(customer, "a small lake", paused));
+      await untilStoring(ids.at(-1));
+      paused.signal("SIGSTOP");
+      await pause(100);
+      const [row] = await fleet.database.sql("select id from task where storage_status = 'uploading'");
+      held = row && String(row.id);
+      if (held !== undefined) break;
+      paused.signal("SIGCONT"); // it was done already
+    }
+    expect(held).toBeDefined();
+    for (const other of others) other.signal("SIGCONT");
+    ids.push(...(await Promise.all(customers.map((customer) => fleet.create(customer, "test:fail", others[0])))));
+    await fleet.rest();
+    const before = await fleet.books();
+
+    paused.signal("SIGCONT");
+    await pause(2_000);
+    expect(await fleet.books()).toEqual(before);
+    await expectEverythingRight(ids);
+  });
+});

@@ -1,0 +1,20 @@
+import { describe, expect, it } from "vitest";
+import { parsePassword } from "../../domain/password.js";
+
+describe("a password", () => {
+  it.each(["ten chars!", "x".repeat(200), "🔑".repeat(10), "correct horse battery staple"])("may be %j", (text) => {
+    expect(parsePassword(text)._unsafeUnwrap()).toBe(text);
+  });
+
+  it.each([
+    ["nine char", 9],
+    ["", 0],
+    ["🔑".repeat(9), 9],
+    ["x".repeat(201), 201],
+  ])("may not be %j, and the message does not show it", (text, characters) => {
+    expect(parsePassword(text)._unsafeUnwrapErr()).toEqual({
+      kind: "invalid_request",
+      message: `password: must have 10 to 200 characters, but has ${characters}.`,
+    });
+  });
+});

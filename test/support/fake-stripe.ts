@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type StripeCall = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly fields: URLSearchParams;
+};
+
+/** The one call of Stripe's API that we make, answered as Stripe answers it; what was asked can be looked at. */
+export class FakeStripe {
+  readonly calls: StripeCall[] = [];
+  /** While false, every call is answered with 503. */
+  available = true;
+  private readonly server: Server;
+
+  private constructor() {
+    this.server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const { method = "", url: path = "", headers } = request;
+      this.calls.push({ method, path, headers, fields: new URLSearchParams(Buffer.concat(chunks).toString()) });
+      const [status, body] = this.available
+        ? [200, { id: "cs_test_1", object: "checkout.session", url: "https://checkout.stripe.com/c/pay/cs_test_1" }]
+        : [503, { error: { type: "api_error", message: "we are down" } }];
+      response.writeHead(status, { "content-type": "application/json", "stripe-should-retry": "false" });
+      response.end(JSON.stringify(body));
+    });
+  }
+
+  static async start(): Promise<FakeStripe> {
+    const fake = new FakeStripe();
+    fake.server.listen(0, "127.0.0.1");
+    await once(fake.server, "listening");
+    return fake;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async end(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, "close");
+  }
+}
+
+/** The body of the notice that Stripe sends when a checkout session has ended. */
+export const checkoutNotice = (
+  orderId: string,
+  { type = "checkout.session.completed", paymentStatus = "paid" } = {},
+): string =>
+  JSON.stringify({
+    id: "evt_1",
+    object: "event",
+    type,
+    data: { object: { object: "checkout.session", client_reference_id: orderId, payment_status: paymentStatus } },
+  });

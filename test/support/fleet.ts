@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Database } from "../../adapters/persistence/database.js";
+import { migratePostgresDatabase, openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
+import { NodeSecrets } from "../../adapters/system/node-secrets.js";
+import { RandomIds } from "../../adapters/system/random-ids.js";
+import { SystemClock } from "../../adapters/system/system-clock.js";
+import { createApiKey } from "../../application/create-api-key.js";
+import { openAccount } from "../../application/open-account.js";
+import { verifyLedger } from "../../application/verify-ledger.js";
+import type { AccountId, Email } from "../../domain/account.js";
+import { credits } from "../../domain/credits.js";
+import { PostgresServer } from "./postgres.js";
+import { Installation } from "./service-process.js";
+
+const KEYS = 6;
+export const FLEET_CREDITS = 1_000;
+
+/** A customer whose keys are used in turn, so that no test waits for a rate limit. */
+export type Customer = { readonly id: AccountId; nextKey(): string };
+
+/** Three instances of the service, as processes, on one PostgreSQL database and one data directory. */
+export class Fleet {
+  readonly server: PostgresServer;
+  readonly instances: readonly Installation[];
+  readonly database: Database;
+  readonly #folder: string;
+
+  private constructor(server: PostgresServer, instances: readonly Installation[], database: Database, folder: string) {
+    this.server = server;
+    this.instances = instances;
+    this.database = database;
+    this.#folder = folder;
+  }
+
+  static async start(): Promise<Fleet> {
+    const server = await PostgresServer.start();
+    await migratePostgresDatabase(server.url);
+    const folder = await mkdtemp(join(tmpdir(), "panorama-fleet-"));
+    const environment = {
+      DATABASE_URL: server.url,
+      DATA_DIR: folder,
+      // As behind one proxy: whatever instance makes a URL, every other knows it.
+      PUBLIC_URL: "https://panorama.example",
+      DEMO: "false",
+      LEASE_MS: "1000",
+      SUBMIT_TIMEOUT_MS: "1000",
+      LOCAL_PROVIDER_DELAY_MS: "300",
+    };
+    const instances = await Promise.all([1, 2, 3].map(() => Installation.create(environment)));
+    const fleet = new Fleet(server, instances, await openPostgresDatabase(server.url, 2), folder);
+    try {
+      await Promise.all(instances.map((instance) => instance.start()));
+      return fleet;
+    } catch (error) {
+      await fleet.remove();
+      throw error;
+    }
+  }
+
+  async customers(count: number): Promise<Customer[]> {
+    const accounts = new SqlAccountStore(this.database);
+    const ports = { accounts, clock: new SystemClock(), ids: new RandomIds(), secrets: new NodeSecrets() };
+    const customers: Customer[] = [];
+    for (let n = 0; n < count; n += 1) {
+      const email = `${randomUUID()}@example.com` as Email;
+      const opened = await openAccount(ports)({ email, credits: credits(FLEET_CREDITS), keyName: "1" });
+      const { account, secret } = opened._unsafeUnwrap();
+      const keys: string[] = secret === undefined ? [] : [secret];
+      while (keys.length < KEYS) keys.push((await createApiKey(ports)(account.id, "more"))._unsafeUnwrap().secret);
+      let used = 0;
+      customers.push({ id: account.id, nextKey: () => keys[used++ % KEYS] ?? "" });
+    }
+    return customers;
+  }
+
+  /**
+   * Creates one task as a careful client does: whatever goes wrong, it asks again, with the same idempotency key, and the
+   * given instance or one of pure chance. Resolves to the task's id.
+   */
+  async create(customer: Customer, prompt: string, given?: Installation): Promise<string> {
+    const idempotencyKey = randomUUID();
+    for (;;) {
+      const instance = given ?? this.instances[Math.floor(Math.random() * this.instances.length)];
+      const answer = await fetch(`${instance?.url}/api/v1/panoramas`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${customer.nextKey()}`, "idempotency-key": idempotencyKey },
+        body: JSON.stringify({ prompt, resolution: "1k" }),
+        signal: AbortSignal.timeout(10_000),
+      }).then(
+        async (response) => ({ status: response.status, body: (await response.json()) as { id: string } }),
+        () => undefined, // dead, or paused
+      );
+      if (answer?.status === 202) return answer.body.id;
+      if (answer !== undefined && ![429, 500, 502].includes(answer.status)) {
+        throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+      }
+      await pause(200);
+    }
+  }
+
+  /** Resolves when nothing is processing and no image is being stored any more. */
+  async rest(): Promise<void> {
+    const unfinished = "state in ('reserved', 'submitted') or storage_status = 'uploading'";
+    const deadline = Date.now() + 60_000;
+    for (;;) {
+      const rows = await this.database.sql(`select id, state, due_at, fence from task where ${unfinished}`);
+      if (rows.length === 0) return;
+      if (Date.now() > deadline) throw new Error(`still unfinished: ${JSON.stringify(rows)}`);
+      await pause(200);
+    }
+  }
+
+  /** Every task and every ledger entry, as rows. */
+  async books() {
+    return {
+      tasks: await this.database.sql("select * from task order by id"),
+      entries: await this.database.sql("select * from ledger_entry order by id"),
+      findings: (await verifyLedger({ accounts: new SqlAccountStore(this.database) })()).findings,
+    };
+  }
+
+  /** How often each task was submitted to the provider, by the logs of all instances. */
+  submissions(): Map<string, number> {
+    const times = new Map<string, number>();
+    for (const line of this.instances.flatMap(({ log }) => log.split("\n"))) {
+      const [, taskId] = /"event":"(?:task_submitted|submission_recovered)".*"taskId":"(\w+)"/.exec(line) ?? [];
+      if (taskId !== undefined) times.set(taskId, (times.get(taskId) ?? 0) + 1);
+    }
+    return times;
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all(this.instances.map((instance) => instance.remove()));
+    await this.database.close();
+    await this.server.remove();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+export const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));

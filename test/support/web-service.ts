@@ -1,0 +1,222 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ok } from "neverthrow";
+import sharp from "sharp";
+import { HttpServer } from "../../adapters/http/http-server.js";
+import { SharpImaging } from "../../adapters/imaging/sharp-imaging.js";
+import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
+import { ManualPayments } from "../../adapters/payments/manual-payments.js";
+import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
+import { FilesystemObjectStorage } from "../../adapters/storage/filesystem-object-storage.js";
+import { NodeSecrets } from "../../adapters/system/node-secrets.js";
+import { RandomIds } from "../../adapters/system/random-ids.js";
+import { buildClient } from "../../adapters/web/client/build.mjs";
+import { webPages } from "../../adapters/web/web-pages.js";
+import { authenticate } from "../../application/authenticate.js";
+import { buyCredits } from "../../application/buy-credits.js";
+import { changeVisibility } from "../../application/change-visibility.js";
+import { createApiKey } from "../../application/create-api-key.js";
+import { createPanorama } from "../../application/create-panorama.js";
+import { deletePanorama } from "../../application/delete-panorama.js";
+import { findOwnPanorama } from "../../application/find-own-panorama.js";
+import { findPublicPanorama } from "../../application/find-public-panorama.js";
+import { findSession } from "../../application/find-session.js";
+import { keepFinishedImages } from "../../application/keep-finished-images.js";
+import { listPublicPanoramas } from "../../application/list-public-panoramas.js";
+import { listTasks } from "../../application/list-tasks.js";
+import { logIn } from "../../application/log-in.js";
+import { logOut } from "../../application/log-out.js";
+import { openAccount } from "../../application/open-account.js";
+import { payOrder } from "../../application/pay-order.js";
+import type { Payments } from "../../application/ports/payments.js";
+import { readAccount } from "../../application/read-account.js";
+import { readCredits } from "../../application/read-credits.js";
+import { readTask, waitForTask } from "../../application/read-task.js";
+import { revokeApiKey } from "../../application/revoke-api-key.js";
+import { settleSubmittedTasks } from "../../application/settle-submitted-tasks.js";
+import { signUp } from "../../application/sign-up.js";
+import { takePaymentNotice } from "../../application/take-payment-notice.js";
+import { uploadImages } from "../../application/upload-images.js";
+import type { AccountId, Email } from "../../domain/account.js";
+import { parseCreationRequest } from "../../domain/creation-request.js";
+import { credits } from "../../domain/credits.js";
+import type { SucceededTask, Task } from "../../domain/task.js";
+import { HandClock } from "./hand-clock.js";
+import { MemoryAccountStore } from "./memory/memory-account-store.js";
+import { MemoryDatabase } from "./memory/memory-database.js";
+import { MemorySessionStore } from "./memory/memory-session-store.js";
+import { MemoryTaskStore } from "./memory/memory-task-store.js";
+import { RecordingReporter } from "./recording-reporter.js";
+import { ScriptedProvider } from "./scripted-provider.js";
+import { freePort } from "./service-process.js";
+
+export const PASSWORD = "correct horse battery";
+
+export type Person = { readonly id: AccountId; readonly email: string; readonly key: string };
+
+/** What the provider of these tests paints: four quarters of a sphere, each of one colour, from the back eastwards. */
+export const QUARTERS = ["#d02020", "#20a040", "#2040d0", "#e0c020"] as const;
+
+/** A provider that paints pictures that imaging takes and eyes can tell apart. */
+class PaintingProvider extends ScriptedProvider {
+  override download: ScriptedProvider["download"] = async (url) => {
+    if (this.script.download !== "image") return ScriptedProvider.prototype.download.call(this, url);
+    const quarters = QUARTERS.map((background, index) => ({
+      input: { create: { width: 256, height: 512, channels: 3 as const, background } },
+      left: index * 256,
+      top: 0,
+    }));
+    const canvas = sharp({ create: { width: 1024, height: 512, channels: 3, background: "white" } });
+    return ok({ bytes: await canvas.composite(quarters).png().toBuffer(), thumbnail: "possible" });
+  };
+}
+
+/**
+ * The whole service as browsers see it, on a free port: pages, interface and images over stores in memory, files in a
+ * scratch folder, a hand-wound clock and a provider that plays a script.
+ */
+export class WebService {
+  readonly url: string;
+  readonly folder: string;
+  readonly clock = new HandClock();
+  readonly database = new MemoryDatabase();
+  readonly tasks = new MemoryTaskStore(this.database);
+  readonly accounts = new MemoryAccountStore(this.database);
+  readonly sessions = new MemorySessionStore();
+  readonly provider = new PaintingProvider();
+  readonly signals = new InProcessTaskSignals();
+  readonly reporter = new RecordingReporter();
+  readonly secrets = new NodeSecrets();
+  readonly imaging = new SharpImaging();
+  readonly ids = new RandomIds();
+  readonly failures: unknown[] = [];
+  readonly rateLimits = new MemoryRateLimits(this.clock);
+  readonly storage: FilesystemObjectStorage;
+  private readonly payments: Payments;
+  private server: HttpServer | undefined;
+
+  private constructor(url: string, folder: string, storage: FilesystemObjectStorage, payments: Payments) {
+    this.url = url;
+    this.folder = folder;
+    this.storage = storage;
+    this.payments = payments;
+  }
+
+  static async start(payments: Payments = new ManualPayments()): Promise<WebService> {
+    const folder = await mkdtemp(join(tmpdir(), "panorama-web-"));
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const storage = await FilesystemObjectStorage.open(
+      join(folder, "objects"),
+      `${url}/assets`,
+      "https://references.example/assets",
+    );
+    const service = new WebService(url, folder, storage, payments);
+    await service.listen(port);
+    return service;
+  }
+
+  /** An account with credits, a password and a key. */
+  async person(name: string, amount = 100): Promise<Person> {
+    const email = `${name}@example.com`;
+    const opened = await openAccount(this)({
+      email: email as Email,
+      password: PASSWORD,
+      credits: credits(amount),
+      keyName: "first",
+    });
+    const { account, secret } = opened._unsafeUnwrap();
+    return { id: account.id, email, key: secret ?? "" };
+  }
+
+  /** A new panorama of this person, as far as the script of the provider brings it. */
+  async panorama(owner: Person, body: Readonly<Record<string, unknown>> = {}): Promise<Task> {
+    const request = parseCreationRequest({ resolution: "1k", prompt: "four quarters", visibility: "public", ...body });
+    const create = createPanorama(this, { submissionDeadlineMilliseconds: 60_000 });
+    const { task } = (await create(owner.id, request._unsafeUnwrap()))._unsafeUnwrap();
+    await this.work();
+    return (await this.tasks.find(task.id, owner.id))!;
+  }
+
+  async kept(owner: Person, body: Readonly<Record<string, unknown>> = {}): Promise<SucceededTask> {
+    const task = await this.panorama(owner, body);
+    if (task.state !== "succeeded" || task.image.status !== "saved")
+      throw new Error(`the image was not kept: ${JSON.stringify(this.reporter.events)}`);
+    return task;
+  }
+
+  /** What the schedule does: looks at every submitted task, and keeps what is finished. */
+  async work(): Promise<void> {
+    const pace = { leaseMilliseconds: 60_000, concurrency: 10 };
+    await this.clock.advance(this.provider.pollMilliseconds);
+    await settleSubmittedTasks(this, { ...pace, generationDeadlineMilliseconds: 600_000 })();
+    await keepFinishedImages(this, pace)();
+  }
+
+  async payEveryOrder(): Promise<void> {
+    for (const { id } of this.database.orders.values()) (await payOrder(this)(id))._unsafeUnwrap();
+  }
+
+  async end(): Promise<void> {
+    await this.server?.stop(0);
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async listen(port: number): Promise<void> {
+    const staticFolder = join(this.folder, "static");
+    await buildClient(staticFolder);
+    const { rateLimits, storage, url } = this;
+    const ports = { ...this, payments: this.payments };
+    const shared = {
+      createPanorama: createPanorama(this, { submissionDeadlineMilliseconds: 60_000 }),
+      listTasks: listTasks(ports),
+      uploadImages: uploadImages(ports),
+      readCredits: readCredits(ports),
+      rateLimits,
+    };
+    const pages = await webPages(
+      {
+        ...shared,
+        findSession: findSession(ports),
+        logIn: logIn(ports),
+        logOut: logOut(ports),
+        signUp: signUp(ports),
+        listPublicPanoramas: listPublicPanoramas(ports),
+        findPublicPanorama: findPublicPanorama(ports),
+        findOwnPanorama: findOwnPanorama(ports),
+        changeVisibility: changeVisibility(ports),
+        deletePanorama: deletePanorama(ports),
+        readAccount: readAccount(ports),
+        createApiKey: createApiKey(ports),
+        revokeApiKey: revokeApiKey(ports),
+        buyCredits: buyCredits(ports),
+        takePaymentNotice: takePaymentNotice(ports),
+        images: storage,
+      },
+      { publicUrl: url, staticFolder },
+    );
+    this.server = new HttpServer(
+      {
+        ...shared,
+        pages,
+        authenticate: authenticate(ports),
+        readTask: readTask(ports),
+        waitForTask: waitForTask(ports),
+        storage,
+        assets: storage,
+        temporaryImage: undefined,
+        mcp: undefined,
+        checks: async () => [],
+        metrics: async () => "",
+        observer: {
+          run: (_requestId, work) => work(),
+          finished: () => {},
+          failed: (_requestId, error) => void this.failures.push(error),
+        },
+      },
+      { host: "127.0.0.1", port, publicUrl: url, uploadsFolder: join(this.folder, "uploads"), tls: undefined },
+    );
+    await this.server.start();
+  }
+}
