@@ -37,6 +37,8 @@ export class UpstreamTasks {
   readonly tasks: UpstreamTask[] = [];
   readonly faults: Faults = { creates: [], looks: [], lists: [], images: [] };
   plan: Plan = "succeed";
+  /** What is behind every result's URL, where it is to be a real picture. */
+  picture: Buffer | undefined;
 
   start(input: unknown, id: string): UpstreamTask {
     const task: UpstreamTask = { id, input: input as UpstreamTask["input"], state: "run" };
@@ -53,7 +55,11 @@ export class UpstreamTasks {
   }
 
   image(asked: Asked): Answer {
-    return { status: 200, headers: { "content-type": "image/jpeg" }, body: Buffer.from(image(asked.path)) };
+    return {
+      status: 200,
+      headers: { "content-type": "image/jpeg" },
+      body: this.picture ?? Buffer.from(image(asked.path)),
+    };
   }
 }
 
