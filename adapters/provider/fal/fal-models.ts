@@ -4,7 +4,7 @@ import type { CreationRequest } from "../../../domain/creation-request.js";
 import { imageTypeOf } from "../../../domain/image-type.js";
 import { type InvalidRequest, invalidRequest } from "../../../domain/invalid-request.js";
 import { RESOLUTIONS } from "../../../domain/resolution.js";
-import { ownImage } from "../own-images.js";
+import { ownImage } from "../own-image.js";
 
 /**
  * The models of fal that make panoramas, and what each needs: `hunyuan_world` turns a picture into one, `flux-lora`

@@ -18,7 +18,7 @@ import { downloadResult } from "../download-result.js";
 import { failureInOurWords } from "../failure-in-our-words.js";
 import { jsonOf, meaningOf, ProviderApi, unavailable } from "../provider-api.js";
 import type { PublicFetch } from "../public-fetch.js";
-import { succeededWith } from "../temporary-url.js";
+import { succeededWith } from "../succeeded-with.js";
 import { UnknownStatuses } from "../unknown-statuses.js";
 import type { Answer, UpstreamHttp } from "../upstream-http.js";
 import { type FalModel, falInput, falModelCanMake } from "./fal-models.js";
@@ -114,7 +114,8 @@ export class FalProvider implements GenerationProvider {
   async look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
     const [statusPath = "", responsePath = ""] = upstreamTaskId.split(" ");
     // An id that another provider gave, before the operator changed PROVIDER, would lead elsewhere.
-    if (!statusPath.startsWith("/") || !responsePath.startsWith("/")) return ok(failed("no task of fal"));
+    if (!statusPath.startsWith("/") || !responsePath.startsWith("/"))
+      return ok({ state: "failed", reason: "this is no task of fal" });
     const answer = await this.api.read(`${statusPath}?logs=0`);
     if (answer.isOk() && answer.value.status === 404) {
       const believed = this.doubts.believed(upstreamTaskId);

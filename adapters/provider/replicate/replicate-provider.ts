@@ -17,12 +17,12 @@ import type { TaskId } from "../../../domain/task-id.js";
 import { Doubts } from "../doubts.js";
 import { downloadResult } from "../download-result.js";
 import { failureInOurWords } from "../failure-in-our-words.js";
-import { ownImage } from "../own-images.js";
+import { ownImage } from "../own-image.js";
 import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { seedOf } from "../seed-of.js";
-import { succeededWith } from "../temporary-url.js";
+import { succeededWith } from "../succeeded-with.js";
 import { UnknownStatuses } from "../unknown-statuses.js";
 import type { UpstreamHttp } from "../upstream-http.js";
 

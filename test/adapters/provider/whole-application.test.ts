@@ -101,7 +101,7 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
   const { provider, fake, close } = await start({ clock, storage: world.storage, submitTimeoutMilliseconds: 2_000 });
   const ports = { ...world, provider };
   const instance = useCases(ports);
-  const owner = await anOwner(aWorldOf(ports), CREDITS);
+  const owner = await anOwner(world, CREDITS);
   let prompts = 0;
 
   const aRequest = () => {
@@ -180,9 +180,6 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
 
 const DIED = new Error("the process has died");
 const diesOnly = (error: unknown): void => expect(error).toBe(DIED);
-
-/** `anOwner` needs no more of a world than its accounts, ids and clock. */
-const aWorldOf = (ports: object) => ports as Parameters<typeof anOwner>[0];
 
 describe.each<[string, Start, string[]]>([
   ["Skybox AI", startSkybox, ["submission_recovered"]],
