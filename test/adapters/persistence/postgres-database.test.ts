@@ -85,7 +85,7 @@ describe("the PostgreSQL database", () => {
         return ok(undefined);
       });
     await Promise.all([lockInOrder(1, 2), lockInOrder(2, 1)]);
-    expect(attempts).toBe(3);
+    expect(attempts).toBeGreaterThan(2); // PostgreSQL breaks off one of the two or, if both have waited long, each
     expect(await stores.accounts.credits(accountId(2))).toBe(2);
   });
 
