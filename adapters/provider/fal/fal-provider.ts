@@ -153,7 +153,7 @@ export class FalProvider implements GenerationProvider {
   /** The result replays the model's own status; `COMPLETED` is said of failures as well. */
   private resultOf(id: string, answer: Answer): Result<Progress, ProviderUnavailable> {
     const { status } = answer;
-    if (status >= 500 && !modelErrorSchema.safeParse(answer.body).success) {
+    if ((status >= 500 || status === 404) && !modelErrorSchema.safeParse(answer.body).success) {
       // From the model or from something on the way: believed when it stays.
       return this.doubts.believed(id) ? ok(failed(answer.body, status)) : err(unavailable(meaningOf(answer)));
     }

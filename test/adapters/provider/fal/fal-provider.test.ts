@@ -78,6 +78,9 @@ it("has failed when a completed request's result is the model's error", async ()
 
 it("believes a server's error instead of a result only when it stays for 60 seconds", async () => {
   const id = await submitted();
+  fal.fake.resultFaults.push(FAULTS.failsBefore, refuses(404));
+  expect((await fal.provider.look(id)).isErr()).toBe(true);
+  expect((await fal.provider.look(id)).isErr()).toBe(true);
   fal.fake.resultFaults.push(FAULTS.failsBefore, refuses(429, { "retry-after": "1" }));
   expect((await fal.provider.look(id)).isErr()).toBe(true);
   expect((await fal.provider.look(id)).isErr()).toBe(true);
