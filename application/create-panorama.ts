@@ -47,6 +47,8 @@ export const createPanorama =
     idempotencyKey?: IdempotencyKey,
   ): Promise<Result<CreatedPanorama, CreatePanoramaError>> => {
     const { tasks, provider, clock, ids, secrets, reporter, signals } = ports;
+    const possible = provider.canMake(request);
+    if (possible.isErr()) return err(possible.error);
     const idempotent = idempotencyKey && { key: idempotencyKey, requestSha256: secrets.sha256(canonicalText(request)) };
     const now = clock.now();
     const deadline = new Date(now.getTime() + submissionDeadlineMilliseconds);

@@ -74,7 +74,7 @@ const store = async (ports: Ports, task: SucceededTask, image: UploadingImage): 
   const { provider, storage, imaging } = ports;
   const again = (detail: string): Attempt => ({ image: legal(failAttempt(image)), detail });
 
-  const downloaded = await provider.download(image.temporaryUrl);
+  const downloaded = await provider.download(image.temporaryUrl, task.upstreamTaskId);
   if (downloaded.isErr()) {
     const { kind, reason } = downloaded.error;
     return kind === "result_gone" ? { image: legal(expire(image)), detail: reason } : again(reason);

@@ -1,9 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
+import { FAL_MODELS, type FalModel } from "../adapters/provider/fal/fal-models.js";
 
 const port = z.coerce.number().int().min(1).max(65_535);
 const milliseconds = (min: number) => z.coerce.number().int().min(min).max(86_400_000);
 const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
+
+/** What fits into a header. */
+const secret = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII characters");
 
 /** The environment variables of the README's table, and nothing else. */
 const environmentSchema = z.object({
@@ -26,8 +30,23 @@ const environmentSchema = z.object({
   GCS_API_ENDPOINT: origin.optional(),
   SUBMIT_TIMEOUT_MS: milliseconds(100).default(30_000),
   GENERATION_DEADLINE_MS: milliseconds(1000).default(600_000),
-  LEASE_MS: milliseconds(1000).default(60_000),
+  PROVIDER: z.enum(["local", "skybox", "replicate", "fal"]).default("local"),
+  PROVIDER_POLL_MS: milliseconds(100).default(3_000),
   LOCAL_PROVIDER_DELAY_MS: milliseconds(0).default(1_500),
+  SKYBOX_API_KEY: secret.optional(),
+  SKYBOX_BASE_URL: origin.default("https://backend.blockadelabs.com/api/v1"),
+  SKYBOX_STYLE_ID: z.coerce.number().int().min(1).default(67),
+  REPLICATE_API_KEY: secret.optional(),
+  REPLICATE_BASE_URL: origin.default("https://api.replicate.com/v1"),
+  REPLICATE_MODEL: z
+    .string()
+    .regex(/^[\w.-]+\/[\w.-]+(:[0-9a-f]{64})?$/, "must be owner/name, or owner/name:version")
+    .default("igorriti/flux-360"),
+  FAL_API_KEY: secret.optional(),
+  FAL_BASE_URL: origin.default("https://queue.fal.run"),
+  FAL_MODEL: z.enum(FAL_MODELS).default("fal-ai/hunyuan_world"),
+  FAL_LORA_URL: z.url({ protocol: /^https$/ }).optional(),
+  LEASE_MS: milliseconds(1000).default(60_000),
   STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional(),
   STRIPE_WEBHOOK_SECRET: z.string().startsWith("whsec_").optional(),
   NODE_ENV: z.string().optional(),
@@ -45,16 +64,31 @@ export type Config = {
   readonly databaseUrl: string | undefined;
   readonly databaseConnections: number;
   readonly storage: FilesystemConfig | GcsConfig;
+  readonly provider: LocalProviderConfig | RemoteProviderConfig;
   readonly submitTimeoutMilliseconds: number;
   readonly generationDeadlineMilliseconds: number;
   /** How long one instance has a task to itself for one look at the provider. */
   readonly leaseMilliseconds: number;
-  readonly localProviderDelayMilliseconds: number;
   /** Orders are paid through Stripe; absent where the operator takes the money by other means. */
   readonly stripe: { readonly secretKey: string; readonly webhookSecret: string } | undefined;
   readonly demo: boolean;
   readonly logLevel: string;
 };
+
+/** The embedded painter. */
+export type LocalProviderConfig = { readonly kind: "local"; readonly delayMilliseconds: number };
+
+/** Somebody's model behind HTTP. */
+export type RemoteProviderConfig = {
+  readonly apiKey: string;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly pollMilliseconds: number;
+} & (
+  | { readonly kind: "skybox"; readonly styleId: number }
+  | { readonly kind: "replicate"; readonly model: string }
+  | { readonly kind: "fal"; readonly model: FalModel }
+);
 
 /** Objects are files in the data directory, and the service serves them itself. */
 export type FilesystemConfig = {
@@ -78,7 +112,7 @@ export type GcsConfig = {
 };
 
 /** Variables that may hold a password or are one. */
-const SECRET = /^(DATABASE_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET)$/;
+const SECRET = /^(DATABASE_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET|\w+_API_KEY)$/;
 
 /** The error is one line for the operator: which variable, what is wrong with it. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> => {
@@ -99,6 +133,8 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
   const storage = storageOf(data, publicUrl);
   if (storage.isErr()) return err(storage.error);
+  const provider = providerOf(data);
+  if (provider.isErr()) return err(provider.error);
   return ok({
     host: data.HOST,
     port: data.PORT,
@@ -107,10 +143,10 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     databaseUrl: data.DATABASE_URL,
     databaseConnections: data.DATABASE_CONNECTIONS,
     storage: storage.value,
+    provider: provider.value,
     submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
     generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
     leaseMilliseconds: data.LEASE_MS,
-    localProviderDelayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS,
     stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
     demo: data.DEMO ?? data.NODE_ENV !== "production",
     logLevel: data.LOG_LEVEL,
@@ -138,4 +174,20 @@ const storageOf = (
     referenceUrl: assetsAreHttps ? assetUrl : `https://localhost:${data.TLS_PORT}/assets`,
     tlsPort: assetsAreHttps ? undefined : data.TLS_PORT,
   });
+};
+
+const providerOf = (data: z.infer<typeof environmentSchema>): Result<Config["provider"], string> => {
+  const { PROVIDER: kind, PROVIDER_POLL_MS: pollMilliseconds } = data;
+  if (kind === "local") return ok({ kind, delayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS });
+  const prefix = kind === "skybox" ? "SKYBOX" : kind === "replicate" ? "REPLICATE" : "FAL";
+  const apiKey = data[`${prefix}_API_KEY`];
+  if (apiKey === undefined) return err(`Bad configuration: PROVIDER=${kind} needs ${prefix}_API_KEY.`);
+  const access = { apiKey, baseUrl: data[`${prefix}_BASE_URL`], pollMilliseconds };
+  if (kind === "skybox") return ok({ kind, ...access, styleId: data.SKYBOX_STYLE_ID });
+  if (kind === "replicate") return ok({ kind, ...access, model: data.REPLICATE_MODEL });
+  if (data.FAL_MODEL === "fal-ai/hunyuan_world") return ok({ kind, ...access, model: { id: data.FAL_MODEL } });
+  if (data.FAL_LORA_URL === undefined) {
+    return err(`Bad configuration: FAL_MODEL=${data.FAL_MODEL} needs FAL_LORA_URL, the weights that make panoramas.`);
+  }
+  return ok({ kind, ...access, model: { id: data.FAL_MODEL, loraUrl: data.FAL_LORA_URL } });
 };

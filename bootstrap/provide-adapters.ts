@@ -16,10 +16,14 @@ import { PostgresRateLimits } from "../adapters/persistence/postgres-rate-limits
 import { SqlAccountStore } from "../adapters/persistence/sql-account-store.js";
 import { SqlSessionStore } from "../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../adapters/persistence/sql-task-store.js";
+import { FalProvider } from "../adapters/provider/fal/fal-provider.js";
 import { LocalProvider } from "../adapters/provider/local/local-provider.js";
 import { PaintPool } from "../adapters/provider/local/paint-pool.js";
 import { ReferenceImages } from "../adapters/provider/local/reference-images.js";
 import { PublicFetch } from "../adapters/provider/public-fetch.js";
+import { ReplicateProvider } from "../adapters/provider/replicate/replicate-provider.js";
+import { SkyboxProvider } from "../adapters/provider/skybox/skybox-provider.js";
+import { UpstreamHttp } from "../adapters/provider/upstream-http.js";
 import { InProcessTaskSignals } from "../adapters/scheduling/in-process-task-signals.js";
 import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import { NodeSecrets } from "../adapters/system/node-secrets.js";
@@ -72,9 +76,17 @@ export const provideAdapters = (container: Container): void => {
   provide(
     container,
     T.publicFetch,
-    [],
-    () => new PublicFetch(),
+    [T.config],
+    // The embedded provider fetches what customers name, so nothing is exempt there.
+    ({ provider }) => new PublicFetch(provider.kind === "local" ? [] : [provider.baseUrl]),
     (publicFetch) => publicFetch.close(),
+  );
+  provide(
+    container,
+    T.upstreamHttp,
+    [],
+    () => new UpstreamHttp(),
+    (http) => http.close(),
   );
   provide(
     container,
@@ -86,16 +98,27 @@ export const provideAdapters = (container: Container): void => {
   provide(
     container,
     T.provider,
-    [T.config, T.clock, T.storage, T.publicFetch, T.paintPool],
-    ({ dataDir, publicUrl, localProviderDelayMilliseconds }, clock, storage, publicFetch, pool) =>
-      new LocalProvider(
-        clock,
-        new ReferenceImages(storage, publicFetch),
-        pool,
-        join(dataDir, "local-provider"),
-        publicUrl,
-        localProviderDelayMilliseconds,
-      ),
+    [T.config, T.clock, T.storage, T.publicFetch, T.paintPool, T.upstreamHttp, T.logger],
+    (config, clock, storage, publicFetch, pool, http, logger) => {
+      const { provider } = config;
+      if (provider.kind === "local") {
+        const references = new ReferenceImages(storage, publicFetch);
+        const folder = join(config.dataDir, "local-provider");
+        return new LocalProvider(clock, references, pool, folder, config.publicUrl, provider.delayMilliseconds);
+      }
+      const warn = (message: string) => logger.warn({ event: "provider_surprise", provider: provider.kind }, message);
+      const outside = [http, publicFetch, storage, clock, warn] as const;
+      const { submitTimeoutMilliseconds, generationDeadlineMilliseconds } = config;
+      const times = { submitTimeoutMilliseconds, generationDeadlineMilliseconds };
+      switch (provider.kind) {
+        case "skybox":
+          return new SkyboxProvider({ ...provider, ...times }, ...outside);
+        case "replicate":
+          return new ReplicateProvider({ ...provider, ...times }, ...outside);
+        case "fal":
+          return new FalProvider({ ...provider, ...times }, ...outside);
+      }
+    },
   );
 };
 

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { HttpServer } from "../adapters/http/http-server.js";
 import { RequestObserver } from "../adapters/observability/request-observer.js";
 import type { Database } from "../adapters/persistence/database.js";
+import { LocalProvider } from "../adapters/provider/local/local-provider.js";
 import { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import { tlsCertificate } from "../adapters/storage/tls-certificate.js";
@@ -27,7 +28,11 @@ export const provideServer = (container: Container): void => {
           { name: "settle", cron: "* * * * * *", run: settle },
           { name: "keep", cron: "* * * * * *", run: keep },
           { name: "sweep", cron: "*/5 * * * * *", run: sweep },
-          { name: "clean", cron: "0 0 * * * *", run: () => Promise.all([provider.clean(), rateLimits.clean?.()]) },
+          {
+            name: "clean",
+            cron: "0 0 * * * *",
+            run: () => Promise.all([provider instanceof LocalProvider && provider.clean(), rateLimits.clean?.()]),
+          },
         ],
         clock,
         (work, error) => {
@@ -92,7 +97,7 @@ export const provideServer = (container: Container): void => {
           pages,
           storage,
           assets: storage instanceof FilesystemObjectStorage ? storage : undefined,
-          temporaryImage: (name) => provider.temporaryImage(name),
+          temporaryImage: provider instanceof LocalProvider ? (name) => provider.temporaryImage(name) : undefined,
           mcpPackage: await packedMcpServer(publicUrl),
           checks: async () => [await checkDatabase(database, logger)],
           metrics: () => metrics.text(),

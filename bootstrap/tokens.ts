@@ -2,9 +2,9 @@ import type { Logger } from "pino";
 import type { HttpServer } from "../adapters/http/http-server.js";
 import type { Metrics } from "../adapters/observability/metrics.js";
 import type { Database } from "../adapters/persistence/database.js";
-import type { LocalProvider } from "../adapters/provider/local/local-provider.js";
 import type { PaintPool } from "../adapters/provider/local/paint-pool.js";
 import type { PublicFetch } from "../adapters/provider/public-fetch.js";
+import type { UpstreamHttp } from "../adapters/provider/upstream-http.js";
 import type { InProcessTaskSignals } from "../adapters/scheduling/in-process-task-signals.js";
 import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
@@ -17,6 +17,7 @@ import type { openAccount } from "../application/open-account.js";
 import type { payOrder } from "../application/pay-order.js";
 import type { AccountStore } from "../application/ports/account-store.js";
 import type { Clock } from "../application/ports/clock.js";
+import type { GenerationProvider } from "../application/ports/generation-provider.js";
 import type { Ids } from "../application/ports/ids.js";
 import type { Imaging } from "../application/ports/imaging.js";
 import type { Payments } from "../application/ports/payments.js";
@@ -54,7 +55,8 @@ export const T = {
 
   publicFetch: token<PublicFetch>("PublicFetch"),
   paintPool: token<PaintPool>("PaintPool"),
-  provider: token<LocalProvider>("GenerationProvider"),
+  upstreamHttp: token<UpstreamHttp>("UpstreamHttp"),
+  provider: token<GenerationProvider>("GenerationProvider"),
 
   createPanorama: token<CreatePanorama>("createPanorama"),
   settle: token<() => Promise<number>>("settleSubmittedTasks"),

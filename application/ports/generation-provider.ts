@@ -1,5 +1,6 @@
 import type { Result } from "neverthrow";
 import type { CreationRequest } from "../../domain/creation-request.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { TaskId } from "../../domain/task-id.js";
 
 /** What is asked of the provider; `taskId` is our mark on the upstream task, by which `search` finds it. */
@@ -32,11 +33,16 @@ export interface GenerationProvider {
   readonly name: string;
   /** Milliseconds between two looks at one upstream task. */
   readonly pollMilliseconds: number;
+  /** Refuses, at once and without asking anybody, what this provider can never make: nothing is held or sent for it. */
+  canMake(request: CreationRequest): Result<void, InvalidRequest>;
   /** Starts one generation, at most once: never sends the call again by itself. Gives the upstream task id. */
   submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>>;
   look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>>;
   /** The id of the upstream task that carries our mark, if there is one. */
   search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>>;
-  /** The bytes behind the temporary URL of a finished generation, whatever they are. */
-  download(temporaryUrl: string): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>>;
+  /** The bytes behind the temporary URL of a finished generation, whatever they are, or behind a fresh one. */
+  download(
+    temporaryUrl: string,
+    upstreamTaskId: string,
+  ): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>>;
 }

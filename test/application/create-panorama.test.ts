@@ -1,3 +1,4 @@
+import { err } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { credits } from "../../domain/credits.js";
 import type { IdempotencyKey } from "../../domain/idempotency.js";
@@ -29,6 +30,18 @@ describe("a creation", () => {
     expect(await world.accounts.credits(owner)).toBe(100 - cost);
     expect(await world.tasks.find(task.id, owner)).toEqual(task);
     expect(world.reporter.events).toEqual([{ kind: "task_submitted", taskId: task.id, upstreamTaskId: "upstream-1" }]);
+  });
+
+  it("that the provider can never make is refused before credits are held, and the provider is not asked", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const impossible = { kind: "invalid_request", message: "image_urls: must have an item." } as const;
+    world.provider.makes = err(impossible);
+
+    expect((await world.createPanorama(owner, lake))._unsafeUnwrapErr()).toEqual(impossible);
+    expect(await world.accounts.credits(owner)).toBe(100);
+    expect(await world.accounts.ledger(owner)).toHaveLength(1);
+    expect(world.provider.started).toBe(0);
   });
 
   it("is refused without enough credits, and the provider is not asked", async () => {

@@ -18,10 +18,10 @@ describe("the configuration", () => {
         referenceUrl: "https://localhost:8443/assets",
         tlsPort: 8443,
       },
+      provider: { kind: "local", delayMilliseconds: 1_500 },
       submitTimeoutMilliseconds: 30_000,
       generationDeadlineMilliseconds: 600_000,
       leaseMilliseconds: 60_000,
-      localProviderDelayMilliseconds: 1_500,
       stripe: undefined,
       demo: true,
       logLevel: "info",
@@ -79,7 +79,54 @@ describe("the configuration", () => {
     expect(readConfig({ STORAGE: "gcs" })._unsafeUnwrapErr()).toContain("GCS_BUCKET");
   });
 
+  it("asks a real provider if it is told which, and has its key", () => {
+    expect(valid({ PROVIDER: "skybox", SKYBOX_API_KEY: "key" }).provider).toEqual({
+      kind: "skybox",
+      apiKey: "key",
+      baseUrl: "https://backend.blockadelabs.com/api/v1",
+      pollMilliseconds: 3_000,
+      styleId: 67,
+    });
+    expect(
+      valid({ PROVIDER: "replicate", REPLICATE_API_KEY: "r8", REPLICATE_BASE_URL: "http://localhost:1/v1/" }).provider,
+    ).toMatchObject({ baseUrl: "http://localhost:1/v1", model: "igorriti/flux-360" });
+    expect(valid({ PROVIDER: "fal", FAL_API_KEY: "id:secret", PROVIDER_POLL_MS: "500" }).provider).toMatchObject({
+      pollMilliseconds: 500,
+      model: { id: "fal-ai/hunyuan_world" },
+    });
+    expect(
+      valid({
+        PROVIDER: "fal",
+        FAL_API_KEY: "id:secret",
+        FAL_MODEL: "fal-ai/flux-lora",
+        FAL_LORA_URL: "https://weights.example/360.safetensors",
+      }).provider,
+    ).toMatchObject({ model: { id: "fal-ai/flux-lora", loraUrl: "https://weights.example/360.safetensors" } });
+  });
+
   it.each([
+    ["SKYBOX_API_KEY", { PROVIDER: "skybox" }],
+    ["REPLICATE_API_KEY", { PROVIDER: "replicate", REPLICATE_API_KEY: "" }],
+    ["FAL_API_KEY", { PROVIDER: "fal" }],
+    ["FAL_LORA_URL", { PROVIDER: "fal", FAL_API_KEY: "id:secret", FAL_MODEL: "fal-ai/flux-lora" }],
+  ])("says that %s is missing", (name, environment) => {
+    expect(readConfig(environment)._unsafeUnwrapErr()).toContain(`needs ${name}`);
+  });
+
+  it("does not repeat a key that it cannot use", () => {
+    const message = readConfig({ PROVIDER: "fal", FAL_API_KEY: "geheim secret" })._unsafeUnwrapErr();
+    expect(message).toContain("FAL_API_KEY");
+    expect(message).not.toContain("geheim");
+  });
+
+  it.each([
+    ["PROVIDER", "midjourney"],
+    ["PROVIDER_POLL_MS", "0"],
+    ["SKYBOX_STYLE_ID", "photoreal"],
+    ["SKYBOX_BASE_URL", "backend.blockadelabs.com"],
+    ["REPLICATE_MODEL", "flux-360"],
+    ["FAL_MODEL", "fal-ai/unknown"],
+    ["FAL_LORA_URL", "http://weights.example/360"],
     ["STORAGE", "s3"],
     ["GCS_BUCKET", "My Bucket"],
     ["GCS_PUBLIC_URL", "http://cdn.example"],

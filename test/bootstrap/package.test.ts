@@ -33,8 +33,9 @@ const tasks: Pick<TaskStore, "open" | "move"> = {
     return ok(undefined);
   },
 };
-const provider: Pick<GenerationProvider, "submit" | "pollMilliseconds"> = {
+const provider: Pick<GenerationProvider, "canMake" | "submit" | "pollMilliseconds"> = {
   pollMilliseconds: 1000,
+  canMake: () => ok(undefined),
   submit: async () => ok("upstream"),
 };
 let number = 0;

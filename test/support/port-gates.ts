@@ -6,6 +6,9 @@ export class ConnectionLost extends Error {}
 
 type Waiting = { readonly losable: boolean; readonly go: (fate: Fate) => Promise<void> };
 
+/** What a port answers without waiting for anything. */
+const INSTANT: ReadonlySet<string | symbol> = new Set(["canMake"]);
+
 /**
  * Halts every call of the ports that are behind it until the test lets it go on: so a test decides how the steps of
  * concurrent use cases interleave, at every point at which they wait. A use case whose calls are never let go on again
@@ -24,6 +27,7 @@ export class PortGates {
       get: (target, name) => {
         const member: unknown = Reflect.get(target, name);
         if (typeof member !== "function") return member;
+        if (INSTANT.has(name)) return member.bind(target);
         return (...args: unknown[]) => this.halt(losable, () => member.apply(target, args));
       },
     });

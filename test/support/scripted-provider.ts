@@ -8,6 +8,7 @@ import type {
   ResultGone,
   SubmissionFailure,
 } from "../../application/ports/generation-provider.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { image } from "./fake-imaging.js";
 
@@ -40,6 +41,7 @@ export class ScriptedProvider implements GenerationProvider {
   readonly name = "scripted";
   readonly pollMilliseconds = 5_000;
   script: Script;
+  makes: Result<void, InvalidRequest> = ok(undefined);
 
   private readonly upstream = new Map<string, { readonly taskId: TaskId; progress: Progress }>();
   private readonly held = new Map<keyof Script, Promise<void>>();
@@ -75,6 +77,10 @@ export class ScriptedProvider implements GenerationProvider {
 
   get started(): number {
     return this.upstream.size;
+  }
+
+  canMake(): Result<void, InvalidRequest> {
+    return this.makes;
   }
 
   async submit({ taskId }: GenerationOrder): Promise<Result<string, SubmissionFailure>> {

@@ -11,6 +11,7 @@ import type {
   ResultGone,
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
+import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { RESOLUTIONS } from "../../../domain/resolution.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { type Job, JobFolder } from "./job-folder.js";
@@ -60,6 +61,10 @@ export class LocalProvider implements GenerationProvider {
     this.folder = new JobFolder(folder);
     this.temporaryUrlPrefix = `${publicUrl}/generations/`;
     this.delayMilliseconds = delayMilliseconds;
+  }
+
+  canMake(): Result<void, InvalidRequest> {
+    return ok(undefined);
   }
 
   async submit({ taskId, request }: GenerationOrder): Promise<Result<string, SubmissionFailure>> {

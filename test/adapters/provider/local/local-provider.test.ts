@@ -9,6 +9,7 @@ import { ReferenceImages } from "../../../../adapters/provider/local/reference-i
 import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
 import { referenceImageName } from "../../../../domain/object-name.js";
 import { aCreationRequest, taskId } from "../../../support/builders.js";
+import { type Destiny, generationProviderContract } from "../../../support/contracts/generation-provider-contract.js";
 import { HandClock } from "../../../support/hand-clock.js";
 import { MemoryObjectStorage } from "../../../support/memory/memory-object-storage.js";
 
@@ -21,6 +22,13 @@ let provider: LocalProvider;
 
 const aProvider = (paintPool: PaintPool = pool): LocalProvider =>
   new LocalProvider(clock, new ReferenceImages(storage, publicFetch), paintPool, folder, "https://p.example", 1500);
+
+const TRIGGERS: Record<Destiny, string> = {
+  succeed: "",
+  fail: "test:fail",
+  "be refused": "test:reject",
+  expire: "test:expired",
+};
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "local-provider-"));
@@ -36,6 +44,20 @@ afterEach(async () => {
 afterAll(async () => {
   await Promise.all([pool.close(), publicFetch.close()]);
 });
+
+generationProviderContract(async () => ({
+  provider,
+  searchable: true,
+  order: (n, destiny) => ({
+    taskId: taskId(n),
+    request: aCreationRequest({ prompt: `a lake ${TRIGGERS[destiny]}` }),
+  }),
+  allEnded: async () => {
+    await provider.idle();
+    await clock.advance(1500);
+  },
+  close: async () => {},
+}));
 
 const anOrder = (prompt: string | undefined, more: Readonly<Record<string, unknown>> = {}) => ({
   taskId: taskId(1),

@@ -1,0 +1,177 @@
+import { err, ok, type Result } from "neverthrow";
+import { z } from "zod";
+import type { Clock } from "../../../application/ports/clock.js";
+import type {
+  GeneratedImage,
+  GenerationOrder,
+  GenerationProvider,
+  Progress,
+  ProviderUnavailable,
+  ResultGone,
+  SubmissionFailure,
+} from "../../../application/ports/generation-provider.js";
+import type { ObjectStorage } from "../../../application/ports/object-storage.js";
+import type { CreationRequest } from "../../../domain/creation-request.js";
+import type { InvalidRequest } from "../../../domain/invalid-request.js";
+import { Doubts } from "../doubts.js";
+import { downloadResult } from "../download-result.js";
+import { failureInOurWords } from "../failure-in-our-words.js";
+import { jsonOf, meaningOf, ProviderApi, unavailable } from "../provider-api.js";
+import type { PublicFetch } from "../public-fetch.js";
+import { succeededWith } from "../succeeded-with.js";
+import { UnknownStatuses } from "../unknown-statuses.js";
+import type { Answer, UpstreamHttp } from "../upstream-http.js";
+import { type FalModel, falInput, falModelCanMake } from "./fal-models.js";
+
+export type FalSettings = {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  readonly pollMilliseconds: number;
+  readonly submitTimeoutMilliseconds: number;
+  /** What has not started by then is given up by the provider, so that it is not paid for. */
+  readonly generationDeadlineMilliseconds: number;
+  readonly model: FalModel;
+};
+
+const createdSchema = z.object({
+  request_id: z.string().min(1),
+  status_url: z.string(),
+  response_url: z.string(),
+});
+const statusSchema = z.object({
+  status: z.string(),
+  error: z.unknown().optional(),
+  error_type: z.unknown().optional(),
+});
+const image = z.object({ url: z.string() });
+const resultSchema = z.union([
+  z.object({ image }),
+  z
+    .object({ images: z.tuple([image], image), has_nsfw_concepts: z.array(z.boolean()).nullish() })
+    .transform(({ images: [first], has_nsfw_concepts }) => ({
+      image: first,
+      blackened: has_nsfw_concepts?.[0] === true,
+    })),
+]);
+
+/** What the model itself, or the machine that ran it, answered: nothing on the way there writes this. */
+const modelErrorSchema = z.union([z.object({ detail: z.array(z.unknown()) }), z.object({ error_type: z.string() })]);
+
+/** Of a result that cannot be fetched now: our key, our pace or the way there, not the generation. */
+const NOT_THE_RESULTS_OWN = new Set([401, 402, 403, 408, 429]);
+
+/** fal's queue. It keeps no mark of ours and has no list of tasks, so a lost submission cannot be found again. */
+export class FalProvider implements GenerationProvider {
+  readonly name = "fal";
+  readonly pollMilliseconds: number;
+  private readonly api: ProviderApi;
+  private readonly storage: ObjectStorage;
+  private readonly publicFetch: PublicFetch;
+  private readonly model: FalModel;
+  private readonly startWithinSeconds: number;
+  private readonly doubts: Doubts;
+  private readonly unknownStatuses: UnknownStatuses;
+
+  constructor(
+    settings: FalSettings,
+    http: UpstreamHttp,
+    publicFetch: PublicFetch,
+    storage: ObjectStorage,
+    clock: Clock,
+    warn: (message: string) => void,
+  ) {
+    const { apiKey, baseUrl, submitTimeoutMilliseconds, generationDeadlineMilliseconds } = settings;
+    this.pollMilliseconds = settings.pollMilliseconds;
+    this.model = settings.model;
+    this.startWithinSeconds = Math.ceil(generationDeadlineMilliseconds / 1000);
+    const authorization = { authorization: `Key ${apiKey}` };
+    this.api = new ProviderApi(http, clock, { baseUrl, authorization, submitTimeoutMilliseconds, pauseSeconds: 10 });
+    this.publicFetch = publicFetch;
+    this.storage = storage;
+    this.doubts = new Doubts(clock);
+    this.unknownStatuses = new UnknownStatuses(warn);
+  }
+
+  canMake(request: CreationRequest): Result<void, InvalidRequest> {
+    return falModelCanMake(this.model, request);
+  }
+
+  /** The upstream task id is the paths of status and result as fal gives them: they leave out parts of the model's name. */
+  async submit({ request }: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
+    const headers = { "x-fal-request-timeout": String(this.startWithinSeconds) };
+    const prepare = () => falInput(this.model, request, this.storage);
+    const created = await this.api.create(`/${this.model.id}`, prepare, headers);
+    return created.andThen(({ body }) => {
+      const { data } = createdSchema.safeParse(body);
+      if (data === undefined) return err(unclear("the answer has no task id or addresses"));
+      const paths = [this.api.pathOf(data.status_url), this.api.pathOf(data.response_url)];
+      return paths.every((path) => path !== undefined && !path.includes(" "))
+        ? ok(paths.join(" "))
+        : err(unclear("the task's addresses are not below FAL_BASE_URL"));
+    });
+  }
+
+  async look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
+    const [statusPath = "", responsePath = ""] = upstreamTaskId.split(" ");
+    // An id that another provider gave, before the operator changed PROVIDER, would lead elsewhere.
+    if (!statusPath.startsWith("/") || !responsePath.startsWith("/"))
+      return ok({ state: "failed", reason: "this is no task of fal" });
+    const answer = await this.api.read(`${statusPath}?logs=0`);
+    if (answer.isOk() && answer.value.status === 404) {
+      const believed = this.doubts.believed(upstreamTaskId);
+      return ok(believed ? { state: "failed", reason: "the provider does not know the task" } : { state: "running" });
+    }
+    const body = answer.andThen(jsonOf);
+    if (body.isErr()) return err(body.error);
+    const { data } = statusSchema.safeParse(body.value);
+    if (data === undefined) return err(unavailable("the answer is not a status"));
+    switch (data.status) {
+      case "COMPLETED":
+        if (data.error || data.error_type) return ok(failed(data));
+        return (await this.api.read(responsePath)).andThen((result) => this.resultOf(upstreamTaskId, result));
+      case "IN_QUEUE":
+      case "IN_PROGRESS":
+        break;
+      default:
+        this.unknownStatuses.meet(this.name, data.status);
+    }
+    this.doubts.settle(upstreamTaskId);
+    return ok({ state: "running" });
+  }
+
+  async search(): Promise<Result<string | undefined, ProviderUnavailable>> {
+    return err(unavailable("fal has no list of tasks to search"));
+  }
+
+  async download(
+    temporaryUrl: string,
+    upstreamTaskId: string,
+  ): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>> {
+    return downloadResult(this.publicFetch, temporaryUrl, () => this.look(upstreamTaskId));
+  }
+
+  /** The result replays the model's own status; `COMPLETED` is said of failures as well. */
+  private resultOf(id: string, answer: Answer): Result<Progress, ProviderUnavailable> {
+    const { status } = answer;
+    if ((status >= 500 || status === 404) && !modelErrorSchema.safeParse(answer.body).success) {
+      // From the model or from something on the way: believed when it stays.
+      return this.doubts.believed(id) ? ok(failed(answer.body, status)) : err(unavailable(meaningOf(answer)));
+    }
+    if (NOT_THE_RESULTS_OWN.has(status)) return err(unavailable(meaningOf(answer)));
+    if (status >= 400) return ok(failed(answer.body, status));
+    return jsonOf(answer).andThen((body) => {
+      this.doubts.settle(id);
+      const { data } = resultSchema.safeParse(body);
+      if (data === undefined) return ok<Progress>({ state: "failed", reason: "the result has no image" });
+      if ("blackened" in data && data.blackened) return ok<Progress>(failed("nsfw"));
+      return ok(succeededWith(data.image.url));
+    });
+  }
+}
+
+const unclear = (reason: string): SubmissionFailure => ({ kind: "unknown", reason });
+
+const failed = (body: unknown, status?: number): Progress => ({
+  state: "failed",
+  reason: failureInOurWords(status === undefined ? "COMPLETED with an error" : `COMPLETED with status ${status}`, body),
+});

@@ -1,0 +1,198 @@
+import { err, ok, type Result } from "neverthrow";
+import { z } from "zod";
+import type { Clock } from "../../../application/ports/clock.js";
+import type {
+  GeneratedImage,
+  GenerationOrder,
+  GenerationProvider,
+  Progress,
+  ProviderUnavailable,
+  ResultGone,
+  SubmissionFailure,
+} from "../../../application/ports/generation-provider.js";
+import type { ObjectStorage } from "../../../application/ports/object-storage.js";
+import type { InvalidRequest } from "../../../domain/invalid-request.js";
+import type { PixelSize, Resolution } from "../../../domain/resolution.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { Doubts } from "../doubts.js";
+import { downloadResult } from "../download-result.js";
+import { failureInOurWords } from "../failure-in-our-words.js";
+import { ownImage } from "../own-image.js";
+import { panoramaCanvas } from "../panorama-canvas.js";
+import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
+import type { PublicFetch } from "../public-fetch.js";
+import { seedOf } from "../seed-of.js";
+import { succeededWith } from "../succeeded-with.js";
+import { UnknownStatuses } from "../unknown-statuses.js";
+import type { UpstreamHttp } from "../upstream-http.js";
+
+/** The word that FLUX models of the platform's trainer are trained on, and what the picture is to be. */
+const PROMPT_PREFIX = "TOK, 360 degree equirectangular panorama, seamless";
+/** The largest 2:1 size that these models make; multiples of 16. */
+const LARGEST: PixelSize = { widthPixels: 1440, heightPixels: 720 };
+const SIZES: Record<Resolution, PixelSize> = {
+  "1k": { widthPixels: 1024, heightPixels: 512 },
+  "2k": LARGEST,
+  "4k": LARGEST,
+};
+const CANCEL_AFTER_SECONDS_MIN = 5;
+const SEARCHED_PAGES_MAX = 5;
+
+export type ReplicateSettings = {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  readonly pollMilliseconds: number;
+  readonly submitTimeoutMilliseconds: number;
+  /** After this time the provider ends a prediction by itself, so that one nobody waits for costs no more. */
+  readonly generationDeadlineMilliseconds: number;
+  /** `owner/name`, or `owner/name:version`. */
+  readonly model: string;
+};
+
+const createdSchema = z.object({ id: z.string().min(1) });
+const predictionSchema = z.object({
+  status: z.string(),
+  output: z.unknown().optional(),
+  error: z.unknown().optional(),
+  data_removed: z.boolean().nullish(),
+});
+const listSchema = z.object({
+  results: z.array(z.object({ id: z.string(), input: z.object({ seed: z.unknown().optional() }).nullish() })),
+  next: z.string().nullish(),
+});
+
+/**
+ * Replicate, with a FLUX.1 LoRA that the platform's trainer has made for panoramas: from a prompt and at most one
+ * picture. The seed carries our mark.
+ */
+export class ReplicateProvider implements GenerationProvider {
+  readonly name = "replicate";
+  readonly pollMilliseconds: number;
+  private readonly api: ProviderApi;
+  private readonly storage: ObjectStorage;
+  private readonly publicFetch: PublicFetch;
+  private readonly model: string;
+  private readonly cancelAfterSeconds: number;
+  private readonly doubts: Doubts;
+  private readonly unknownStatuses: UnknownStatuses;
+
+  constructor(
+    settings: ReplicateSettings,
+    http: UpstreamHttp,
+    publicFetch: PublicFetch,
+    storage: ObjectStorage,
+    clock: Clock,
+    warn: (message: string) => void,
+  ) {
+    const { apiKey, baseUrl, submitTimeoutMilliseconds, generationDeadlineMilliseconds } = settings;
+    this.pollMilliseconds = settings.pollMilliseconds;
+    this.model = settings.model;
+    this.cancelAfterSeconds = Math.max(CANCEL_AFTER_SECONDS_MIN, Math.ceil(generationDeadlineMilliseconds / 1000));
+    const authorization = { authorization: `Bearer ${apiKey}` };
+    this.api = new ProviderApi(http, clock, { baseUrl, authorization, submitTimeoutMilliseconds, pauseSeconds: 30 });
+    this.publicFetch = publicFetch;
+    this.storage = storage;
+    this.doubts = new Doubts(clock);
+    this.unknownStatuses = new UnknownStatuses(warn);
+  }
+
+  canMake(): Result<void, InvalidRequest> {
+    return ok(undefined);
+  }
+
+  async submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
+    const headers = { "cancel-after": `${this.cancelAfterSeconds}s` };
+    const prepare = async () => (await this.inputOf(order)).map((input) => ({ version: this.model, input }));
+    const created = await this.api.create("/predictions", prepare, headers);
+    return created.andThen(({ body }) => {
+      const { data } = createdSchema.safeParse(body);
+      return data === undefined
+        ? err<string, SubmissionFailure>({ kind: "unknown", reason: "the answer has no task id" })
+        : ok(data.id);
+    });
+  }
+
+  async look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
+    const answer = await this.api.read(`/predictions/${encodeURIComponent(upstreamTaskId)}`);
+    if (answer.isOk() && answer.value.status === 404) {
+      const believed = this.doubts.believed(upstreamTaskId);
+      return ok(believed ? { state: "failed", reason: "the provider does not know the task" } : { state: "running" });
+    }
+    return answer.andThen(jsonOf).andThen((body) => {
+      const { data } = predictionSchema.safeParse(body);
+      if (data === undefined) return err(unavailable("the answer is not a prediction"));
+      this.doubts.settle(upstreamTaskId);
+      return ok(this.progressOf(data));
+    });
+  }
+
+  async search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>> {
+    const seed = seedOf(taskId);
+    let path: string | undefined = "/predictions";
+    for (let page = 0; page < SEARCHED_PAGES_MAX && path !== undefined; page += 1) {
+      const answer: Result<unknown, ProviderUnavailable> = await this.api.insist(path);
+      if (answer.isErr()) return err(answer.error);
+      const { data: list } = listSchema.safeParse(answer.value);
+      if (list === undefined) return err(unavailable("the answer is not a list of predictions"));
+      const found = list.results.find(({ input }) => input?.seed === seed);
+      if (found !== undefined) return ok(found.id);
+      if (!list.next) return ok(undefined);
+      path = this.api.pathOf(list.next);
+    }
+    return err(unavailable("the task is not among the newest ones of the provider"));
+  }
+
+  async download(
+    temporaryUrl: string,
+    upstreamTaskId: string,
+  ): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>> {
+    return downloadResult(this.publicFetch, temporaryUrl, () => this.look(upstreamTaskId));
+  }
+
+  private async inputOf({ taskId, request }: GenerationOrder): Promise<Result<object, string>> {
+    const { widthPixels, heightPixels } = SIZES[request.resolution];
+    const input = {
+      prompt: request.prompt === undefined ? PROMPT_PREFIX : `${PROMPT_PREFIX}, ${request.prompt}`,
+      aspect_ratio: "custom",
+      width: widthPixels,
+      height: heightPixels,
+      // Must be off for a size of one's own.
+      go_fast: false,
+      num_outputs: 1,
+      output_format: "png",
+      seed: seedOf(taskId),
+    };
+    const [url] = request.imageUrls;
+    if (url === undefined) return ok(input);
+    return (await this.imageInput(url)).map((image) => ({ ...input, image }));
+  }
+
+  private async imageInput(url: string): Promise<Result<string, string>> {
+    const own = await ownImage(this.storage, url);
+    if (own.isErr()) return err(own.error);
+    if (own.value === undefined) return ok(url);
+    // The result has the shape of the picture that is given.
+    return (await panoramaCanvas(own.value)).map((canvas) => `data:image/jpeg;base64,${canvas.toString("base64")}`);
+  }
+
+  private progressOf({ status, output, error, data_removed }: z.infer<typeof predictionSchema>): Progress {
+    switch (status) {
+      case "succeeded": {
+        const url: unknown = Array.isArray(output) ? output[0] : output;
+        if (typeof url === "string") return succeededWith(url);
+        const reason = data_removed === true ? "the result has been removed already" : "there is no result";
+        return { state: "failed", reason };
+      }
+      case "failed":
+      case "canceled":
+      case "aborted":
+        return { state: "failed", reason: failureInOurWords(status, error) };
+      case "starting":
+      case "processing":
+        return { state: "running" };
+      default:
+        this.unknownStatuses.meet(this.name, status);
+        return { state: "running" };
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import { err, ok, type Result } from "neverthrow";
+import { z } from "zod";
+import type { Clock } from "../../../application/ports/clock.js";
+import type {
+  GeneratedImage,
+  GenerationOrder,
+  GenerationProvider,
+  Progress,
+  ProviderUnavailable,
+  ResultGone,
+  SubmissionFailure,
+} from "../../../application/ports/generation-provider.js";
+import type { ObjectStorage } from "../../../application/ports/object-storage.js";
+import type { CreationRequest } from "../../../domain/creation-request.js";
+import { type InvalidRequest, invalidRequest } from "../../../domain/invalid-request.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { Doubts } from "../doubts.js";
+import { downloadResult } from "../download-result.js";
+import { failureInOurWords } from "../failure-in-our-words.js";
+import { ownImage } from "../own-image.js";
+import { panoramaCanvas } from "../panorama-canvas.js";
+import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
+import type { PublicFetch } from "../public-fetch.js";
+import { seedOf } from "../seed-of.js";
+import { succeededWith } from "../succeeded-with.js";
+import { UnknownStatuses } from "../unknown-statuses.js";
+import type { UpstreamHttp } from "../upstream-http.js";
+
+const PROMPT_CHARACTERS_MAX = 2000;
+const NEUTRAL_PROMPT = "a photorealistic panorama of the place in the picture";
+/** The documentation and its users disagree about which end is strong; in the middle both are right. */
+const INIT_STRENGTH = 0.5;
+const SEARCHED_PAGES_MAX = 5;
+const PAGE_SIZE = 100;
+
+export type SkyboxSettings = {
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  readonly pollMilliseconds: number;
+  readonly submitTimeoutMilliseconds: number;
+  /** Selects the model as well. */
+  readonly styleId: number;
+};
+
+const idSchema = z.union([z.number(), z.string().min(1)]).transform(String);
+const createdSchema = z.object({ id: idSchema });
+const refusalSchema = z.object({ error: z.unknown().refine(Boolean) });
+const generationSchema = z.object({
+  status: z.string(),
+  file_url: z.string().nullish(),
+  error_message: z.unknown().optional(),
+});
+/** The documentation wraps it in `request`, the Unity client also knows `imagine`, a creation gives it bare. */
+const lookedSchema = z.union([
+  z.object({ request: generationSchema }).transform(({ request }) => request),
+  z.object({ imagine: generationSchema }).transform(({ imagine }) => imagine),
+  generationSchema,
+]);
+const listSchema = z.object({
+  data: z.array(z.object({ id: idSchema, seed: z.number().nullish() })),
+  has_more: z.boolean().optional(),
+});
+
+/**
+ * Skybox AI by Blockade Labs: panoramas of 4096 or 8192 pixels, from a prompt and at most one picture. It has no field
+ * for our mark, so the seed carries it.
+ */
+export class SkyboxProvider implements GenerationProvider {
+  readonly name = "skybox";
+  readonly pollMilliseconds: number;
+  private readonly api: ProviderApi;
+  private readonly storage: ObjectStorage;
+  private readonly publicFetch: PublicFetch;
+  private readonly styleId: number;
+  private readonly doubts: Doubts;
+  private readonly unknownStatuses: UnknownStatuses;
+
+  constructor(
+    settings: SkyboxSettings,
+    http: UpstreamHttp,
+    publicFetch: PublicFetch,
+    storage: ObjectStorage,
+    clock: Clock,
+    warn: (message: string) => void,
+  ) {
+    const { apiKey, baseUrl, submitTimeoutMilliseconds } = settings;
+    this.pollMilliseconds = settings.pollMilliseconds;
+    this.styleId = settings.styleId;
+    const authorization = { "x-api-key": apiKey };
+    this.api = new ProviderApi(http, clock, { baseUrl, authorization, submitTimeoutMilliseconds, pauseSeconds: 10 });
+    this.publicFetch = publicFetch;
+    this.storage = storage;
+    this.doubts = new Doubts(clock);
+    this.unknownStatuses = new UnknownStatuses(warn);
+  }
+
+  canMake({ prompt }: CreationRequest): Result<void, InvalidRequest> {
+    return [...(prompt ?? "")].length > PROMPT_CHARACTERS_MAX
+      ? err(invalidRequest(`prompt: must have at most ${PROMPT_CHARACTERS_MAX} characters.`))
+      : ok(undefined);
+  }
+
+  async submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
+    const created = await this.api.create("/skybox", () => this.inputOf(order));
+    return created.andThen(({ body }) => {
+      if (refusalSchema.safeParse(body).success) return err(refused("the answer is an error"));
+      const { data } = createdSchema.safeParse(body);
+      return data === undefined ? err(unclear("the answer has no task id")) : ok(data.id);
+    });
+  }
+
+  async look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
+    const answer = await this.api.read(`/imagine/requests/${encodeURIComponent(upstreamTaskId)}`);
+    if (answer.isOk() && answer.value.status === 404) {
+      return ok(this.perhapsEarly(upstreamTaskId, "the provider does not know the task"));
+    }
+    return answer.andThen(jsonOf).andThen((body) => {
+      const { data } = lookedSchema.safeParse(body);
+      if (data === undefined) return err(unavailable("the answer is not a generation"));
+      return ok(this.progressOf(upstreamTaskId, data));
+    });
+  }
+
+  async search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>> {
+    const seed = seedOf(taskId);
+    for (let page = 0; page < SEARCHED_PAGES_MAX; page += 1) {
+      // What is called the offset is the number of a page.
+      const answer = await this.api.insist(`/imagine/myRequests?order=DESC&limit=${PAGE_SIZE}&offset=${page}`);
+      if (answer.isErr()) return err(answer.error);
+      const { data: list } = listSchema.safeParse(answer.value);
+      if (list === undefined) return err(unavailable("the answer is not a list of generations"));
+      const found = list.data.find((generation) => generation.seed === seed);
+      if (found !== undefined) return ok(found.id);
+      if (list.has_more !== true) return ok(undefined);
+    }
+    return err(unavailable("the task is not among the newest ones of the provider"));
+  }
+
+  async download(
+    temporaryUrl: string,
+    upstreamTaskId: string,
+  ): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>> {
+    return downloadResult(this.publicFetch, temporaryUrl, () => this.look(upstreamTaskId));
+  }
+
+  private async inputOf({ taskId, request }: GenerationOrder): Promise<Result<unknown, string>> {
+    const input = {
+      prompt: request.prompt ?? NEUTRAL_PROMPT,
+      skybox_style_id: this.styleId,
+      seed: seedOf(taskId),
+    };
+    const [url] = request.imageUrls;
+    if (url === undefined) return ok(input);
+    const image = await this.initImage(url);
+    return image.map((init_image) => ({ ...input, init_image, init_strength: INIT_STRENGTH }));
+  }
+
+  private async initImage(url: string): Promise<Result<string, string>> {
+    const own = await ownImage(this.storage, url);
+    if (own.isErr()) return err(own.error);
+    if (own.value === undefined) return ok(url);
+    return (await panoramaCanvas(own.value)).map((canvas) => canvas.toString("base64"));
+  }
+
+  private progressOf(id: string, { status, file_url, error_message }: z.infer<typeof generationSchema>): Progress {
+    if (status === "complete" && !file_url) return this.perhapsEarly(id, "complete, but without an image");
+    this.doubts.settle(id);
+    switch (status) {
+      case "complete":
+        return succeededWith(file_url ?? "");
+      case "abort":
+      case "error":
+        return { state: "failed", reason: failureInOurWords(status, error_message) };
+      case "pending":
+      case "dispatched":
+      case "processing":
+        return { state: "running" };
+      default:
+        this.unknownStatuses.meet(this.name, status);
+        return { state: "running" };
+    }
+  }
+
+  private perhapsEarly(id: string, reason: string): Progress {
+    return this.doubts.believed(id) ? { state: "failed", reason } : { state: "running" };
+  }
+}
+
+const refused = (reason: string): SubmissionFailure => ({ kind: "refused", reason });
+const unclear = (reason: string): SubmissionFailure => ({ kind: "unknown", reason });

@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { falInput, falModelCanMake } from "../../../../adapters/provider/fal/fal-models.js";
+import { aCreationRequest, taskId } from "../../../support/builders.js";
+import { remoteProviderContract } from "../../../support/contracts/remote-provider-contract.js";
+import { FAULTS, refuses } from "../../../support/faulty-server.js";
+import { HandClock } from "../../../support/hand-clock.js";
+import { MemoryObjectStorage } from "../../../support/memory/memory-object-storage.js";
+import { startFal } from "../../../support/providers-under-test.js";
+
+remoteProviderContract(startFal);
+
+let clock: HandClock;
+let fal: Awaited<ReturnType<typeof startFal>>;
+
+beforeEach(async () => {
+  clock = new HandClock();
+  fal = await startFal({ clock });
+});
+
+afterEach(() => fal.close());
+
+const PICTURE = "https://pictures.example/1.jpg";
+
+const submitted = async (): Promise<string> => {
+  const request = aCreationRequest({ prompt: undefined, image_urls: [PICTURE] });
+  return (await fal.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrap();
+};
+
+const looked = async (id: string) => (await fal.provider.look(id))._unsafeUnwrap();
+
+it("sends the picture, a prompt in any case, and how late a generation may start", async () => {
+  await submitted();
+  const [creation] = fal.fake.server.asked;
+  expect(creation?.path).toBe("/fal-ai/hunyuan_world");
+  expect(creation?.headers["x-fal-request-timeout"]).toBe("600");
+  expect(creation?.body).toEqual({ prompt: expect.stringMatching(/./), image_url: PICTURE });
+});
+
+it("goes where the answer says, for paths cannot be made of the model's name", async () => {
+  const id = await submitted();
+  expect(id).toBe("/fal-ai/hunyuan_world/requests/764cabcf-0/status /fal-ai/hunyuan_world/requests/764cabcf-0");
+  await looked(id);
+  expect(fal.fake.server.asked.slice(1).map(({ path }) => path)).toEqual(id.split(" "));
+});
+
+it("does not carry its key to addresses that are not the provider's", async () => {
+  const elsewhere = "http://127.0.0.1:1/fal-ai/x/requests/1";
+  const body = { request_id: "1", status_url: `${elsewhere}/status`, response_url: elsewhere };
+  fal.fake.faults.creates.push(refuses(200, {}, body));
+  const request = aCreationRequest({ image_urls: [PICTURE] });
+  expect((await fal.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr().kind).toBe("unknown");
+});
+
+it("takes no other provider's task for its own", async () => {
+  for (const id of ["46", "gm3qorzdhgbf", "@elsewhere.example/status /x", ""]) {
+    expect((await looked(id)).state).toBe("failed");
+  }
+  expect(fal.fake.server.asked).toEqual([]);
+});
+
+it.each([
+  ["image", "succeeded"],
+  ["images", "succeeded"],
+  ["black image", "failed"],
+  ["no image", "failed"],
+] as const)("reads a result with %s as %s", async (result, state) => {
+  fal.fake.result = result;
+  expect((await looked(await submitted())).state).toBe(state);
+});
+
+it("has failed when a completed request's result is the model's error", async () => {
+  const id = await submitted();
+  fal.fake.resultFaults.push(refuses(422, {}, { detail: [{ type: "image_too_large" }] }));
+  expect((await looked(id)).state).toBe("failed");
+  fal.fake.resultFaults.push(refuses(504, {}, { detail: "too late", error_type: "request_timeout" }));
+  expect((await looked(id)).state).toBe("failed");
+});
+
+it("believes a server's error instead of a result only when it stays for 60 seconds", async () => {
+  const id = await submitted();
+  fal.fake.resultFaults.push(FAULTS.failsBefore, refuses(404));
+  expect((await fal.provider.look(id)).isErr()).toBe(true);
+  expect((await fal.provider.look(id)).isErr()).toBe(true);
+  fal.fake.resultFaults.push(FAULTS.failsBefore, refuses(429, { "retry-after": "1" }));
+  expect((await fal.provider.look(id)).isErr()).toBe(true);
+  expect((await fal.provider.look(id)).isErr()).toBe(true);
+  await clock.advance(60_000);
+  fal.fake.resultFaults.push(FAULTS.failsBefore);
+  expect((await looked(id)).state).toBe("failed");
+  expect((await looked(id)).state).toBe("succeeded");
+});
+
+describe("what a model of fal can make", () => {
+  const hunyuan = { id: "fal-ai/hunyuan_world" } as const;
+  const flux = { id: "fal-ai/flux-lora", loraUrl: "https://weights.example/360.safetensors" } as const;
+  const fromText = aCreationRequest({ prompt: "a lake", resolution: "4k" });
+  const fromPicture = aCreationRequest({ image_urls: [PICTURE] });
+
+  it("hunyuan_world: nothing without a picture", () => {
+    expect(falModelCanMake(hunyuan, fromPicture).isOk()).toBe(true);
+    expect(falModelCanMake(hunyuan, fromText)._unsafeUnwrapErr()).toEqual({
+      kind: "invalid_request",
+      message: "image_urls: must have an item: this service makes panoramas from pictures only.",
+    });
+  });
+
+  it("flux-lora: nothing with one", async () => {
+    expect(falModelCanMake(flux, fromText).isOk()).toBe(true);
+    expect(falModelCanMake(flux, fromPicture)._unsafeUnwrapErr().message).toMatch(/^image_urls: must be empty/);
+    expect((await falInput(flux, fromText, new MemoryObjectStorage()))._unsafeUnwrap()).toEqual({
+      prompt: "360 degree equirectangular panorama, seamless, a lake",
+      image_size: { width: 2048, height: 1024 },
+      loras: [{ path: flux.loraUrl, scale: 1 }],
+      num_images: 1,
+      output_format: "png",
+    });
+  });
+});

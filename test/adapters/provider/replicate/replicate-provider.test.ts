@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { seedOf } from "../../../../adapters/provider/seed-of.js";
+import { aCreationRequest, taskId } from "../../../support/builders.js";
+import { remoteProviderContract } from "../../../support/contracts/remote-provider-contract.js";
+import { refuses } from "../../../support/faulty-server.js";
+import { HandClock } from "../../../support/hand-clock.js";
+import { startReplicate } from "../../../support/providers-under-test.js";
+
+remoteProviderContract(startReplicate);
+
+let clock: HandClock;
+let replicate: Awaited<ReturnType<typeof startReplicate>>;
+
+beforeEach(async () => {
+  clock = new HandClock();
+  replicate = await startReplicate({ clock });
+});
+
+afterEach(() => replicate.close());
+
+const submitted = async (body: Readonly<Record<string, unknown>> = {}): Promise<string> =>
+  (await replicate.provider.submit({ taskId: taskId(1), request: aCreationRequest(body) }))._unsafeUnwrap();
+
+it.each([
+  ["1k", 1024, 512],
+  ["2k", 1440, 720],
+  ["4k", 1440, 720],
+])("asks for %s in %i × %i pixels, with the seed as our mark", async (resolution, width, height) => {
+  await submitted({ prompt: "a lake", resolution });
+  expect(replicate.fake.tasks[0]?.input).toMatchObject({
+    prompt: "TOK, 360 degree equirectangular panorama, seamless, a lake",
+    aspect_ratio: "custom",
+    width,
+    height,
+    go_fast: false,
+    seed: seedOf(taskId(1)),
+  });
+});
+
+it("asks the configured model, and bounds what an orphan can cost by our generation deadline", async () => {
+  await submitted();
+  const [creation] = replicate.fake.server.asked;
+  expect(creation?.headers["cancel-after"]).toBe("600s");
+  expect(creation?.headers).not.toHaveProperty("prefer");
+  expect(creation?.body).toMatchObject({ version: "owner/flux-360" });
+});
+
+it.each(["string", "array"] as const)("finds the image in an output that is: %s", async (output) => {
+  replicate.fake.output = output;
+  expect((await replicate.provider.look(await submitted()))._unsafeUnwrap().state).toBe("succeeded");
+});
+
+it.each(["empty array", "removed"] as const)("has failed without an image: %s", async (output) => {
+  replicate.fake.output = output;
+  expect((await replicate.provider.look(await submitted()))._unsafeUnwrap().state).toBe("failed");
+});
+
+it("reads from a 429 itself how long to wait", async () => {
+  const id = await submitted();
+  replicate.fake.faults.looks.push(
+    refuses(429, {}, { detail: "Request was throttled. Your rate limit resets in ~12s." }),
+  );
+  await replicate.provider.look(id);
+  await clock.advance(11_999);
+  expect((await replicate.provider.look(id)).isErr()).toBe(true);
+  await clock.advance(1);
+  expect((await replicate.provider.look(id)).isOk()).toBe(true);
+});

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { seedOf } from "../../../../adapters/provider/seed-of.js";
+import { aCreationRequest, taskId } from "../../../support/builders.js";
+import { remoteProviderContract } from "../../../support/contracts/remote-provider-contract.js";
+import { refuses } from "../../../support/faulty-server.js";
+import { HandClock } from "../../../support/hand-clock.js";
+import { startSkybox } from "../../../support/providers-under-test.js";
+
+remoteProviderContract(startSkybox);
+
+let clock: HandClock;
+let skybox: Awaited<ReturnType<typeof startSkybox>>;
+
+beforeEach(async () => {
+  clock = new HandClock();
+  skybox = await startSkybox({ clock });
+});
+
+afterEach(() => skybox.close());
+
+const anOrder = (body: Readonly<Record<string, unknown>> = {}) => ({
+  taskId: taskId(1),
+  request: aCreationRequest(body),
+});
+
+it("asks for the style, with the seed as our mark", async () => {
+  await skybox.provider.submit(anOrder({ prompt: "a lake" }));
+  expect(skybox.fake.tasks[0]?.input).toEqual({ prompt: "a lake", skybox_style_id: 67, seed: seedOf(taskId(1)) });
+});
+
+it("gives a prompt where the customer gave none, and sends the first picture only", async () => {
+  const image_urls = ["https://pictures.example/1.jpg", "https://pictures.example/2.jpg"];
+  await skybox.provider.submit(anOrder({ prompt: undefined, image_urls }));
+  expect(skybox.fake.tasks[0]?.input).toMatchObject({
+    prompt: expect.stringMatching(/./),
+    init_image: image_urls[0],
+    init_strength: 0.5,
+  });
+});
+
+it("refuses a prompt of more than 2000 characters before anything is held or sent", () => {
+  const { provider } = skybox;
+  expect(provider.canMake(aCreationRequest({ prompt: "🌲".repeat(2000) })).isOk()).toBe(true);
+  expect(provider.canMake(aCreationRequest({ prompt: "x".repeat(2001) }))._unsafeUnwrapErr()).toEqual({
+    kind: "invalid_request",
+    message: "prompt: must have at most 2000 characters.",
+  });
+});
+
+it("takes a 200 with an error in it for a refusal", async () => {
+  skybox.fake.faults.creates.push(refuses(200, {}, { id: 46, error: "generations are disabled" }));
+  expect((await skybox.provider.submit(anOrder()))._unsafeUnwrapErr().kind).toBe("refused");
+});
+
+it.each(["request", "imagine", "bare"] as const)("understands a generation that is wrapped: %s", async (wrapper) => {
+  skybox.fake.wrapper = wrapper;
+  const id = (await skybox.provider.submit(anOrder()))._unsafeUnwrap();
+  expect((await skybox.provider.look(id))._unsafeUnwrap().state).toBe("succeeded");
+});
+
+it("waits for the image of a complete generation, for 60 seconds", async () => {
+  skybox.fake.plan = "succeed without image";
+  const id = (await skybox.provider.submit(anOrder()))._unsafeUnwrap();
+  expect((await skybox.provider.look(id))._unsafeUnwrap()).toEqual({ state: "running" });
+  skybox.fake.plan = "succeed";
+  expect((await skybox.provider.look(id))._unsafeUnwrap().state).toBe("succeeded");
+
+  skybox.fake.plan = "succeed without image";
+  const other = (await skybox.provider.submit({ ...anOrder(), taskId: taskId(2) }))._unsafeUnwrap();
+  expect((await skybox.provider.look(other))._unsafeUnwrap()).toEqual({ state: "running" });
+  await clock.advance(60_000);
+  expect((await skybox.provider.look(other))._unsafeUnwrap().state).toBe("failed");
+});
+
+it("tells the operator an empty purse from a bad key", async () => {
+  skybox.fake.faults.creates.push(refuses(403, {}, { error: "You have used every generation of your quota." }));
+  expect((await skybox.provider.submit(anOrder()))._unsafeUnwrapErr().reason).toBe(
+    "status 403: no credit or quota is left with the provider",
+  );
+});

@@ -1,0 +1,210 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
+import type { TaskStore } from "../../../application/ports/task-store.js";
+import { audit } from "../../../domain/ledger.js";
+import { isActive, type Task } from "../../../domain/task.js";
+import {
+  GENERATION_DEADLINE_MILLISECONDS,
+  SUBMISSION_DEADLINE_MILLISECONDS,
+  useCases,
+} from "../../support/application.js";
+import { aCreationRequest } from "../../support/builders.js";
+import type { FakeProvider, Faults, Plan } from "../../support/fake-provider.js";
+import { FAULTS, type Fault, refuses } from "../../support/faulty-server.js";
+import { HandClock } from "../../support/hand-clock.js";
+import { type Circumstances, startFal, startReplicate, startSkybox } from "../../support/providers-under-test.js";
+import { anOwner, aWorld } from "../../support/world.js";
+
+/** A pause between two attempts is over at once. */
+class HastyClock extends HandClock {
+  override sleep(milliseconds: number): Promise<void> {
+    return this.advance(milliseconds);
+  }
+}
+
+type Start = (circumstances: Circumstances) => Promise<{
+  readonly provider: GenerationProvider;
+  readonly fake: FakeProvider;
+  close(): Promise<void>;
+}>;
+
+type Step =
+  | { readonly kind: "create"; readonly times: number }
+  /** The process dies after the provider has been asked, before its answer is recorded. */
+  | { readonly kind: "create and die" }
+  | { readonly kind: "plan"; readonly plan: Plan }
+  | { readonly kind: "faults"; readonly at: keyof Faults; readonly faults: readonly Fault[] }
+  | { readonly kind: "settle" | "keep" | "sweep" }
+  | { readonly kind: "pass"; readonly milliseconds: number };
+
+const fault: fc.Arbitrary<Fault> = fc.constantFrom(
+  ...Object.values(FAULTS).filter(({ instead }) => instead !== "silence"),
+  refuses(401),
+  refuses(402),
+  refuses(404),
+  refuses(422),
+  refuses(429, { "retry-after": "20" }),
+);
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("create" as const), times: fc.constantFrom(1, 1, 3) }) },
+  { weight: 2, arbitrary: fc.constant({ kind: "create and die" as const }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("plan" as const),
+      plan: fc.constantFrom<Plan[]>(
+        "run",
+        "succeed",
+        "succeed",
+        "succeed without image",
+        "fail",
+        "be cancelled",
+        "be moderated",
+        "say something unknown",
+        "be lost",
+      ),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant("faults" as const),
+      at: fc.constantFrom<(keyof Faults)[]>("creates", "creates", "looks", "lists", "images"),
+      faults: fault.chain((one) => fc.constantFrom([one], [one, one])),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.constant({ kind: "faults" as const, at: "images" as const, faults: [refuses(404), refuses(410)] }),
+  },
+  {
+    weight: 9,
+    arbitrary: fc.record({ kind: fc.constantFrom("settle" as const, "keep" as const, "sweep" as const) }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant("pass" as const),
+      milliseconds: fc.constantFrom(3_000, 30_000, SUBMISSION_DEADLINE_MILLISECONDS, GENERATION_DEADLINE_MILLISECONDS),
+    }),
+  },
+);
+
+const CREDITS = 60;
+
+/** One story with the real adapter; gives the kinds of endings that its tasks had. */
+const play = async (start: Start, story: readonly Step[], seen: Set<string>): Promise<void> => {
+  const clock = new HastyClock();
+  const world = { ...aWorld(), clock };
+  const { provider, fake, close } = await start({ clock, storage: world.storage, submitTimeoutMilliseconds: 2_000 });
+  const ports = { ...world, provider };
+  const instance = useCases(ports);
+  const owner = await anOwner(world, CREDITS);
+  let prompts = 0;
+
+  const aRequest = () => {
+    prompts += 1;
+    return aCreationRequest({ prompt: `picture number ${prompts}.`, image_urls: ["https://pictures.example/p.jpg"] });
+  };
+
+  const take = async (step: Step): Promise<void> => {
+    switch (step.kind) {
+      case "create":
+        await Promise.all(Array.from({ length: step.times }, () => instance.createPanorama(owner, aRequest())));
+        return;
+      case "create and die": {
+        const dying: TaskStore = Object.assign(Object.create(world.tasks), { move: () => Promise.reject(DIED) });
+        await useCases({ ...ports, tasks: dying })
+          .createPanorama(owner, aRequest())
+          .catch(diesOnly);
+        return;
+      }
+      case "plan":
+        fake.plan = step.plan;
+        return;
+      case "faults":
+        fake.faults[step.at].push(...step.faults);
+        return;
+      case "pass":
+        return clock.advance(step.milliseconds);
+      default:
+        await instance[step.kind]();
+    }
+  };
+
+  const check = async (): Promise<Task[]> => {
+    expect(world.reporter.of("work_failed")).toEqual([]);
+    const tasks: Task[] = [];
+    for await (const books of world.accounts.books()) {
+      expect(audit(books.standing, books.entries, books.tasks)).toEqual([]);
+      tasks.push(...books.tasks);
+    }
+    const sent = fake.server.asked.filter(({ method }) => method === "POST").map(({ body }) => JSON.stringify(body));
+    for (const { state, request } of tasks) {
+      const prompt = request.prompt ?? "";
+      expect(sent.filter((body) => body.includes(prompt)).length).toBeLessThanOrEqual(1);
+      const started = fake.tasks.filter(({ input }) => String(input.prompt).includes(prompt)).length;
+      if (state === "submitted" || state === "succeeded") expect(started).toBe(1);
+    }
+    return tasks;
+  };
+
+  try {
+    for (const step of story) {
+      await take(step);
+      await check();
+    }
+    const unfinished = (task: Task) =>
+      isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");
+    for (let round = 0; round < 20 && (await check()).some(unfinished); round += 1) {
+      await clock.advance(GENERATION_DEADLINE_MILLISECONDS);
+      await instance.sweep();
+      await instance.settle();
+      await instance.keep();
+    }
+    const tasks = await check();
+    expect(tasks.filter(unfinished)).toEqual([]);
+    for (const task of tasks) {
+      if (task.state === "failed") seen.add(task.reason);
+      if (task.state === "succeeded") seen.add(`image ${task.image.status}`);
+    }
+    for (const { kind } of world.reporter.events) {
+      if (kind === "submission_recovered" || kind === "possible_orphan") seen.add(kind);
+    }
+  } finally {
+    await close();
+  }
+};
+
+const DIED = new Error("the process has died");
+const diesOnly = (error: unknown): void => expect(error).toBe(DIED);
+
+describe.each<[string, Start, string[]]>([
+  ["Skybox AI", startSkybox, ["submission_recovered"]],
+  ["Replicate", startReplicate, ["submission_recovered"]],
+  ["fal", startFal, ["never_submitted"]],
+])("the whole application with %s that does everything wrong", (_, start, especially) => {
+  it("keeps exact books, starts nothing twice and leaves no task hanging", async () => {
+    const seen = new Set<string>();
+    const story = fc.array(step, { minLength: 10, maxLength: 50, size: "max" });
+    await fc.assert(
+      fc.asyncProperty(story, (steps) => play(start, steps, seen)),
+      { numRuns: 40 },
+    );
+    // The stories are worth something only if they go everywhere.
+    expect([...seen]).toEqual(
+      expect.arrayContaining([
+        "refused",
+        "submission_unknown",
+        "generation_failed",
+        "deadline_passed",
+        "possible_orphan",
+        "image saved",
+        "image expired",
+        ...especially,
+      ]),
+    );
+  }, 120_000);
+});

@@ -1,0 +1,20 @@
+import { aCreationRequest, taskId } from "../support/builders.js";
+import { generationProviderContract } from "../support/contracts/generation-provider-contract.js";
+import { ScriptedProvider } from "../support/scripted-provider.js";
+
+/** The provider that all tests of the use cases rest on keeps the port's contract, too. */
+generationProviderContract(async () => {
+  const provider = new ScriptedProvider();
+  return {
+    provider,
+    searchable: true,
+    order: (n, destiny) => {
+      if (destiny === "be refused") provider.play({ submit: "refuse" });
+      if (destiny === "fail") provider.play({ look: "failed" });
+      if (destiny === "expire") provider.play({ download: "gone" });
+      return { taskId: taskId(n), request: aCreationRequest() };
+    },
+    allEnded: async () => {},
+    close: async () => {},
+  };
+});

@@ -1,0 +1,82 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { GenerationOrder, GenerationProvider } from "../../../application/ports/generation-provider.js";
+import { imageTypeOf } from "../../../domain/image-type.js";
+import { taskId } from "../builders.js";
+
+export type Destiny = "succeed" | "fail" | "be refused" | "expire";
+
+export type Subject = {
+  readonly provider: GenerationProvider;
+  /** Whether the provider can search for its tasks. */
+  readonly searchable: boolean;
+  /** An order for the n-th task, of which this becomes. */
+  order(n: number, destiny: Destiny): GenerationOrder;
+  /** Whatever was submitted has ended. */
+  allEnded(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** What every generation provider does. `open` gives one that has not been asked for anything. */
+export const generationProviderContract = (open: () => Promise<Subject>): void => {
+  describe("as a generation provider", () => {
+    let subject: Subject;
+    const opened = async (): Promise<Subject> => {
+      subject = await open();
+      return subject;
+    };
+    afterEach(() => subject.close());
+
+    it("makes what it says it can make, and the image can be downloaded", async () => {
+      const { provider, order, allEnded } = await opened();
+      const wanted = order(1, "succeed");
+      expect(provider.canMake(wanted.request).isOk()).toBe(true);
+      const id = (await provider.submit(wanted))._unsafeUnwrap();
+      expect(id).not.toBe("");
+      await allEnded();
+      const progress = (await provider.look(id))._unsafeUnwrap();
+      if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+      const { bytes } = (await provider.download(progress.temporaryUrl, id))._unsafeUnwrap();
+      expect(imageTypeOf(bytes)).toBe("image/jpeg");
+    });
+
+    it("says that a generation has failed, and keeps saying it", async () => {
+      const { provider, order, allEnded } = await opened();
+      const id = (await provider.submit(order(1, "fail")))._unsafeUnwrap();
+      await allEnded();
+      const failed = (await provider.look(id))._unsafeUnwrap();
+      expect(failed).toEqual({ state: "failed", reason: expect.stringMatching(/./) });
+      expect((await provider.look(id))._unsafeUnwrap()).toEqual(failed);
+    });
+
+    it("tells a clear refusal from an unclear end", async () => {
+      const { provider, order } = await opened();
+      expect((await provider.submit(order(1, "be refused")))._unsafeUnwrapErr()).toEqual({
+        kind: "refused",
+        reason: expect.stringMatching(/./),
+      });
+    });
+
+    it("finds a task by its mark, or says that it cannot", async () => {
+      const { provider, searchable, order } = await opened();
+      const first = (await provider.submit(order(1, "succeed")))._unsafeUnwrap();
+      const second = (await provider.submit(order(2, "succeed")))._unsafeUnwrap();
+      expect(first).not.toBe(second);
+      if (!searchable) {
+        expect((await provider.search(taskId(1)))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+        return;
+      }
+      expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBe(first);
+      expect((await provider.search(taskId(2)))._unsafeUnwrap()).toBe(second);
+      expect((await provider.search(taskId(3)))._unsafeUnwrap()).toBeUndefined();
+    });
+
+    it("says that a result is gone for good", async () => {
+      const { provider, order, allEnded } = await opened();
+      const id = (await provider.submit(order(1, "expire")))._unsafeUnwrap();
+      await allEnded();
+      const progress = (await provider.look(id))._unsafeUnwrap();
+      if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+      expect((await provider.download(progress.temporaryUrl, id))._unsafeUnwrapErr().kind).toBe("result_gone");
+    });
+  });
+};

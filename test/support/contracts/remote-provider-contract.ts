@@ -1,0 +1,287 @@
+import sharp from "sharp";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
+import { referenceImageName } from "../../../domain/object-name.js";
+import { aCreationRequest, taskId } from "../builders.js";
+import type { FakeProvider } from "../fake-provider.js";
+import { FAULTS, type Fault, refuses } from "../faulty-server.js";
+import { HandClock } from "../hand-clock.js";
+import { MemoryObjectStorage } from "../memory/memory-object-storage.js";
+import type { Circumstances } from "../providers-under-test.js";
+import { generationProviderContract } from "./generation-provider-contract.js";
+
+export type RemoteProvider = {
+  readonly provider: GenerationProvider;
+  readonly fake: FakeProvider;
+  readonly searchable: boolean;
+  close(): Promise<void>;
+};
+
+const PROMPT = "a lake nobody may read about";
+const FOREIGN = "https://pictures.example/p.jpg";
+
+/** What works with every provider: text and a picture, for one of them makes nothing of text alone. */
+const anOrder = (n = 1) => ({
+  taskId: taskId(n),
+  request: aCreationRequest({ prompt: PROMPT, image_urls: [FOREIGN] }),
+});
+
+/** What every adapter of a provider on the network does, whatever that provider and the network do to it. */
+export const remoteProviderContract = (start: (circumstances: Circumstances) => Promise<RemoteProvider>): void => {
+  generationProviderContract(async () => {
+    const { provider, fake, searchable, close } = await start({});
+    return {
+      provider,
+      searchable,
+      close,
+      order: (n, destiny) => {
+        if (destiny === "be refused") fake.faults.creates.push(refuses(422));
+        if (destiny === "fail") fake.plan = "fail";
+        if (destiny === "expire") fake.faults.images.push(refuses(404), refuses(404));
+        return anOrder(n);
+      },
+      allEnded: async () => {},
+    };
+  });
+
+  describe("as the adapter of a provider on the network", () => {
+    let clock: HandClock;
+    let storage: MemoryObjectStorage;
+    let remote: RemoteProvider;
+    let warnings: string[];
+
+    beforeEach(async () => {
+      clock = new HandClock();
+      storage = new MemoryObjectStorage();
+      warnings = [];
+      remote = await start({
+        clock,
+        storage,
+        warn: (message) => warnings.push(message),
+        submitTimeoutMilliseconds: 300,
+      });
+    });
+
+    afterEach(() => remote.close());
+
+    const submitted = async (): Promise<string> => (await remote.provider.submit(anOrder()))._unsafeUnwrap();
+    const looked = async (id: string) => (await remote.provider.look(id))._unsafeUnwrap();
+    const creations = () => remote.fake.server.asked.filter(({ method }) => method === "POST").length;
+
+    it.each([400, 401, 402, 403, 404, 409, 422, 429])(
+      "takes status %i for a refusal: nothing was started",
+      async (status) => {
+        remote.fake.faults.creates.push(refuses(status, { "retry-after": "1" }, { error: `No: ${PROMPT}` }));
+        const failure = (await remote.provider.submit(anOrder()))._unsafeUnwrapErr();
+        expect(failure.kind).toBe("refused");
+        expect(failure.reason).toContain(`status ${status}`);
+        expect(failure.reason).not.toContain(PROMPT);
+        expect(creations()).toBe(1);
+      },
+    );
+
+    it.each<[string, Fault]>([
+      ["the connection is cut before the answer", FAULTS.cutBefore],
+      ["the connection is cut after the task was started", FAULTS.cutAfter],
+      ["no answer comes in time", FAULTS.silenceAfter],
+      ["a 500 comes after the task was started", FAULTS.failsAfter],
+      ["a gateway gives up waiting", FAULTS.gatewayTimeout],
+      ["status 408 comes", refuses(408)],
+      ["status 499 comes", refuses(499)],
+      ["it is sent somewhere else", refuses(307, { location: "/elsewhere" })],
+      ["a page comes instead of JSON", FAULTS.html],
+      ["the JSON is cut off", FAULTS.cutJson],
+      ["half the JSON comes", FAULTS.halfJson],
+      ["no task id comes", FAULTS.noId],
+      ["an empty task id comes", FAULTS.emptyId],
+    ])("does not know how a creation ended, and never sends it again, when %s", async (_, fault) => {
+      remote.fake.faults.creates.push(fault);
+      expect((await remote.provider.submit(anOrder()))._unsafeUnwrapErr().kind).toBe("unknown");
+      expect(creations()).toBe(1);
+    });
+
+    it("knows that nothing was started where there was no connection", async () => {
+      await remote.fake.close();
+      const failure = (await remote.provider.submit(anOrder()))._unsafeUnwrapErr();
+      expect(failure.kind).toBe("refused");
+      // For `close` of the test itself.
+      Object.assign(remote, { close: async () => {} });
+    });
+
+    it("is running, then one of the ends", async () => {
+      remote.fake.plan = "run";
+      const id = await submitted();
+      expect(await looked(id)).toEqual({ state: "running" });
+      remote.fake.plan = "succeed";
+      expect(await looked(id)).toEqual({
+        state: "succeeded",
+        temporaryUrl: expect.stringContaining(remote.fake.server.url),
+      });
+    });
+
+    it.each(["fail", "be cancelled", "be moderated"] as const)(
+      "has failed, and keeps the provider's words to itself: %s",
+      async (plan) => {
+        remote.fake.plan = plan;
+        const progress = await looked(await submitted());
+        expect(progress.state).toBe("failed");
+        expect(JSON.stringify(progress)).not.toContain(PROMPT);
+      },
+    );
+
+    it("takes a status that nobody knows for running, and says so once", async () => {
+      remote.fake.plan = "say something unknown";
+      const id = await submitted();
+      expect(await looked(id)).toEqual({ state: "running" });
+      expect(await looked(id)).toEqual({ state: "running" });
+      expect(warnings).toEqual([expect.stringMatching(/unknown status, "simmering"/i)]);
+    });
+
+    it("waits for a task that cannot be found yet, for 60 seconds", async () => {
+      remote.fake.plan = "be lost";
+      const id = await submitted();
+      expect(await looked(id)).toEqual({ state: "running" });
+      await clock.advance(59_999);
+      expect(await looked(id)).toEqual({ state: "running" });
+      await clock.advance(1);
+      expect((await looked(id)).state).toBe("failed");
+    });
+
+    it.each<[string, Fault]>([
+      ["status 500", FAULTS.failsBefore],
+      ["status 401", refuses(401)],
+      ["a cut connection", FAULTS.cutBefore],
+      ["a page instead of JSON", FAULTS.html],
+      ["cut JSON", FAULTS.cutJson],
+    ])("learns nothing about a task from %s, and everything from the next look", async (_, fault) => {
+      const id = await submitted();
+      remote.fake.faults.looks.push(fault);
+      expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+      expect((await looked(id)).state).toBe("succeeded");
+    });
+
+    it.each([
+      ["as long as it says", { "retry-after": "7" }, 7_000],
+      ["until the date it says", { "retry-after": "Thu, 01 Jan 2026 12:00:20 GMT" }, 20_000],
+      ["for a minute at most", { "retry-after": "3600" }, 60_000],
+    ])("leaves a provider that is too busy alone %s", async (_, headers, milliseconds) => {
+      const id = await submitted();
+      remote.fake.faults.looks.push(refuses(429, headers));
+      const asked = () => remote.fake.server.asked.length;
+      expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+      const before = asked();
+      await clock.advance(milliseconds - 1);
+      expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+      expect(asked()).toBe(before);
+      await clock.advance(1);
+      expect((await looked(id)).state).toBe("succeeded");
+    });
+
+    it("finds what a lost answer had started, though the search stumbles at first", async () => {
+      if (!remote.searchable) return;
+      remote.fake.faults.creates.push(FAULTS.cutAfter);
+      expect((await remote.provider.submit(anOrder(7)))._unsafeUnwrapErr().kind).toBe("unknown");
+      for (let n = 10; n < 130; n += 1) remote.fake.tasks.push({ id: `${1000 + n}`, input: { seed: n }, state: "run" });
+      remote.fake.faults.lists.push(FAULTS.cutBefore);
+      const found = remote.provider.search(taskId(7));
+      await windUntil(clock, found);
+      expect((await found)._unsafeUnwrap()).toBe(remote.fake.tasks[0]?.id);
+    });
+
+    it("does not search for ever", async () => {
+      if (!remote.searchable) return;
+      remote.fake.faults.lists.push(...Array.from({ length: 10 }, () => FAULTS.failsBefore));
+      const found = remote.provider.search(taskId(7));
+      await windUntil(clock, found);
+      expect((await found)._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    });
+
+    describe("a result", () => {
+      const succeeded = async () => {
+        const id = await submitted();
+        const progress = await looked(id);
+        if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+        return { id, url: progress.temporaryUrl };
+      };
+
+      it.each([403, 404, 410])("whose URL answers %i is asked for once more", async (status) => {
+        const { id, url } = await succeeded();
+        remote.fake.faults.images.push(refuses(status));
+        expect((await remote.provider.download(url, id)).isOk()).toBe(true);
+        remote.fake.faults.images.push(refuses(status), refuses(status));
+        expect((await remote.provider.download(url, id))._unsafeUnwrapErr().kind).toBe("result_gone");
+      });
+
+      it.each<[string, Fault]>([
+        ["cannot be had now", FAULTS.failsBefore],
+        ["is cut short", { done: true, instead: { status: 200, body: "half", cutShort: true } }],
+        [
+          "is larger than 64 MiB",
+          { done: true, instead: { status: 200, headers: {}, body: Buffer.alloc(64 * 1024 * 1024 + 1) } },
+        ],
+        ["leads to a private address", refuses(302, { location: "https://169.254.169.254/" })],
+        ["leads to another port of the same host", refuses(302, { location: "http://127.0.0.1:1/" })],
+      ])("that %s may be tried again", async (_, fault) => {
+        const { id, url } = await succeeded();
+        remote.fake.faults.images.push(fault);
+        expect((await remote.provider.download(url, id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+        expect((await remote.provider.download(url, id)).isOk()).toBe(true);
+      });
+    });
+
+    describe("a reference image", () => {
+      const sent = () => JSON.stringify(remote.fake.tasks[0]?.input);
+
+      it("of somebody else is passed on as its URL", async () => {
+        await submitted();
+        expect(sent()).toContain(FOREIGN);
+      });
+
+      it("of our own is sent as bytes, for its URL may lead nowhere from outside", async () => {
+        const name = referenceImageName("ab".repeat(32), "image/png");
+        await storage.put(name, await aPicture(), "image/png");
+        const request = aCreationRequest({ prompt: PROMPT, image_urls: [storage.urlOf(name)] });
+        (await remote.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrap();
+        expect(sent()).not.toContain(storage.urlOf(name));
+        expect(sent()).toMatch(/"(data:image\/(png|jpeg);base64,)?[A-Za-z0-9+/]{80,}=*"/);
+      });
+
+      it("of our own that cannot be read is a refusal, and nothing is sent", async () => {
+        const request = aCreationRequest({
+          image_urls: [storage.urlOf(referenceImageName("cd".repeat(32), "image/png"))],
+        });
+        const failure = (await remote.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr();
+        expect(failure).toMatchObject({ kind: "refused", reason: expect.stringContaining("reference image") });
+        expect(creations()).toBe(0);
+      });
+    });
+
+    it("shows its key to nobody but the provider, and the provider refuses a wrong one", async () => {
+      const other = await start({ apiKey: "wrong-key" });
+      const failure = (await other.provider.submit(anOrder()))._unsafeUnwrapErr();
+      await other.close();
+      expect(failure.kind).toBe("refused");
+      expect(failure.reason).not.toContain("wrong-key");
+      const { id } = { id: await submitted() };
+      const progress = await looked(id);
+      if (progress.state === "succeeded") await remote.provider.download(progress.temporaryUrl, id);
+      const image = remote.fake.server.asked.at(-1);
+      expect(image?.headers).not.toHaveProperty("authorization");
+      expect(image?.headers).not.toHaveProperty("x-api-key");
+    });
+  });
+};
+
+/** Winds the clock, also over pauses that begin while real answers come in, until the work has ended. */
+const windUntil = async (clock: HandClock, work: Promise<unknown>): Promise<void> => {
+  let ended = false;
+  void work.finally(() => {
+    ended = true;
+  });
+  while (!ended) await clock.advance(1_000);
+};
+
+const aPicture = (): Promise<Buffer> =>
+  sharp({ create: { width: 300, height: 200, channels: 3, background: "#d01030" } })
+    .png()
+    .toBuffer();

@@ -1,0 +1,66 @@
+import { image } from "./fake-imaging.js";
+import type { Answer, Asked, Fault, FaultyServer } from "./faulty-server.js";
+
+/** What becomes of an upstream task when it is next looked at; one that has ended stays as it ended. */
+export type Plan =
+  | "run"
+  | "succeed"
+  | "succeed without image"
+  | "fail"
+  | "be cancelled"
+  | "be moderated"
+  | "say something unknown"
+  | "be lost";
+
+export type UpstreamTask = {
+  readonly id: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** As it is, or as it ended. */
+  state: Plan;
+};
+
+/** What befalls the next requests of each kind, one each. */
+export type Faults = { creates: Fault[]; looks: Fault[]; lists: Fault[]; images: Fault[] };
+
+/** What the tests of every adapter need of its provider's fake. */
+export interface FakeProvider {
+  readonly server: FaultyServer;
+  /** What was started, which is what would be paid for. */
+  readonly tasks: UpstreamTask[];
+  readonly faults: Faults;
+  plan: Plan;
+  close(): Promise<void>;
+}
+
+/** What is the same for all fakes: tasks that go by the plan, and images. */
+export class UpstreamTasks {
+  readonly tasks: UpstreamTask[] = [];
+  readonly faults: Faults = { creates: [], looks: [], lists: [], images: [] };
+  plan: Plan = "succeed";
+  /** What is behind every result's URL, where it is to be a real picture. */
+  picture: Buffer | undefined;
+
+  start(input: unknown, id: string): UpstreamTask {
+    const task: UpstreamTask = { id, input: input as UpstreamTask["input"], state: "run" };
+    this.tasks.push(task);
+    return task;
+  }
+
+  /** The task as it is now; `undefined` if there is none, or it is lost. */
+  look(id: string | undefined): UpstreamTask | undefined {
+    const task = this.tasks.find((task) => task.id === id);
+    if (task === undefined || this.plan === "be lost") return undefined;
+    if (!ENDS.has(task.state)) task.state = this.plan;
+    return task;
+  }
+
+  image(asked: Asked): Answer {
+    return {
+      status: 200,
+      headers: { "content-type": "image/jpeg" },
+      body: this.picture ?? Buffer.from(image(asked.path)),
+    };
+  }
+}
+
+const ENDS: ReadonlySet<Plan> = new Set(["succeed", "fail", "be cancelled", "be moderated"]);

@@ -1,0 +1,79 @@
+import { type FakeProvider, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { type Answer, type Asked, type Fault, FaultyServer, json } from "./faulty-server.js";
+
+export const REPLICATE_KEY = "r8_secret";
+const PAGE = 100;
+
+/** As much of Replicate as the adapter needs. */
+export class FakeReplicate extends UpstreamTasks implements FakeProvider {
+  server!: FaultyServer;
+  /** The shape of a finished prediction's output. */
+  output: "array" | "string" | "empty array" | "removed" = "array";
+
+  static async start(): Promise<FakeReplicate> {
+    const fake = new FakeReplicate();
+    fake.server = await FaultyServer.start(
+      (asked) => fake.answer(asked),
+      (asked) => fake.faultOf(asked),
+    );
+    return fake;
+  }
+
+  get baseUrl(): string {
+    return `${this.server.url}/v1`;
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+
+  private faultOf({ method, path }: Asked): Fault | undefined {
+    if (path.startsWith("/delivery/")) return this.faults.images.shift();
+    if (method === "POST") return this.faults.creates.shift();
+    return path === "/v1/predictions" ? this.faults.lists.shift() : this.faults.looks.shift();
+  }
+
+  private answer(asked: Asked): Answer {
+    const { method, path, headers, body, query } = asked;
+    if (path.startsWith("/delivery/")) return this.image(asked);
+    if (headers.authorization !== `Bearer ${REPLICATE_KEY}`) return json(401, { detail: "Invalid token." });
+    if (method === "POST" && path === "/v1/predictions") {
+      const { input, version } = body as { input?: { prompt?: unknown }; version?: unknown };
+      if (typeof input?.prompt !== "string" || typeof version !== "string") return json(422, { detail: "Invalid." });
+      return json(201, this.prediction(this.start(input, `gm3qorzdhgbf${this.tasks.length}`)));
+    }
+    if (path === "/v1/predictions") {
+      const from = Number(query.get("cursor"));
+      const results = [...this.tasks].reverse().slice(from, from + PAGE);
+      const next = from + PAGE < this.tasks.length ? `${this.baseUrl}/predictions?cursor=${from + PAGE}` : null;
+      return json(200, { next, previous: null, results: results.map((task) => this.prediction(task)) });
+    }
+    const task = this.look(/^\/v1\/predictions\/(.+)$/.exec(path)?.[1]);
+    return task === undefined ? json(404, { detail: "Not found." }) : json(200, this.prediction(task));
+  }
+
+  private prediction(task: UpstreamTask) {
+    const url = `${this.server.url}/delivery/${task.id}.png`;
+    const outputs = { array: [url], string: url, "empty array": [], removed: null };
+    return {
+      id: task.id,
+      input: task.input,
+      output: task.state === "succeed" ? outputs[this.output] : null,
+      error: task.state === "be moderated" ? `NSFW content detected: ${task.input.prompt}` : null,
+      status: STATUSES[task.state],
+      data_removed: this.output === "removed",
+      urls: { get: `${this.baseUrl}/predictions/${task.id}` },
+    };
+  }
+}
+
+const STATUSES = {
+  run: "starting",
+  succeed: "succeeded",
+  "succeed without image": "processing",
+  fail: "failed",
+  "be moderated": "failed",
+  "be cancelled": "canceled",
+  "say something unknown": "simmering",
+  "be lost": "starting",
+} as const;

@@ -1,0 +1,82 @@
+import { type FakeProvider, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { type Answer, type Asked, type Fault, FaultyServer, json } from "./faulty-server.js";
+
+export const SKYBOX_KEY = "skybox-secret-key";
+
+/** As much of Blockade Labs' Skybox AI as the adapter needs. */
+export class FakeSkybox extends UpstreamTasks implements FakeProvider {
+  server!: FaultyServer;
+  /** How a generation is wrapped in the answer to a look. */
+  wrapper: "request" | "imagine" | "bare" = "request";
+
+  static async start(): Promise<FakeSkybox> {
+    const fake = new FakeSkybox();
+    fake.server = await FaultyServer.start(
+      (asked) => fake.answer(asked),
+      (asked) => fake.faultOf(asked),
+    );
+    return fake;
+  }
+
+  get baseUrl(): string {
+    return `${this.server.url}/api/v1`;
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+
+  private faultOf({ method, path }: Asked): Fault | undefined {
+    if (path.startsWith("/images/")) return this.faults.images.shift();
+    if (method === "POST") return this.faults.creates.shift();
+    return path.endsWith("/myRequests") ? this.faults.lists.shift() : this.faults.looks.shift();
+  }
+
+  private answer(asked: Asked): Answer {
+    const { method, path, headers, body, query } = asked;
+    if (path.startsWith("/images/")) return this.image(asked);
+    if (headers["x-api-key"] !== SKYBOX_KEY) return json(403, { error: "This API key is not valid." });
+    if (method === "POST" && path === "/api/v1/skybox") {
+      const { skybox_style_id, prompt } = body as Record<string, unknown>;
+      if (typeof prompt !== "string" || typeof skybox_style_id !== "number") return json(422, { message: "Invalid." });
+      return json(200, this.generation(this.start(body, String(this.tasks.length + 46))));
+    }
+    if (path === "/api/v1/imagine/myRequests") {
+      const [limit, page] = [Number(query.get("limit")), Number(query.get("offset"))];
+      const newestFirst = [...this.tasks].reverse().slice(page * limit, (page + 1) * limit);
+      const data = newestFirst.map((task) => this.generation(task));
+      return json(200, { data, totalCount: this.tasks.length, has_more: (page + 1) * limit < this.tasks.length });
+    }
+    const task = this.look(/^\/api\/v1\/imagine\/requests\/(.+)$/.exec(path)?.[1]);
+    if (task === undefined) return json(404, { error: "Not found." });
+    const generation = this.generation(task);
+    return json(200, this.wrapper === "bare" ? generation : { [this.wrapper]: generation });
+  }
+
+  private generation(task: UpstreamTask) {
+    const done = task.state === "succeed";
+    return {
+      id: Number(task.id),
+      obfuscated_id: `c6035467${task.id}`,
+      title: `World #${task.id}`,
+      prompt: task.input.prompt,
+      seed: task.input.seed,
+      status: STATUSES[task.state],
+      queue_position: 1,
+      file_url: done ? `${this.server.url}/images/${task.id}.jpg?ver=1` : "",
+      error_message: task.state === "be moderated" ? `Content policy: ${task.input.prompt}` : null,
+      type: "skybox",
+    };
+  }
+}
+
+const STATUSES = {
+  run: "processing",
+  succeed: "complete",
+  "succeed without image": "complete",
+  fail: "error",
+  "be moderated": "error",
+  "be cancelled": "abort",
+  "say something unknown": "simmering",
+  "be lost": "pending",
+} as const;

@@ -1,0 +1,100 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type Asked = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage["headers"];
+  /** The decoded JSON. */
+  readonly body: unknown;
+};
+
+export type Answer = {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: Buffer | string;
+  /** Says that it has more bytes than it sends. */
+  readonly cutShort?: boolean;
+};
+
+/** What befalls one request: whether it is done nevertheless, and what comes back instead of the answer. */
+export type Fault = { readonly done: boolean; readonly instead: Answer | "cut" | "silence" };
+
+export const json = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer => ({
+  status,
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify(value),
+});
+
+const before = (instead: Fault["instead"]): Fault => ({ done: false, instead });
+const after = (instead: Fault["instead"]): Fault => ({ done: true, instead });
+
+export const refuses = (status: number, headers?: Record<string, string>, body: unknown = { detail: "no" }): Fault =>
+  before(json(status, body, headers));
+export const FAULTS = {
+  cutBefore: before("cut"),
+  cutAfter: after("cut"),
+  silenceAfter: after("silence"),
+  failsAfter: after(json(500, { detail: "it broke" })),
+  failsBefore: before(json(500, { detail: "it broke" })),
+  gatewayTimeout: after({ status: 504, body: "<html>gateway</html>" }),
+  html: after({ status: 200, headers: { "content-type": "text/html" }, body: "<!doctype html><title>Log in</title>" }),
+  cutJson: after({ status: 200, headers: { "content-type": "application/json" }, body: '{"id": "4', cutShort: true }),
+  halfJson: after({ status: 200, headers: { "content-type": "application/json" }, body: '{"id": "4' }),
+  noId: before(json(200, { status: "pending" })),
+  emptyId: before(json(200, { id: "", request_id: "" })),
+  tooBusy: before(json(429, { detail: "slow down" })),
+} as const satisfies Record<string, Fault>;
+
+/** A server over real HTTP to which things can happen, one request at a time. */
+export class FaultyServer {
+  readonly asked: Asked[] = [];
+  private readonly server: Server;
+
+  private constructor(answer: (asked: Asked) => Answer, faultOf: (asked: Asked) => Fault | undefined) {
+    const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const text = Buffer.concat(await request.toArray()).toString();
+      const { pathname, searchParams } = new URL(request.url ?? "", "http://fake");
+      const { method = "", headers } = request;
+      const asked = { method, path: pathname, query: searchParams, headers, body: text && JSON.parse(text) };
+      this.asked.push(asked);
+      const fault = faultOf(asked);
+      const usual = fault === undefined || fault.done ? answer(asked) : undefined;
+      deliver(fault?.instead ?? usual, response);
+    };
+    this.server = createServer((request, response) => {
+      handle(request, response).catch(() => response.destroy());
+    });
+  }
+
+  static async start(
+    answer: (asked: Asked) => Answer,
+    faultOf: (asked: Asked) => Fault | undefined,
+  ): Promise<FaultyServer> {
+    const faulty = new FaultyServer(answer, faultOf);
+    await once(faulty.server.listen(0, "127.0.0.1"), "listening");
+    return faulty;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+    await once(this.server, "close");
+  }
+}
+
+const deliver = (answer: Answer | "cut" | "silence" | undefined, response: ServerResponse): void => {
+  if (answer === "silence") return;
+  if (answer === "cut" || answer === undefined) return void response.destroy();
+  const body = Buffer.from(answer.body);
+  const length = answer.cutShort ? body.length + 100 : body.length;
+  response.writeHead(answer.status, { ...answer.headers, "content-length": length });
+  if (!answer.cutShort) return void response.end(body);
+  response.write(body, () => response.destroy());
+};

@@ -1,0 +1,73 @@
+import { FalProvider } from "../../adapters/provider/fal/fal-provider.js";
+import { PublicFetch } from "../../adapters/provider/public-fetch.js";
+import { ReplicateProvider } from "../../adapters/provider/replicate/replicate-provider.js";
+import { SkyboxProvider } from "../../adapters/provider/skybox/skybox-provider.js";
+import { UpstreamHttp } from "../../adapters/provider/upstream-http.js";
+import type { Clock } from "../../application/ports/clock.js";
+import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import { FAL_KEY, FakeFal } from "./fake-fal.js";
+import { FakeReplicate, REPLICATE_KEY } from "./fake-replicate.js";
+import { FakeSkybox, SKYBOX_KEY } from "./fake-skybox.js";
+import { HandClock } from "./hand-clock.js";
+import { MemoryObjectStorage } from "./memory/memory-object-storage.js";
+
+export type Circumstances = {
+  readonly clock?: Clock;
+  readonly storage?: ObjectStorage;
+  readonly warn?: (message: string) => void;
+  readonly submitTimeoutMilliseconds?: number;
+  readonly apiKey?: string;
+};
+
+const TIMES = { pollMilliseconds: 3_000, submitTimeoutMilliseconds: 5_000, generationDeadlineMilliseconds: 600_000 };
+
+const outside = (
+  origin: string,
+  { clock = new HandClock(), storage = new MemoryObjectStorage(), warn }: Circumstances,
+) => {
+  const http = new UpstreamHttp();
+  const publicFetch = new PublicFetch([origin]);
+  const close = async () => {
+    await Promise.all([http.close(), publicFetch.close()]);
+  };
+  return { ports: [http, publicFetch, storage, clock, warn ?? (() => {})] as const, close };
+};
+
+/** The real adapters, each over HTTP to its provider's fake; `close` ends both. */
+export const startSkybox = async (circumstances: Circumstances = {}) => {
+  const fake = await FakeSkybox.start();
+  const { ports, close } = outside(fake.server.url, circumstances);
+  const settings = { ...TIMES, apiKey: SKYBOX_KEY, ...circumstances, baseUrl: fake.baseUrl, styleId: 67 };
+  return { provider: new SkyboxProvider(settings, ...ports), fake, searchable: true, close: () => ends(fake, close) };
+};
+
+export const startReplicate = async (circumstances: Circumstances = {}) => {
+  const fake = await FakeReplicate.start();
+  const { ports, close } = outside(fake.server.url, circumstances);
+  const settings = {
+    ...TIMES,
+    apiKey: REPLICATE_KEY,
+    ...circumstances,
+    baseUrl: fake.baseUrl,
+    model: "owner/flux-360",
+  };
+  return {
+    provider: new ReplicateProvider(settings, ...ports),
+    fake,
+    searchable: true,
+    close: () => ends(fake, close),
+  };
+};
+
+export const startFal = async (circumstances: Circumstances = {}) => {
+  const fake = await FakeFal.start();
+  const { ports, close } = outside(fake.server.url, circumstances);
+  const model = { id: "fal-ai/hunyuan_world" } as const;
+  const settings = { ...TIMES, apiKey: FAL_KEY, ...circumstances, baseUrl: fake.baseUrl, model };
+  return { provider: new FalProvider(settings, ...ports), fake, searchable: false, close: () => ends(fake, close) };
+};
+
+const ends = async (fake: { close(): Promise<void> }, close: () => Promise<void>): Promise<void> => {
+  await close();
+  await fake.close();
+};
