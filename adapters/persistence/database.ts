@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { type Constructor, IsolationLevel, MikroORM, type Transaction } from "@mikro-orm/core";
 import type { AbstractSqlConnection, AbstractSqlDriver } from "@mikro-orm/knex";
 import { Migrator } from "@mikro-orm/migrations";
@@ -67,8 +68,12 @@ const prepareSqlite = (connection: SqliteConnection, done: (error: Error | null,
   connection.exec(pragmas, (error) => done(error, connection));
 };
 
-/** Two processes may start on one empty database: who loses the race finds, a moment later, the work done. */
-const MIGRATION_ATTEMPTS = 5;
+/**
+ * Processes may start together on one empty SQLite file. Its driver reads before it writes, and who loses the race is
+ * refused at once, without waiting: a moment later they find the work done.
+ */
+const MIGRATION_ATTEMPTS = 100;
+const MIGRATION_PAUSE_MILLISECONDS = 100;
 
 /** Any number, as long as every version of the service takes the same. */
 const MIGRATION_LOCK = 727_274;
@@ -147,7 +152,8 @@ export class Database {
         await this.orm.getMigrator().up();
         return;
       } catch (error) {
-        if (attempt === MIGRATION_ATTEMPTS) throw error;
+        if (attempt === MIGRATION_ATTEMPTS || !isBusy(error)) throw error;
+        await setTimeout(MIGRATION_PAUSE_MILLISECONDS);
       }
     }
   }
@@ -187,6 +193,9 @@ const isBrokenOff = (error: unknown): boolean => {
   const code = (error as { readonly code?: unknown }).code;
   return code === SERIALIZATION_FAILURE || code === DEADLOCK;
 };
+
+/** Also the race for the first table of all, which the loser finds made. */
+const isBusy = (error: unknown): boolean => error instanceof Error && /SQLITE_BUSY|already exists/.test(error.message);
 
 /** Carries an Err out of the transaction, which only something thrown can roll back. */
 class Rollback extends Error {

@@ -27,16 +27,9 @@ describe("kill -9 at random moments under load", () => {
       Array.from({ length: ACCOUNTS }, async (_, index) => {
         const email = `customer${index}@example.com`;
         const credits = String(CREDITS);
-        const { json } = await installation.command(
-          "account",
-          "create",
-          "--email",
-          email,
-          "--credits",
-          credits,
-          "--key",
-        );
-        return new RestClient(installation.url, String(json.api_key));
+        const opened = await installation.command("account", "create", "--email", email, "--credits", credits, "--key");
+        expect(opened).toMatchObject({ status: 0, stderr: "" });
+        return new RestClient(installation.url, String(opened.json.api_key));
       }),
     );
     const accepted = new Map<string, string>();
