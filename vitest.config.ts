@@ -14,10 +14,10 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: "test/support/global-setup.ts",
     pool: "forks",
-    // One more than the smallest machine has processors: some tests wait for processes of their own.
-    maxWorkers: 3,
+    maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } }, // a browser without a graphics card draws a frame a second on a busy machine
     sequence: { sequencer: LongestFirst },
   },
 });
