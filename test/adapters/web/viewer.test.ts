@@ -51,6 +51,7 @@ describe("the viewer", () => {
     await tab.page.mouse.move(500, 300);
     await tab.page.mouse.down();
     await tab.page.mouse.move(650, 300, { steps: 5 });
+    await tab.page.waitForTimeout(100); // held still before it is let go: else the sphere turns on with its own swing
     await tab.page.mouse.up();
     await expect.poll(() => quarterAt(tab.page, 690, 300)).toBe(2);
     await expect
