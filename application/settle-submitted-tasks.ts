@@ -48,7 +48,8 @@ const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTa
     return failTask(ports, lease, "generation_failed", progress.value.reason);
   }
 
-  if (now.getTime() - task.submittedAt.getTime() >= settings.generationDeadlineMilliseconds) {
+  const sinceSubmission = now.getTime() - task.submittedAt.getTime();
+  if (sinceSubmission >= settings.generationDeadlineMilliseconds) {
     return failTask(
       ports,
       lease,
@@ -56,7 +57,7 @@ const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTa
       `still running after ${settings.generationDeadlineMilliseconds} ms`,
     );
   }
-  await ports.tasks.move(lease, task, new Date(now.getTime() + provider.pollMilliseconds));
+  await ports.tasks.move(lease, task, new Date(now.getTime() + provider.nextLookMilliseconds(sinceSubmission)));
 };
 
 const failTask = async (ports: Ports, lease: Lease<SubmittedTask>, reason: FailureReason, detail: string) => {

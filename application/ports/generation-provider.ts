@@ -28,11 +28,21 @@ export type ResultGone = { readonly kind: "result_gone"; readonly reason: string
  */
 export type GeneratedImage = { readonly bytes: Uint8Array; readonly thumbnail: "possible" | "unavailable" };
 
+/**
+ * Whether it makes sense to send a creation now. `down`: the provider has not answered for a while, and none would be
+ * sent. `probing`: it may be back; one creation at a time shows whether it is.
+ */
+export type Readiness = "ready" | "probing" | "down";
+
 /** Somebody's generation model. Every call ends by itself: failures, also time-outs, are values. */
 export interface GenerationProvider {
   readonly name: string;
-  /** Milliseconds between two looks at one upstream task. */
-  readonly pollMilliseconds: number;
+  /** Generations that it runs at once for this service; `undefined` is any number. Tasks above it wait in a queue. */
+  readonly atOnceMax: number | undefined;
+  /** Known at once, without asking anybody. */
+  readiness(): Readiness;
+  /** Milliseconds until the next look at a task submitted so long ago; a little random, so that looks spread. */
+  nextLookMilliseconds(sinceSubmissionMilliseconds: number): number;
   /** Refuses, at once and without asking anybody, what this provider can never make: nothing is held or sent for it. */
   canMake(request: CreationRequest): Result<void, InvalidRequest>;
   /** Starts one generation, at most once: never sends the call again by itself. Gives the upstream task id. */

@@ -64,7 +64,7 @@ describe("a creation", () => {
     expect(refused._unsafeUnwrapErr()).toEqual({ kind: "too_many_active_tasks", limit: 5 });
     expect(await world.accounts.credits(owner)).toBe(80);
 
-    await world.clock.advance(world.provider.pollMilliseconds);
+    await world.clock.advance(world.provider.nextLookMilliseconds());
     await world.settle();
     (await world.createPanorama(owner, lake))._unsafeUnwrap();
   });
@@ -197,7 +197,7 @@ describe("an idempotency key", () => {
     const world = aWorld();
     world.provider.play({ look });
     const { owner, created } = await firstCreation(world);
-    await world.clock.advance(world.provider.pollMilliseconds);
+    await world.clock.advance(world.provider.nextLookMilliseconds());
     await world.settle();
 
     const { result, charged, started } = await repeat(world, owner);
@@ -253,7 +253,7 @@ describe("an idempotency key", () => {
     const owner = await anOwner(world, 100);
     for (let n = 0; n < 5; n += 1) (await world.createPanorama(owner, forest))._unsafeUnwrap();
     expect((await world.createPanorama(owner, lake, key))._unsafeUnwrapErr().kind).toBe("too_many_active_tasks");
-    await world.clock.advance(world.provider.pollMilliseconds);
+    await world.clock.advance(world.provider.nextLookMilliseconds());
     await world.settle();
     expect((await repeat(world, owner)).result._unsafeUnwrap().replayed).toBe(false);
   });

@@ -18,7 +18,7 @@ beforeEach(async () => {
   world = aWorld();
   owner = await anOwner(world, 100);
   id = (await world.createPanorama(owner, aCreationRequest({ resolution: "2k" })))._unsafeUnwrap().task.id;
-  await world.clock.advance(world.provider.pollMilliseconds);
+  await world.clock.advance(world.provider.nextLookMilliseconds());
   await world.settle();
 });
 

@@ -86,7 +86,7 @@ describe("waiting for a task", () => {
     const { signals: _, ...elsewhere } = world;
     const silent = { announce: () => {}, next: () => new Promise<void>(() => {}) };
     const waiting = world.waitForTask(id, owner, 30_000, never);
-    await world.clock.advance(world.provider.pollMilliseconds);
+    await world.clock.advance(world.provider.nextLookMilliseconds());
     await useCases({ ...elsewhere, signals: silent }).settle();
     let ended = false;
     waiting.finally(() => {

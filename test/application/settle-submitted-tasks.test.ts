@@ -18,11 +18,11 @@ beforeEach(async () => {
 
 const task = async () => (await world.readTask(id, owner))._unsafeUnwrap();
 const balance = () => world.accounts.credits(owner);
-const nextLook = () => world.clock.advance(world.provider.pollMilliseconds);
+const nextLook = () => world.clock.advance(world.provider.nextLookMilliseconds());
 
 describe("settling", () => {
   it("looks no sooner than the provider's pace allows", async () => {
-    await world.clock.advance(world.provider.pollMilliseconds - 1);
+    await world.clock.advance(world.provider.nextLookMilliseconds() - 1);
     expect(await world.settle()).toBe(0);
     await world.clock.advance(1);
     expect(await world.settle()).toBe(1);

@@ -33,8 +33,10 @@ const tasks: Pick<TaskStore, "open" | "move"> = {
     return ok(undefined);
   },
 };
-const provider: Pick<GenerationProvider, "canMake" | "submit" | "pollMilliseconds"> = {
-  pollMilliseconds: 1000,
+const provider: Pick<GenerationProvider, "atOnceMax" | "canMake" | "submit" | "readiness" | "nextLookMilliseconds"> = {
+  atOnceMax: undefined,
+  readiness: () => "ready",
+  nextLookMilliseconds: () => 1000,
   canMake: () => ok(undefined),
   submit: async () => ok("upstream"),
 };

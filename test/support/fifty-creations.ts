@@ -19,7 +19,7 @@ export const createsFiftyAtOnce = async (world: World): Promise<void> => {
     expect(provider.started).toBe(round * 5);
     expect((await verifyLedger({ accounts })()).findings).toEqual([]);
 
-    await clock.advance(provider.pollMilliseconds);
+    await clock.advance(provider.nextLookMilliseconds());
     expect(await world.settle()).toBe(5);
   }
 };

@@ -159,7 +159,7 @@ export class HttpService {
 
   /** Looks once at every submitted task, as the schedule would. */
   async settle(): Promise<void> {
-    await this.clock.advance(this.provider.pollMilliseconds);
+    await this.clock.advance(this.provider.nextLookMilliseconds());
     await settleSubmittedTasks(this, { ...PACE, generationDeadlineMilliseconds: 600_000 })();
   }
 

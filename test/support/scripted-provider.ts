@@ -5,6 +5,7 @@ import type {
   GenerationProvider,
   Progress,
   ProviderUnavailable,
+  Readiness,
   ResultGone,
   SubmissionFailure,
 } from "../../application/ports/generation-provider.js";
@@ -39,7 +40,8 @@ const ALL_GOES_WELL: Script = {
  */
 export class ScriptedProvider implements GenerationProvider {
   readonly name = "scripted";
-  readonly pollMilliseconds = 5_000;
+  atOnceMax: number | undefined;
+  ready: Readiness = "ready";
   script: Script;
   makes: Result<void, InvalidRequest> = ok(undefined);
 
@@ -48,6 +50,14 @@ export class ScriptedProvider implements GenerationProvider {
 
   constructor(script: Partial<Script> = {}) {
     this.script = { ...ALL_GOES_WELL, ...script };
+  }
+
+  readiness(): Readiness {
+    return this.ready;
+  }
+
+  nextLookMilliseconds(): number {
+    return 5_000;
   }
 
   /** Changes parts of the script. */

@@ -150,7 +150,7 @@ export class WebService {
   /** What the schedule does: looks at every submitted task, and keeps what is finished. */
   async work(): Promise<void> {
     const pace = { leaseMilliseconds: 60_000, concurrency: 10 };
-    await this.clock.advance(this.provider.pollMilliseconds);
+    await this.clock.advance(this.provider.nextLookMilliseconds());
     await settleSubmittedTasks(this, { ...pace, generationDeadlineMilliseconds: 600_000 })();
     await keepFinishedImages(this, pace)();
   }

@@ -7,6 +7,7 @@ import type {
   GenerationProvider,
   Progress,
   ProviderUnavailable,
+  Readiness,
   ResultGone,
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
@@ -63,7 +64,8 @@ const NOT_THE_RESULTS_OWN = new Set([401, 402, 403, 408, 429]);
 /** fal's queue. It keeps no mark of ours and has no list of tasks, so a lost submission cannot be found again. */
 export class FalProvider implements GenerationProvider {
   readonly name = "fal";
-  readonly pollMilliseconds: number;
+  readonly atOnceMax = undefined;
+  private readonly pollMilliseconds: number;
   private readonly api: ProviderApi;
   private readonly storage: ObjectStorage;
   private readonly publicFetch: PublicFetch;
@@ -90,6 +92,14 @@ export class FalProvider implements GenerationProvider {
     this.storage = storage;
     this.doubts = new Doubts(clock);
     this.unknownStatuses = new UnknownStatuses(warn);
+  }
+
+  readiness(): Readiness {
+    return "ready";
+  }
+
+  nextLookMilliseconds(): number {
+    return this.pollMilliseconds;
   }
 
   canMake(request: CreationRequest): Result<void, InvalidRequest> {

@@ -8,6 +8,7 @@ import type {
   GenerationProvider,
   Progress,
   ProviderUnavailable,
+  Readiness,
   ResultGone,
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
@@ -22,6 +23,7 @@ import type { ReferenceImages } from "./reference-images.js";
 import { type SandboxTrigger, sandboxTriggerOf } from "./sandbox-trigger.js";
 
 const ID_PREFIX = "local-";
+const LOOK_MILLISECONDS = 500;
 const SLOW_MILLISECONDS = 60_000;
 const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 const JPEG_QUALITY = 92;
@@ -35,7 +37,8 @@ const RESULT_NAME = /^[\w-]{22,}(?:\.(expired|no-thumb))?\.jpg$/;
  */
 export class LocalProvider implements GenerationProvider {
   readonly name = "local";
-  readonly pollMilliseconds = 500;
+  /** Any number: what is to be painted waits for a free processor in the pool. */
+  readonly atOnceMax = undefined;
   private readonly clock: Clock;
   private readonly references: ReferenceImages;
   private readonly pool: PaintPool;
@@ -61,6 +64,14 @@ export class LocalProvider implements GenerationProvider {
     this.folder = new JobFolder(folder);
     this.temporaryUrlPrefix = `${publicUrl}/generations/`;
     this.delayMilliseconds = delayMilliseconds;
+  }
+
+  readiness(): Readiness {
+    return "ready";
+  }
+
+  nextLookMilliseconds(): number {
+    return LOOK_MILLISECONDS;
   }
 
   canMake(): Result<void, InvalidRequest> {

@@ -7,6 +7,7 @@ import type {
   GenerationProvider,
   Progress,
   ProviderUnavailable,
+  Readiness,
   ResultGone,
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
@@ -67,7 +68,8 @@ const listSchema = z.object({
  */
 export class SkyboxProvider implements GenerationProvider {
   readonly name = "skybox";
-  readonly pollMilliseconds: number;
+  readonly atOnceMax = undefined;
+  private readonly pollMilliseconds: number;
   private readonly api: ProviderApi;
   private readonly storage: ObjectStorage;
   private readonly publicFetch: PublicFetch;
@@ -92,6 +94,14 @@ export class SkyboxProvider implements GenerationProvider {
     this.storage = storage;
     this.doubts = new Doubts(clock);
     this.unknownStatuses = new UnknownStatuses(warn);
+  }
+
+  readiness(): Readiness {
+    return "ready";
+  }
+
+  nextLookMilliseconds(): number {
+    return this.pollMilliseconds;
   }
 
   canMake({ prompt }: CreationRequest): Result<void, InvalidRequest> {
