@@ -65,7 +65,7 @@ export const createPanorama =
 
     const submittedAt = clock.now();
     const submitted = legal(submit(task, submission.value, submittedAt));
-    const firstLook = new Date(submittedAt.getTime() + provider.nextLookMilliseconds(0));
+    const firstLook = new Date(submittedAt.getTime() + provider.nextLookMilliseconds(submission.value, 0));
     const recorded = await tasks.move(task, submitted, firstLook);
     if (recorded.isErr()) return afterTheSweep(ports, task, `accepted as ${submission.value}`);
     reporter.report({ kind: "task_submitted", taskId: task.id, upstreamTaskId: submission.value });

@@ -57,7 +57,11 @@ const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTa
       `still running after ${settings.generationDeadlineMilliseconds} ms`,
     );
   }
-  await ports.tasks.move(lease, task, new Date(now.getTime() + provider.nextLookMilliseconds(sinceSubmission)));
+  await ports.tasks.move(
+    lease,
+    task,
+    new Date(now.getTime() + provider.nextLookMilliseconds(task.upstreamTaskId, sinceSubmission)),
+  );
 };
 
 const failTask = async (ports: Ports, lease: Lease<SubmittedTask>, reason: FailureReason, detail: string) => {

@@ -42,7 +42,7 @@ export interface GenerationProvider {
   /** Known at once, without asking anybody. */
   readiness(): Readiness;
   /** Milliseconds until the next look at a task submitted so long ago; a little random, so that looks spread. */
-  nextLookMilliseconds(sinceSubmissionMilliseconds: number): number;
+  nextLookMilliseconds(upstreamTaskId: string, sinceSubmissionMilliseconds: number): number;
   /** Refuses, at once and without asking anybody, what this provider can never make: nothing is held or sent for it. */
   canMake(request: CreationRequest): Result<void, InvalidRequest>;
   /** Starts one generation, at most once: never sends the call again by itself. Gives the upstream task id. */
