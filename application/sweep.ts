@@ -1,6 +1,6 @@
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../domain/idempotency.js";
 import { legal } from "../domain/illegal-transition.js";
-import { fail, type ReservedTask, submit } from "../domain/task.js";
+import { fail, type QueuedTask, type ReservedTask, submit } from "../domain/task.js";
 import type { Clock } from "./ports/clock.js";
 import type { GenerationProvider } from "./ports/generation-provider.js";
 import type { Reporter } from "./ports/reporter.js";
@@ -17,13 +17,25 @@ type Ports = {
 };
 
 /**
- * Resolves every reserved task whose submission has no recorded answer after its deadline, and forgets old idempotency
- * keys. The deadline of a generation is kept by settling, which looks once more before it gives up.
+ * Resolves every reserved task whose submission has no recorded answer after its deadline, gives up what has waited in
+ * the queue for too long, and forgets old idempotency keys. Resolves to the number of tasks. The deadline of a generation is kept by settling, which looks once more before it gives up.
  */
 export const sweep = (ports: Ports, pace: WorkPace) => async (): Promise<number> => {
   const { tasks, clock } = ports;
   await tasks.forgetIdempotencyKeys(new Date(clock.now().getTime() - IDEMPOTENCY_KEPT_MILLISECONDS));
-  return workOnLeases(ports, "sweep", pace, (lease) => resolveStuck(ports, lease));
+  const stuck = await workOnLeases(ports, "sweep", pace, (lease) => resolveStuck(ports, lease));
+  const waited = await workOnLeases(ports, "giveUp", pace, (lease) => giveUp(ports, lease));
+  return stuck + waited;
+};
+
+/** Nothing was ever sent for it. */
+const giveUp = async ({ tasks, clock, signals, reporter }: Ports, lease: Lease<QueuedTask>): Promise<void> => {
+  const failed = legal(fail(lease.task, "never_started", clock.now()));
+  const moved = await tasks.move(lease, failed, undefined);
+  if (moved.isErr()) return; // it was started at last
+  const detail = "no place became free at the provider in time";
+  reporter.report({ kind: "task_failed", taskId: failed.id, reason: "never_started", detail });
+  signals.announce(failed);
 };
 
 /** The provider is asked once whether it knows the task; if it does not, the customer never pays for the doubt. */

@@ -13,6 +13,7 @@ import { listTasks } from "../application/list-tasks.js";
 import { readCredits } from "../application/read-credits.js";
 import { readTask, waitForTask } from "../application/read-task.js";
 import { uploadImages } from "../application/upload-images.js";
+import { isActive } from "../domain/task.js";
 import { packedMcpServer } from "./packed-mcp-server.js";
 import { provide } from "./provide.js";
 import { T } from "./tokens.js";
@@ -21,10 +22,11 @@ export const provideServer = (container: Container): void => {
   provide(
     container,
     T.schedule,
-    [T.settle, T.keep, T.sweep, T.provider, T.rateLimits, T.signals, T.clock, T.logger, T.metrics],
-    (settle, keep, sweep, provider, rateLimits, signals, clock, logger, metrics) => {
+    [T.start, T.settle, T.keep, T.sweep, T.provider, T.rateLimits, T.signals, T.clock, T.logger, T.metrics],
+    (start, settle, keep, sweep, provider, rateLimits, signals, clock, logger, metrics) => {
       const schedule = new WorkSchedule(
         [
+          { name: "start", cron: "* * * * * *", run: start },
           { name: "settle", cron: "* * * * * *", run: settle },
           { name: "keep", cron: "* * * * * *", run: keep },
           { name: "sweep", cron: "*/5 * * * * *", run: sweep },
@@ -40,8 +42,9 @@ export const provideServer = (container: Container): void => {
           logger.error({ event: "work_failed", work, err: error });
         },
       );
-      signals.subscribe(({ state }) => {
-        if (state === "succeeded") schedule.wake("keep");
+      signals.subscribe((task) => {
+        if (task.state === "succeeded") schedule.wake("keep");
+        if (!isActive(task)) schedule.wake("start"); // its place is free
       });
       return schedule;
     },

@@ -7,8 +7,10 @@ import { openAccount } from "../application/open-account.js";
 import { payOrder } from "../application/pay-order.js";
 import { retryImage } from "../application/retry-image.js";
 import { settleSubmittedTasks } from "../application/settle-submitted-tasks.js";
+import { startQueuedTasks } from "../application/start-queued-tasks.js";
 import { sweep } from "../application/sweep.js";
 import { verifyLedger } from "../application/verify-ledger.js";
+import type { Config } from "./config.js";
 import { provide } from "./provide.js";
 import { T } from "./tokens.js";
 
@@ -18,15 +20,31 @@ const RECORDING_MILLISECONDS = 5_000;
 /** Keeping an image (a download, an encoding, a put) takes longer than a look or a search. */
 const KEEP_LEASES = 3;
 
+const submissionDeadline = ({ submitTimeoutMilliseconds }: Config): number =>
+  submitTimeoutMilliseconds + RECORDING_MILLISECONDS;
+
 export const provideUseCases = (container: Container): void => {
   provide(
     container,
     T.createPanorama,
     [T.config, T.tasks, T.provider, T.clock, T.ids, T.secrets, T.signals, T.reporter],
-    ({ submitTimeoutMilliseconds }, tasks, provider, clock, ids, secrets, signals, reporter) =>
+    (config, tasks, provider, clock, ids, secrets, signals, reporter) =>
       createPanorama(
         { tasks, provider, clock, ids, secrets, signals, reporter },
-        { submissionDeadlineMilliseconds: submitTimeoutMilliseconds + RECORDING_MILLISECONDS },
+        {
+          submissionDeadlineMilliseconds: submissionDeadline(config),
+          queueDeadlineMilliseconds: config.generationDeadlineMilliseconds,
+        },
+      ),
+  );
+  provide(
+    container,
+    T.start,
+    [T.config, T.tasks, T.provider, T.clock, T.signals, T.reporter],
+    (config, tasks, provider, clock, signals, reporter) =>
+      startQueuedTasks(
+        { tasks, provider, clock, signals, reporter },
+        { submissionDeadlineMilliseconds: submissionDeadline(config) },
       ),
   );
   provide(

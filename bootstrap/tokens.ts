@@ -59,6 +59,7 @@ export const T = {
   provider: token<GenerationProvider>("GenerationProvider"),
 
   createPanorama: token<CreatePanorama>("createPanorama"),
+  start: token<() => Promise<number>>("startQueuedTasks"),
   settle: token<() => Promise<number>>("settleSubmittedTasks"),
   keep: token<() => Promise<number>>("keepFinishedImages"),
   sweep: token<() => Promise<number>>("sweep"),
@@ -74,4 +75,4 @@ export const T = {
   httpServer: token<HttpServer>("HttpServer"),
 } as const;
 
-export type WorkName = "settle" | "keep" | "sweep" | "clean";
+export type WorkName = "start" | "settle" | "keep" | "sweep" | "clean";

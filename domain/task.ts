@@ -21,13 +21,15 @@ import type { TaskId } from "./task-id.js";
 /**
  * A panorama task (specification, Panorama task).
  *
- *   reserved ──submit──▶ submitted ──succeed──▶ succeeded
- *       └──────fail──────────┴─────────fail───▶ failed
+ *   queued ──start──▶ reserved ──submit──▶ submitted ──succeed──▶ succeeded
+ *      └──────fail───────┴────────fail──────────┴────────fail───▶ failed
  *
- * `reserved`: credits are held, the upstream call is not answered yet. `submitted`: the upstream task id is recorded.
- * Both are `processing` to the client. No state is entered twice, so `state` alone tells two versions of a task apart.
+ * `queued`: credits are held, nothing was sent; it waits until the provider has a free place (queue.ts). `reserved`:
+ * credits are held, the upstream call is not answered yet. `submitted`: the upstream task id is recorded. All three are
+ * `processing` to the client. No state is entered twice, so `state` alone tells two versions of a task apart, and a task
+ * is sent to the provider once: by whoever made it `reserved`.
  */
-export type Task = ReservedTask | SubmittedTask | SucceededTask | FailedTask;
+export type Task = QueuedTask | ReservedTask | SubmittedTask | SucceededTask | FailedTask;
 
 type TaskCore = {
   readonly id: TaskId;
@@ -38,7 +40,18 @@ type TaskCore = {
 };
 type Accepted = { readonly submittedAt: Date; readonly upstreamTaskId: string };
 
-export type ReservedTask = TaskCore & { readonly state: "reserved"; readonly reservation: HeldReservation };
+export type QueuedTask = TaskCore & {
+  readonly state: "queued";
+  readonly reservation: HeldReservation;
+  /** Its place in the queue (queue.ts). */
+  readonly turn: number;
+};
+export type ReservedTask = TaskCore & {
+  readonly state: "reserved";
+  readonly reservation: HeldReservation;
+  /** It was queued before: its creation was answered long ago. */
+  readonly waited: boolean;
+};
 export type SubmittedTask = TaskCore &
   Accepted & { readonly state: "submitted"; readonly reservation: HeldReservation };
 export type SucceededTask = TaskCore &
@@ -56,10 +69,12 @@ export type FailedTask = TaskCore & {
 };
 
 /**
- * Why a task failed. Before the provider took it: `refused`, `submission_unknown` (no clear answer),
- * `never_submitted` (no answer is recorded in time). After: `generation_failed`, `deadline_passed`.
+ * Why a task failed. Before the provider took it: `never_started` (it waited too long in the queue), `refused`,
+ * `submission_unknown` (no clear answer), `never_submitted` (no answer is recorded in time). After: `generation_failed`,
+ * `deadline_passed`.
  */
 export type FailureReason =
+  | "never_started"
   | "refused"
   | "submission_unknown"
   | "never_submitted"
@@ -67,8 +82,14 @@ export type FailureReason =
   | "deadline_passed";
 
 /** Counts against the account's concurrency limit (specification, Task `status`). */
-export const isActive = (task: Task): task is ReservedTask | SubmittedTask =>
-  task.state === "reserved" || task.state === "submitted";
+export const isActive = (task: Task): task is QueuedTask | ReservedTask | SubmittedTask =>
+  task.state === "queued" || task.state === "reserved" || task.state === "submitted";
+
+/**
+ * Whether its creation ended without a task that the client knows of: such a creation leaves its idempotency key free.
+ */
+export const isRefusedCreation = (before: Task, next: Task): boolean =>
+  before.state === "reserved" && !before.waited && next.state === "failed";
 
 /** Shown in the public gallery: a public panorama whose image is kept. */
 export const isInGallery = (task: Task): task is SucceededTask =>
@@ -78,30 +99,44 @@ export const isInGallery = (task: Task): task is SucceededTask =>
 export const statusOf = (task: Task): "processing" | "succeeded" | "failed" =>
   isActive(task) ? "processing" : task.state;
 
+/** A new task, and the standing that its account has with it. */
+export type OpenedTask = { readonly task: QueuedTask | ReservedTask; readonly standing: Standing };
+
 /**
  * Opens a task if the account's standing allows it: credits first, then active tasks, as the order of the
- * checks demands. Returns the task and the standing that the account has with it.
+ * checks demands. With a turn it is queued, else it is to be sent to the provider at once.
  */
 export const openTask = (
   standing: Standing,
   draft: Pick<TaskCore, "id" | "slug" | "request">,
   now: Date,
-): Result<{ task: ReservedTask; standing: Standing }, InsufficientCredits | TooManyActiveTasks> => {
+  turn?: number,
+): Result<OpenedTask, InsufficientCredits | TooManyActiveTasks> => {
   const { accountId } = standing;
   const cost = costOf(draft.request.resolution);
   return hold(standing.credits, { taskId: draft.id, accountId, credits: cost }).andThen(({ reservation, balance }) =>
-    admitTask(standing.activeTasks).map((activeTasks) => ({
-      task: { ...draft, accountId, reservedAt: now, state: "reserved" as const, reservation },
-      standing: { accountId, credits: balance, activeTasks },
-    })),
+    admitTask(standing.activeTasks).map((activeTasks) => {
+      const core = { ...draft, accountId, reservedAt: now, reservation };
+      const task: OpenedTask["task"] =
+        turn === undefined ? { ...core, state: "reserved", waited: false } : { ...core, state: "queued", turn };
+      return { task, standing: { accountId, credits: balance, activeTasks } };
+    }),
   );
 };
 
+/** The provider has a free place for it. */
+export const start = (task: Task): Result<ReservedTask, IllegalTransition> => {
+  if (task.state !== "queued") return err({ kind: "illegal_transition", from: task.state, event: "start" });
+  const { turn: _, ...core } = task;
+  return ok({ ...core, state: "reserved", waited: true });
+};
+
 /** The provider accepted the task under its own id. */
-export const submit = (task: Task, upstreamTaskId: string, now: Date): Result<SubmittedTask, IllegalTransition> =>
-  task.state === "reserved"
-    ? ok({ ...task, state: "submitted", submittedAt: now, upstreamTaskId })
-    : err({ kind: "illegal_transition", from: task.state, event: "submit" });
+export const submit = (task: Task, upstreamTaskId: string, now: Date): Result<SubmittedTask, IllegalTransition> => {
+  if (task.state !== "reserved") return err({ kind: "illegal_transition", from: task.state, event: "submit" });
+  const { waited: _, ...core } = task;
+  return ok({ ...core, state: "submitted", submittedAt: now, upstreamTaskId });
+};
 
 /** The image exists at the provider's temporary URL; the held credits are spent. */
 export const succeed = (task: Task, image: UploadingImage, now: Date): Result<SucceededTask, IllegalTransition> =>

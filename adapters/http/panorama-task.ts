@@ -45,6 +45,7 @@ export type Addresses = {
 export const panoramaTask = (task: Task, addresses: Addresses): z.infer<typeof panoramaTaskSchema> => {
   const core = { id: task.id, status: statusOf(task), credits_charged: task.reservation.credits };
   switch (task.state) {
+    case "queued":
     case "reserved":
     case "submitted":
       return core;

@@ -26,6 +26,11 @@ export class Metrics {
     registers: this.registers,
   });
 
+  readonly tasksQueued = new Counter({
+    name: "panorama_tasks_queued_total",
+    help: "Tasks that had to wait for a free place at the provider.",
+    registers: this.registers,
+  });
   readonly tasksSubmitted = new Counter({
     name: "panorama_tasks_submitted_total",
     help: "Tasks that the provider took.",

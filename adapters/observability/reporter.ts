@@ -36,6 +36,9 @@ const log = (logger: Logger, event: OperationalEvent): void => {
 
 const count = (metrics: Metrics, event: OperationalEvent): void => {
   switch (event.kind) {
+    case "task_queued":
+      metrics.tasksQueued.inc();
+      break;
     case "task_submitted":
       metrics.tasksSubmitted.inc();
       break;

@@ -255,6 +255,25 @@ const steps: readonly Step[] = [
       ],
     },
   },
+  {
+    name: "004-queue",
+    up: {
+      sqlite: [
+        `alter table "account" add column "last_turn" integer not null default 0`,
+        `alter table "task" add column "turn" integer null`,
+        `create index task_queue_index on task (turn, id) where state = 'queued'`,
+        `create table "task_queue" ("id" integer not null, "round" integer not null, primary key ("id"))`,
+        `insert into "task_queue" ("id", "round") values (1, 1)`,
+      ],
+      postgresql: [
+        `alter table "account" add column "last_turn" int not null default 0`,
+        `alter table "task" add column "turn" int null`,
+        `create index task_queue_index on task (turn, id) where state = 'queued'`,
+        `create table "task_queue" ("id" int not null, "round" int not null, constraint "task_queue_pkey" primary key ("id"))`,
+        `insert into "task_queue" ("id", "round") values (1, 1)`,
+      ],
+    },
+  },
 ];
 
 /** A list of classes, so that nothing is looked up by file name and the same steps run from sources and from a build. */

@@ -20,6 +20,8 @@ export const AccountTable = defineEntity({
     passwordHash: p.string().length(255).nullable(),
     credits: p.integer(),
     activeTasks: p.integer(),
+    /** Its latest turn in the queue; 0 if it has never waited. */
+    lastTurn: p.integer().default(0),
     createdAt: p.datetime(3),
   },
 });
@@ -82,6 +84,11 @@ export const TaskTable = defineEntity({
       name: "task_gallery_index",
       expression: `create index task_gallery_index on task (id) where ${IN_GALLERY}`,
     },
+    {
+      // Partial, and in the order in which they are started.
+      name: "task_queue_index",
+      expression: "create index task_queue_index on task (turn, id) where state = 'queued'",
+    },
   ],
   properties: {
     id: p.string().length(40).primary(),
@@ -105,9 +112,18 @@ export const TaskTable = defineEntity({
     failedAttempts: p.integer().nullable(),
     dueAt: p.datetime(3).nullable(),
     fence: p.integer(),
+    /** Its place in the queue; null if it never waited there. */
+    turn: p.integer().nullable(),
     /** Set when its owner deleted the panorama: then only the books and the idempotency keys know the task. */
     hiddenAt: p.datetime(3).nullable(),
   },
+});
+
+/** One row, which is locked by who takes a turn or a place (domain/queue.ts). */
+export const TaskQueueTable = defineEntity({
+  name: "TaskQueue",
+  tableName: "task_queue",
+  properties: { id: p.integer().primary().autoincrement(false), round: p.integer() },
 });
 
 const taskId = () =>
@@ -173,6 +189,7 @@ export const tables = [
   OrderTable,
   ApiKeyTable,
   TaskTable,
+  TaskQueueTable,
   LedgerEntryTable,
   IdempotencyKeyTable,
   SessionTable,

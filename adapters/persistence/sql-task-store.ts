@@ -1,12 +1,21 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
-import type { DueWork, Lease, StaleTask, TaskStore } from "../../application/ports/task-store.js";
+import type { DueWork, Lease, QueueLimits, StaleTask, TaskStore } from "../../application/ports/task-store.js";
 import type { AccountId, Standing } from "../../domain/account.js";
 import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../domain/ledger.js";
+import { freePlaces, mustWait, type Queue, takeTurn } from "../../domain/queue.js";
 import type { Slug } from "../../domain/slug.js";
-import { isActive, isInGallery, type ReservedTask, type SucceededTask, type Task } from "../../domain/task.js";
+import {
+  isActive,
+  isInGallery,
+  isRefusedCreation,
+  type OpenedTask,
+  type ReservedTask,
+  type SucceededTask,
+  type Task,
+} from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
 import { standingOf } from "./account-rows.js";
@@ -18,6 +27,7 @@ import { newTaskRow, stateColumns, toTask } from "./task-rows.js";
 import { insertion, type Statement, together } from "./together.js";
 
 const stateOfWork: Readonly<Record<keyof DueWork, Task["state"]>> = {
+  giveUp: "queued",
   sweep: "reserved",
   settle: "submitted",
   keep: "succeeded",
@@ -38,22 +48,24 @@ export class SqlTaskStore implements TaskStore {
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
-    decide: (standing: Standing) => Result<{ task: ReservedTask; standing: Standing }, Refusal>,
+    decide: (standing: Standing, turn: number | undefined) => Result<OpenedTask, Refusal>,
+    limits?: QueueLimits,
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>> {
     return this.database.transaction<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>(async (sql) => {
-      const current = await lock(sql, account);
+      const { current, lastTurn } = await lock(sql, account);
       const first = idempotent && (await firstUse(sql, account, idempotent));
       if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
 
-      const decided = decide(current);
+      const turn = limits && (await turnOf(sql, limits.atOnceMax, lastTurn));
+      const decided = decide(current, turn);
       if (decided.isErr()) return err(decided.error);
       const { task, standing } = decided.value;
       const writes: Statement[] = [
-        insertion("task", newTaskRow(task, dueAt)),
+        insertion("task", newTaskRow(task, task.state === "queued" && limits ? limits.dueAt : dueAt)),
         insertion("ledger_entry", entryRow(reservationEntry(task.reservation, task.reservedAt))),
         {
-          text: "update account set credits = ?, active_tasks = ? where id = ?",
-          parameters: [standing.credits, standing.activeTasks, account],
+          text: "update account set credits = ?, active_tasks = ?, last_turn = ? where id = ?",
+          parameters: [standing.credits, standing.activeTasks, turn ?? lastTurn, account],
         },
       ];
       if (idempotent !== undefined) {
@@ -64,6 +76,26 @@ export class SqlTaskStore implements TaskStore {
       await together(sql, this.database.dialect, writes);
       return ok({ task, replayed: false });
     });
+  }
+
+  async startQueued(atOnceMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]> {
+    if (!(await anyQueued(this.database.sql))) return [];
+    const started = await this.database.transaction<ReservedTask[], never>(async (sql) => {
+      const queue = await lockQueue(sql);
+      const places = atOnceMax === undefined ? limit : freePlaces(queue, atOnceMax, limit);
+      const rows = await sql(
+        `with first as (select id from task where state = 'queued' order by turn, id limit ? ${this.skipLocked})
+        update task set state = 'reserved', due_at = ? where id in (select id from first) returning *`,
+        [places, dueAt],
+      );
+      if (rows.length > 0) {
+        const round = Math.max(...rows.map((row) => integer(row, "turn")));
+        await sql("update task_queue set round = ?", [round]);
+      }
+      // The statement has made them what `start` (domain/task.ts) makes of a queued task.
+      return ok(rows.map((row) => toTask(row) as ReservedTask));
+    });
+    return started._unsafeUnwrap();
   }
 
   async find(id: TaskId, owner: AccountId): Promise<Task | undefined> {
@@ -159,13 +191,37 @@ export class SqlTaskStore implements TaskStore {
   }
 }
 
-/** The account's standing, with its row locked until the transaction ends: a write that changes nothing does both. */
-const lock = async (sql: Sql, account: AccountId): Promise<Standing> => {
-  const [row] = await sql("update account set credits = credits where id = ? returning id, credits, active_tasks", [
-    account,
-  ]);
+/**
+ * The account's standing and its last turn in the queue, with its row locked until the transaction ends: a write that
+ * changes nothing does both.
+ */
+const lock = async (sql: Sql, account: AccountId): Promise<{ current: Standing; lastTurn: number }> => {
+  const [row] = await sql(
+    "update account set credits = credits where id = ? returning id, credits, active_tasks, last_turn",
+    [account],
+  );
   if (row === undefined) throw new Error(`there is no account ${account}`);
-  return standingOf(account, row);
+  return { current: standingOf(account, row), lastTurn: integer(row, "last_turn") };
+};
+
+/** The queue as it is, and locked until the transaction ends: nobody else takes a place or a turn meanwhile. */
+const lockQueue = async (sql: Sql): Promise<Queue> => {
+  const [queue] = await sql("update task_queue set round = round returning id, round");
+  if (queue === undefined) throw new Error("the queue's row is gone");
+  // Asked when the lock is held: PostgreSQL shows a statement what was there when it began.
+  const [tasks] = await sql(
+    "select cast(count(*) as integer) as running from task where state in ('reserved', 'submitted') and due_at is not null",
+  );
+  return { running: integer(tasks ?? {}, "running"), waiting: await anyQueued(sql), round: integer(queue, "round") };
+};
+
+const anyQueued = async (sql: Sql): Promise<boolean> =>
+  (await sql("select id from task where state = 'queued' limit 1")).length > 0;
+
+/** The turn of one more task, if it has to wait. */
+const turnOf = async (sql: Sql, atOnceMax: number, lastTurn: number): Promise<number | undefined> => {
+  const queue = await lockQueue(sql);
+  return mustWait(queue, atOnceMax) ? takeTurn(queue, lastTurn) : undefined;
 };
 
 /** The task that the idempotency key names already, if this is the same request. */
@@ -215,6 +271,6 @@ const releases = (before: Task, next: Task): Statement[] => {
   };
   if (!failed) return [account];
   const refund = insertion("ledger_entry", entryRow(refundEntry(next.reservation, next.failedAt)));
-  if (before.state !== "reserved") return [account, refund];
+  if (!isRefusedCreation(before, next)) return [account, refund];
   return [account, refund, { text: "delete from idempotency_key where task_id = ?", parameters: [next.id] }];
 };

@@ -2,14 +2,15 @@ import type { CreationRequest } from "../../domain/creation-request.js";
 import { credits } from "../../domain/credits.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import type { StorageStatus, StoredImage } from "../../domain/storage-status.js";
-import type { FailureReason, ReservedTask, Task } from "../../domain/task.js";
+import type { FailureReason, OpenedTask, Task } from "../../domain/task.js";
 import type { Visibility } from "../../domain/visibility.js";
 import { branded, date, integer, oneOf, optional, type Row, text, texts } from "./columns.js";
 
-const TASK_STATES: readonly Task["state"][] = ["reserved", "submitted", "succeeded", "failed"];
+const TASK_STATES: readonly Task["state"][] = ["queued", "reserved", "submitted", "succeeded", "failed"];
 const VISIBILITIES: readonly Visibility[] = ["private", "public"];
 const STORAGE_STATUSES: readonly StorageStatus[] = ["uploading", "saved", "saved-no-thumb", "failed", "expired"];
 const FAILURE_REASONS: readonly FailureReason[] = [
+  "never_started",
   "refused",
   "submission_unknown",
   "never_submitted",
@@ -28,8 +29,10 @@ export const toTask = (row: Row): Task => {
   const reserved = { taskId: core.id, accountId: core.accountId, credits: credits(integer(row, "credits")) };
   const state = oneOf(row, "state", TASK_STATES);
   switch (state) {
+    case "queued":
+      return { ...core, state, reservation: { ...reserved, state: "held" }, turn: integer(row, "turn") };
     case "reserved":
-      return { ...core, state, reservation: { ...reserved, state: "held" } };
+      return { ...core, state, waited: row.turn !== null, reservation: { ...reserved, state: "held" } };
     case "submitted":
       return { ...core, ...toAccepted(row), state, reservation: { ...reserved, state: "held" } };
     case "succeeded":
@@ -78,7 +81,7 @@ const toImage = (row: Row): StoredImage => {
 };
 
 /** A new task's row; every other column begins as null. */
-export const newTaskRow = (task: ReservedTask, dueAt: Date): Row => ({
+export const newTaskRow = (task: OpenedTask["task"], dueAt: Date): Row => ({
   id: task.id,
   account_id: task.accountId,
   slug: task.slug,
@@ -90,6 +93,7 @@ export const newTaskRow = (task: ReservedTask, dueAt: Date): Row => ({
   reserved_at: task.reservedAt,
   due_at: dueAt,
   fence: 0,
+  turn: task.state === "queued" ? task.turn : null,
   ...stateColumns(task),
 });
 
@@ -100,6 +104,7 @@ export const newTaskRow = (task: ReservedTask, dueAt: Date): Row => ({
 export const stateColumns = (task: Task): Row => {
   const { state } = task;
   switch (state) {
+    case "queued":
     case "reserved":
       return { state };
     case "submitted":

@@ -4,6 +4,8 @@ import type { TaskId } from "../../domain/task-id.js";
 
 /** What the operator should see in logs and metrics. No prompt, key or password is ever part of an event. */
 export type OperationalEvent =
+  /** The provider has no free place; the task waits for one. */
+  | { readonly kind: "task_queued"; readonly taskId: TaskId }
   | { readonly kind: "task_submitted"; readonly taskId: TaskId; readonly upstreamTaskId: string }
   | { readonly kind: "task_succeeded"; readonly taskId: TaskId; readonly seconds: number }
   | { readonly kind: "task_failed"; readonly taskId: TaskId; readonly reason: FailureReason; readonly detail: string }

@@ -3,7 +3,7 @@ import type { AccountId, Standing } from "../../domain/account.js";
 import type { IdempotentRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { Slug } from "../../domain/slug.js";
-import type { ReservedTask, SubmittedTask, SucceededTask, Task } from "../../domain/task.js";
+import type { OpenedTask, QueuedTask, ReservedTask, SubmittedTask, SucceededTask, Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
 import type { NotFound } from "../errors.js";
@@ -19,12 +19,21 @@ export type Lease<T extends Task> = { readonly task: T; readonly fence: number }
 
 /** The tasks that background work waits for: each kind of work has its own states. */
 export type DueWork = {
+  /** Queued tasks that have waited for as long as one may. */
+  readonly giveUp: QueuedTask;
   /** Reserved tasks whose submission deadline has passed. */
   readonly sweep: ReservedTask;
   /** Submitted tasks whose next look is due. */
   readonly settle: SubmittedTask;
   /** Succeeded tasks whose image, or only whose thumbnail, is not stored yet. */
   readonly keep: SucceededTask;
+};
+
+/** In front of a provider that runs only so many generations at once (domain/queue.ts). */
+export type QueueLimits = {
+  readonly atOnceMax: number;
+  /** When a task that has to wait is given up. */
+  readonly dueAt: Date;
 };
 
 /** Where tasks, and with them their reservations, live. An unreachable store or an unreadable row is thrown. */
@@ -36,13 +45,24 @@ export interface TaskStore {
    *
    * With an idempotency key that names a task already, `decide` is not asked: a repeat of the same request gives that
    * task as `replayed`, another request is refused.
+   *
+   * `dueAt` is for a task that is sent to the provider at once. With `queue`, whether it can be is decided with the
+   * queue locked, too, among all instances: if it has to wait, `decide` is given its turn.
    */
   open<Refusal>(
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
-    decide: (standing: Standing) => Result<{ task: ReservedTask; standing: Standing }, Refusal>,
+    decide: (standing: Standing, turn: number | undefined) => Result<OpenedTask, Refusal>,
+    queue?: QueueLimits,
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>>;
+
+  /**
+   * Takes up to `limit` tasks out of the queue, in the order of their turns, as far as there are free places of
+   * `atOnceMax` (`undefined`: any number), and makes
+   * them `reserved` until `dueAt`: each goes to one caller, who is to send it to the provider.
+   */
+  startQueued(atOnceMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]>;
 
   /** Somebody else's task is `undefined`, as an unknown id is. */
   find(id: TaskId, owner: AccountId): Promise<Task | undefined>;

@@ -56,7 +56,7 @@ const create = createPanorama(
     signals: { announce: () => {}, next: async () => {} },
     reporter: { report: () => {} },
   },
-  { submissionDeadlineMilliseconds: 1000 },
+  { submissionDeadlineMilliseconds: 1000, queueDeadlineMilliseconds: 1000 },
 );
 
 const request = parseCreationRequest({ prompt: "a lake", resolution: "1k" })._unsafeUnwrap();

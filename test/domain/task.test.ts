@@ -9,7 +9,9 @@ import {
   type FailureReason,
   fail,
   isActive,
+  isRefusedCreation,
   openTask,
+  start,
   statusOf,
   submit,
   succeed,
@@ -20,6 +22,7 @@ import {
   accountId,
   aFailedTask,
   anImageName,
+  aQueuedTask,
   aReservedTask,
   aSubmittedTask,
   aSucceededTask,
@@ -32,6 +35,7 @@ const later = secondsAfter(noon, 90);
 const image = uploading("https://provider.example.com/temporary/1.jpg", anImageName());
 
 const states = {
+  queued: aQueuedTask(),
   reserved: aReservedTask(),
   submitted: aSubmittedTask(),
   succeeded: aSucceededTask(),
@@ -39,6 +43,7 @@ const states = {
 } as const satisfies Record<Task["state"], Task>;
 
 const events = {
+  start: (task: Task) => start(task),
   submit: (task: Task) => submit(task, "upstream-2", later),
   succeed: (task: Task) => succeed(task, image, later),
   fail: (task: Task) => fail(task, "deadline_passed", later),
@@ -49,6 +54,7 @@ const everyState = Object.keys(states) as Task["state"][];
 
 /** The drawing in task.ts, said a second time. */
 const arrows: Readonly<Record<Task["state"], Partial<Record<Event, Task["state"]>>>> = {
+  queued: { start: "reserved", fail: "failed" },
   reserved: { submit: "submitted", fail: "failed" },
   submitted: { succeed: "succeeded", fail: "failed" },
   succeeded: {},
@@ -58,12 +64,27 @@ const arrows: Readonly<Record<Task["state"], Partial<Record<Event, Task["state"]
 describe("a task", () => {
   it("records when the provider took it, and under which id", () => {
     const task = aReservedTask();
-    expect(submit(task, "upstream-2", later)._unsafeUnwrap()).toEqual({
-      ...task,
+    const { waited: _, ...core } = task;
+    expect(submit(task, "upstream-2", later)._unsafeUnwrap()).toStrictEqual({
+      ...core,
       state: "submitted",
       submittedAt: later,
       upstreamTaskId: "upstream-2",
     });
+  });
+
+  it("that waited is started: it gives up its turn, and its creation has been answered", () => {
+    const { turn: _, ...core } = aQueuedTask({ turn: 7 });
+    expect(start(aQueuedTask({ turn: 7 }))._unsafeUnwrap()).toStrictEqual({ ...core, state: "reserved", waited: true });
+  });
+
+  it("leaves its idempotency key free if its creation was refused, and only then", () => {
+    const failed = aFailedTask({ reason: "refused" });
+    expect(isRefusedCreation(aReservedTask(), failed)).toBe(true);
+    expect(isRefusedCreation(aReservedTask({ waited: true }), failed)).toBe(false);
+    expect(isRefusedCreation(aQueuedTask(), failed)).toBe(false);
+    expect(isRefusedCreation(aSubmittedTask(), failed)).toBe(false);
+    expect(isRefusedCreation(aReservedTask(), aSubmittedTask())).toBe(false);
   });
 
   it("spends its credits when it succeeds, and has an image to keep", () => {
@@ -77,11 +98,11 @@ describe("a task", () => {
     });
   });
 
-  it.each<FailureReason>(["refused", "submission_unknown", "never_submitted"])(
+  it.each<FailureReason>(["never_started", "refused", "submission_unknown", "never_submitted"])(
     "that the provider never took gives its credits back, and says why: %s",
     (reason) => {
-      const task = aReservedTask();
-      expect(fail(task, reason, later)._unsafeUnwrap()).toEqual({
+      const { waited: _, ...task } = aReservedTask();
+      expect(fail(aReservedTask(), reason, later)._unsafeUnwrap()).toEqual({
         ...task,
         state: "failed",
         reservation: { ...task.reservation, state: "refunded" },
@@ -135,7 +156,9 @@ describe("a task", () => {
             if (!isActive(next.value)) resolutions += 1;
             task = next.value;
             expect(task.reservation.state).toBe(
-              { reserved: "held", submitted: "held", succeeded: "captured", failed: "refunded" }[task.state],
+              { queued: "held", reserved: "held", submitted: "held", succeeded: "captured", failed: "refunded" }[
+                task.state
+              ],
             );
             expect(task.reservation.credits).toBe(states[start].reservation.credits);
             expect([task.id, task.accountId, task.slug]).toEqual([
@@ -151,6 +174,7 @@ describe("a task", () => {
   });
 
   it.each([
+    ["queued", "processing", true],
     ["reserved", "processing", true],
     ["submitted", "processing", true],
     ["succeeded", "succeeded", false],
@@ -180,10 +204,17 @@ describe("opening a task", () => {
         accountId: accountId(1),
         reservedAt: noon,
         state: "reserved",
+        waited: false,
         reservation: { taskId: taskId(1), accountId: accountId(1), credits: 10, state: "held" },
       },
       standing: standing(90, 3),
     });
+  });
+
+  it("queues it in its turn, at the same price, if it has to wait", () => {
+    const { task, standing: after } = openTask(standing(100, 2), draft("4k"), noon, 3)._unsafeUnwrap();
+    expect(task).toStrictEqual(aQueuedTask({ ...draft("4k"), turn: 3 }));
+    expect(after).toEqual(standing(90, 3));
   });
 
   it.each([

@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import type { CreatedPanorama, CreatePanoramaError } from "../../application/create-panorama.js";
+import type { Readiness } from "../../application/ports/generation-provider.js";
 import type { AccountId } from "../../domain/account.js";
 import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
 import { type CreationRequest, canonicalText } from "../../domain/creation-request.js";
@@ -39,11 +40,12 @@ export const staysRightWhateverHappens = async (
 ): Promise<ReadonlySet<string>> => {
   const seen = new Set<string>();
   const steps = fc.array(step, { minLength: 1, maxLength: 80, size: "max" });
+  const atOnceMax = fc.constantFrom(undefined, undefined, 1, 2);
   await fc.assert(
-    fc.asyncProperty(steps, async (story) => {
+    fc.asyncProperty(atOnceMax, steps, async (atOnceMax, story) => {
       const stores = await openStores();
       try {
-        const model = await Model.start(stores, seen);
+        const model = await Model.start(stores, atOnceMax, seen);
         for (const step of story) {
           await model.take(step);
           await model.check();
@@ -58,6 +60,8 @@ export const staysRightWhateverHappens = async (
   return seen;
 };
 
+type Work = "start" | "sweep" | "settle" | "keep";
+
 type Step =
   | {
       readonly kind: "create";
@@ -68,7 +72,7 @@ type Step =
       /** So often at once. */
       readonly times: number;
     }
-  | { readonly kind: "work"; readonly instance: number; readonly work: "sweep" | "settle" | "keep" }
+  | { readonly kind: "work"; readonly instance: number; readonly work: Work }
   | { readonly kind: "retryImage"; readonly instance: number; readonly task: number }
   | { readonly kind: "payOrder"; readonly instance: number; readonly order: number }
   /** One halted call goes on. */
@@ -80,6 +84,7 @@ type Step =
   | { readonly kind: "kill"; readonly instance: number }
   | { readonly kind: "pass"; readonly milliseconds: number }
   | { readonly kind: "script"; readonly script: Partial<Script> }
+  | { readonly kind: "readiness"; readonly readiness: Readiness }
   | { readonly kind: "storage"; readonly available: boolean; readonly thumbnails: boolean };
 
 const INSTANCES = 2;
@@ -112,7 +117,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("work" as const),
       instance,
-      work: fc.constantFrom("sweep" as const, "settle" as const, "keep" as const),
+      work: fc.constantFrom<Work[]>("start", "sweep", "settle", "keep"),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("retryImage" as const), instance, task: fc.nat() }) },
@@ -165,6 +170,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         },
         { requiredKeys: [] },
       ),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("readiness" as const),
+      readiness: fc.constantFrom<Readiness[]>("ready", "ready", "probing", "down"),
     }),
   },
   {
@@ -226,8 +238,9 @@ class Model {
     });
   }
 
-  static async start(stores: Stores, seen: Set<string>): Promise<Model> {
+  static async start(stores: Stores, atOnceMax: number | undefined, seen: Set<string>): Promise<Model> {
     const world = aWorld(stores);
+    world.provider.atOnceMax = atOnceMax;
     const owners: AccountId[] = [];
     const orders: OrderId[] = [];
     for (const creditsAtFirst of CREDITS_AT_FIRST) {
@@ -267,6 +280,9 @@ class Model {
         return world.clock.advance(step.milliseconds);
       case "script":
         return world.provider.play(step.script);
+      case "readiness":
+        world.provider.ready = step.readiness;
+        return;
       case "storage":
         world.storage.available = step.available;
         world.imaging.thumbnails = step.thumbnails;
@@ -285,6 +301,8 @@ class Model {
       expect(books.standing.activeTasks).toBeLessThanOrEqual(ACTIVE_TASKS_MAX);
       tasks.push(...books.tasks);
     }
+    const running = tasks.filter(({ state }) => state === "reserved" || state === "submitted");
+    expect(running.length).toBeLessThanOrEqual(world.provider.atOnceMax ?? tasks.length);
     for (const task of tasks) this.checkTask(task);
     this.checkProvider(new Map(tasks.map((task) => [task.id, task])));
     this.checkIdempotencyKeys();
@@ -299,6 +317,7 @@ class Model {
     for (let round = 0; round < 12 && this.unfinished().length > 0; round += 1) {
       await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
       await world.sweep();
+      await world.start();
       await world.settle();
       await world.keep();
       await this.check();
@@ -354,7 +373,8 @@ class Model {
   private async checkRefused({ owner, taskId }: Creation, { kind }: CreatePanoramaError): Promise<void> {
     this.seen.add(kind);
     const task = await this.world.tasks.find(taskId, owner);
-    expect(task?.state).toBe(kind === "upstream_error" ? "failed" : undefined);
+    if (kind === "upstream_error" && task === undefined) this.seen.add("refused while the provider is down");
+    else expect(task?.state).toBe(kind === "upstream_error" ? "failed" : undefined);
   }
 
   private checkTask(task: Task): void {
@@ -376,6 +396,7 @@ class Model {
       if (status === "saved") expect(objects.has(thumbnailNameOf(imageName))).toBe(true);
     }
     if (task.state === "failed") this.seen.add(task.reason);
+    if (task.state === "queued") this.seen.add("queued");
     this.lastSeen.set(task.id, { task, firstSeenAt: last?.firstSeenAt ?? this.world.clock.now() });
   }
 
@@ -423,6 +444,7 @@ const leavesItsKeyFree = (task: Task): boolean =>
 
 /** Where a task can be seen after it was seen somewhere. */
 const nextStates: Record<Task["state"], readonly Task["state"][]> = {
+  queued: ["queued", "reserved", "submitted", "succeeded", "failed"],
   reserved: ["reserved", "submitted", "succeeded", "failed"],
   submitted: ["submitted", "succeeded", "failed"],
   succeeded: ["succeeded"],

@@ -15,6 +15,7 @@ import type { TaskStore } from "../../application/ports/task-store.js";
 import { readTask, waitForTask } from "../../application/read-task.js";
 import { retryImage } from "../../application/retry-image.js";
 import { settleSubmittedTasks } from "../../application/settle-submitted-tasks.js";
+import { startQueuedTasks } from "../../application/start-queued-tasks.js";
 import { sweep } from "../../application/sweep.js";
 
 export type Stores = { readonly accounts: AccountStore; readonly tasks: TaskStore };
@@ -32,14 +33,21 @@ export type Ports = Stores & {
 
 export const SUBMISSION_DEADLINE_MILLISECONDS = 60_000;
 export const GENERATION_DEADLINE_MILLISECONDS = 600_000;
+export const QUEUE_DEADLINE_MILLISECONDS = 300_000;
 export const LEASE_MILLISECONDS = 120_000;
 
 /** Two tasks at once, so that a round of work is more than one claim. */
 const pace = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 2 };
 
+export const DEADLINES = {
+  submissionDeadlineMilliseconds: SUBMISSION_DEADLINE_MILLISECONDS,
+  queueDeadlineMilliseconds: QUEUE_DEADLINE_MILLISECONDS,
+};
+
 /** The use cases that move tasks and credits, wired as the service wires them. */
 export const useCases = (ports: Ports) => ({
-  createPanorama: createPanorama(ports, { submissionDeadlineMilliseconds: SUBMISSION_DEADLINE_MILLISECONDS }),
+  createPanorama: createPanorama(ports, DEADLINES),
+  start: startQueuedTasks(ports, DEADLINES),
   readTask: readTask(ports),
   waitForTask: waitForTask(ports),
   settle: settleSubmittedTasks(ports, { ...pace, generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS }),

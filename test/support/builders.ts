@@ -8,7 +8,7 @@ import type { Reservation } from "../../domain/reservation.js";
 import { costOf } from "../../domain/resolution.js";
 import type { Slug } from "../../domain/slug.js";
 import { uploading } from "../../domain/storage-status.js";
-import type { FailedTask, ReservedTask, SubmittedTask, SucceededTask, Task } from "../../domain/task.js";
+import type { FailedTask, QueuedTask, ReservedTask, SubmittedTask, SucceededTask, Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 
 /** Where every story begins, also by the hand-wound clock. */
@@ -80,8 +80,13 @@ const core = (differences: Differences<Task>) => {
   return { id, accountId: accountId(1), slug: slugOf(id), request: aCreationRequest(), reservedAt: noon };
 };
 
+export const aQueuedTask = (differences: Differences<QueuedTask> = {}): QueuedTask => {
+  const task = { ...core(differences), turn: 1, ...differences };
+  return { ...task, state: "queued", reservation: reservationOf(task, "held") };
+};
+
 export const aReservedTask = (differences: Differences<ReservedTask> = {}): ReservedTask => {
-  const task = { ...core(differences), ...differences };
+  const task = { ...core(differences), waited: false, ...differences };
   return { ...task, state: "reserved", reservation: reservationOf(task, "held") };
 };
 

@@ -21,6 +21,7 @@ import { uploadImages } from "../../application/upload-images.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
 import type { ObjectName } from "../../domain/object-name.js";
+import { DEADLINES } from "./application.js";
 import { FakeImaging } from "./fake-imaging.js";
 import { HandClock } from "./hand-clock.js";
 import { MemoryAccountStore } from "./memory/memory-account-store.js";
@@ -68,10 +69,7 @@ export class HttpService {
       {
         authenticate: authenticate(ports),
         rateLimits: new MemoryRateLimits(clock),
-        createPanorama: this.counted(
-          "createPanorama",
-          createPanorama(ports, { submissionDeadlineMilliseconds: 60_000 }),
-        ),
+        createPanorama: this.counted("createPanorama", createPanorama(ports, DEADLINES)),
         readTask: this.counted("readTask", readTask(ports)),
         waitForTask: this.counted("waitForTask", waitForTask(ports)),
         listTasks: this.counted("listTasks", listTasks(ports)),

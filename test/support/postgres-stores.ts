@@ -12,6 +12,7 @@ export const postgresStores = async (url: string) => {
   await database.sql("alter table ledger_entry disable trigger all");
   await database.sql(`truncate ${TABLES}`);
   await database.sql("alter table ledger_entry enable trigger all");
+  await database.sql("update task_queue set round = 1");
   return {
     database,
     tasks: new SqlTaskStore(database),

@@ -43,6 +43,7 @@ import type { AccountId, Email } from "../../domain/account.js";
 import { parseCreationRequest } from "../../domain/creation-request.js";
 import { credits } from "../../domain/credits.js";
 import type { SucceededTask, Task } from "../../domain/task.js";
+import { DEADLINES } from "./application.js";
 import { HandClock } from "./hand-clock.js";
 import { MemoryAccountStore } from "./memory/memory-account-store.js";
 import { MemoryDatabase } from "./memory/memory-database.js";
@@ -134,7 +135,7 @@ export class WebService {
   /** A new panorama of this person, as far as the script of the provider brings it. */
   async panorama(owner: Person, body: Readonly<Record<string, unknown>> = {}): Promise<Task> {
     const request = parseCreationRequest({ resolution: "1k", prompt: "four quarters", visibility: "public", ...body });
-    const create = createPanorama(this, { submissionDeadlineMilliseconds: 60_000 });
+    const create = createPanorama(this, DEADLINES);
     const { task } = (await create(owner.id, request._unsafeUnwrap()))._unsafeUnwrap();
     await this.work();
     return (await this.tasks.find(task.id, owner.id))!;
@@ -170,7 +171,7 @@ export class WebService {
     const { rateLimits, storage, url } = this;
     const ports = { ...this, payments: this.payments };
     const shared = {
-      createPanorama: createPanorama(this, { submissionDeadlineMilliseconds: 60_000 }),
+      createPanorama: createPanorama(this, DEADLINES),
       listTasks: listTasks(ports),
       uploadImages: uploadImages(ports),
       readCredits: readCredits(ports),

@@ -50,6 +50,7 @@ describe("the PostgreSQL database", () => {
       { name: "001-tables" },
       { name: "002-shared-rate-limits" },
       { name: "003-web" },
+      { name: "004-queue" },
     ]);
     await opened.close();
   });

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { err, ok, type Result } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AccountStore } from "../../../application/ports/account-store.js";
-import type { TaskStore } from "../../../application/ports/task-store.js";
-import type { AccountId, Standing } from "../../../domain/account.js";
+import type { Lease, TaskStore } from "../../../application/ports/task-store.js";
+import type { AccountId, Email, Standing } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey, IdempotentRequest } from "../../../domain/idempotency.js";
 import { audit } from "../../../domain/ledger.js";
@@ -37,6 +37,7 @@ import {
   anAccount,
   anImageName,
   aPaidOrder,
+  aQueuedTask,
   aReservedTask,
   noon,
   orderId,
@@ -236,6 +237,127 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
         await tasks.forgetIdempotencyKeys(secondsAfter(noon, 0.001));
         const again = aReservedTask({ id: taskId(2) });
         expect(await open(again, { idempotent: keyed("k") })).toEqual(ok({ task: again, replayed: false }));
+      });
+    });
+
+    describe("the queue", () => {
+      const later = secondsAfter(noon, 300);
+      const deadline = secondsAfter(noon, 35);
+
+      /** Opens a task where `atOnceMax` may run. */
+      const openLimited = async (n: number, atOnceMax: number, { account = owner, idempotent }: Opening = {}) => {
+        const { id, slug, request } = aReservedTask({ id: taskId(n) });
+        const draft = { id, slug, request };
+        const opened = await tasks.open(
+          account,
+          noon,
+          idempotent,
+          (standing, turn) => openTask(standing, draft, noon, turn),
+          { atOnceMax, dueAt: later },
+        );
+        return unwrap(opened).task;
+      };
+      type Opening = { readonly account?: AccountId; readonly idempotent?: IdempotentRequest };
+      const aStranger = (n = 2) =>
+        accounts.open(
+          anAccount({ id: accountId(n), email: `${n}@example.com` as Email }),
+          undefined,
+          aPaidOrder({ id: orderId(n), accountId: accountId(n) }),
+          undefined,
+        );
+      const ids = (started: readonly Task[]) => started.map(({ id }) => id).sort();
+
+      it("takes in a task for which there is no place: it is stored, paid and counted like any other", async () => {
+        expect(await openLimited(1, 1)).toEqual(aReservedTask({ id: taskId(1) }));
+        const queued = aQueuedTask({ id: taskId(2), turn: 1 });
+        expect(await openLimited(2, 1)).toEqual(queued);
+        expect(await tasks.find(queued.id, owner)).toEqual(queued);
+        expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
+      });
+
+      it("lets nobody overtake while somebody waits, though a place is free", async () => {
+        const first = await openLimited(1, 1);
+        await openLimited(2, 1);
+        unwrap(await tasks.move(first, failed(first), undefined));
+        expect(await openLimited(3, 1)).toMatchObject({ state: "queued", turn: 2 });
+      });
+
+      it("counts submitted tasks as running, and ended ones not", async () => {
+        const task = await submitted(1);
+        expect(await openLimited(2, 1)).toMatchObject({ state: "queued" });
+        unwrap(await tasks.move(task, failed(task), undefined));
+        expect(ids(await tasks.startQueued(1, 9, deadline))).toEqual([taskId(2)]);
+      });
+
+      it("starts as many as there are free places, and at most the limit, due at their deadline", async () => {
+        for (const n of [1, 2, 3, 4, 5]) await openLimited(n, 1);
+        expect(await tasks.startQueued(1, 9, deadline)).toEqual([]);
+        expect(await tasks.startQueued(3, 9, deadline)).toHaveLength(2);
+        expect(await tasks.startQueued(3, 9, deadline)).toEqual([]);
+        expect(await tasks.startQueued(undefined, 1, deadline)).toEqual([
+          aReservedTask({ id: taskId(4), waited: true }),
+        ]);
+        expect(await tasks.find(taskId(4), owner)).toEqual(aReservedTask({ id: taskId(4), waited: true }));
+        expect(await tasks.claim("sweep", secondsAfter(noon, 34), later, 9)).toHaveLength(1);
+        expect(await tasks.claim("sweep", deadline, later, 9)).toHaveLength(3);
+      });
+
+      it("serves accounts in turn", async () => {
+        await aStranger();
+        for (const n of [1, 2, 3, 4]) await openLimited(n, 1);
+        for (const n of [5, 6]) await openLimited(n, 1, { account: stranger });
+        const order: TaskId[] = [];
+        for (let places = 2; places <= 6; places += 1) {
+          for (const { id } of await tasks.startQueued(places, 9, deadline)) order.push(id);
+        }
+        expect(order).toEqual([2, 5, 3, 6, 4].map(taskId));
+      });
+
+      it("gives each place once, whoever asks at the same time", async () => {
+        for (const n of [1, 2, 3, 4, 5]) await openLimited(n, 1);
+        const asked = await Promise.all(Array.from({ length: 8 }, () => tasks.startQueued(3, 9, deadline)));
+        expect(ids(asked.flat())).toEqual([2, 3].map(taskId));
+      });
+
+      it("lets as many through as there are places when many accounts come at once", async () => {
+        const many = [3, 4, 5, 6, 7, 8, 9, 10];
+        for (const n of many) await aStranger(n);
+        const opened = await Promise.all(many.map((n) => openLimited(n, 3, { account: accountId(n) })));
+        expect(opened.filter(({ state }) => state === "reserved")).toHaveLength(3);
+      });
+
+      it("has the tasks that have waited too long claimed, not before", async () => {
+        await openLimited(1, 1);
+        await openLimited(2, 1);
+        expect(await tasks.claim("giveUp", secondsAfter(noon, 299), later, 9)).toEqual([]);
+        const [lease] = await tasks.claim("giveUp", later, secondsAfter(later, 60), 9);
+        expect(lease?.task).toEqual(aQueuedTask({ id: taskId(2) }));
+        unwrap(
+          await tasks.move(lease as Lease<Task>, failed(aQueuedTask({ id: taskId(2) }), "never_started"), undefined),
+        );
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+        expect(await tasks.startQueued(2, 9, deadline)).toEqual([]);
+      });
+
+      it("starts a task or gives it up, never both", async () => {
+        await openLimited(1, 1);
+        await openLimited(2, 1);
+        const [lease] = await tasks.claim("giveUp", later, secondsAfter(later, 60), 9);
+        expect(await tasks.startQueued(2, 9, deadline)).toHaveLength(1);
+        const given = await tasks.move(lease as Lease<Task>, failed(aQueuedTask({ id: taskId(2) })), undefined);
+        expect(given).toEqual(err({ kind: "stale_task", id: taskId(2) }));
+      });
+
+      it.each<[string, (task: Task) => Promise<Task>]>([
+        ["was given up", async (task) => task],
+        ["was started, and refused then", async () => (await tasks.startQueued(2, 1, deadline))[0] as Task],
+      ])("leaves its idempotency key with a task that %s: its creation had been answered", async (_, wait) => {
+        await openLimited(1, 1);
+        const queued = await openLimited(2, 1, { idempotent: keyed("k") });
+        const before = await wait(queued);
+        unwrap(await tasks.move(before, failed(before, "refused"), undefined));
+        const again = await open(aReservedTask({ id: taskId(3) }), { idempotent: keyed("k") });
+        expect(unwrap(again)).toMatchObject({ replayed: true, task: { id: taskId(2), state: "failed" } });
       });
     });
 

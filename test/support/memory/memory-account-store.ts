@@ -28,7 +28,7 @@ export class MemoryAccountStore implements AccountStore {
       if (other.email === account.email) return err({ kind: "email_taken", email: account.email });
     }
     const standing = { accountId: account.id, credits: credits(0), activeTasks: 0 };
-    accounts.set(account.id, { account, passwordHash, standing });
+    accounts.set(account.id, { account, passwordHash, standing, lastTurn: 0 });
     if (order !== undefined) {
       orders.set(order.id, order);
       this.book(order);

@@ -6,7 +6,7 @@ import type { Order, OrderId } from "../../../domain/order.js";
 import type { Task } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
 
-type StoredAccount = { account: Account; passwordHash: string | undefined; standing: Standing };
+type StoredAccount = { account: Account; passwordHash: string | undefined; standing: Standing; lastTurn: number };
 type StoredTask = { task: Task; dueAt: Date | undefined; fence: number; hidden: boolean };
 type StoredIdempotencyKey = {
   accountId: AccountId;
@@ -22,6 +22,8 @@ export class MemoryDatabase {
   readonly orders = new Map<OrderId, Order>();
   readonly keys = new Map<ApiKeyId, ApiKey>();
   readonly tasks = new Map<TaskId, StoredTask>();
+  /** The turn of the queue that was served last. */
+  round = 1;
   readonly ledger: LedgerEntry[] = [];
   idempotencyKeys: StoredIdempotencyKey[] = [];
 

@@ -1,19 +1,30 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
-import type { DueWork, Lease, StaleTask, TaskStore } from "../../../application/ports/task-store.js";
+import type { DueWork, Lease, QueueLimits, StaleTask, TaskStore } from "../../../application/ports/task-store.js";
 import type { AccountId, Standing } from "../../../domain/account.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import { credits } from "../../../domain/credits.js";
 import { type IdempotentRequest, sameRequest } from "../../../domain/idempotency.js";
+import { legal } from "../../../domain/illegal-transition.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../../domain/ledger.js";
+import { freePlaces, mustWait, type Queue, takeTurn } from "../../../domain/queue.js";
 import type { Slug } from "../../../domain/slug.js";
-import { isActive, isInGallery, type ReservedTask, type SucceededTask, type Task } from "../../../domain/task.js";
+import {
+  isActive,
+  isInGallery,
+  isRefusedCreation,
+  type OpenedTask,
+  type ReservedTask,
+  type SucceededTask,
+  start,
+  type Task,
+} from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { Visibility } from "../../../domain/visibility.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
-const stateOfWork = { sweep: "reserved", settle: "submitted", keep: "succeeded" } as const;
+const stateOfWork = { giveUp: "queued", sweep: "reserved", settle: "submitted", keep: "succeeded" } as const;
 
 /** Tasks in memory. Each method does its work before it first waits, and so is atomic. */
 export class MemoryTaskStore implements TaskStore {
@@ -27,7 +38,8 @@ export class MemoryTaskStore implements TaskStore {
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
-    decide: (standing: Standing) => Result<{ task: ReservedTask; standing: Standing }, Refusal>,
+    decide: (standing: Standing, turn: number | undefined) => Result<OpenedTask, Refusal>,
+    limits?: QueueLimits,
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>> {
     const { tasks, ledger } = this.database;
     const stored = this.database.account(account);
@@ -38,8 +50,14 @@ export class MemoryTaskStore implements TaskStore {
         return sameRequest(known.requestSha256, idempotent).map(() => ({ task: this.stored(taskId), replayed: true }));
       }
     }
-    return decide(stored.standing).map(({ task, standing }) => {
-      tasks.set(task.id, { task, dueAt, fence: 0, hidden: false });
+    const turn =
+      limits !== undefined && mustWait(this.queue, limits.atOnceMax)
+        ? takeTurn(this.queue, stored.lastTurn)
+        : undefined;
+    return decide(stored.standing, turn).map(({ task, standing }) => {
+      stored.lastTurn = turn ?? stored.lastTurn;
+      const due = task.state === "queued" && limits ? limits.dueAt : dueAt;
+      tasks.set(task.id, { task, dueAt: due, fence: 0, hidden: false });
       ledger.push(reservationEntry(task.reservation, task.reservedAt));
       stored.standing = standing;
       if (idempotent !== undefined) {
@@ -53,6 +71,21 @@ export class MemoryTaskStore implements TaskStore {
         });
       }
       return { task, replayed: false };
+    });
+  }
+
+  async startQueued(atOnceMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]> {
+    const places = atOnceMax === undefined ? limit : freePlaces(this.queue, atOnceMax, limit);
+    const waiting = [...this.database.tasks.values()].flatMap((stored) =>
+      stored.task.state === "queued" ? [{ stored, task: stored.task }] : [],
+    );
+    waiting.sort((a, b) => a.task.turn - b.task.turn || (a.task.id < b.task.id ? -1 : 1));
+    return waiting.slice(0, places).map(({ stored, task }) => {
+      this.database.round = task.turn;
+      const started = legal(start(task));
+      stored.task = started;
+      stored.dueAt = dueAt;
+      return started;
     });
   }
 
@@ -144,7 +177,13 @@ export class MemoryTaskStore implements TaskStore {
     };
     if (next.state !== "failed") return;
     this.database.ledger.push(refundEntry(next.reservation, next.failedAt));
-    if (before.state === "reserved") this.keepKeys(({ taskId }) => taskId !== next.id);
+    if (isRefusedCreation(before, next)) this.keepKeys(({ taskId }) => taskId !== next.id);
+  }
+
+  private get queue(): Queue {
+    const states = [...this.database.tasks.values()].map(({ task }) => task.state);
+    const running = states.filter((state) => state === "reserved" || state === "submitted").length;
+    return { running, waiting: states.includes("queued"), round: this.database.round };
   }
 
   private shown(id: TaskId, owner: AccountId) {

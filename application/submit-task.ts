@@ -1,0 +1,77 @@
+import { err, ok, type Result } from "neverthrow";
+import { legal } from "../domain/illegal-transition.js";
+import { type FailureReason, fail, type ReservedTask, submit, type Task } from "../domain/task.js";
+import type { Clock } from "./ports/clock.js";
+import type { GenerationProvider, SubmissionFailure } from "./ports/generation-provider.js";
+import type { Reporter } from "./ports/reporter.js";
+import type { TaskSignals } from "./ports/task-signals.js";
+import type { TaskStore } from "./ports/task-store.js";
+
+/** The provider did not take the task; the credits are back. */
+export type UpstreamError = { readonly kind: "upstream_error" };
+
+export type SubmissionPorts = {
+  readonly tasks: TaskStore;
+  readonly provider: GenerationProvider;
+  readonly clock: Clock;
+  readonly signals: TaskSignals;
+  readonly reporter: Reporter;
+};
+
+/**
+ * Sends a task to the provider and records how that ended; refused or unclear, it is refunded. To be called once, by
+ * whoever made the task `reserved`, and with no transaction open: the provider may take seconds, and the process may die
+ * meanwhile.
+ */
+export const submitTask = async (ports: SubmissionPorts, task: ReservedTask): Promise<Result<Task, UpstreamError>> => {
+  const { tasks, provider, clock, signals, reporter } = ports;
+  const submission = await provider.submit({ taskId: task.id, request: task.request });
+  if (submission.isErr()) return failAndRefund(ports, task, submission.error);
+
+  const submittedAt = clock.now();
+  const submitted = legal(submit(task, submission.value, submittedAt));
+  const firstLook = new Date(submittedAt.getTime() + provider.nextLookMilliseconds(submission.value, 0));
+  const recorded = await tasks.move(task, submitted, firstLook);
+  if (recorded.isErr()) return afterTheSweep(ports, task, `accepted as ${submission.value}`);
+  reporter.report({ kind: "task_submitted", taskId: task.id, upstreamTaskId: submission.value });
+  signals.announce(submitted);
+  return ok(submitted);
+};
+
+const reasonOf: Record<SubmissionFailure["kind"], FailureReason> = {
+  refused: "refused",
+  unknown: "submission_unknown",
+};
+
+const failAndRefund = async (
+  ports: SubmissionPorts,
+  task: ReservedTask,
+  failure: SubmissionFailure,
+): Promise<Result<Task, UpstreamError>> => {
+  const { tasks, clock, reporter, signals } = ports;
+  const reason = reasonOf[failure.kind];
+  const failed = legal(fail(task, reason, clock.now()));
+  const moved = await tasks.move(task, failed, undefined);
+  if (moved.isErr()) return afterTheSweep(ports, task, failure.reason);
+  reporter.report({ kind: "task_failed", taskId: task.id, reason, detail: failure.reason });
+  if (failure.kind === "unknown") {
+    reporter.report({ kind: "possible_orphan", taskId: task.id, detail: failure.reason });
+  }
+  signals.announce(failed);
+  return err({ kind: "upstream_error" });
+};
+
+/**
+ * The end of the call came after the submission deadline. The sweep has found the upstream task itself, and then the
+ * customer has a task and pays for it, whatever the call ended with; or it has given up and refunded.
+ */
+const afterTheSweep = async (
+  { tasks, reporter }: SubmissionPorts,
+  { id, accountId }: ReservedTask,
+  lateEnd: string,
+): Promise<Result<Task, UpstreamError>> => {
+  const current = await tasks.find(id, accountId);
+  if (current !== undefined && current.state !== "failed") return ok(current);
+  reporter.report({ kind: "possible_orphan", taskId: id, detail: `ended after the submission deadline: ${lateEnd}` });
+  return err({ kind: "upstream_error" });
+};
