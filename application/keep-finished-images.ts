@@ -42,8 +42,10 @@ const THUMBNAIL_GIVE_UP_MILLISECONDS = 24 * 60 * 60 * 1000;
  * Brings every finished image from the provider's temporary URL into permanent storage: download, check, make it
  * exactly the image that was asked for, thumbnail, store. Resolves to the number of images worked on.
  */
-export const keepFinishedImages = (ports: Ports, pace: WorkPace) => (): Promise<number> =>
-  workOnLeases(ports, "keep", pace, (lease) => keepImage(ports, lease));
+export const keepFinishedImages =
+  (ports: Ports, pace: WorkPace) =>
+  (stopping?: AbortSignal): Promise<number> =>
+    workOnLeases(ports, "keep", pace, (lease) => keepImage(ports, lease), stopping);
 
 /** What became of one attempt, and what there is to say about it. */
 type Attempt = { readonly image: StoredImage; readonly detail: string };

@@ -26,8 +26,10 @@ type Settings = WorkPace & { readonly generationDeadlineMilliseconds: number };
  * Asks the provider about every submitted task that is due: a finished one succeeds, a failed one is refunded, and one
  * that runs past the generation deadline is failed and refunded after this last look. Resolves to the number of looks.
  */
-export const settleSubmittedTasks = (ports: Ports, settings: Settings) => (): Promise<number> =>
-  workOnLeases(ports, "settle", settings, (lease) => settle(ports, settings, lease));
+export const settleSubmittedTasks =
+  (ports: Ports, settings: Settings) =>
+  (stopping?: AbortSignal): Promise<number> =>
+    workOnLeases(ports, "settle", settings, (lease) => settle(ports, settings, lease), stopping);
 
 const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTask>): Promise<void> => {
   const { provider, clock, ids, reporter } = ports;
@@ -36,7 +38,10 @@ const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTa
   const now = clock.now();
 
   if (progress.isErr()) {
-    reporter.report({ kind: "provider_unavailable", taskId: task.id, detail: progress.error.reason });
+    // While the provider is down that is known, and need not be said of thousands of tasks.
+    if (provider.readiness() !== "down") {
+      reporter.report({ kind: "provider_unavailable", taskId: task.id, detail: progress.error.reason });
+    }
   } else if (progress.value.state === "succeeded") {
     const image = uploading(progress.value.temporaryUrl, panoramaName(ids.unguessable()));
     const succeeded = legal(succeed(task, image, now));

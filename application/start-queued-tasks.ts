@@ -11,11 +11,11 @@ type Settings = { readonly submissionDeadlineMilliseconds: number };
  */
 export const startQueuedTasks =
   (ports: SubmissionPorts, { submissionDeadlineMilliseconds }: Settings) =>
-  async (): Promise<number> => {
+  async (stopping?: AbortSignal): Promise<number> => {
     const { tasks, provider, clock, reporter } = ports;
     let sent = 0;
     for (;;) {
-      const limit = BATCH[provider.readiness()];
+      const limit = stopping?.aborted === true ? 0 : BATCH[provider.readiness()];
       const dueAt = new Date(clock.now().getTime() + submissionDeadlineMilliseconds);
       const started = limit === 0 ? [] : await tasks.startQueued(provider.atOnceMax, limit, dueAt);
       if (started.length === 0) return sent;

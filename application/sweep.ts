@@ -20,13 +20,15 @@ type Ports = {
  * Resolves every reserved task whose submission has no recorded answer after its deadline, gives up what has waited in
  * the queue for too long, and forgets old idempotency keys. Resolves to the number of tasks. The deadline of a generation is kept by settling, which looks once more before it gives up.
  */
-export const sweep = (ports: Ports, pace: WorkPace) => async (): Promise<number> => {
-  const { tasks, clock } = ports;
-  await tasks.forgetIdempotencyKeys(new Date(clock.now().getTime() - IDEMPOTENCY_KEPT_MILLISECONDS));
-  const stuck = await workOnLeases(ports, "sweep", pace, (lease) => resolveStuck(ports, lease));
-  const waited = await workOnLeases(ports, "giveUp", pace, (lease) => giveUp(ports, lease));
-  return stuck + waited;
-};
+export const sweep =
+  (ports: Ports, pace: WorkPace) =>
+  async (stopping?: AbortSignal): Promise<number> => {
+    const { tasks, clock } = ports;
+    await tasks.forgetIdempotencyKeys(new Date(clock.now().getTime() - IDEMPOTENCY_KEPT_MILLISECONDS));
+    const stuck = await workOnLeases(ports, "sweep", pace, (lease) => resolveStuck(ports, lease), stopping);
+    const waited = await workOnLeases(ports, "giveUp", pace, (lease) => giveUp(ports, lease), stopping);
+    return stuck + waited;
+  };
 
 /** Nothing was ever sent for it. */
 const giveUp = async ({ tasks, clock, signals, reporter }: Ports, lease: Lease<QueuedTask>): Promise<void> => {

@@ -14,28 +14,37 @@ export type WorkPace = {
 type Ports = { readonly tasks: TaskStore; readonly clock: Clock; readonly reporter: Reporter };
 
 /**
- * Works on every task that is due for `work`, until none is left. Each task is leased to one worker at a time; if the
- * work on one throws, that is reported, its lease runs out, and the others go on. Resolves to the number worked on.
+ * Works on every task that is due for `work`, until none is left or `stopping` is aborted. Each task is leased to one
+ * worker at a time; if the work on one throws, that is reported, its lease runs out, and the others go on. A slow one
+ * holds up no other, and tasks are claimed by the half of `concurrency`, so that a claim is worth its statement. Resolves
+ * to the number worked on.
  */
 export const workOnLeases = async <Work extends keyof DueWork>(
   { tasks, clock, reporter }: Ports,
   work: Work,
   { leaseMilliseconds, concurrency }: WorkPace,
   workOn: (lease: Lease<DueWork[Work]>) => Promise<void>,
+  stopping?: AbortSignal,
 ): Promise<number> => {
+  const running = new Set<Promise<void>>();
+  const begin = (lease: Lease<DueWork[Work]>): void => {
+    const { id }: Task = lease.task;
+    const ended = workOn(lease)
+      .catch((error: unknown) => reporter.report({ kind: "work_failed", work, taskId: id, error }))
+      .finally(() => running.delete(ended));
+    running.add(ended);
+  };
+
   let worked = 0;
-  for (;;) {
+  for (let more = true; more && stopping?.aborted !== true; ) {
     const now = clock.now();
-    const leases = await tasks.claim(work, now, new Date(now.getTime() + leaseMilliseconds), concurrency);
-    await Promise.all(
-      leases.map((lease) =>
-        workOn(lease).catch((error: unknown) => {
-          const { id }: Task = lease.task;
-          reporter.report({ kind: "work_failed", work, taskId: id, error });
-        }),
-      ),
-    );
+    const free = concurrency - running.size;
+    const leases = await tasks.claim(work, now, new Date(now.getTime() + leaseMilliseconds), free);
+    leases.forEach(begin);
     worked += leases.length;
-    if (leases.length < concurrency) return worked;
+    more = leases.length === free;
+    while (more && running.size > concurrency / 2) await Promise.race(running);
   }
+  await Promise.all(running);
+  return worked;
 };

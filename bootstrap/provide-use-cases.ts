@@ -17,6 +17,9 @@ import { T } from "./tokens.js";
 /** Between the end of the upstream call's time and the sweep: the answer has to be recorded, too. */
 const RECORDING_MILLISECONDS = 5_000;
 
+/** With answers that take a second, about as many looks a second as providers allow. */
+const LOOKS_AT_ONCE = 32;
+
 /** Keeping an image (a download, an encoding, a put) takes longer than a look or a search. */
 const KEEP_LEASES = 3;
 
@@ -54,7 +57,7 @@ export const provideUseCases = (container: Container): void => {
     ({ leaseMilliseconds, generationDeadlineMilliseconds }, tasks, provider, clock, ids, signals, reporter) =>
       settleSubmittedTasks(
         { tasks, provider, clock, ids, signals, reporter },
-        { leaseMilliseconds, concurrency: 16, generationDeadlineMilliseconds },
+        { leaseMilliseconds, concurrency: LOOKS_AT_ONCE, generationDeadlineMilliseconds },
       ),
   );
   provide(

@@ -31,6 +31,8 @@ import type { verifyLedger } from "../application/verify-ledger.js";
 import type { Config } from "./config.js";
 import { token } from "./provide.js";
 
+type BackgroundWork = (stopping?: AbortSignal) => Promise<number>;
+
 /** The parts of the service. */
 export const T = {
   config: token<Config>("Config"),
@@ -59,10 +61,10 @@ export const T = {
   provider: token<GenerationProvider>("GenerationProvider"),
 
   createPanorama: token<CreatePanorama>("createPanorama"),
-  start: token<() => Promise<number>>("startQueuedTasks"),
-  settle: token<() => Promise<number>>("settleSubmittedTasks"),
-  keep: token<() => Promise<number>>("keepFinishedImages"),
-  sweep: token<() => Promise<number>>("sweep"),
+  start: token<BackgroundWork>("startQueuedTasks"),
+  settle: token<BackgroundWork>("settleSubmittedTasks"),
+  keep: token<BackgroundWork>("keepFinishedImages"),
+  sweep: token<BackgroundWork>("sweep"),
   openAccount: token<ReturnType<typeof openAccount>>("openAccount"),
   createOrder: token<ReturnType<typeof createOrder>>("createOrder"),
   payOrder: token<ReturnType<typeof payOrder>>("payOrder"),

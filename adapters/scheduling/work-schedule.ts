@@ -5,7 +5,8 @@ import type { Clock } from "../../application/ports/clock.js";
 export type Work<Name extends string = string> = {
   readonly name: Name;
   readonly cron: string;
-  readonly run: () => Promise<unknown>;
+  /** `stopping` is aborted when nothing more should be begun. */
+  readonly run: (stopping: AbortSignal) => Promise<unknown>;
 };
 
 /**
@@ -18,14 +19,20 @@ export class WorkSchedule<Name extends string> {
   private readonly clock: Clock;
   private readonly onFailure: (work: string, error: unknown) => void;
   private ticking: ScheduledTask[] = [];
-  private stopped = false;
+  private readonly stopping = new AbortController();
 
   constructor(works: readonly Work<Name>[], clock: Clock, onFailure: (work: string, error: unknown) => void) {
     this.works = works;
     this.clock = clock;
     this.onFailure = onFailure;
     this.flights = new Map(
-      works.map(({ name, run }) => [name, new SingleFlight(run, (error) => onFailure(name, error))]),
+      works.map(({ name, run }) => [
+        name,
+        new SingleFlight(
+          () => run(this.stopping.signal),
+          (error) => onFailure(name, error),
+        ),
+      ]),
     );
   }
 
@@ -43,12 +50,12 @@ export class WorkSchedule<Name extends string> {
 
   /** Runs the work now or, if it is running, once more right after: it may have looked before there was news. */
   wake(name: Name): void {
-    if (!this.stopped) this.flights.get(name)?.runOnceMore();
+    if (!this.stopping.signal.aborted) this.flights.get(name)?.runOnceMore();
   }
 
   /** Starts nothing any more, and waits for what is running, but not longer than the deadline. */
   async stop(deadlineMilliseconds: number): Promise<void> {
-    this.stopped = true;
+    this.stopping.abort();
     const ticking = this.ticking.splice(0);
     await Promise.all(ticking.map((task) => task.destroy()));
     const landed = new AbortController();

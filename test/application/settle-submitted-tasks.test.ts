@@ -72,6 +72,15 @@ describe("settling", () => {
     },
   );
 
+  it("does not say of every task what is known: that the provider is down", async () => {
+    world.provider.play({ look: "unavailable" });
+    world.provider.ready = "down";
+    await nextLook();
+    expect(await world.settle()).toBe(1);
+    expect(world.reporter.of("provider_unavailable")).toEqual([]);
+    expect((await task()).state).toBe("submitted");
+  });
+
   it("looks once more before it gives up: what is finished at last counts, however late", async () => {
     await world.clock.advance(10 * GENERATION_DEADLINE_MILLISECONDS);
     await world.settle();
