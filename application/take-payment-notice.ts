@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
-import type { NotFound } from "./errors.js";
+import type { ForgedNotice, NotFound } from "./errors.js";
 import { payOrder } from "./pay-order.js";
 import type { AccountStore } from "./ports/account-store.js";
 import type { Clock } from "./ports/clock.js";
-import type { ForgedNotice, Payments } from "./ports/payments.js";
+import type { Payments } from "./ports/payments.js";
 
 type Ports = { readonly accounts: AccountStore; readonly payments: Payments; readonly clock: Clock };
 

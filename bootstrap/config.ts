@@ -44,6 +44,7 @@ const environmentSchema = z.object({
     .default("igorriti/flux-360"),
   FAL_API_KEY: secret.optional(),
   FAL_BASE_URL: origin.default("https://queue.fal.run"),
+  FAL_JWKS_URL: z.url({ protocol: /^https?$/ }).default("https://rest.alpha.fal.ai/.well-known/jwks.json"),
   FAL_MODEL: z.enum(FAL_MODELS).default("fal-ai/hunyuan_world"),
   FAL_LORA_URL: z.url({ protocol: /^https$/ }).optional(),
   LEASE_MS: milliseconds(1000).default(60_000),
@@ -87,7 +88,8 @@ export type RemoteProviderConfig = {
 } & (
   | { readonly kind: "skybox"; readonly styleId: number }
   | { readonly kind: "replicate"; readonly model: string }
-  | { readonly kind: "fal"; readonly model: FalModel }
+  /** `jwksUrl`: where the keys are that fal signs its notices with. */
+  | { readonly kind: "fal"; readonly model: FalModel; readonly jwksUrl: string }
 );
 
 /** Objects are files in the data directory, and the service serves them itself. */
@@ -185,9 +187,10 @@ const providerOf = (data: z.infer<typeof environmentSchema>): Result<Config["pro
   const access = { apiKey, baseUrl: data[`${prefix}_BASE_URL`], pollMilliseconds };
   if (kind === "skybox") return ok({ kind, ...access, styleId: data.SKYBOX_STYLE_ID });
   if (kind === "replicate") return ok({ kind, ...access, model: data.REPLICATE_MODEL });
-  if (data.FAL_MODEL === "fal-ai/hunyuan_world") return ok({ kind, ...access, model: { id: data.FAL_MODEL } });
+  const fal = { ...access, jwksUrl: data.FAL_JWKS_URL };
+  if (data.FAL_MODEL === "fal-ai/hunyuan_world") return ok({ kind, ...fal, model: { id: data.FAL_MODEL } });
   if (data.FAL_LORA_URL === undefined) {
     return err(`Bad configuration: FAL_MODEL=${data.FAL_MODEL} needs FAL_LORA_URL, the weights that make panoramas.`);
   }
-  return ok({ kind, ...access, model: { id: data.FAL_MODEL, loraUrl: data.FAL_LORA_URL } });
+  return ok({ kind, ...fal, model: { id: data.FAL_MODEL, loraUrl: data.FAL_LORA_URL } });
 };

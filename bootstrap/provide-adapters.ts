@@ -31,6 +31,7 @@ import { RandomIds } from "../adapters/system/random-ids.js";
 import { SystemClock } from "../adapters/system/system-clock.js";
 import type { GcsConfig } from "./config.js";
 import { provide } from "./provide.js";
+import { noticeAddressOf, noticesOf } from "./provider-notices.js";
 import { T } from "./tokens.js";
 
 export const provideAdapters = (container: Container): void => {
@@ -110,15 +111,19 @@ export const provideAdapters = (container: Container): void => {
       const outside = [http, publicFetch, storage, clock, warn] as const;
       const { submitTimeoutMilliseconds, generationDeadlineMilliseconds } = config;
       const times = { submitTimeoutMilliseconds, generationDeadlineMilliseconds };
+      const noticeAddress = noticeAddressOf(provider, config.publicUrl);
       switch (provider.kind) {
         case "skybox":
-          return new SkyboxProvider({ ...provider, ...times }, ...outside);
+          return new SkyboxProvider({ ...provider, ...times, noticeAddress }, ...outside);
         case "replicate":
-          return new ReplicateProvider({ ...provider, ...times }, ...outside);
+          return new ReplicateProvider({ ...provider, ...times, noticeAddress }, ...outside);
         case "fal":
-          return new FalProvider({ ...provider, ...times }, ...outside);
+          return new FalProvider({ ...provider, ...times, noticeAddress }, ...outside);
       }
     },
+  );
+  provide(container, T.providerNotices, [T.config, T.upstreamHttp, T.clock], ({ provider, publicUrl }, http, clock) =>
+    noticesOf([provider], publicUrl, http, clock),
   );
 };
 

@@ -17,6 +17,7 @@ import { readCredits } from "../application/read-credits.js";
 import { revokeApiKey } from "../application/revoke-api-key.js";
 import { signUp } from "../application/sign-up.js";
 import { takePaymentNotice } from "../application/take-payment-notice.js";
+import { takeProviderNotice } from "../application/take-provider-notice.js";
 import { uploadImages } from "../application/upload-images.js";
 import { provide } from "./provide.js";
 import { T } from "./tokens.js";
@@ -39,6 +40,8 @@ export const providePages = (container: Container): void =>
       T.ids,
       T.createPanorama,
       T.createApiKey,
+      T.providerNotices,
+      T.schedule,
     ],
     (
       { publicUrl },
@@ -54,6 +57,8 @@ export const providePages = (container: Container): void =>
       ids,
       createPanorama,
       createApiKey,
+      notices,
+      schedule,
     ) => {
       const ports = { accounts, tasks, sessions, payments, storage, imaging, rateLimits, secrets, clock, ids };
       return webPages(
@@ -76,6 +81,7 @@ export const providePages = (container: Container): void =>
           revokeApiKey: revokeApiKey(ports),
           buyCredits: buyCredits(ports),
           takePaymentNotice: takePaymentNotice(ports),
+          takeProviderNotice: takeProviderNotice({ ...ports, notices, lookDue: () => schedule.wake("settle") }),
           rateLimits,
           images: storage,
         },

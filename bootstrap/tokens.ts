@@ -21,6 +21,7 @@ import type { GenerationProvider } from "../application/ports/generation-provide
 import type { Ids } from "../application/ports/ids.js";
 import type { Imaging } from "../application/ports/imaging.js";
 import type { Payments } from "../application/ports/payments.js";
+import type { ProviderNotices } from "../application/ports/provider-notices.js";
 import type { RateLimits } from "../application/ports/rate-limits.js";
 import type { Reporter } from "../application/ports/reporter.js";
 import type { Secrets } from "../application/ports/secrets.js";
@@ -59,6 +60,8 @@ export const T = {
   paintPool: token<PaintPool>("PaintPool"),
   upstreamHttp: token<UpstreamHttp>("UpstreamHttp"),
   provider: token<GenerationProvider>("GenerationProvider"),
+  /** By the provider's name. */
+  providerNotices: token<ReadonlyMap<string, ProviderNotices>>("ProviderNotices"),
 
   createPanorama: token<CreatePanorama>("createPanorama"),
   start: token<BackgroundWork>("startQueuedTasks"),

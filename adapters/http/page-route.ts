@@ -25,8 +25,8 @@ export type MountedPage = {
   }) => Promise<Reply>;
 };
 
-/** A form without files, or a notice of a payment service: texts, and few of them. */
-const BODY_BYTES_MAX = 256 * 1024;
+/** A form without files, or a notice: texts, and few of them. Replicate's repeat what was sent, a small picture too. */
+const BODY_BYTES_MAX = 512 * 1024;
 
 type Body = {
   readonly form: URLSearchParams;

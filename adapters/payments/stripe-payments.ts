@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import Stripe from "stripe";
-import type { ForgedNotice, Payments, PaymentsUnavailable } from "../../application/ports/payments.js";
+import { type ForgedNotice, forgedNotice } from "../../application/errors.js";
+import type { Payments, PaymentsUnavailable } from "../../application/ports/payments.js";
 import type { Email } from "../../domain/account.js";
 import type { CreditPack } from "../../domain/credit-pack.js";
 import type { OrderId, PendingOrder } from "../../domain/order.js";
@@ -73,7 +74,7 @@ export class StripePayments implements Payments {
       return ok(isPaid ? ((event.data.object.client_reference_id ?? undefined) as OrderId | undefined) : undefined);
     } catch (error) {
       if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
-      return err({ kind: "forged_notice", reason: "The signature does not fit." });
+      return err(forgedNotice("The signature does not fit."));
     }
   }
 }

@@ -175,6 +175,14 @@ export class SqlTaskStore implements TaskStore {
     });
   }
 
+  async hasten(id: TaskId, now: Date): Promise<void> {
+    await this.database.sql("update task set due_at = ? where id = ? and state = 'submitted' and due_at > ?", [
+      now,
+      id,
+      now,
+    ]);
+  }
+
   async forgetIdempotencyKeys(before: Date): Promise<void> {
     await this.database.sql(
       `delete from idempotency_key where (account_id, key) in (

@@ -16,6 +16,7 @@ import type { ReadCredits } from "../../application/read-credits.js";
 import type { RevokeApiKey } from "../../application/revoke-api-key.js";
 import type { SignUp } from "../../application/sign-up.js";
 import type { TakePaymentNotice } from "../../application/take-payment-notice.js";
+import type { TakeProviderNotice } from "../../application/take-provider-notice.js";
 import type { UploadImages } from "../../application/upload-images.js";
 import { panoramaName } from "../../domain/object-name.js";
 import { accountPages } from "./account-pages.js";
@@ -29,6 +30,7 @@ import { type McpOffer, mcpPage } from "./mcp-page.js";
 import type { Page } from "./page.js";
 import type { Images } from "./panorama-card.js";
 import { paymentNoticePage } from "./payment-notice-page.js";
+import { providerNoticePage } from "./provider-notice-page.js";
 import { StaticFiles } from "./static-files.js";
 import { viewerPages } from "./viewer-pages.js";
 import { worksPages } from "./works-pages.js";
@@ -52,6 +54,7 @@ export type WebParts = {
   readonly revokeApiKey: RevokeApiKey;
   readonly buyCredits: BuyCredits;
   readonly takePaymentNotice: TakePaymentNotice;
+  readonly takeProviderNotice: TakeProviderNotice;
   readonly rateLimits: RateLimits;
   readonly images: Images;
 };
@@ -83,6 +86,7 @@ export const webPages = async (
     docsPage(gate, layout),
     mcpPage(mcp, gate, layout),
     paymentNoticePage(parts.takePaymentNotice),
+    providerNoticePage(parts.takeProviderNotice),
     ...files.pages,
   ];
 };

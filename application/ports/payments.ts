@@ -2,12 +2,10 @@ import type { Result } from "neverthrow";
 import type { Email } from "../../domain/account.js";
 import type { CreditPack } from "../../domain/credit-pack.js";
 import type { OrderId, PendingOrder } from "../../domain/order.js";
+import type { ForgedNotice } from "../errors.js";
 
 /** The payment service cannot be reached or refuses to work; the call may be repeated. */
 export type PaymentsUnavailable = { readonly kind: "payments_unavailable"; readonly reason: string };
-
-/** Not from the payment service, or not in one piece. */
-export type ForgedNotice = { readonly kind: "forged_notice"; readonly reason: string };
 
 /** Somebody who takes money for orders. */
 export interface Payments {

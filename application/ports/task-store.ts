@@ -99,6 +99,12 @@ export interface TaskStore {
    */
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
 
+  /**
+   * Makes a submitted task's next look due `now`, if it is later, also while somebody works on it; that one's lease
+   * still counts for what they write. Any other task, and an unknown id, is left as it is.
+   */
+  hasten(id: TaskId, now: Date): Promise<void>;
+
   /** Forgets idempotency keys that were first used before `before`; if there are very many, the oldest of them. */
   forgetIdempotencyKeys(before: Date): Promise<void>;
 }

@@ -1,7 +1,10 @@
-import { type FakeProvider, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import { type FakeProvider, type SignedNotice, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
 import { type Answer, type Asked, type Fault, FaultyServer, json } from "./faulty-server.js";
 
 export const FAL_KEY = "fal-id:fal-secret";
+const FAL_USER = "github|123456";
+const JWKS_PATH = "/.well-known/jwks.json";
 
 /** As much of fal's queue as the adapter needs. */
 export class FakeFal extends UpstreamTasks implements FakeProvider {
@@ -10,6 +13,9 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
   result: "image" | "images" | "black image" | "no image" = "image";
   /** ... or what is answered instead of it. */
   resultFaults: Fault[] = [];
+  /** What notices are signed with: with the last one, while the first one is on its way out. */
+  signingKeys = [generateKeyPairSync("ed25519"), generateKeyPairSync("ed25519")];
+  readonly jwksFaults: Fault[] = [];
 
   static async start(): Promise<FakeFal> {
     const fake = new FakeFal();
@@ -28,18 +34,46 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     return this.server.close();
   }
 
+  get jwksUrl(): string {
+    return `${this.server.url}${JWKS_PATH}`;
+  }
+
+  notice(task: UpstreamTask, at: Date, key = this.signingKeys.at(-1)?.privateKey): SignedNotice {
+    const timestamp = String(Math.floor(at.getTime() / 1000));
+    const status = task.state === "fail" ? "ERROR" : "OK";
+    const body = JSON.stringify({ request_id: task.id, gateway_request_id: task.id, status, payload: null });
+    const message = [task.id, FAL_USER, timestamp, createHash("sha256").update(body).digest("hex")].join("\n");
+    if (key === undefined) throw new Error("there is no key to sign with");
+    const headers = {
+      "content-type": "application/json",
+      "x-fal-webhook-request-id": task.id,
+      "x-fal-webhook-user-id": FAL_USER,
+      "x-fal-webhook-timestamp": timestamp,
+      "x-fal-webhook-signature": sign(null, Buffer.from(message), key).toString("hex"),
+    };
+    return { url: task.webhook ?? "", headers, body };
+  }
+
   private faultOf({ method, path }: Asked): Fault | undefined {
     if (path.startsWith("/files/")) return this.faults.images.shift();
+    if (path === JWKS_PATH) return this.jwksFaults.shift();
     if (method === "POST") return this.faults.creates.shift();
     return path.endsWith("/status") ? this.faults.looks.shift() : this.resultFaults.shift();
   }
 
   private answer(asked: Asked): Answer {
-    const { method, path, headers, body } = asked;
+    const { method, path, headers, body, query } = asked;
     if (path.startsWith("/files/")) return this.image(asked);
+    if (path === JWKS_PATH) {
+      const keys = this.signingKeys.map(({ publicKey }) => ({ ...publicKey.export({ format: "jwk" }), use: "sig" }));
+      return json(200, { keys });
+    }
     if (headers.authorization !== `Key ${FAL_KEY}`) return json(401, { detail: "Cannot access application." });
     // The input is not looked at here: what is wrong with it shows in the result.
-    if (method === "POST") return json(200, this.queued(this.start(body, `764cabcf-${this.tasks.length}`), path));
+    if (method === "POST") {
+      const task = this.start(body, `764cabcf-${this.tasks.length}`, query.get("fal_webhook"));
+      return json(200, this.queued(task, path));
+    }
     const [, id, what] = /^\/fal-ai\/[\w-]+\/requests\/([\w-]+)(\/status)?$/.exec(path) ?? [];
     const task = this.look(id);
     if (task === undefined) return json(404, { detail: "Not found." });

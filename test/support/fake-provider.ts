@@ -17,6 +17,21 @@ export type UpstreamTask = {
   readonly input: Readonly<Record<string, unknown>>;
   /** As it is, or as it ended. */
   state: Plan;
+  /** Where its notices go. */
+  readonly webhook?: string | undefined;
+};
+
+/** A notice of the provider, ready to be sent. */
+export type SignedNotice = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+/** Sends it as the provider would, but to where the service under test listens, whatever its public address. */
+export const sendNotice = ({ url, headers, body }: SignedNotice, origin: string): Promise<Response> => {
+  const { pathname, search } = new URL(url);
+  return fetch(origin + pathname + search, { method: "POST", headers, body });
 };
 
 /** What befalls the next requests of each kind, one each. */
@@ -29,6 +44,8 @@ export interface FakeProvider {
   readonly tasks: UpstreamTask[];
   readonly faults: Faults;
   plan: Plan;
+  /** What the provider sends when the upstream task has news, signed at that time. */
+  notice(upstreamTask: UpstreamTask, at: Date): SignedNotice;
   close(): Promise<void>;
 }
 
@@ -40,8 +57,9 @@ export class UpstreamTasks {
   /** What is behind every result's URL, where it is to be a real picture. */
   picture: Buffer | undefined;
 
-  start(input: unknown, id: string): UpstreamTask {
-    const task: UpstreamTask = { id, input: input as UpstreamTask["input"], state: "run" };
+  start(input: unknown, id: string, webhook?: unknown): UpstreamTask {
+    const url = typeof webhook === "string" ? webhook : undefined;
+    const task: UpstreamTask = { id, input: input as UpstreamTask["input"], state: "run", webhook: url };
     this.tasks.push(task);
     return task;
   }

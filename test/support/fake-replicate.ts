@@ -1,4 +1,5 @@
-import { type FakeProvider, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { createHmac, randomBytes } from "node:crypto";
+import { type FakeProvider, type SignedNotice, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
 import { type Answer, type Asked, type Fault, FaultyServer, json } from "./faulty-server.js";
 
 export const REPLICATE_KEY = "r8_secret";
@@ -9,6 +10,10 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
   server!: FaultyServer;
   /** The shape of a finished prediction's output. */
   output: "array" | "string" | "empty array" | "removed" = "array";
+  /** What notices are signed with. */
+  webhookSecret = aWebhookSecret();
+  readonly secretFaults: Fault[] = [];
+  private notices = 0;
 
   static async start(): Promise<FakeReplicate> {
     const fake = new FakeReplicate();
@@ -27,8 +32,21 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     return this.server.close();
   }
 
+  /** By the Standard Webhooks scheme; each has an id of its own, and the same one keeps it when it is sent again. */
+  notice(task: UpstreamTask, at: Date, secret = this.webhookSecret): SignedNotice {
+    this.notices += 1;
+    const id = `msg_${this.notices}`;
+    const timestamp = String(Math.floor(at.getTime() / 1000));
+    const body = JSON.stringify(this.prediction(task));
+    const key = Buffer.from(secret.slice("whsec_".length), "base64");
+    const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
+    const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": `v1,${signature}` };
+    return { url: task.webhook ?? "", headers: { "content-type": "application/json", ...headers }, body };
+  }
+
   private faultOf({ method, path }: Asked): Fault | undefined {
     if (path.startsWith("/delivery/")) return this.faults.images.shift();
+    if (path.startsWith("/v1/webhooks/")) return this.secretFaults.shift();
     if (method === "POST") return this.faults.creates.shift();
     return path === "/v1/predictions" ? this.faults.lists.shift() : this.faults.looks.shift();
   }
@@ -38,10 +56,19 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     if (path.startsWith("/delivery/")) return this.image(asked);
     if (headers.authorization !== `Bearer ${REPLICATE_KEY}`) return json(401, { detail: "Invalid token." });
     if (method === "POST" && path === "/v1/predictions") {
-      const { input, version } = body as { input?: { prompt?: unknown }; version?: unknown };
+      const { input, version, webhook, webhook_events_filter } = body as {
+        input?: { prompt?: unknown };
+        version?: unknown;
+        webhook?: unknown;
+        webhook_events_filter?: unknown;
+      };
+      // All that is asked for are ends: other news would come twice a second.
+      if (webhook !== undefined && String(webhook_events_filter) !== "completed")
+        return json(422, { detail: "Oh no." });
       if (typeof input?.prompt !== "string" || typeof version !== "string") return json(422, { detail: "Invalid." });
-      return json(201, this.prediction(this.start(input, `gm3qorzdhgbf${this.tasks.length}`)));
+      return json(201, this.prediction(this.start(input, `gm3qorzdhgbf${this.tasks.length}`, webhook)));
     }
+    if (path === "/v1/webhooks/default/secret") return json(200, { key: this.webhookSecret });
     if (path === "/v1/predictions") {
       const from = Number(query.get("cursor"));
       const results = [...this.tasks].reverse().slice(from, from + PAGE);
@@ -66,6 +93,8 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     };
   }
 }
+
+export const aWebhookSecret = (): string => `whsec_${randomBytes(24).toString("base64")}`;
 
 const STATUSES = {
   run: "starting",

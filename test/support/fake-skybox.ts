@@ -1,4 +1,4 @@
-import { type FakeProvider, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { type FakeProvider, type SignedNotice, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
 import { type Answer, type Asked, type Fault, FaultyServer, json } from "./faulty-server.js";
 
 export const SKYBOX_KEY = "skybox-secret-key";
@@ -26,6 +26,12 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
     return this.server.close();
   }
 
+  /** Without the signature that the real one is said to have: nobody knows what it looks like. */
+  notice(task: UpstreamTask): SignedNotice {
+    const headers = { "content-type": "application/json" };
+    return { url: task.webhook ?? "", headers, body: JSON.stringify(this.generation(task)) };
+  }
+
   private faultOf({ method, path }: Asked): Fault | undefined {
     if (path.startsWith("/images/")) return this.faults.images.shift();
     if (method === "POST") return this.faults.creates.shift();
@@ -37,9 +43,9 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
     if (path.startsWith("/images/")) return this.image(asked);
     if (headers["x-api-key"] !== SKYBOX_KEY) return json(403, { error: "This API key is not valid." });
     if (method === "POST" && path === "/api/v1/skybox") {
-      const { skybox_style_id, prompt } = body as Record<string, unknown>;
+      const { skybox_style_id, prompt, webhook_url } = body as Record<string, unknown>;
       if (typeof prompt !== "string" || typeof skybox_style_id !== "number") return json(422, { message: "Invalid." });
-      return json(200, this.generation(this.start(body, String(this.tasks.length + 46))));
+      return json(200, this.generation(this.start(body, String(this.tasks.length + 46), webhook_url)));
     }
     if (path === "/api/v1/imagine/myRequests") {
       const [limit, page] = [Number(query.get("limit")), Number(query.get("offset"))];

@@ -1,4 +1,5 @@
 import { FalProvider } from "../../adapters/provider/fal/fal-provider.js";
+import type { NoticeAddress } from "../../adapters/provider/notice-address.js";
 import { PublicFetch } from "../../adapters/provider/public-fetch.js";
 import { ReplicateProvider } from "../../adapters/provider/replicate/replicate-provider.js";
 import { SkyboxProvider } from "../../adapters/provider/skybox/skybox-provider.js";
@@ -17,6 +18,7 @@ export type Circumstances = {
   readonly warn?: (message: string) => void;
   readonly submitTimeoutMilliseconds?: number;
   readonly apiKey?: string;
+  readonly noticeAddress?: NoticeAddress;
 };
 
 const TIMES = { pollMilliseconds: 3_000, submitTimeoutMilliseconds: 5_000, generationDeadlineMilliseconds: 600_000 };

@@ -38,6 +38,7 @@ import { revokeApiKey } from "../../application/revoke-api-key.js";
 import { settleSubmittedTasks } from "../../application/settle-submitted-tasks.js";
 import { signUp } from "../../application/sign-up.js";
 import { takePaymentNotice } from "../../application/take-payment-notice.js";
+import { takeProviderNotice } from "../../application/take-provider-notice.js";
 import { uploadImages } from "../../application/upload-images.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { parseCreationRequest } from "../../domain/creation-request.js";
@@ -194,6 +195,12 @@ export class WebService {
         revokeApiKey: revokeApiKey(ports),
         buyCredits: buyCredits(ports),
         takePaymentNotice: takePaymentNotice(ports),
+        takeProviderNotice: takeProviderNotice({
+          tasks: this.tasks,
+          clock: this.clock,
+          notices: new Map(),
+          lookDue: () => {},
+        }),
         images: storage,
       },
       { publicUrl: url, staticFolder, mcp: { ...mcpConfigurations(url), packagePath: MCP_PACKAGE_PATH } },

@@ -17,6 +17,7 @@ import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { Doubts } from "../doubts.js";
 import { downloadResult } from "../download-result.js";
 import { failureInOurWords } from "../failure-in-our-words.js";
+import type { NoticeAddress } from "../notice-address.js";
 import { jsonOf, meaningOf, ProviderApi, unavailable } from "../provider-api.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { succeededWith } from "../succeeded-with.js";
@@ -32,6 +33,8 @@ export type FalSettings = {
   /** What has not started by then is given up by the provider, so that it is not paid for. */
   readonly generationDeadlineMilliseconds: number;
   readonly model: FalModel;
+  /** Where the provider sends its notices; absent where it cannot reach this service. */
+  readonly noticeAddress?: NoticeAddress | undefined;
 };
 
 const createdSchema = z.object({
@@ -71,6 +74,7 @@ export class FalProvider implements GenerationProvider {
   private readonly publicFetch: PublicFetch;
   private readonly model: FalModel;
   private readonly startWithinSeconds: number;
+  private readonly noticeAddress: NoticeAddress | undefined;
   private readonly doubts: Doubts;
   private readonly unknownStatuses: UnknownStatuses;
 
@@ -85,6 +89,7 @@ export class FalProvider implements GenerationProvider {
     const { apiKey, baseUrl, submitTimeoutMilliseconds, generationDeadlineMilliseconds } = settings;
     this.pollMilliseconds = settings.pollMilliseconds;
     this.model = settings.model;
+    this.noticeAddress = settings.noticeAddress;
     this.startWithinSeconds = Math.ceil(generationDeadlineMilliseconds / 1000);
     const authorization = { authorization: `Key ${apiKey}` };
     this.api = new ProviderApi(http, clock, { baseUrl, authorization, submitTimeoutMilliseconds, pauseSeconds: 10 });
@@ -107,10 +112,11 @@ export class FalProvider implements GenerationProvider {
   }
 
   /** The upstream task id is the paths of status and result as fal gives them: they leave out parts of the model's name. */
-  async submit({ request }: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
+  async submit({ taskId, request }: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
+    const news = this.noticeAddress && `?${new URLSearchParams({ fal_webhook: this.noticeAddress.of(taskId) })}`;
     const headers = { "x-fal-request-timeout": String(this.startWithinSeconds) };
     const prepare = () => falInput(this.model, request, this.storage);
-    const created = await this.api.create(`/${this.model.id}`, prepare, headers);
+    const created = await this.api.create(`/${this.model.id}${news ?? ""}`, prepare, headers);
     return created.andThen(({ body }) => {
       const { data } = createdSchema.safeParse(body);
       if (data === undefined) return err(unclear("the answer has no task id or addresses"));

@@ -18,6 +18,7 @@ import type { TaskId } from "../../../domain/task-id.js";
 import { Doubts } from "../doubts.js";
 import { downloadResult } from "../download-result.js";
 import { failureInOurWords } from "../failure-in-our-words.js";
+import type { NoticeAddress } from "../notice-address.js";
 import { ownImage } from "../own-image.js";
 import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
@@ -48,6 +49,8 @@ export type ReplicateSettings = {
   readonly generationDeadlineMilliseconds: number;
   /** `owner/name`, or `owner/name:version`. */
   readonly model: string;
+  /** Where the provider sends its notices; absent where it cannot reach this service. */
+  readonly noticeAddress?: NoticeAddress | undefined;
 };
 
 const createdSchema = z.object({ id: z.string().min(1) });
@@ -75,6 +78,7 @@ export class ReplicateProvider implements GenerationProvider {
   private readonly publicFetch: PublicFetch;
   private readonly model: string;
   private readonly cancelAfterSeconds: number;
+  private readonly noticeAddress: NoticeAddress | undefined;
   private readonly doubts: Doubts;
   private readonly unknownStatuses: UnknownStatuses;
 
@@ -89,6 +93,7 @@ export class ReplicateProvider implements GenerationProvider {
     const { apiKey, baseUrl, submitTimeoutMilliseconds, generationDeadlineMilliseconds } = settings;
     this.pollMilliseconds = settings.pollMilliseconds;
     this.model = settings.model;
+    this.noticeAddress = settings.noticeAddress;
     this.cancelAfterSeconds = Math.max(CANCEL_AFTER_SECONDS_MIN, Math.ceil(generationDeadlineMilliseconds / 1000));
     const authorization = { authorization: `Bearer ${apiKey}` };
     this.api = new ProviderApi(http, clock, { baseUrl, authorization, submitTimeoutMilliseconds, pauseSeconds: 30 });
@@ -112,7 +117,9 @@ export class ReplicateProvider implements GenerationProvider {
 
   async submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
     const headers = { "cancel-after": `${this.cancelAfterSeconds}s` };
-    const prepare = async () => (await this.inputOf(order)).map((input) => ({ version: this.model, input }));
+    const webhook = this.noticeAddress?.of(order.taskId);
+    const news = webhook === undefined ? {} : { webhook, webhook_events_filter: ["completed"] };
+    const prepare = async () => (await this.inputOf(order)).map((input) => ({ version: this.model, input, ...news }));
     const created = await this.api.create("/predictions", prepare, headers);
     return created.andThen(({ body }) => {
       const { data } = createdSchema.safeParse(body);

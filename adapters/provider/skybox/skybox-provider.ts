@@ -18,6 +18,7 @@ import type { TaskId } from "../../../domain/task-id.js";
 import { Doubts } from "../doubts.js";
 import { downloadResult } from "../download-result.js";
 import { failureInOurWords } from "../failure-in-our-words.js";
+import type { NoticeAddress } from "../notice-address.js";
 import { ownImage } from "../own-image.js";
 import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
@@ -41,6 +42,8 @@ export type SkyboxSettings = {
   readonly submitTimeoutMilliseconds: number;
   /** Selects the model as well. */
   readonly styleId: number;
+  /** Where the provider sends its notices; absent where it cannot reach this service. */
+  readonly noticeAddress?: NoticeAddress | undefined;
 };
 
 const idSchema = z.union([z.number(), z.string().min(1)]).transform(String);
@@ -74,6 +77,7 @@ export class SkyboxProvider implements GenerationProvider {
   private readonly storage: ObjectStorage;
   private readonly publicFetch: PublicFetch;
   private readonly styleId: number;
+  private readonly noticeAddress: NoticeAddress | undefined;
   private readonly doubts: Doubts;
   private readonly unknownStatuses: UnknownStatuses;
 
@@ -88,6 +92,7 @@ export class SkyboxProvider implements GenerationProvider {
     const { apiKey, baseUrl, submitTimeoutMilliseconds } = settings;
     this.pollMilliseconds = settings.pollMilliseconds;
     this.styleId = settings.styleId;
+    this.noticeAddress = settings.noticeAddress;
     const authorization = { "x-api-key": apiKey };
     this.api = new ProviderApi(http, clock, { baseUrl, authorization, submitTimeoutMilliseconds, pauseSeconds: 10 });
     this.publicFetch = publicFetch;
@@ -158,6 +163,7 @@ export class SkyboxProvider implements GenerationProvider {
       prompt: request.prompt ?? NEUTRAL_PROMPT,
       skybox_style_id: this.styleId,
       seed: seedOf(taskId),
+      ...(this.noticeAddress && { webhook_url: this.noticeAddress.of(taskId) }),
     };
     const [url] = request.imageUrls;
     if (url === undefined) return ok(input);

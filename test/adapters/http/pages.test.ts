@@ -83,9 +83,9 @@ describe("a mounted page", () => {
   });
 
   it("is told that a body is too large or malformed, instead of being given a part of it", async () => {
-    expect(await post("/fields", new URLSearchParams({ much: "x".repeat(300_000) }))).toMatchObject({
+    expect(await post("/fields", new URLSearchParams({ much: "x".repeat(600_000) }))).toMatchObject({
       form: [],
-      badBody: "request body: must have at most 262144 bytes.",
+      badBody: "request body: must have at most 524288 bytes.",
     });
     const form = new FormData();
     form.append("prompt", "x".repeat(70_000));

@@ -68,6 +68,12 @@ export const remoteProviderContract = (start: (circumstances: Circumstances) => 
     const looked = async (id: string) => (await remote.provider.look(id))._unsafeUnwrap();
     const creations = () => remote.fake.server.asked.filter(({ method }) => method === "POST").length;
 
+    it("asks for no notices where none can reach this service", async () => {
+      await submitted();
+      const [creation] = remote.fake.server.asked;
+      expect(JSON.stringify([creation?.body, [...(creation?.query ?? [])]])).not.toContain("webhook");
+    });
+
     it.each([400, 401, 402, 403, 404, 409, 422, 429])(
       "takes status %i for a refusal: nothing was started",
       async (status) => {

@@ -652,6 +652,39 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
         expect(await tasks.claim("settle", secondsAfter(noon, 2), soon, 1)).toEqual([{ task, fence: 2 }]);
       });
 
+      it("gives a hastened task at once, but lets nobody take it twice for it", async () => {
+        const task = await submitted(1, secondsAfter(noon, 30));
+        await tasks.hasten(task.id, noon);
+        await tasks.hasten(task.id, noon);
+        expect(await tasks.claim("settle", noon, soon, 9)).toEqual([{ task, fence: 1 }]);
+        expect(await tasks.claim("settle", noon, soon, 9)).toEqual([]);
+      });
+
+      it("leaves the lease of a hastened task to its holder, until somebody else has claimed it", async () => {
+        const task = await submitted();
+        const [first] = await tasks.claim("settle", noon, soon, 1);
+        await tasks.hasten(task.id, secondsAfter(noon, 1));
+        expect(await tasks.move(first!, task, secondsAfter(noon, 9))).toEqual(ok(undefined));
+        await tasks.hasten(task.id, secondsAfter(noon, 2));
+        const [second] = await tasks.claim("settle", secondsAfter(noon, 2), soon, 1);
+        expect(second?.fence).toBe(2);
+        expect(await tasks.move(first!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
+      });
+
+      it("hastens no look that is due before, and no task that nobody is to look at", async () => {
+        await submitted(1);
+        await tasks.hasten(taskId(1), secondsAfter(noon, 5));
+        const waiting = await reserved(2, soon);
+        const done = await succeeded(3);
+        unwrap(await tasks.move(done, done, soon));
+        const hidden = await submitted(4, soon);
+        unwrap(await tasks.hide(hidden.id, owner, noon));
+        for (const id of [waiting.id, done.id, hidden.id, taskId(99)]) await tasks.hasten(id, noon);
+        expect((await tasks.claim("settle", noon, soon, 9)).map(({ task }) => task.id)).toEqual([taskId(1)]);
+        expect(await tasks.claim("sweep", noon, soon, 9)).toEqual([]);
+        expect(await tasks.claim("keep", noon, soon, 9)).toEqual([]);
+      });
+
       it("lets who holds no lease move a task from the state that it is in", async () => {
         const task = await reserved();
         await tasks.claim("sweep", noon, soon, 1);

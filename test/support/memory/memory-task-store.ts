@@ -161,6 +161,12 @@ export class MemoryTaskStore implements TaskStore {
     return ok(undefined);
   }
 
+  async hasten(id: TaskId, now: Date): Promise<void> {
+    const stored = this.database.tasks.get(id);
+    if (stored?.task.state !== "submitted" || stored.dueAt === undefined || stored.dueAt <= now) return;
+    stored.dueAt = now;
+  }
+
   async forgetIdempotencyKeys(before: Date): Promise<void> {
     this.keepKeys(({ createdAt }) => createdAt >= before);
   }
