@@ -4,6 +4,7 @@ import { createPanorama } from "../../../application/create-panorama.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import { settleSubmittedTasks } from "../../../application/settle-submitted-tasks.js";
 import { takeProviderNotice } from "../../../application/take-provider-notice.js";
+import { DEADLINES } from "../../support/application.js";
 import { aCreationRequest, taskId } from "../../support/builders.js";
 import { type SignedNotice, sendNotice } from "../../support/fake-provider.js";
 import { FAULTS } from "../../support/faulty-server.js";
@@ -37,7 +38,7 @@ const stage = <R extends RemoteNotices>(name: string, start: (clock: Clock) => P
   beforeEach(async () => {
     looksDue = 0;
     on.service = await HttpService.start({
-      createPanorama: (...creation) => createPanorama(ports(), { submissionDeadlineMilliseconds: 60_000 })(...creation),
+      createPanorama: (...creation) => createPanorama(ports(), DEADLINES)(...creation),
       pages: [
         providerNoticePage((...notice) =>
           takeProviderNotice({ ...on.service, notices: new Map([[name, on.remote.notices]]), lookDue })(...notice),
