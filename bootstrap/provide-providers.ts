@@ -5,10 +5,13 @@ import { FalProvider } from "../adapters/provider/fal/fal-provider.js";
 import { LocalProvider } from "../adapters/provider/local/local-provider.js";
 import { PaintPool } from "../adapters/provider/local/paint-pool.js";
 import { ReferenceImages } from "../adapters/provider/local/reference-images.js";
+import { ProviderChain } from "../adapters/provider/provider-chain.js";
 import { PublicFetch } from "../adapters/provider/public-fetch.js";
 import { ReplicateProvider } from "../adapters/provider/replicate/replicate-provider.js";
 import { SkyboxProvider } from "../adapters/provider/skybox/skybox-provider.js";
 import { UpstreamHttp } from "../adapters/provider/upstream-http.js";
+import type { GenerationProvider } from "../application/ports/generation-provider.js";
+import type { RemoteProviderConfig } from "./config.js";
 import { provide } from "./provide.js";
 import { T } from "./tokens.js";
 
@@ -18,7 +21,7 @@ export const provideProviders = (container: Container): void => {
     T.publicFetch,
     [T.config],
     // The embedded provider fetches what customers name, so nothing is exempt there.
-    ({ provider }) => new PublicFetch(provider.kind === "local" ? [] : [provider.baseUrl]),
+    ({ provider }) => new PublicFetch(provider.kind === "local" ? [] : provider.inOrder.map(({ baseUrl }) => baseUrl)),
     (publicFetch) => publicFetch.close(),
   );
   provide(
@@ -46,18 +49,24 @@ export const provideProviders = (container: Container): void => {
         const folder = join(config.dataDir, "local-provider");
         return new LocalProvider(clock, references, pool, folder, config.publicUrl, provider.delayMilliseconds);
       }
-      const warn = (message: string) => logger.warn({ event: "provider_surprise", provider: provider.kind }, message);
-      const outside = [http, publicFetch, storage, clock, warn] as const;
-      const { submitTimeoutMilliseconds, generationDeadlineMilliseconds } = config;
-      const times = { submitTimeoutMilliseconds, generationDeadlineMilliseconds };
-      switch (provider.kind) {
-        case "skybox":
-          return new SkyboxProvider({ ...provider, ...times }, ...outside);
-        case "replicate":
-          return new ReplicateProvider({ ...provider, ...times }, ...outside);
-        case "fal":
-          return new FalProvider({ ...provider, ...times }, ...outside);
-      }
+      const adapterOf = (remote: RemoteProviderConfig): GenerationProvider => {
+        const warn = (message: string) => logger.warn({ event: "provider_surprise", provider: remote.kind }, message);
+        const outside = [http, publicFetch, storage, clock, warn] as const;
+        const { submitTimeoutMilliseconds, generationDeadlineMilliseconds } = config;
+        const times = { submitTimeoutMilliseconds, generationDeadlineMilliseconds };
+        switch (remote.kind) {
+          case "skybox":
+            return new SkyboxProvider({ ...remote, ...times }, ...outside);
+          case "replicate":
+            return new ReplicateProvider({ ...remote, ...times }, ...outside);
+          case "fal":
+            return new FalProvider({ ...remote, ...times }, ...outside);
+        }
+      };
+      const [first, ...others] = provider.inOrder;
+      return new ProviderChain([adapterOf(first), ...others.map(adapterOf)], (message) =>
+        logger.warn({ event: "provider_fallback" }, message),
+      );
     },
   );
 };

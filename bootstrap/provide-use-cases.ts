@@ -9,6 +9,7 @@ import { retryImage } from "../application/retry-image.js";
 import { settleSubmittedTasks } from "../application/settle-submitted-tasks.js";
 import { sweep } from "../application/sweep.js";
 import { verifyLedger } from "../application/verify-ledger.js";
+import type { Config } from "./config.js";
 import { provide } from "./provide.js";
 import { T } from "./tokens.js";
 
@@ -23,10 +24,10 @@ export const provideUseCases = (container: Container): void => {
     container,
     T.createPanorama,
     [T.config, T.tasks, T.provider, T.clock, T.ids, T.secrets, T.signals, T.reporter],
-    ({ submitTimeoutMilliseconds }, tasks, provider, clock, ids, secrets, signals, reporter) =>
+    (config, tasks, provider, clock, ids, secrets, signals, reporter) =>
       createPanorama(
         { tasks, provider, clock, ids, secrets, signals, reporter },
-        { submissionDeadlineMilliseconds: submitTimeoutMilliseconds + RECORDING_MILLISECONDS },
+        { submissionDeadlineMilliseconds: longestSubmissionMilliseconds(config) + RECORDING_MILLISECONDS },
       ),
   );
   provide(
@@ -70,3 +71,7 @@ export const provideUseCases = (container: Container): void => {
   provide(container, T.verifyLedger, [T.accounts], (accounts) => verifyLedger({ accounts }));
   provide(container, T.retryImage, [T.tasks, T.clock], (tasks, clock) => retryImage({ tasks, clock }));
 };
+
+/** Each provider may use its whole time before it refuses, and then the next one is asked. */
+const longestSubmissionMilliseconds = ({ provider, submitTimeoutMilliseconds }: Config): number =>
+  submitTimeoutMilliseconds * (provider.kind === "local" ? 1 : provider.inOrder.length);
