@@ -1,11 +1,14 @@
 import { FalProvider } from "../../adapters/provider/fal/fal-provider.js";
+import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { PublicFetch } from "../../adapters/provider/public-fetch.js";
 import { ReplicateProvider } from "../../adapters/provider/replicate/replicate-provider.js";
 import { SkyboxProvider } from "../../adapters/provider/skybox/skybox-provider.js";
 import { UpstreamHttp } from "../../adapters/provider/upstream-http.js";
 import type { Clock } from "../../application/ports/clock.js";
+import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import { FAL_KEY, FakeFal } from "./fake-fal.js";
+import type { FakeProvider } from "./fake-provider.js";
 import { FakeReplicate, REPLICATE_KEY } from "./fake-replicate.js";
 import { FakeSkybox, SKYBOX_KEY } from "./fake-skybox.js";
 import { HandClock } from "./hand-clock.js";
@@ -66,6 +69,27 @@ export const startFal = async (circumstances: Circumstances = {}) => {
   const settings = { ...TIMES, apiKey: FAL_KEY, ...circumstances, baseUrl: fake.baseUrl, model };
   return { provider: new FalProvider(settings, ...ports), fake, searchable: false, close: () => ends(fake, close) };
 };
+
+/** One chain of two, each over HTTP to its own fake. */
+export const startChain =
+  (...starts: readonly [StartOfOne, StartOfOne]) =>
+  async (circumstances: Circumstances) => {
+    const [first, second] = [await starts[0](circumstances), await starts[1](circumstances)];
+    return {
+      provider: new ProviderChain([first.provider, second.provider], circumstances.warn ?? (() => {})),
+      fakes: [first.fake, second.fake],
+      close: async () => {
+        await first.close();
+        await second.close();
+      },
+    };
+  };
+
+export type StartOfOne = (circumstances: Circumstances) => Promise<{
+  readonly provider: GenerationProvider;
+  readonly fake: FakeProvider;
+  close(): Promise<void>;
+}>;
 
 const ends = async (fake: { close(): Promise<void> }, close: () => Promise<void>): Promise<void> => {
   await close();
