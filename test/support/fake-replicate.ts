@@ -3,12 +3,14 @@ import { type Answer, type Asked, type Fault, FaultyServer, json } from "./fault
 
 export const REPLICATE_KEY = "r8_secret";
 const PAGE = 100;
+const MODELS = "/v1/models/";
 
 /** As much of Replicate as the adapter needs. */
 export class FakeReplicate extends UpstreamTasks implements FakeProvider {
   server!: FaultyServer;
   /** The shape of a finished prediction's output. */
   output: "array" | "string" | "empty array" | "removed" = "array";
+  models: readonly string[] = ["owner/flux-360", "igorriti/flux-360"];
 
   static async start(): Promise<FakeReplicate> {
     const fake = new FakeReplicate();
@@ -30,6 +32,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
   private faultOf({ method, path }: Asked): Fault | undefined {
     if (path.startsWith("/delivery/")) return this.faults.images.shift();
     if (method === "POST") return this.faults.creates.shift();
+    if (path.startsWith(MODELS)) return this.faults.checks.shift();
     return path === "/v1/predictions" ? this.faults.lists.shift() : this.faults.looks.shift();
   }
 
@@ -41,6 +44,12 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
       const { input, version } = body as { input?: { prompt?: unknown }; version?: unknown };
       if (typeof input?.prompt !== "string" || typeof version !== "string") return json(422, { detail: "Invalid." });
       return json(201, this.prediction(this.start(input, `gm3qorzdhgbf${this.tasks.length}`)));
+    }
+    if (path.startsWith(MODELS)) {
+      const model = this.models.find((name) => MODELS + name === path);
+      return model === undefined
+        ? json(404, { detail: "Not found." })
+        : json(200, { url: `https://replicate.com/${model}` });
     }
     if (path === "/v1/predictions") {
       const from = Number(query.get("cursor"));

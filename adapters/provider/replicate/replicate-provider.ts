@@ -23,6 +23,7 @@ import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { seedOf } from "../seed-of.js";
+import { type CheckFailure, checkedJson, misconfigured } from "../start-check.js";
 import { succeededWith } from "../succeeded-with.js";
 import { UnknownStatuses } from "../unknown-statuses.js";
 import type { UpstreamHttp } from "../upstream-http.js";
@@ -108,6 +109,16 @@ export class ReplicateProvider implements GenerationProvider {
 
   canMake(): Result<void, InvalidRequest> {
     return ok(undefined);
+  }
+
+  /** Whether the provider takes our key and has our model. */
+  async check(): Promise<Result<void, CheckFailure>> {
+    const [name] = this.model.split(":");
+    const answer = await this.api.read(`/models/${name}`);
+    if (answer.isOk() && answer.value.status === 404) {
+      return err(misconfigured(`REPLICATE_MODEL=${this.model}: the provider has no such model; set one that it has`));
+    }
+    return checkedJson(answer, "REPLICATE_API_KEY").map(() => undefined);
   }
 
   async submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>> {

@@ -23,11 +23,17 @@ import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { seedOf } from "../seed-of.js";
+import { type CheckFailure, checkedJson, misconfigured, unchecked } from "../start-check.js";
 import { succeededWith } from "../succeeded-with.js";
 import { UnknownStatuses } from "../unknown-statuses.js";
 import type { UpstreamHttp } from "../upstream-http.js";
 
+/** Of a style that does not say it. */
 const PROMPT_CHARACTERS_MAX = 2000;
+/** Where a style may be listed: the documentation does not say whether the list of all leaves versions out. */
+const STYLE_LISTS = ["", "?model_version=4", "?model_version=3", "?model_version=2"].map(
+  (query) => `/skybox/styles${query}`,
+);
 const NEUTRAL_PROMPT = "a photorealistic panorama of the place in the picture";
 /** The documentation and its users disagree about which end is strong; in the middle both are right. */
 const INIT_STRENGTH = 0.5;
@@ -44,6 +50,9 @@ export type SkyboxSettings = {
 };
 
 const idSchema = z.union([z.number(), z.string().min(1)]).transform(String);
+const stylesSchema = z.array(
+  z.object({ id: idSchema, "max-char": z.coerce.number().int().min(1).optional().catch(undefined) }),
+);
 const createdSchema = z.object({ id: idSchema });
 const refusalSchema = z.object({ error: z.unknown().refine(Boolean) });
 const generationSchema = z.object({
@@ -74,6 +83,7 @@ export class SkyboxProvider implements GenerationProvider {
   private readonly storage: ObjectStorage;
   private readonly publicFetch: PublicFetch;
   private readonly styleId: number;
+  private promptCharactersMax = PROMPT_CHARACTERS_MAX;
   private readonly doubts: Doubts;
   private readonly unknownStatuses: UnknownStatuses;
 
@@ -105,9 +115,28 @@ export class SkyboxProvider implements GenerationProvider {
   }
 
   canMake({ prompt }: CreationRequest): Result<void, InvalidRequest> {
-    return [...(prompt ?? "")].length > PROMPT_CHARACTERS_MAX
-      ? err(invalidRequest(`prompt: must have at most ${PROMPT_CHARACTERS_MAX} characters.`))
+    return [...(prompt ?? "")].length > this.promptCharactersMax
+      ? err(invalidRequest(`prompt: must have at most ${this.promptCharactersMax} characters.`))
       : ok(undefined);
+  }
+
+  /** Whether the provider takes our key and has our style; learns on the way how long a prompt of that style may be. */
+  async check(): Promise<Result<void, CheckFailure>> {
+    for (const path of STYLE_LISTS) {
+      const answer = checkedJson(await this.api.read(path), "SKYBOX_API_KEY");
+      if (answer.isErr()) return err(answer.error);
+      const { data: styles } = stylesSchema.safeParse(answer.value);
+      if (styles === undefined) return err(unchecked("the answer is not a list of styles"));
+      const style = styles.find(({ id }) => id === String(this.styleId));
+      if (style === undefined) continue;
+      this.promptCharactersMax = style["max-char"] ?? PROMPT_CHARACTERS_MAX;
+      return ok(undefined);
+    }
+    return err(
+      misconfigured(
+        `SKYBOX_STYLE_ID=${this.styleId}: the provider has no such style; set one of its list, GET /skybox/styles`,
+      ),
+    );
   }
 
   async submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>> {

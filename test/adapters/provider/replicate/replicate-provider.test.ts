@@ -1,3 +1,4 @@
+import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { seedOf } from "../../../../adapters/provider/seed-of.js";
 import { aCreationRequest, taskId } from "../../../support/builders.js";
@@ -43,6 +44,14 @@ it("asks the configured model, and bounds what an orphan can cost by our generat
   expect(creation?.headers["cancel-after"]).toBe("600s");
   expect(creation?.headers).not.toHaveProperty("prefer");
   expect(creation?.body).toMatchObject({ version: "owner/flux-360" });
+});
+
+it("knows at the start whether there is the model", async () => {
+  expect(await replicate.provider.check()).toEqual(ok(undefined));
+  expect(replicate.fake.server.asked.map(({ path }) => path)).toEqual(["/v1/models/owner/flux-360"]);
+  replicate.fake.models = [];
+  const reason = "REPLICATE_MODEL=owner/flux-360: the provider has no such model; set one that it has";
+  expect(await replicate.provider.check()).toEqual(err({ kind: "misconfigured", reason }));
 });
 
 it.each(["string", "array"] as const)("finds the image in an output that is: %s", async (output) => {
