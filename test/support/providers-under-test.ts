@@ -22,6 +22,8 @@ export type Circumstances = {
   readonly apiKey?: string;
 };
 
+export const REPLICATE_MODEL = `owner/flux-360:${"5f".repeat(32)}`;
+
 const TIMES = { pollMilliseconds: 3_000, submitTimeoutMilliseconds: 5_000, generationDeadlineMilliseconds: 600_000 };
 
 const outside = (
@@ -52,7 +54,7 @@ export const startReplicate = async (circumstances: Circumstances = {}) => {
     apiKey: REPLICATE_KEY,
     ...circumstances,
     baseUrl: fake.baseUrl,
-    model: "owner/flux-360",
+    model: REPLICATE_MODEL,
   };
   return {
     provider: new ReplicateProvider(settings, ...ports),
