@@ -9,12 +9,9 @@ import { retryImage } from "../application/retry-image.js";
 import { settleSubmittedTasks } from "../application/settle-submitted-tasks.js";
 import { sweep } from "../application/sweep.js";
 import { verifyLedger } from "../application/verify-ledger.js";
-import type { Config } from "./config.js";
 import { provide } from "./provide.js";
+import { submissionDeadlineMilliseconds } from "./submission-deadline.js";
 import { T } from "./tokens.js";
-
-/** Between the end of the upstream call's time and the sweep: the answer has to be recorded, too. */
-const RECORDING_MILLISECONDS = 5_000;
 
 /** Keeping an image (a download, an encoding, a put) takes longer than a look or a search. */
 const KEEP_LEASES = 3;
@@ -27,7 +24,7 @@ export const provideUseCases = (container: Container): void => {
     (config, tasks, provider, clock, ids, secrets, signals, reporter) =>
       createPanorama(
         { tasks, provider, clock, ids, secrets, signals, reporter },
-        { submissionDeadlineMilliseconds: longestSubmissionMilliseconds(config) + RECORDING_MILLISECONDS },
+        { submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config) },
       ),
   );
   provide(
@@ -71,7 +68,3 @@ export const provideUseCases = (container: Container): void => {
   provide(container, T.verifyLedger, [T.accounts], (accounts) => verifyLedger({ accounts }));
   provide(container, T.retryImage, [T.tasks, T.clock], (tasks, clock) => retryImage({ tasks, clock }));
 };
-
-/** Each provider may use its whole time before it refuses, and then the next one is asked. */
-const longestSubmissionMilliseconds = ({ provider, submitTimeoutMilliseconds }: Config): number =>
-  submitTimeoutMilliseconds * (provider.kind === "local" ? 1 : provider.inOrder.length);
