@@ -125,8 +125,7 @@ export class FalProvider implements GenerationProvider {
     const [statusPath = "", responsePath = ""] = upstreamTaskId.split(" ");
     const answer = await this.api.read(`${statusPath}?logs=0`);
     if (answer.isOk() && answer.value.status === 404) {
-      const believed = this.doubts.believed(upstreamTaskId);
-      return ok(believed ? { state: "failed", reason: "the provider does not know the task" } : { state: "running" });
+      return ok(this.doubts.progressAfter(upstreamTaskId, "the provider does not know the task"));
     }
     const body = answer.andThen(jsonOf);
     if (body.isErr()) return err(body.error);

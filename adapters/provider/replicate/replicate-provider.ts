@@ -136,8 +136,7 @@ export class ReplicateProvider implements GenerationProvider {
   async look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
     const answer = await this.api.read(`/predictions/${encodeURIComponent(upstreamTaskId)}`);
     if (answer.isOk() && answer.value.status === 404) {
-      const believed = this.doubts.believed(upstreamTaskId);
-      return ok(believed ? { state: "failed", reason: "the provider does not know the task" } : { state: "running" });
+      return ok(this.doubts.progressAfter(upstreamTaskId, "the provider does not know the task"));
     }
     return answer.andThen(jsonOf).andThen((body) => {
       const { data } = predictionSchema.safeParse(body);

@@ -151,7 +151,7 @@ export class SkyboxProvider implements GenerationProvider {
   async look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
     const answer = await this.api.read(`/imagine/requests/${encodeURIComponent(upstreamTaskId)}`);
     if (answer.isOk() && answer.value.status === 404) {
-      return ok(this.perhapsEarly(upstreamTaskId, "the provider does not know the task"));
+      return ok(this.doubts.progressAfter(upstreamTaskId, "the provider does not know the task"));
     }
     return answer.andThen(jsonOf).andThen((body) => {
       const { data } = lookedSchema.safeParse(body);
@@ -202,7 +202,7 @@ export class SkyboxProvider implements GenerationProvider {
   }
 
   private progressOf(id: string, { status, file_url, error_message }: z.infer<typeof generationSchema>): Progress {
-    if (status === "complete" && !file_url) return this.perhapsEarly(id, "complete, but without an image");
+    if (status === "complete" && !file_url) return this.doubts.progressAfter(id, "complete, but without an image");
     this.doubts.settle(id);
     switch (status) {
       case "complete":
@@ -218,10 +218,6 @@ export class SkyboxProvider implements GenerationProvider {
         this.unknownStatuses.meet(this.name, status);
         return { state: "running" };
     }
-  }
-
-  private perhapsEarly(id: string, reason: string): Progress {
-    return this.doubts.believed(id) ? { state: "failed", reason } : { state: "running" };
   }
 }
 
