@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "neverthrow";
+import { err, ok, Result } from "neverthrow";
 import { z } from "zod";
 import { FAL_MODELS, type FalModel } from "../adapters/provider/fal/fal-models.js";
 
@@ -8,6 +8,24 @@ const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\
 
 /** What fits into a header. */
 const secret = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII characters");
+
+const REMOTE_PROVIDERS = ["skybox", "replicate", "fal"] as const;
+const PROVIDERS_ALLOWED = `must be local, or one or more of ${REMOTE_PROVIDERS.join(", ")}, each once, with commas between them`;
+
+const providerNames = z
+  .string()
+  .transform((list) => list.split(",").map((name) => name.trim()))
+  .pipe(
+    z.union(
+      [
+        z.tuple([z.literal("local")]),
+        z
+          .tuple([z.enum(REMOTE_PROVIDERS)], z.enum(REMOTE_PROVIDERS))
+          .refine((names) => new Set(names).size === names.length, { error: PROVIDERS_ALLOWED }),
+      ],
+      { error: PROVIDERS_ALLOWED },
+    ),
+  );
 
 /** The environment variables of the README's table, and nothing else. */
 const environmentSchema = z.object({
@@ -30,7 +48,7 @@ const environmentSchema = z.object({
   GCS_API_ENDPOINT: origin.optional(),
   SUBMIT_TIMEOUT_MS: milliseconds(100).default(30_000),
   GENERATION_DEADLINE_MS: milliseconds(1000).default(600_000),
-  PROVIDER: z.enum(["local", "skybox", "replicate", "fal"]).default("local"),
+  PROVIDER: providerNames.default(["local"]),
   PROVIDER_POLL_MS: milliseconds(100).default(3_000),
   LOCAL_PROVIDER_DELAY_MS: milliseconds(0).default(1_500),
   SKYBOX_API_KEY: secret.optional(),
@@ -65,7 +83,7 @@ export type Config = {
   readonly databaseUrl: string | undefined;
   readonly databaseConnections: number;
   readonly storage: FilesystemConfig | GcsConfig;
-  readonly provider: LocalProviderConfig | RemoteProviderConfig;
+  readonly provider: LocalProviderConfig | RemoteProvidersConfig;
   readonly submitTimeoutMilliseconds: number;
   readonly generationDeadlineMilliseconds: number;
   /** How long one instance has a task to itself for one look at the provider. */
@@ -78,6 +96,12 @@ export type Config = {
 
 /** The embedded painter. */
 export type LocalProviderConfig = { readonly kind: "local"; readonly delayMilliseconds: number };
+
+/** Models of others, in the order in which they are asked. */
+export type RemoteProvidersConfig = {
+  readonly kind: "remote";
+  readonly inOrder: readonly [RemoteProviderConfig, ...RemoteProviderConfig[]];
+};
 
 /** Somebody's model behind HTTP. */
 export type RemoteProviderConfig = {
@@ -179,12 +203,25 @@ const storageOf = (
 };
 
 const providerOf = (data: z.infer<typeof environmentSchema>): Result<Config["provider"], string> => {
-  const { PROVIDER: kind, PROVIDER_POLL_MS: pollMilliseconds } = data;
-  if (kind === "local") return ok({ kind, delayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS });
-  const prefix = kind === "skybox" ? "SKYBOX" : kind === "replicate" ? "REPLICATE" : "FAL";
+  const [name, ...others] = data.PROVIDER;
+  if (name === "local") return ok({ kind: name, delayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS });
+  return remoteProviderOf(name, data).andThen((first) =>
+    Result.combine(others.map((other) => remoteProviderOf(other, data))).map((fallbacks) => ({
+      kind: "remote" as const,
+      inOrder: [first, ...fallbacks] as const,
+    })),
+  );
+};
+
+const remoteProviderOf = (
+  kind: RemoteProviderConfig["kind"],
+  data: z.infer<typeof environmentSchema>,
+): Result<RemoteProviderConfig, string> => {
+  const prefix = kind.toUpperCase() as Uppercase<typeof kind>;
   const apiKey = data[`${prefix}_API_KEY`];
-  if (apiKey === undefined) return err(`Bad configuration: PROVIDER=${kind} needs ${prefix}_API_KEY.`);
-  const access = { apiKey, baseUrl: data[`${prefix}_BASE_URL`], pollMilliseconds };
+  if (apiKey === undefined)
+    return err(`Bad configuration: PROVIDER=${data.PROVIDER.join(",")} needs ${prefix}_API_KEY.`);
+  const access = { apiKey, baseUrl: data[`${prefix}_BASE_URL`], pollMilliseconds: data.PROVIDER_POLL_MS };
   if (kind === "skybox") return ok({ kind, ...access, styleId: data.SKYBOX_STYLE_ID });
   if (kind === "replicate") return ok({ kind, ...access, model: data.REPLICATE_MODEL });
   const fal = { ...access, jwksUrl: data.FAL_JWKS_URL };

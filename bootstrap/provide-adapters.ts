@@ -1,5 +1,4 @@
 import { mkdir } from "node:fs/promises";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Container } from "inversify";
 import { destination } from "pino";
@@ -16,14 +15,6 @@ import { PostgresRateLimits } from "../adapters/persistence/postgres-rate-limits
 import { SqlAccountStore } from "../adapters/persistence/sql-account-store.js";
 import { SqlSessionStore } from "../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../adapters/persistence/sql-task-store.js";
-import { FalProvider } from "../adapters/provider/fal/fal-provider.js";
-import { LocalProvider } from "../adapters/provider/local/local-provider.js";
-import { PaintPool } from "../adapters/provider/local/paint-pool.js";
-import { ReferenceImages } from "../adapters/provider/local/reference-images.js";
-import { PublicFetch } from "../adapters/provider/public-fetch.js";
-import { ReplicateProvider } from "../adapters/provider/replicate/replicate-provider.js";
-import { SkyboxProvider } from "../adapters/provider/skybox/skybox-provider.js";
-import { UpstreamHttp } from "../adapters/provider/upstream-http.js";
 import { InProcessTaskSignals } from "../adapters/scheduling/in-process-task-signals.js";
 import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import { NodeSecrets } from "../adapters/system/node-secrets.js";
@@ -31,7 +22,6 @@ import { RandomIds } from "../adapters/system/random-ids.js";
 import { SystemClock } from "../adapters/system/system-clock.js";
 import type { GcsConfig } from "./config.js";
 import { provide } from "./provide.js";
-import { noticeAddressOf, noticesOf } from "./provider-notices.js";
 import { T } from "./tokens.js";
 
 export const provideAdapters = (container: Container): void => {
@@ -72,58 +62,6 @@ export const provideAdapters = (container: Container): void => {
     storage.kind === "gcs"
       ? openBucket(storage)
       : FilesystemObjectStorage.open(join(dataDir, "objects"), storage.assetUrl, storage.referenceUrl),
-  );
-
-  provide(
-    container,
-    T.publicFetch,
-    [T.config],
-    // The embedded provider fetches what customers name, so nothing is exempt there.
-    ({ provider }) => new PublicFetch(provider.kind === "local" ? [] : [provider.baseUrl]),
-    (publicFetch) => publicFetch.close(),
-  );
-  provide(
-    container,
-    T.upstreamHttp,
-    [],
-    () => new UpstreamHttp(),
-    (http) => http.close(),
-  );
-  provide(
-    container,
-    T.paintPool,
-    [],
-    () => new PaintPool(availableParallelism()),
-    (pool) => pool.close(),
-  );
-  provide(
-    container,
-    T.provider,
-    [T.config, T.clock, T.storage, T.publicFetch, T.paintPool, T.upstreamHttp, T.logger],
-    (config, clock, storage, publicFetch, pool, http, logger) => {
-      const { provider } = config;
-      if (provider.kind === "local") {
-        const references = new ReferenceImages(storage, publicFetch);
-        const folder = join(config.dataDir, "local-provider");
-        return new LocalProvider(clock, references, pool, folder, config.publicUrl, provider.delayMilliseconds);
-      }
-      const warn = (message: string) => logger.warn({ event: "provider_surprise", provider: provider.kind }, message);
-      const outside = [http, publicFetch, storage, clock, warn] as const;
-      const { submitTimeoutMilliseconds, generationDeadlineMilliseconds } = config;
-      const times = { submitTimeoutMilliseconds, generationDeadlineMilliseconds };
-      const noticeAddress = noticeAddressOf(provider, config.publicUrl);
-      switch (provider.kind) {
-        case "skybox":
-          return new SkyboxProvider({ ...provider, ...times, noticeAddress }, ...outside);
-        case "replicate":
-          return new ReplicateProvider({ ...provider, ...times, noticeAddress }, ...outside);
-        case "fal":
-          return new FalProvider({ ...provider, ...times, noticeAddress }, ...outside);
-      }
-    },
-  );
-  provide(container, T.providerNotices, [T.config, T.upstreamHttp, T.clock], ({ provider, publicUrl }, http, clock) =>
-    noticesOf([provider], publicUrl, http, clock),
   );
 };
 

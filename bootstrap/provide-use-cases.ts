@@ -10,21 +10,15 @@ import { settleSubmittedTasks } from "../application/settle-submitted-tasks.js";
 import { startQueuedTasks } from "../application/start-queued-tasks.js";
 import { sweep } from "../application/sweep.js";
 import { verifyLedger } from "../application/verify-ledger.js";
-import type { Config } from "./config.js";
 import { provide } from "./provide.js";
+import { submissionDeadlineMilliseconds } from "./submission-deadline.js";
 import { T } from "./tokens.js";
-
-/** Between the end of the upstream call's time and the sweep: the answer has to be recorded, too. */
-const RECORDING_MILLISECONDS = 5_000;
 
 /** With answers that take a second, about as many looks a second as providers allow. */
 const LOOKS_AT_ONCE = 32;
 
 /** Keeping an image (a download, an encoding, a put) takes longer than a look or a search. */
 const KEEP_LEASES = 3;
-
-const submissionDeadline = ({ submitTimeoutMilliseconds }: Config): number =>
-  submitTimeoutMilliseconds + RECORDING_MILLISECONDS;
 
 export const provideUseCases = (container: Container): void => {
   provide(
@@ -35,7 +29,7 @@ export const provideUseCases = (container: Container): void => {
       createPanorama(
         { tasks, provider, clock, ids, secrets, signals, reporter },
         {
-          submissionDeadlineMilliseconds: submissionDeadline(config),
+          submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),
           queueDeadlineMilliseconds: config.generationDeadlineMilliseconds,
         },
       ),
@@ -47,7 +41,7 @@ export const provideUseCases = (container: Container): void => {
     (config, tasks, provider, clock, signals, reporter) =>
       startQueuedTasks(
         { tasks, provider, clock, signals, reporter },
-        { submissionDeadlineMilliseconds: submissionDeadline(config) },
+        { submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config) },
       ),
   );
   provide(

@@ -16,16 +16,14 @@ export const noticeAddressOf = (
 
 /** By the provider's name: those that send notices to this service. */
 export const noticesOf = (
-  providers: readonly Config["provider"][],
-  publicUrl: string,
+  { provider, publicUrl }: Pick<Config, "provider" | "publicUrl">,
   http: UpstreamHttp,
   clock: Clock,
 ): ReadonlyMap<string, ProviderNotices> =>
   new Map(
-    providers.flatMap((provider): [string, ProviderNotices][] => {
-      if (provider.kind === "local") return [];
-      const address = noticeAddressOf(provider, publicUrl);
-      return address === undefined ? [] : [[provider.kind, noticesAt(address, provider, http, clock)]];
+    (provider.kind === "local" ? [] : provider.inOrder).flatMap((remote): [string, ProviderNotices][] => {
+      const address = noticeAddressOf(remote, publicUrl);
+      return address === undefined ? [] : [[remote.kind, noticesAt(address, remote, http, clock)]];
     }),
   );
 

@@ -3,6 +3,7 @@ import type { Config } from "./config.js";
 import type { Token } from "./provide.js";
 import { provideAdapters } from "./provide-adapters.js";
 import { providePages } from "./provide-pages.js";
+import { provideProviders } from "./provide-providers.js";
 import { provideServer } from "./provide-server.js";
 import { provideUseCases } from "./provide-use-cases.js";
 import { T } from "./tokens.js";
@@ -18,6 +19,7 @@ export const createService = (config: Config): Service => {
   const container = new Container();
   container.bind(T.config).toConstantValue(config);
   provideAdapters(container);
+  provideProviders(container);
   provideUseCases(container);
   providePages(container);
   provideServer(container);

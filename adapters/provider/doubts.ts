@@ -1,4 +1,5 @@
 import type { Clock } from "../../application/ports/clock.js";
+import type { Progress } from "../../application/ports/generation-provider.js";
 
 const PATIENCE_MILLISECONDS = 60_000;
 const FORGOTTEN_MILLISECONDS = 60 * 60 * 1000;
@@ -23,6 +24,11 @@ export class Doubts {
     for (const [id, since] of this.since) if (now - since > FORGOTTEN_MILLISECONDS) this.since.delete(id);
     this.since.set(upstreamTaskId, now);
     return false;
+  }
+
+  /** What such an answer means: the task is running, until the answer is believed; then it has failed. */
+  progressAfter(upstreamTaskId: string, reason: string): Progress {
+    return this.believed(upstreamTaskId) ? { state: "failed", reason } : { state: "running" };
   }
 
   /** There was a clear answer. */

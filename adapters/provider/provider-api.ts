@@ -115,14 +115,16 @@ export const jsonOf = (answer: Answer): Result<unknown, ProviderUnavailable> => 
 
 export const unavailable = (reason: string): ProviderUnavailable => ({ kind: "provider_unavailable", reason });
 
-/**
- * A status in our own words, for the operator. What the provider writes can repeat prompts and keys, so it is only
- * looked through for the word that tells an empty purse from a bad key.
- */
-export const meaningOf = ({ status, body }: Answer): string => {
-  const broke = status === 403 && /balance|quota|top.?up|credit|used every/i.test(JSON.stringify(body) ?? "");
-  return `status ${status}${MEANINGS[broke ? 402 : status] ?? ""}`;
-};
+/** A status in our own words, for the operator: what the provider writes can repeat prompts and keys. */
+export const meaningOf = (answer: Answer): string =>
+  `status ${answer.status}${MEANINGS[purseEmpty(answer) ? 402 : answer.status] ?? ""}`;
+
+export const keyRefused = (answer: Answer): boolean =>
+  answer.status === 401 || (answer.status === 403 && !purseEmpty(answer));
+
+/** Only the provider's text tells it from a bad key. */
+const purseEmpty = ({ status, body }: Answer): boolean =>
+  status === 402 || (status === 403 && /balance|quota|top.?up|credit|used every/i.test(JSON.stringify(body) ?? ""));
 
 const MEANINGS: Readonly<Record<number, string>> = {
   400: ": the provider takes the request for invalid",

@@ -80,34 +80,58 @@ describe("the configuration", () => {
   });
 
   it("asks a real provider if it is told which, and has its key", () => {
-    expect(valid({ PROVIDER: "skybox", SKYBOX_API_KEY: "key" }).provider).toEqual({
-      kind: "skybox",
-      apiKey: "key",
-      baseUrl: "https://backend.blockadelabs.com/api/v1",
-      pollMilliseconds: 3_000,
-      styleId: 67,
-    });
+    const remote = (environment: Record<string, string>) => {
+      const { provider } = valid(environment);
+      return provider.kind === "remote" ? provider.inOrder : [];
+    };
+    expect(remote({ PROVIDER: "skybox", SKYBOX_API_KEY: "key" })).toEqual([
+      {
+        kind: "skybox",
+        apiKey: "key",
+        baseUrl: "https://backend.blockadelabs.com/api/v1",
+        pollMilliseconds: 3_000,
+        styleId: 67,
+      },
+    ]);
     expect(
-      valid({ PROVIDER: "replicate", REPLICATE_API_KEY: "r8", REPLICATE_BASE_URL: "http://localhost:1/v1/" }).provider,
-    ).toMatchObject({ baseUrl: "http://localhost:1/v1", model: "igorriti/flux-360" });
-    expect(valid({ PROVIDER: "fal", FAL_API_KEY: "id:secret", PROVIDER_POLL_MS: "500" }).provider).toMatchObject({
-      pollMilliseconds: 500,
-      model: { id: "fal-ai/hunyuan_world" },
-    });
+      remote({ PROVIDER: "replicate", REPLICATE_API_KEY: "r8", REPLICATE_BASE_URL: "http://localhost:1/v1/" }),
+    ).toMatchObject([{ baseUrl: "http://localhost:1/v1", model: "igorriti/flux-360" }]);
+    expect(remote({ PROVIDER: "fal", FAL_API_KEY: "id:secret", PROVIDER_POLL_MS: "500" })).toMatchObject([
+      { pollMilliseconds: 500, model: { id: "fal-ai/hunyuan_world" } },
+    ]);
+    const loraUrl = "https://weights.example/360.safetensors";
     expect(
-      valid({
-        PROVIDER: "fal",
-        FAL_API_KEY: "id:secret",
-        FAL_MODEL: "fal-ai/flux-lora",
-        FAL_LORA_URL: "https://weights.example/360.safetensors",
-      }).provider,
-    ).toMatchObject({ model: { id: "fal-ai/flux-lora", loraUrl: "https://weights.example/360.safetensors" } });
+      remote({ PROVIDER: "fal", FAL_API_KEY: "id:secret", FAL_MODEL: "fal-ai/flux-lora", FAL_LORA_URL: loraUrl }),
+    ).toMatchObject([{ model: { id: "fal-ai/flux-lora", loraUrl } }]);
   });
+
+  it("asks several in the order in which they are named", () => {
+    const environment = { PROVIDER: "fal, skybox", FAL_API_KEY: "id:secret", SKYBOX_API_KEY: "key" };
+    expect(valid(environment).provider).toMatchObject({
+      kind: "remote",
+      inOrder: [
+        { kind: "fal", apiKey: "id:secret" },
+        { kind: "skybox", apiKey: "key" },
+      ],
+    });
+  });
+
+  it.each(["fal,fal", "local,fal", "fal,local", "local,local", "fal,", ",", "fal;skybox"])(
+    "refuses PROVIDER=%s",
+    (list) => {
+      const keys = { FAL_API_KEY: "id:secret", SKYBOX_API_KEY: "key" };
+      expect(readConfig({ PROVIDER: list, ...keys })._unsafeUnwrapErr()).toBe(
+        `Bad configuration: PROVIDER="${list}": must be local, or one or more of skybox, replicate, fal, each once, ` +
+          "with commas between them. The README lists what it may be.",
+      );
+    },
+  );
 
   it.each([
     ["SKYBOX_API_KEY", { PROVIDER: "skybox" }],
     ["REPLICATE_API_KEY", { PROVIDER: "replicate", REPLICATE_API_KEY: "" }],
     ["FAL_API_KEY", { PROVIDER: "fal" }],
+    ["FAL_API_KEY", { PROVIDER: "skybox,fal", SKYBOX_API_KEY: "key" }],
     ["FAL_LORA_URL", { PROVIDER: "fal", FAL_API_KEY: "id:secret", FAL_MODEL: "fal-ai/flux-lora" }],
   ])("says that %s is missing", (name, environment) => {
     expect(readConfig(environment)._unsafeUnwrapErr()).toContain(`needs ${name}`);

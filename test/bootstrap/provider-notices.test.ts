@@ -8,8 +8,8 @@ const http = new UpstreamHttp();
 afterEach(() => http.close());
 
 const takenFrom = (environment: NodeJS.ProcessEnv): string[] => {
-  const { provider, publicUrl } = readConfig(environment)._unsafeUnwrap();
-  return [...noticesOf([provider], publicUrl, http, new HandClock()).keys()];
+  const config = readConfig(environment)._unsafeUnwrap();
+  return [...noticesOf(config, http, new HandClock()).keys()];
 };
 
 it.each([

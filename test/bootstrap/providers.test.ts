@@ -1,10 +1,16 @@
+import "reflect-metadata";
 import sharp from "sharp";
 import { afterEach, describe, expect, it } from "vitest";
+import { readConfig } from "../../bootstrap/config.js";
+import { createService } from "../../bootstrap/service.js";
+import { T } from "../../bootstrap/tokens.js";
 import { FAL_KEY, FakeFal } from "../support/fake-fal.js";
 import { type FakeProvider, sendNotice } from "../support/fake-provider.js";
 import { FakeReplicate, REPLICATE_KEY } from "../support/fake-replicate.js";
 import { FakeSkybox, SKYBOX_KEY } from "../support/fake-skybox.js";
+import { FAULTS, refuses } from "../support/faulty-server.js";
 import { RestClient } from "../support/rest-client.js";
+import { scratchFolder } from "../support/scratch-folder.js";
 import { Installation } from "../support/service-process.js";
 import { plain } from "../support/test-images.js";
 
@@ -17,12 +23,12 @@ const PROVIDERS = [
   ["fal", FakeFal, FAL_KEY, { widthPixels: 1920, heightPixels: 960 }],
 ] as const;
 
-describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, Fake, key, size) => {
-  const ends: (() => Promise<void>)[] = [];
-  afterEach(async () => {
-    for (const end of ends.splice(0).reverse()) await end();
-  });
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
 
+describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, Fake, key, size) => {
   it("makes panoramas of exactly their size there, and keeps its key and the prompt to itself", async () => {
     const fake: FakeProvider & InstanceType<typeof Fake> = await Fake.start();
     fake.picture = await plain(size).jpeg().toBuffer();
@@ -60,5 +66,66 @@ describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, Fake, key, size)
     expect(installation.log).not.toContain(key);
     expect(installation.log).not.toContain(PROMPT);
     expect(installation.log).not.toContain("proof");
+  });
+});
+
+describe("the service with PROVIDER=skybox,fal", () => {
+  const bothFakes = async () => {
+    const [skybox, fal] = [await FakeSkybox.start(), await FakeFal.start()];
+    ends.push(
+      () => skybox.close(),
+      () => fal.close(),
+    );
+    const environment = {
+      PROVIDER: "skybox,fal",
+      SKYBOX_API_KEY: SKYBOX_KEY,
+      SKYBOX_BASE_URL: skybox.baseUrl,
+      FAL_API_KEY: FAL_KEY,
+      FAL_BASE_URL: fal.baseUrl,
+      PROVIDER_POLL_MS: "100",
+    };
+    return { skybox, fal, environment };
+  };
+
+  it("has fal make what Skybox AI refuses, and says so in its log", async () => {
+    const { skybox, fal, environment } = await bothFakes();
+    skybox.faults.creates.push(refuses(402));
+    fal.picture = await plain({ widthPixels: 1920, heightPixels: 960 }).jpeg().toBuffer();
+    const installation = await Installation.create(environment);
+    ends.push(() => installation.remove());
+    const { demo_api_key = "" } = await installation.start();
+    const client = new RestClient(installation.url, demo_api_key);
+
+    const image_urls = ["https://pictures.example/p.jpg"];
+    const { id } = await client.create({ prompt: PROMPT, image_urls, resolution: "1k" });
+    const { output } = await client.untilKept(id);
+
+    expect(output?.storage_status).toBe("saved");
+    expect([skybox.tasks.length, fal.tasks.length]).toEqual([0, 1]);
+    expect(installation.log).toContain(
+      "fal is asked instead (skybox: status 402: no credit or quota is left with the provider).",
+    );
+    expect(installation.log).toContain('"fal:/fal-ai/hunyuan_world/requests/');
+  });
+
+  const opened = async (environment: NodeJS.ProcessEnv) => {
+    const config = readConfig({ ...environment, DATA_DIR: await scratchFolder(), LOG_LEVEL: "silent" });
+    const service = createService(config._unsafeUnwrap());
+    const provider = await service.get(T.provider);
+    ends.push(() => service.close());
+    return provider;
+  };
+
+  it("does not start when a setting cannot work, and says which and why", async () => {
+    const { environment } = await bothFakes();
+    await expect(opened({ ...environment, SKYBOX_STYLE_ID: "5" })).rejects.toThrow(
+      /^Bad configuration: SKYBOX_STYLE_ID=5: the provider has no such style; set one of its list, GET \/skybox\/styles\.$/,
+    );
+  });
+
+  it("starts when a provider is out of order", async () => {
+    const { skybox, environment } = await bothFakes();
+    skybox.faults.checks.push(FAULTS.failsBefore);
+    expect((await opened(environment)).name).toBe("skybox,fal");
   });
 });

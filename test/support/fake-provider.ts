@@ -35,7 +35,7 @@ export const sendNotice = ({ url, headers, body }: SignedNotice, origin: string)
 };
 
 /** What befalls the next requests of each kind, one each. */
-export type Faults = { creates: Fault[]; looks: Fault[]; lists: Fault[]; images: Fault[] };
+export type Faults = { creates: Fault[]; looks: Fault[]; lists: Fault[]; images: Fault[]; checks: Fault[] };
 
 /** What the tests of every adapter need of its provider's fake. */
 export interface FakeProvider {
@@ -52,7 +52,7 @@ export interface FakeProvider {
 /** What is the same for all fakes: tasks that go by the plan, and images. */
 export class UpstreamTasks {
   readonly tasks: UpstreamTask[] = [];
-  readonly faults: Faults = { creates: [], looks: [], lists: [], images: [] };
+  readonly faults: Faults = { creates: [], looks: [], lists: [], images: [], checks: [] };
   plan: Plan = "succeed";
   /** What is behind every result's URL, where it is to be a real picture. */
   picture: Buffer | undefined;

@@ -4,6 +4,7 @@ import { type Answer, type Asked, type Fault, FaultyServer, json } from "./fault
 
 export const REPLICATE_KEY = "r8_secret";
 const PAGE = 100;
+const MODELS = "/v1/models/";
 
 /** As much of Replicate as the adapter needs. */
 export class FakeReplicate extends UpstreamTasks implements FakeProvider {
@@ -14,6 +15,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
   webhookSecret = aWebhookSecret();
   readonly secretFaults: Fault[] = [];
   private notices = 0;
+  models: readonly string[] = ["owner/flux-360", "igorriti/flux-360"];
 
   static async start(): Promise<FakeReplicate> {
     const fake = new FakeReplicate();
@@ -48,6 +50,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     if (path.startsWith("/delivery/")) return this.faults.images.shift();
     if (path.startsWith("/v1/webhooks/")) return this.secretFaults.shift();
     if (method === "POST") return this.faults.creates.shift();
+    if (path.startsWith(MODELS)) return this.faults.checks.shift();
     return path === "/v1/predictions" ? this.faults.lists.shift() : this.faults.looks.shift();
   }
 
@@ -69,6 +72,12 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
       return json(201, this.prediction(this.start(input, `gm3qorzdhgbf${this.tasks.length}`, webhook)));
     }
     if (path === "/v1/webhooks/default/secret") return json(200, { key: this.webhookSecret });
+    if (path.startsWith(MODELS)) {
+      const model = this.models.find((name) => MODELS + name === path);
+      return model === undefined
+        ? json(404, { detail: "Not found." })
+        : json(200, { url: `https://replicate.com/${model}` });
+    }
     if (path === "/v1/predictions") {
       const from = Number(query.get("cursor"));
       const results = [...this.tasks].reverse().slice(from, from + PAGE);

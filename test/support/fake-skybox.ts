@@ -8,6 +8,10 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
   server!: FaultyServer;
   /** How a generation is wrapped in the answer to a look. */
   wrapper: "request" | "imagine" | "bare" = "request";
+  styles: readonly object[] = [
+    { id: 102, name: "M3 Cinematic Realism", "max-char": 600, model: "Model 3", model_version: 3 },
+    { id: 67, name: "M3 Photoreal", "max-char": 550, model: "Model 3", model_version: 3 },
+  ];
 
   static async start(): Promise<FakeSkybox> {
     const fake = new FakeSkybox();
@@ -35,6 +39,7 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
   private faultOf({ method, path }: Asked): Fault | undefined {
     if (path.startsWith("/images/")) return this.faults.images.shift();
     if (method === "POST") return this.faults.creates.shift();
+    if (path.endsWith("/styles")) return this.faults.checks.shift();
     return path.endsWith("/myRequests") ? this.faults.lists.shift() : this.faults.looks.shift();
   }
 
@@ -47,6 +52,7 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
       if (typeof prompt !== "string" || typeof skybox_style_id !== "number") return json(422, { message: "Invalid." });
       return json(200, this.generation(this.start(body, String(this.tasks.length + 46), webhook_url)));
     }
+    if (path === "/api/v1/skybox/styles") return json(200, this.styles);
     if (path === "/api/v1/imagine/myRequests") {
       const [limit, page] = [Number(query.get("limit")), Number(query.get("offset"))];
       const newestFirst = [...this.tasks].reverse().slice(page * limit, (page + 1) * limit);

@@ -1,12 +1,15 @@
 import { FalProvider } from "../../adapters/provider/fal/fal-provider.js";
 import type { NoticeAddress } from "../../adapters/provider/notice-address.js";
+import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { PublicFetch } from "../../adapters/provider/public-fetch.js";
 import { ReplicateProvider } from "../../adapters/provider/replicate/replicate-provider.js";
 import { SkyboxProvider } from "../../adapters/provider/skybox/skybox-provider.js";
 import { UpstreamHttp } from "../../adapters/provider/upstream-http.js";
 import type { Clock } from "../../application/ports/clock.js";
+import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import { FAL_KEY, FakeFal } from "./fake-fal.js";
+import type { FakeProvider } from "./fake-provider.js";
 import { FakeReplicate, REPLICATE_KEY } from "./fake-replicate.js";
 import { FakeSkybox, SKYBOX_KEY } from "./fake-skybox.js";
 import { HandClock } from "./hand-clock.js";
@@ -20,6 +23,8 @@ export type Circumstances = {
   readonly apiKey?: string;
   readonly noticeAddress?: NoticeAddress;
 };
+
+export const REPLICATE_MODEL = `owner/flux-360:${"5f".repeat(32)}`;
 
 const TIMES = { pollMilliseconds: 3_000, submitTimeoutMilliseconds: 5_000, generationDeadlineMilliseconds: 600_000 };
 
@@ -51,7 +56,7 @@ export const startReplicate = async (circumstances: Circumstances = {}) => {
     apiKey: REPLICATE_KEY,
     ...circumstances,
     baseUrl: fake.baseUrl,
-    model: "owner/flux-360",
+    model: REPLICATE_MODEL,
   };
   return {
     provider: new ReplicateProvider(settings, ...ports),
@@ -68,6 +73,27 @@ export const startFal = async (circumstances: Circumstances = {}) => {
   const settings = { ...TIMES, apiKey: FAL_KEY, ...circumstances, baseUrl: fake.baseUrl, model };
   return { provider: new FalProvider(settings, ...ports), fake, searchable: false, close: () => ends(fake, close) };
 };
+
+/** One chain of two, each over HTTP to its own fake. */
+export const startChain =
+  (...starts: readonly [StartOfOne, StartOfOne]) =>
+  async (circumstances: Circumstances) => {
+    const [first, second] = [await starts[0](circumstances), await starts[1](circumstances)];
+    return {
+      provider: new ProviderChain([first.provider, second.provider], circumstances.warn ?? (() => {})),
+      fakes: [first.fake, second.fake],
+      close: async () => {
+        await first.close();
+        await second.close();
+      },
+    };
+  };
+
+export type StartOfOne = (circumstances: Circumstances) => Promise<{
+  readonly provider: GenerationProvider;
+  readonly fake: FakeProvider;
+  close(): Promise<void>;
+}>;
 
 const ends = async (fake: { close(): Promise<void> }, close: () => Promise<void>): Promise<void> => {
   await close();

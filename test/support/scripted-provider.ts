@@ -39,7 +39,7 @@ const ALL_GOES_WELL: Script = {
  * ended does not change any more, and it counts what it has started, which is what would be paid for.
  */
 export class ScriptedProvider implements GenerationProvider {
-  readonly name = "scripted";
+  readonly name: string;
   atOnceMax: number | undefined;
   ready: Readiness = "ready";
   script: Script;
@@ -48,7 +48,8 @@ export class ScriptedProvider implements GenerationProvider {
   private readonly upstream = new Map<string, { readonly taskId: TaskId; progress: Progress }>();
   private readonly held = new Map<keyof Script, Promise<void>>();
 
-  constructor(script: Partial<Script> = {}) {
+  constructor(script: Partial<Script> = {}, name = "scripted") {
+    this.name = name;
     this.script = { ...ALL_GOES_WELL, ...script };
   }
 

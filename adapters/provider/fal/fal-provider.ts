@@ -129,13 +129,9 @@ export class FalProvider implements GenerationProvider {
 
   async look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
     const [statusPath = "", responsePath = ""] = upstreamTaskId.split(" ");
-    // An id that another provider gave, before the operator changed PROVIDER, would lead elsewhere.
-    if (!statusPath.startsWith("/") || !responsePath.startsWith("/"))
-      return ok({ state: "failed", reason: "this is no task of fal" });
     const answer = await this.api.read(`${statusPath}?logs=0`);
     if (answer.isOk() && answer.value.status === 404) {
-      const believed = this.doubts.believed(upstreamTaskId);
-      return ok(believed ? { state: "failed", reason: "the provider does not know the task" } : { state: "running" });
+      return ok(this.doubts.progressAfter(upstreamTaskId, "the provider does not know the task"));
     }
     const body = answer.andThen(jsonOf);
     if (body.isErr()) return err(body.error);

@@ -24,6 +24,7 @@ import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { seedOf } from "../seed-of.js";
+import { type CheckFailure, checkedJson, misconfigured } from "../start-check.js";
 import { succeededWith } from "../succeeded-with.js";
 import { UnknownStatuses } from "../unknown-statuses.js";
 import type { UpstreamHttp } from "../upstream-http.js";
@@ -115,6 +116,16 @@ export class ReplicateProvider implements GenerationProvider {
     return ok(undefined);
   }
 
+  /** Whether the provider takes our key and has our model. */
+  async check(): Promise<Result<void, CheckFailure>> {
+    const [name] = this.model.split(":");
+    const answer = await this.api.read(`/models/${name}`);
+    if (answer.isOk() && answer.value.status === 404) {
+      return err(misconfigured(`REPLICATE_MODEL=${this.model}: the provider has no such model; set one that it has`));
+    }
+    return checkedJson(answer, "REPLICATE_API_KEY").map(() => undefined);
+  }
+
   async submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
     const headers = { "cancel-after": `${this.cancelAfterSeconds}s` };
     const webhook = this.noticeAddress?.of(order.taskId);
@@ -132,8 +143,7 @@ export class ReplicateProvider implements GenerationProvider {
   async look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
     const answer = await this.api.read(`/predictions/${encodeURIComponent(upstreamTaskId)}`);
     if (answer.isOk() && answer.value.status === 404) {
-      const believed = this.doubts.believed(upstreamTaskId);
-      return ok(believed ? { state: "failed", reason: "the provider does not know the task" } : { state: "running" });
+      return ok(this.doubts.progressAfter(upstreamTaskId, "the provider does not know the task"));
     }
     return answer.andThen(jsonOf).andThen((body) => {
       const { data } = predictionSchema.safeParse(body);

@@ -24,11 +24,17 @@ import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { seedOf } from "../seed-of.js";
+import { type CheckFailure, checkedJson, misconfigured, unchecked } from "../start-check.js";
 import { succeededWith } from "../succeeded-with.js";
 import { UnknownStatuses } from "../unknown-statuses.js";
 import type { UpstreamHttp } from "../upstream-http.js";
 
+/** Of a style that does not say it. */
 const PROMPT_CHARACTERS_MAX = 2000;
+/** Where a style may be listed: the documentation does not say whether the list of all leaves versions out. */
+const STYLE_LISTS = ["", "?model_version=4", "?model_version=3", "?model_version=2"].map(
+  (query) => `/skybox/styles${query}`,
+);
 const NEUTRAL_PROMPT = "a photorealistic panorama of the place in the picture";
 /** The documentation and its users disagree about which end is strong; in the middle both are right. */
 const INIT_STRENGTH = 0.5;
@@ -47,6 +53,9 @@ export type SkyboxSettings = {
 };
 
 const idSchema = z.union([z.number(), z.string().min(1)]).transform(String);
+const stylesSchema = z.array(
+  z.object({ id: idSchema, "max-char": z.coerce.number().int().min(1).optional().catch(undefined) }),
+);
 const createdSchema = z.object({ id: idSchema });
 const refusalSchema = z.object({ error: z.unknown().refine(Boolean) });
 const generationSchema = z.object({
@@ -78,6 +87,7 @@ export class SkyboxProvider implements GenerationProvider {
   private readonly publicFetch: PublicFetch;
   private readonly styleId: number;
   private readonly noticeAddress: NoticeAddress | undefined;
+  private promptCharactersMax = PROMPT_CHARACTERS_MAX;
   private readonly doubts: Doubts;
   private readonly unknownStatuses: UnknownStatuses;
 
@@ -110,9 +120,28 @@ export class SkyboxProvider implements GenerationProvider {
   }
 
   canMake({ prompt }: CreationRequest): Result<void, InvalidRequest> {
-    return [...(prompt ?? "")].length > PROMPT_CHARACTERS_MAX
-      ? err(invalidRequest(`prompt: must have at most ${PROMPT_CHARACTERS_MAX} characters.`))
+    return [...(prompt ?? "")].length > this.promptCharactersMax
+      ? err(invalidRequest(`prompt: must have at most ${this.promptCharactersMax} characters.`))
       : ok(undefined);
+  }
+
+  /** Whether the provider takes our key and has our style; learns on the way how long a prompt of that style may be. */
+  async check(): Promise<Result<void, CheckFailure>> {
+    for (const path of STYLE_LISTS) {
+      const answer = checkedJson(await this.api.read(path), "SKYBOX_API_KEY");
+      if (answer.isErr()) return err(answer.error);
+      const { data: styles } = stylesSchema.safeParse(answer.value);
+      if (styles === undefined) return err(unchecked("the answer is not a list of styles"));
+      const style = styles.find(({ id }) => id === String(this.styleId));
+      if (style === undefined) continue;
+      this.promptCharactersMax = style["max-char"] ?? PROMPT_CHARACTERS_MAX;
+      return ok(undefined);
+    }
+    return err(
+      misconfigured(
+        `SKYBOX_STYLE_ID=${this.styleId}: the provider has no such style; set one of its list, GET /skybox/styles`,
+      ),
+    );
   }
 
   async submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
@@ -127,7 +156,7 @@ export class SkyboxProvider implements GenerationProvider {
   async look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
     const answer = await this.api.read(`/imagine/requests/${encodeURIComponent(upstreamTaskId)}`);
     if (answer.isOk() && answer.value.status === 404) {
-      return ok(this.perhapsEarly(upstreamTaskId, "the provider does not know the task"));
+      return ok(this.doubts.progressAfter(upstreamTaskId, "the provider does not know the task"));
     }
     return answer.andThen(jsonOf).andThen((body) => {
       const { data } = lookedSchema.safeParse(body);
@@ -179,7 +208,7 @@ export class SkyboxProvider implements GenerationProvider {
   }
 
   private progressOf(id: string, { status, file_url, error_message }: z.infer<typeof generationSchema>): Progress {
-    if (status === "complete" && !file_url) return this.perhapsEarly(id, "complete, but without an image");
+    if (status === "complete" && !file_url) return this.doubts.progressAfter(id, "complete, but without an image");
     this.doubts.settle(id);
     switch (status) {
       case "complete":
@@ -195,10 +224,6 @@ export class SkyboxProvider implements GenerationProvider {
         this.unknownStatuses.meet(this.name, status);
         return { state: "running" };
     }
-  }
-
-  private perhapsEarly(id: string, reason: string): Progress {
-    return this.doubts.believed(id) ? { state: "failed", reason } : { state: "running" };
   }
 }
 

@@ -13,7 +13,14 @@ import { aCreationRequest } from "../../support/builders.js";
 import type { FakeProvider, Faults, Plan } from "../../support/fake-provider.js";
 import { FAULTS, type Fault, refuses } from "../../support/faulty-server.js";
 import { HandClock } from "../../support/hand-clock.js";
-import { type Circumstances, startFal, startReplicate, startSkybox } from "../../support/providers-under-test.js";
+import {
+  type Circumstances,
+  type StartOfOne,
+  startChain,
+  startFal,
+  startReplicate,
+  startSkybox,
+} from "../../support/providers-under-test.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
 /** A pause between two attempts is over at once. */
@@ -25,16 +32,24 @@ class HastyClock extends HandClock {
 
 type Start = (circumstances: Circumstances) => Promise<{
   readonly provider: GenerationProvider;
-  readonly fake: FakeProvider;
+  readonly fakes: readonly FakeProvider[];
   close(): Promise<void>;
 }>;
+
+const alone =
+  (start: StartOfOne): Start =>
+  async (circumstances) => {
+    const { provider, fake, close } = await start(circumstances);
+    return { provider, fakes: [fake], close };
+  };
 
 type Step =
   | { readonly kind: "create"; readonly times: number }
   /** The process dies after the provider has been asked, before its answer is recorded. */
   | { readonly kind: "create and die" }
-  | { readonly kind: "plan"; readonly plan: Plan }
-  | { readonly kind: "faults"; readonly at: keyof Faults; readonly faults: readonly Fault[] }
+  /** `of`: which of several providers. */
+  | { readonly kind: "plan"; readonly of: number; readonly plan: Plan }
+  | { readonly kind: "faults"; readonly of: number; readonly at: keyof Faults; readonly faults: readonly Fault[] }
   | { readonly kind: "settle" | "keep" | "sweep" }
   | { readonly kind: "pass"; readonly milliseconds: number };
 
@@ -47,6 +62,8 @@ const fault: fc.Arbitrary<Fault> = fc.constantFrom(
   refuses(429, { "retry-after": "20" }),
 );
 
+const of = fc.nat({ max: 1 });
+
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant("create" as const), times: fc.constantFrom(1, 1, 3) }) },
   { weight: 2, arbitrary: fc.constant({ kind: "create and die" as const }) },
@@ -54,6 +71,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       kind: fc.constant("plan" as const),
+      of,
       plan: fc.constantFrom<Plan[]>(
         "run",
         "succeed",
@@ -71,13 +89,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant("faults" as const),
+      of,
       at: fc.constantFrom<(keyof Faults)[]>("creates", "creates", "looks", "lists", "images"),
       faults: fault.chain((one) => fc.constantFrom([one], [one, one])),
     }),
   },
   {
     weight: 2,
-    arbitrary: fc.constant({ kind: "faults" as const, at: "images" as const, faults: [refuses(404), refuses(410)] }),
+    arbitrary: fc.record({
+      kind: fc.constant("faults" as const),
+      of,
+      at: fc.constant("images" as const),
+      faults: fc.constant([refuses(404), refuses(410)]),
+    }),
   },
   {
     weight: 9,
@@ -98,12 +122,13 @@ const CREDITS = 60;
 const play = async (start: Start, story: readonly Step[], seen: Set<string>): Promise<void> => {
   const clock = new HastyClock();
   const world = { ...aWorld(), clock };
-  const { provider, fake, close } = await start({ clock, storage: world.storage, submitTimeoutMilliseconds: 2_000 });
+  const { provider, fakes, close } = await start({ clock, storage: world.storage, submitTimeoutMilliseconds: 2_000 });
   const ports = { ...world, provider };
   const instance = useCases(ports);
   const owner = await anOwner(world, CREDITS);
   let prompts = 0;
 
+  const fakeOf = ({ of }: { readonly of: number }) => fakes[of % fakes.length] as FakeProvider;
   const aRequest = () => {
     prompts += 1;
     return aCreationRequest({ prompt: `picture number ${prompts}.`, image_urls: ["https://pictures.example/p.jpg"] });
@@ -122,10 +147,10 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
         return;
       }
       case "plan":
-        fake.plan = step.plan;
+        fakeOf(step).plan = step.plan;
         return;
       case "faults":
-        fake.faults[step.at].push(...step.faults);
+        fakeOf(step).faults[step.at].push(...step.faults);
         return;
       case "pass":
         return clock.advance(step.milliseconds);
@@ -141,12 +166,17 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
       expect(audit(books.standing, books.entries, books.tasks)).toEqual([]);
       tasks.push(...books.tasks);
     }
-    const sent = fake.server.asked.filter(({ method }) => method === "POST").map(({ body }) => JSON.stringify(body));
     for (const { state, request } of tasks) {
       const prompt = request.prompt ?? "";
-      expect(sent.filter((body) => body.includes(prompt)).length).toBeLessThanOrEqual(1);
-      const started = fake.tasks.filter(({ input }) => String(input.prompt).includes(prompt)).length;
-      if (state === "submitted" || state === "succeeded") expect(started).toBe(1);
+      for (const { server } of fakes) {
+        const sent = server.asked.filter(
+          ({ method, body }) => method === "POST" && JSON.stringify(body).includes(prompt),
+        );
+        expect(sent.length).toBeLessThanOrEqual(1);
+      }
+      const started = fakes.flatMap((fake) => fake.tasks).filter(({ input }) => String(input.prompt).includes(prompt));
+      expect(started.length).toBeLessThanOrEqual(1);
+      if (state === "submitted" || state === "succeeded") expect(started.length).toBe(1);
     }
     return tasks;
   };
@@ -170,6 +200,7 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
       if (task.state === "failed") seen.add(task.reason);
       if (task.state === "succeeded") seen.add(`image ${task.image.status}`);
     }
+    if (fakes.slice(1).some((fallback) => fallback.tasks.length > 0)) seen.add("fell back");
     for (const { kind } of world.reporter.events) {
       if (kind === "submission_recovered" || kind === "possible_orphan") seen.add(kind);
     }
@@ -182,9 +213,10 @@ const DIED = new Error("the process has died");
 const diesOnly = (error: unknown): void => expect(error).toBe(DIED);
 
 describe.each<[string, Start, string[]]>([
-  ["Skybox AI", startSkybox, ["submission_recovered"]],
-  ["Replicate", startReplicate, ["submission_recovered"]],
-  ["fal", startFal, ["never_submitted"]],
+  ["Skybox AI", alone(startSkybox), ["refused", "submission_recovered"]],
+  ["Replicate", alone(startReplicate), ["refused", "submission_recovered"]],
+  ["fal", alone(startFal), ["refused", "never_submitted"]],
+  ["Skybox AI, then fal", startChain(startSkybox, startFal), ["fell back", "submission_recovered"]],
 ])("the whole application with %s that does everything wrong", (_, start, especially) => {
   it("keeps exact books, starts nothing twice and leaves no task hanging", async () => {
     const seen = new Set<string>();
@@ -196,7 +228,6 @@ describe.each<[string, Start, string[]]>([
     // The stories are worth something only if they go everywhere.
     expect([...seen]).toEqual(
       expect.arrayContaining([
-        "refused",
         "submission_unknown",
         "generation_failed",
         "deadline_passed",

@@ -51,13 +51,6 @@ it("does not carry its key to addresses that are not the provider's", async () =
   expect((await fal.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr().kind).toBe("unknown");
 });
 
-it("takes no other provider's task for its own", async () => {
-  for (const id of ["46", "gm3qorzdhgbf", "@elsewhere.example/status /x", ""]) {
-    expect((await looked(id)).state).toBe("failed");
-  }
-  expect(fal.fake.server.asked).toEqual([]);
-});
-
 it.each([
   ["image", "succeeded"],
   ["images", "succeeded"],

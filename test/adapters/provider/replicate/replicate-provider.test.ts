@@ -1,10 +1,11 @@
+import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { seedOf } from "../../../../adapters/provider/seed-of.js";
 import { aCreationRequest, taskId } from "../../../support/builders.js";
 import { remoteProviderContract } from "../../../support/contracts/remote-provider-contract.js";
 import { refuses } from "../../../support/faulty-server.js";
 import { HandClock } from "../../../support/hand-clock.js";
-import { startReplicate } from "../../../support/providers-under-test.js";
+import { REPLICATE_MODEL, startReplicate } from "../../../support/providers-under-test.js";
 
 remoteProviderContract(startReplicate);
 
@@ -42,7 +43,15 @@ it("asks the configured model, and bounds what an orphan can cost by our generat
   const [creation] = replicate.fake.server.asked;
   expect(creation?.headers["cancel-after"]).toBe("600s");
   expect(creation?.headers).not.toHaveProperty("prefer");
-  expect(creation?.body).toMatchObject({ version: "owner/flux-360" });
+  expect(creation?.body).toMatchObject({ version: REPLICATE_MODEL });
+});
+
+it("knows at the start whether there is the model", async () => {
+  expect(await replicate.provider.check()).toEqual(ok(undefined));
+  expect(replicate.fake.server.asked.map(({ path }) => path)).toEqual(["/v1/models/owner/flux-360"]);
+  replicate.fake.models = [];
+  const reason = `REPLICATE_MODEL=${REPLICATE_MODEL}: the provider has no such model; set one that it has`;
+  expect(await replicate.provider.check()).toEqual(err({ kind: "misconfigured", reason }));
 });
 
 it.each(["string", "array"] as const)("finds the image in an output that is: %s", async (output) => {

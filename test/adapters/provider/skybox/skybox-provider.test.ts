@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { err, ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { seedOf } from "../../../../adapters/provider/seed-of.js";
 import { aCreationRequest, taskId } from "../../../support/builders.js";
 import { remoteProviderContract } from "../../../support/contracts/remote-provider-contract.js";
@@ -35,6 +36,53 @@ it("gives a prompt where the customer gave none, and sends the first picture onl
     prompt: expect.stringMatching(/./),
     init_image: image_urls[0],
     init_strength: 0.5,
+  });
+});
+
+describe("the check at the start", () => {
+  const styles = (...listed: readonly object[]) => {
+    skybox.fake.styles = listed;
+  };
+  const promptCharactersMax = () => {
+    const tooLong = aCreationRequest({ prompt: "x".repeat(2001) });
+    return skybox.provider.canMake(tooLong)._unsafeUnwrapErr().message;
+  };
+
+  it("knows by the provider's list whether there is the style, and how long its prompts may be", async () => {
+    expect(await skybox.provider.check()).toEqual(ok(undefined));
+    expect(skybox.fake.server.asked.map(({ path }) => path)).toEqual(["/api/v1/skybox/styles"]);
+    expect(promptCharactersMax()).toBe("prompt: must have at most 550 characters.");
+    expect(skybox.provider.canMake(aCreationRequest({ prompt: "🌲".repeat(550) })).isOk()).toBe(true);
+  });
+
+  it.each([
+    ["does not say it", {}],
+    ["says null", { "max-char": null }],
+    ["says nonsense", { "max-char": "a few" }],
+  ])("takes prompts of 2000 characters where the list %s", async (_, style) => {
+    styles({ id: "67", ...style });
+    expect(await skybox.provider.check()).toEqual(ok(undefined));
+    expect(promptCharactersMax()).toBe("prompt: must have at most 2000 characters.");
+  });
+
+  it("looks for the style in every version of the model before it says that there is none", async () => {
+    skybox.fake.faults.checks.push(refuses(200, {}, []), refuses(200, {}, []));
+    expect(await skybox.provider.check()).toEqual(ok(undefined));
+    expect(skybox.fake.server.asked.map(({ query }) => query.get("model_version"))).toEqual([null, "4", "3"]);
+
+    styles({ id: 102 }, { id: 670 });
+    const reason = "SKYBOX_STYLE_ID=67: the provider has no such style; set one of its list, GET /skybox/styles";
+    expect(await skybox.provider.check()).toEqual(err({ kind: "misconfigured", reason }));
+  });
+
+  it("is unclear when the answer is no list, or not every version could be asked", async () => {
+    skybox.fake.faults.checks.push(refuses(200, {}, { error: "soon" }));
+    expect(await skybox.provider.check()).toEqual(
+      err({ kind: "unchecked", reason: "the answer is not a list of styles" }),
+    );
+    styles();
+    skybox.fake.faults.checks.push(refuses(200, {}, []), refuses(503));
+    expect(await skybox.provider.check()).toEqual(err({ kind: "unchecked", reason: "status 503" }));
   });
 });
 

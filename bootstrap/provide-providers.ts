@@ -1,0 +1,91 @@
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { Container } from "inversify";
+import type { Result } from "neverthrow";
+import { FalProvider } from "../adapters/provider/fal/fal-provider.js";
+import { LocalProvider } from "../adapters/provider/local/local-provider.js";
+import { PaintPool } from "../adapters/provider/local/paint-pool.js";
+import { ReferenceImages } from "../adapters/provider/local/reference-images.js";
+import { ProviderChain } from "../adapters/provider/provider-chain.js";
+import { PublicFetch } from "../adapters/provider/public-fetch.js";
+import { ReplicateProvider } from "../adapters/provider/replicate/replicate-provider.js";
+import { SkyboxProvider } from "../adapters/provider/skybox/skybox-provider.js";
+import type { CheckFailure } from "../adapters/provider/start-check.js";
+import { UpstreamHttp } from "../adapters/provider/upstream-http.js";
+import type { GenerationProvider } from "../application/ports/generation-provider.js";
+import type { RemoteProviderConfig } from "./config.js";
+import { provide } from "./provide.js";
+import { noticeAddressOf, noticesOf } from "./provider-notices.js";
+import { T } from "./tokens.js";
+
+export const provideProviders = (container: Container): void => {
+  provide(
+    container,
+    T.publicFetch,
+    [T.config],
+    // The embedded provider fetches what customers name, so nothing is exempt there.
+    ({ provider }) => new PublicFetch(provider.kind === "local" ? [] : provider.inOrder.map(({ baseUrl }) => baseUrl)),
+    (publicFetch) => publicFetch.close(),
+  );
+  provide(
+    container,
+    T.upstreamHttp,
+    [],
+    () => new UpstreamHttp(),
+    (http) => http.close(),
+  );
+  provide(
+    container,
+    T.paintPool,
+    [],
+    () => new PaintPool(availableParallelism()),
+    (pool) => pool.close(),
+  );
+  provide(
+    container,
+    T.provider,
+    [T.config, T.clock, T.storage, T.publicFetch, T.paintPool, T.upstreamHttp, T.logger],
+    async (config, clock, storage, publicFetch, pool, http, logger) => {
+      const { provider } = config;
+      if (provider.kind === "local") {
+        const references = new ReferenceImages(storage, publicFetch);
+        const folder = join(config.dataDir, "local-provider");
+        return new LocalProvider(clock, references, pool, folder, config.publicUrl, provider.delayMilliseconds);
+      }
+      const open = async (remote: RemoteProviderConfig): Promise<GenerationProvider> => {
+        const warn = (message: string) => logger.warn({ event: "provider_surprise", provider: remote.kind }, message);
+        const outside = [http, publicFetch, storage, clock, warn] as const;
+        const { submitTimeoutMilliseconds, generationDeadlineMilliseconds } = config;
+        const noticeAddress = noticeAddressOf(remote, config.publicUrl);
+        const common = { submitTimeoutMilliseconds, generationDeadlineMilliseconds, noticeAddress };
+        switch (remote.kind) {
+          case "skybox":
+            return checked(new SkyboxProvider({ ...remote, ...common }, ...outside), warn);
+          case "replicate":
+            return checked(new ReplicateProvider({ ...remote, ...common }, ...outside), warn);
+          case "fal":
+            // It has no call that would show whether its settings are right.
+            return new FalProvider({ ...remote, ...common }, ...outside);
+        }
+      };
+      const [first, ...others] = provider.inOrder;
+      const opened = await Promise.all([open(first), ...others.map(open)]);
+      return new ProviderChain(opened, (message) => logger.warn({ event: "provider_fallback" }, message));
+    },
+  );
+  provide(container, T.providerNotices, [T.config, T.upstreamHttp, T.clock], noticesOf);
+};
+
+/** Throws if settings are wrong: better at the start than with the first creation. An outage keeps nothing from starting. */
+const checked = async <Adapter extends { check(): Promise<Result<void, CheckFailure>> }>(
+  adapter: Adapter,
+  warn: (message: string) => void,
+): Promise<Adapter> => {
+  const answer = await adapter.check();
+  if (answer.isErr()) {
+    const { kind, reason } = answer.error;
+    if (kind === "misconfigured") throw new Error(`Bad configuration: ${reason}.`);
+    warn(`Whether key and model or style are right could not be checked: ${reason}.`);
+  }
+  return adapter;
+};

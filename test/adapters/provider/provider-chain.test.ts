@@ -1,0 +1,194 @@
+import { err, ok } from "neverthrow";
+import { beforeEach, describe, expect, it } from "vitest";
+import { ProviderChain } from "../../../adapters/provider/provider-chain.js";
+import type { Readiness } from "../../../application/ports/generation-provider.js";
+import { invalidRequest } from "../../../domain/invalid-request.js";
+import { aCreationRequest, taskId } from "../../support/builders.js";
+import { generationProviderContract } from "../../support/contracts/generation-provider-contract.js";
+import { refuses } from "../../support/faulty-server.js";
+import { startChain, startReplicate, startSkybox } from "../../support/providers-under-test.js";
+import { ScriptedProvider } from "../../support/scripted-provider.js";
+
+describe("a chain of two adapters, the first of which refuses now and then", () => {
+  generationProviderContract(async () => {
+    const { provider, fakes, close } = await startChain(startSkybox, startReplicate)({});
+    const [first, second] = fakes;
+    return {
+      provider,
+      searchable: true,
+      close,
+      order: (n, destiny) => {
+        if (n === 2 || destiny === "be refused") first?.faults.creates.push(refuses(422));
+        if (destiny === "be refused") second?.faults.creates.push(refuses(422));
+        for (const fake of fakes) {
+          if (destiny === "fail") fake.plan = "fail";
+          if (destiny === "expire") fake.faults.images.push(refuses(404), refuses(404));
+        }
+        return { taskId: taskId(n), request: aCreationRequest({ image_urls: ["https://pictures.example/p.jpg"] }) };
+      },
+      allEnded: async () => {},
+    };
+  });
+});
+
+const ORDER = { taskId: taskId(1), request: aCreationRequest() };
+
+let first: ScriptedProvider;
+let second: ScriptedProvider;
+let chain: ProviderChain;
+let warnings: string[];
+
+beforeEach(() => {
+  first = new ScriptedProvider({}, "first");
+  second = new ScriptedProvider({}, "second");
+  warnings = [];
+  chain = new ProviderChain([first, second], (message) => warnings.push(message));
+});
+
+describe("a submission to a chain of providers", () => {
+  it("goes to the first, and its id tells whose the task is", async () => {
+    expect(await chain.submit(ORDER)).toEqual(ok("first:upstream-1"));
+    expect(second.started).toBe(0);
+    expect(warnings).toEqual([]);
+    expect(await new ProviderChain([second], () => {}).submit(ORDER)).toEqual(ok("second:upstream-1"));
+  });
+
+  it("goes to the next when the first refuses, and says so", async () => {
+    first.play({ submit: "refuse" });
+    expect(await chain.submit(ORDER)).toEqual(ok("second:upstream-1"));
+    expect(warnings).toEqual(["second is asked instead (first: the script refuses)."]);
+  });
+
+  it.each(["unknown", "unknown_but_started"] as const)(
+    "goes nowhere else after an unclear end, for something may have been started: %s",
+    async (submit) => {
+      first.play({ submit });
+      expect(await chain.submit(ORDER)).toEqual(
+        err({ kind: "unknown", reason: "first: the script gives no clear answer" }),
+      );
+      expect(second.started).toBe(0);
+    },
+  );
+
+  it("is refused when all refuse, each for its reason", async () => {
+    first.play({ submit: "refuse" });
+    second.play({ submit: "refuse" });
+    const reason = "first: the script refuses; second: the script refuses";
+    expect(await chain.submit(ORDER)).toEqual(err({ kind: "refused", reason }));
+  });
+
+  it("passes over a provider that is down, and says so", async () => {
+    first.ready = "down";
+    expect(await chain.submit(ORDER)).toEqual(ok("second:upstream-1"));
+    expect(first.started).toBe(0);
+    expect(warnings).toEqual(["second is asked instead (first: has not answered for a while)."]);
+  });
+
+  it("asks a provider that may be back", async () => {
+    first.ready = "probing";
+    expect(await chain.submit(ORDER)).toEqual(ok("first:upstream-1"));
+  });
+
+  it("is refused when all are down", async () => {
+    first.ready = "down";
+    second.ready = "down";
+    const reason = "first: has not answered for a while; second: has not answered for a while";
+    expect(await chain.submit(ORDER)).toEqual(err({ kind: "refused", reason }));
+    expect(first.started + second.started).toBe(0);
+  });
+
+  it("passes over a provider that cannot make the picture, without a word", async () => {
+    first.makes = err(invalidRequest("the first cannot"));
+    expect(await chain.submit(ORDER)).toEqual(ok("second:upstream-1"));
+    expect(warnings).toEqual([]);
+    second.makes = err(invalidRequest("the second cannot"));
+    expect(await chain.submit(ORDER)).toEqual(err({ kind: "refused", reason: "no provider can make it" }));
+  });
+});
+
+describe("a task of a chain of providers", () => {
+  const submittedToBoth = async () => {
+    const one = (await chain.submit(ORDER))._unsafeUnwrap();
+    first.play({ submit: "refuse" });
+    const other = (await chain.submit({ ...ORDER, taskId: taskId(2) }))._unsafeUnwrap();
+    return [one, other] as const;
+  };
+
+  it("is looked at, downloaded and paced by the provider that has it", async () => {
+    const [one, other] = await submittedToBoth();
+    first.play({ look: "failed" });
+    expect((await chain.look(one))._unsafeUnwrap()).toEqual({ state: "failed", reason: "the script fails" });
+    const temporaryUrl = "https://temporary.example/upstream-1";
+    expect((await chain.look(other))._unsafeUnwrap()).toEqual({ state: "succeeded", temporaryUrl });
+
+    first.play({ download: "gone" });
+    expect((await chain.download(temporaryUrl, one))._unsafeUnwrapErr().kind).toBe("result_gone");
+    expect((await chain.download(temporaryUrl, other)).isOk()).toBe(true);
+
+    second.nextLookMilliseconds = () => 700;
+    expect([one, other].map((id) => chain.nextLookMilliseconds(id, 0))).toEqual([5_000, 700]);
+  });
+
+  it.each(["third:upstream-1", "upstream-1", "firstly:upstream-1", ""])(
+    "has failed when its provider is not configured any more, but its image can wait: %j",
+    async (id) => {
+      const reason = `PROVIDER does not have the provider of this task (any more): ${id}`;
+      expect(await chain.look(id)).toEqual(ok({ state: "failed", reason }));
+      expect(await chain.download("https://temporary.example/1", id)).toEqual(
+        err({ kind: "provider_unavailable", reason }),
+      );
+      expect(chain.nextLookMilliseconds(id, 0)).toBe(5_000);
+    },
+  );
+
+  it("is found with whoever has it", async () => {
+    const [one, other] = await submittedToBoth();
+    expect(await chain.search(taskId(1))).toEqual(ok(one));
+    expect(await chain.search(taskId(2))).toEqual(ok(other));
+    expect(await chain.search(taskId(3))).toEqual(ok(undefined));
+  });
+
+  it("is found though another provider cannot be asked; if it is not, it may be there", async () => {
+    const [, other] = await submittedToBoth();
+    first.play({ search: "unavailable" });
+    expect(await chain.search(taskId(2))).toEqual(ok(other));
+    expect(await chain.search(taskId(3))).toEqual(
+      err({ kind: "provider_unavailable", reason: "first: the script is unavailable" }),
+    );
+  });
+});
+
+describe("a chain of providers", () => {
+  it("can make what one of them can; otherwise the first one's reason is given", () => {
+    first.makes = err(invalidRequest("the first cannot"));
+    expect(chain.canMake(ORDER.request)).toEqual(ok(undefined));
+    second.makes = err(invalidRequest("the second cannot"));
+    expect(chain.canMake(ORDER.request)).toEqual(err(invalidRequest("the first cannot")));
+    first.makes = ok(undefined);
+    expect(chain.canMake(ORDER.request)).toEqual(ok(undefined));
+  });
+
+  it.each<[Readiness, Readiness, Readiness]>([
+    ["ready", "down", "ready"],
+    ["probing", "ready", "ready"],
+    ["down", "probing", "probing"],
+    ["down", "down", "down"],
+  ])("of which one is %s and one is %s is %s", (one, other, together) => {
+    first.ready = one;
+    second.ready = other;
+    expect(chain.readiness()).toBe(together);
+  });
+
+  it("runs no more generations at once than any of them may", () => {
+    const atOnceMax = () => new ProviderChain([first, second], () => {}).atOnceMax;
+    expect(atOnceMax()).toBeUndefined();
+    second.atOnceMax = 7;
+    expect(atOnceMax()).toBe(7);
+    first.atOnceMax = 2;
+    expect(atOnceMax()).toBe(2);
+  });
+
+  it("is called by the names of all", () => {
+    expect(chain.name).toBe("first,second");
+  });
+});
