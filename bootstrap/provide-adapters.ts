@@ -7,6 +7,7 @@ import { SharpImaging } from "../adapters/imaging/sharp-imaging.js";
 import { MemoryRateLimits } from "../adapters/memory/memory-rate-limits.js";
 import { createLogger } from "../adapters/observability/logger.js";
 import { Metrics } from "../adapters/observability/metrics.js";
+import { ProviderCircuits } from "../adapters/observability/provider-circuits.js";
 import { OperationalReporter } from "../adapters/observability/reporter.js";
 import { ManualPayments } from "../adapters/payments/manual-payments.js";
 import { StripePayments } from "../adapters/payments/stripe-payments.js";
@@ -97,9 +98,15 @@ export const provideAdapters = (container: Container): void => {
   );
   provide(
     container,
+    T.providerCircuits,
+    [T.logger, T.metrics],
+    (logger, metrics) => new ProviderCircuits(logger, metrics),
+  );
+  provide(
+    container,
     T.provider,
-    [T.config, T.clock, T.storage, T.publicFetch, T.paintPool, T.upstreamHttp, T.logger],
-    (config, clock, storage, publicFetch, pool, http, logger) => {
+    [T.config, T.clock, T.storage, T.publicFetch, T.paintPool, T.upstreamHttp, T.logger, T.providerCircuits],
+    (config, clock, storage, publicFetch, pool, http, logger, circuits) => {
       const { provider } = config;
       if (provider.kind === "local") {
         const references = new ReferenceImages(storage, publicFetch);
@@ -107,7 +114,7 @@ export const provideAdapters = (container: Container): void => {
         return new LocalProvider(clock, references, pool, folder, config.publicUrl, provider.delayMilliseconds);
       }
       const warn = (message: string) => logger.warn({ event: "provider_surprise", provider: provider.kind }, message);
-      const outside = [http, publicFetch, storage, clock, warn] as const;
+      const outside = [http, publicFetch, storage, clock, warn, circuits.watch(provider.kind)] as const;
       const { submitTimeoutMilliseconds, generationDeadlineMilliseconds } = config;
       const times = { submitTimeoutMilliseconds, generationDeadlineMilliseconds };
       switch (provider.kind) {

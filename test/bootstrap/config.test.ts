@@ -84,14 +84,15 @@ describe("the configuration", () => {
       kind: "skybox",
       apiKey: "key",
       baseUrl: "https://backend.blockadelabs.com/api/v1",
-      pollMilliseconds: 3_000,
+      pollMilliseconds: undefined,
+      callsPerSecond: undefined,
+      atOnceMax: undefined,
       styleId: 67,
     });
     expect(
       valid({ PROVIDER: "replicate", REPLICATE_API_KEY: "r8", REPLICATE_BASE_URL: "http://localhost:1/v1/" }).provider,
     ).toMatchObject({ baseUrl: "http://localhost:1/v1", model: "igorriti/flux-360" });
-    expect(valid({ PROVIDER: "fal", FAL_API_KEY: "id:secret", PROVIDER_POLL_MS: "500" }).provider).toMatchObject({
-      pollMilliseconds: 500,
+    expect(valid({ PROVIDER: "fal", FAL_API_KEY: "id:secret" }).provider).toMatchObject({
       model: { id: "fal-ai/hunyuan_world" },
     });
     expect(
@@ -102,6 +103,15 @@ describe("the configuration", () => {
         FAL_LORA_URL: "https://weights.example/360.safetensors",
       }).provider,
     ).toMatchObject({ model: { id: "fal-ai/flux-lora", loraUrl: "https://weights.example/360.safetensors" } });
+  });
+
+  it("asks a provider as often, and for as much at once, as the operator has agreed with it", () => {
+    const limits = { PROVIDER_POLL_MS: "500", PROVIDER_CALLS_PER_SECOND: "100", PROVIDER_MAX_CONCURRENT: "40" };
+    expect(valid({ PROVIDER: "fal", FAL_API_KEY: "id:secret", ...limits }).provider).toMatchObject({
+      pollMilliseconds: 500,
+      callsPerSecond: 100,
+      atOnceMax: 40,
+    });
   });
 
   it.each([
@@ -122,6 +132,9 @@ describe("the configuration", () => {
   it.each([
     ["PROVIDER", "midjourney"],
     ["PROVIDER_POLL_MS", "0"],
+    ["PROVIDER_CALLS_PER_SECOND", "0"],
+    ["PROVIDER_MAX_CONCURRENT", "0"],
+    ["PROVIDER_MAX_CONCURRENT", "1.5"],
     ["SKYBOX_STYLE_ID", "photoreal"],
     ["SKYBOX_BASE_URL", "backend.blockadelabs.com"],
     ["REPLICATE_MODEL", "flux-360"],

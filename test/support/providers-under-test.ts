@@ -1,3 +1,4 @@
+import type { CircuitState } from "../../adapters/provider/circuit.js";
 import { FalProvider } from "../../adapters/provider/fal/fal-provider.js";
 import { PublicFetch } from "../../adapters/provider/public-fetch.js";
 import { ReplicateProvider } from "../../adapters/provider/replicate/replicate-provider.js";
@@ -17,27 +18,32 @@ export type Circumstances = {
   readonly warn?: (message: string) => void;
   readonly submitTimeoutMilliseconds?: number;
   readonly apiKey?: string;
+  readonly callsPerSecond?: number;
+  readonly onCircuitChange?: (state: CircuitState) => void;
 };
 
-const TIMES = { pollMilliseconds: 3_000, submitTimeoutMilliseconds: 5_000, generationDeadlineMilliseconds: 600_000 };
+const TIMES = { submitTimeoutMilliseconds: 5_000, generationDeadlineMilliseconds: 600_000 };
+/** As many calls as there are: most tests have a clock that stands still. */
+const LIMITS = { pollMilliseconds: undefined, callsPerSecond: Number.POSITIVE_INFINITY, atOnceMax: undefined };
 
 const outside = (
   origin: string,
-  { clock = new HandClock(), storage = new MemoryObjectStorage(), warn }: Circumstances,
+  { clock = new HandClock(), storage = new MemoryObjectStorage(), warn, onCircuitChange }: Circumstances,
 ) => {
   const http = new UpstreamHttp();
   const publicFetch = new PublicFetch([origin]);
   const close = async () => {
     await Promise.all([http.close(), publicFetch.close()]);
   };
-  return { ports: [http, publicFetch, storage, clock, warn ?? (() => {})] as const, close };
+  const ignore = () => {};
+  return { ports: [http, publicFetch, storage, clock, warn ?? ignore, onCircuitChange ?? ignore] as const, close };
 };
 
 /** The real adapters, each over HTTP to its provider's fake; `close` ends both. */
 export const startSkybox = async (circumstances: Circumstances = {}) => {
   const fake = await FakeSkybox.start();
   const { ports, close } = outside(fake.server.url, circumstances);
-  const settings = { ...TIMES, apiKey: SKYBOX_KEY, ...circumstances, baseUrl: fake.baseUrl, styleId: 67 };
+  const settings = { ...TIMES, ...LIMITS, apiKey: SKYBOX_KEY, ...circumstances, baseUrl: fake.baseUrl, styleId: 67 };
   return { provider: new SkyboxProvider(settings, ...ports), fake, searchable: true, close: () => ends(fake, close) };
 };
 
@@ -46,6 +52,7 @@ export const startReplicate = async (circumstances: Circumstances = {}) => {
   const { ports, close } = outside(fake.server.url, circumstances);
   const settings = {
     ...TIMES,
+    ...LIMITS,
     apiKey: REPLICATE_KEY,
     ...circumstances,
     baseUrl: fake.baseUrl,
@@ -63,7 +70,7 @@ export const startFal = async (circumstances: Circumstances = {}) => {
   const fake = await FakeFal.start();
   const { ports, close } = outside(fake.server.url, circumstances);
   const model = { id: "fal-ai/hunyuan_world" } as const;
-  const settings = { ...TIMES, apiKey: FAL_KEY, ...circumstances, baseUrl: fake.baseUrl, model };
+  const settings = { ...TIMES, ...LIMITS, apiKey: FAL_KEY, ...circumstances, baseUrl: fake.baseUrl, model };
   return { provider: new FalProvider(settings, ...ports), fake, searchable: false, close: () => ends(fake, close) };
 };
 
