@@ -19,6 +19,7 @@ export type Circumstances = {
   readonly submitTimeoutMilliseconds?: number;
   readonly apiKey?: string;
   readonly callsPerSecond?: number;
+  readonly atOnceMax?: number;
   readonly onCircuitChange?: (state: CircuitState) => void;
 };
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
 import type { TaskStore } from "../../../application/ports/task-store.js";
 import { audit } from "../../../domain/ledger.js";
@@ -80,6 +80,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.constant({ kind: "faults" as const, at: "images" as const, faults: [refuses(404), refuses(410)] }),
   },
   {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("faults" as const),
+      at: fc.constantFrom<(keyof Faults)[]>("creates", "looks"),
+      faults: fc.constant(Array.from({ length: 6 }, () => FAULTS.cutBefore)),
+    }),
+  },
+  {
     weight: 9,
     arbitrary: fc.record({ kind: fc.constantFrom("settle" as const, "keep" as const, "sweep" as const) }),
   },
@@ -97,6 +105,7 @@ const CREDITS = 60;
 /** One story with the real adapter; gives the kinds of endings that its tasks had. */
 const play = async (start: Start, story: readonly Step[], seen: Set<string>): Promise<void> => {
   const clock = new HastyClock();
+  vi.spyOn(Date, "now").mockImplementation(() => clock.now().getTime());
   const world = { ...aWorld(), clock };
   const { provider, fake, close } = await start({ clock, storage: world.storage, submitTimeoutMilliseconds: 2_000 });
   const ports = { ...world, provider };
@@ -155,6 +164,7 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
     for (const step of story) {
       await take(step);
       await check();
+      seen.add(`provider ${provider.readiness()}`);
     }
     const unfinished = (task: Task) =>
       isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");
@@ -177,6 +187,10 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
     await close();
   }
 };
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 const DIED = new Error("the process has died");
 const diesOnly = (error: unknown): void => expect(error).toBe(DIED);
@@ -203,6 +217,8 @@ describe.each<[string, Start, string[]]>([
         "possible_orphan",
         "image saved",
         "image expired",
+        "provider down",
+        "provider probing",
         ...especially,
       ]),
     );
