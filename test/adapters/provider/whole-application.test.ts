@@ -35,6 +35,8 @@ type Step =
   | { readonly kind: "create and die" }
   | { readonly kind: "plan"; readonly plan: Plan }
   | { readonly kind: "faults"; readonly at: keyof Faults; readonly faults: readonly Fault[] }
+  /** So many calls are cut that none is sent any more. */
+  | { readonly kind: "outage" }
   | { readonly kind: "settle" | "keep" | "sweep" }
   | { readonly kind: "pass"; readonly milliseconds: number };
 
@@ -79,14 +81,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.constant({ kind: "faults" as const, at: "images" as const, faults: [refuses(404), refuses(410)] }),
   },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant("faults" as const),
-      at: fc.constantFrom<(keyof Faults)[]>("creates", "looks"),
-      faults: fc.constant(Array.from({ length: 6 }, () => FAULTS.cutBefore)),
-    }),
-  },
+  { weight: 1, arbitrary: fc.constant({ kind: "outage" as const }) },
   {
     weight: 9,
     arbitrary: fc.record({ kind: fc.constantFrom("settle" as const, "keep" as const, "sweep" as const) }),
@@ -107,7 +102,12 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
   const clock = new HastyClock();
   vi.spyOn(Date, "now").mockImplementation(() => clock.now().getTime());
   const world = { ...aWorld(), clock };
-  const { provider, fake, close } = await start({ clock, storage: world.storage, submitTimeoutMilliseconds: 2_000 });
+  const { provider, fake, close } = await start({
+    clock,
+    storage: world.storage,
+    submitTimeoutMilliseconds: 2_000,
+    callsPerSecond: 5,
+  });
   const ports = { ...world, provider };
   const instance = useCases(ports);
   const owner = await anOwner(world, CREDITS);
@@ -135,6 +135,15 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
         return;
       case "faults":
         fake.faults[step.at].push(...step.faults);
+        return;
+      case "outage":
+        for (const faults of [fake.faults.creates, fake.faults.looks]) {
+          faults.splice(0, faults.length, ...Array.from({ length: 5 }, () => FAULTS.cutBefore));
+        }
+        for (let n = 0; n < 5; n += 1) {
+          await instance.createPanorama(owner, aRequest());
+          await instance.settle();
+        }
         return;
       case "pass":
         return clock.advance(step.milliseconds);
