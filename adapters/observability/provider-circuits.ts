@@ -8,7 +8,7 @@ const GAUGE: Record<CircuitState, number> = { closed: 0, "half-open": 1, open: 2
 const DETAIL: Record<CircuitState, string> = {
   closed: "The provider answers.",
   "half-open": "The provider did not answer; one call tries whether it does again.",
-  open: "The provider does not answer: creations are refused, and it is tried again from time to time.",
+  open: "The provider does not answer: creations are refused, and it is tried now and then.",
 };
 
 /** Tells operators of the circuits of the providers: in the log, in a metric, and whoever asks. */
