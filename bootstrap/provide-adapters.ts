@@ -44,6 +44,12 @@ export const provideAdapters = (container: Container): void => {
   provide(container, T.logger, [T.config], ({ logLevel }) => createLogger(logLevel, destination(2)));
   provide(container, T.metrics, [], () => new Metrics());
   provide(container, T.reporter, [T.logger, T.metrics], (logger, metrics) => new OperationalReporter(logger, metrics));
+  provide(
+    container,
+    T.providerCircuits,
+    [T.logger, T.metrics],
+    (logger, metrics) => new ProviderCircuits(logger, metrics),
+  );
 
   provide(
     container,
@@ -95,12 +101,6 @@ export const provideAdapters = (container: Container): void => {
     [],
     () => new PaintPool(availableParallelism()),
     (pool) => pool.close(),
-  );
-  provide(
-    container,
-    T.providerCircuits,
-    [T.logger, T.metrics],
-    (logger, metrics) => new ProviderCircuits(logger, metrics),
   );
   provide(
     container,

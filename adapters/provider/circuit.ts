@@ -17,11 +17,13 @@ export type CircuitState = "closed" | "half-open" | "open";
 const FAILURES_IN_A_ROW = 5;
 const SHORTEST_BREAK_MILLISECONDS = 10_000;
 const LONGEST_BREAK_MILLISECONDS = 60_000;
+/** Until when it is worth the while to look what became of a probe. */
+const PROBE_MILLISECONDS = 5_000;
 
 /**
  * Whether calls are sent to a provider at all. After five failures in a row none is sent for 10 seconds; then one call
  * is the probe, and while it is under way no other is sent. Its answer lets all go on; its failure starts another
- * break, twice as long, up to a minute.
+ * break, twice as long, up to a minute. (The library takes no clock; its time is the machine's.)
  *
  * A failure is a call without an answer, and a 5xx to a creation. A 5xx to a read may be about one poisoned task, which
  * must not stop everybody's creations: it says nothing, unless it is the probe, for it is no recovery either. Everything
@@ -50,11 +52,12 @@ export class Circuit {
 
   readiness(): Readiness {
     if (this.policy.state === CockatielState.Closed) return "ready";
-    return this.breakMilliseconds > 0 ? "down" : "probing";
+    return this.policy.state === CockatielState.Open && Date.now() < this.breakEndsAt ? "down" : "probing";
   }
 
-  /** How long the break goes on in any case; 0 where there is none. */
-  get breakMilliseconds(): number {
+  /** How long, as far as is known, a call would not be sent. */
+  get silentMilliseconds(): number {
+    if (this.policy.state === CockatielState.HalfOpen) return PROBE_MILLISECONDS;
     return this.policy.state === CockatielState.Open ? Math.max(0, this.breakEndsAt - Date.now()) : 0;
   }
 

@@ -125,7 +125,7 @@ export class ProviderApi {
 
   /** For so long no read would be sent. */
   private get silentMilliseconds(): number {
-    return Math.max(this.circuit.breakMilliseconds, this.pace.leftAloneMilliseconds);
+    return Math.max(this.circuit.silentMilliseconds, this.pace.leftAloneMilliseconds);
   }
 
   private async send({ path, headers, ...call }: CallToPath): Promise<Result<Answer, CallFailure>> {

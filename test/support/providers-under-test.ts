@@ -18,7 +18,8 @@ export type Circumstances = {
   readonly warn?: (message: string) => void;
   readonly submitTimeoutMilliseconds?: number;
   readonly apiKey?: string;
-  readonly callsPerSecond?: number;
+  /** `undefined`: as many as the provider allows. */
+  readonly callsPerSecond?: number | undefined;
   readonly atOnceMax?: number;
   readonly onCircuitChange?: (state: CircuitState) => void;
 };

@@ -73,9 +73,9 @@ describe("a circuit that is open", () => {
 
   it("is tried with one call after 10 seconds, and its answer closes it", async () => {
     now += 9_999;
-    expect([circuit.readiness(), circuit.breakMilliseconds]).toEqual(["down", 1]);
+    expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["down", 1]);
     now += 1;
-    expect([circuit.readiness(), circuit.breakMilliseconds]).toEqual(["probing", 0]);
+    expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["probing", 0]);
     expect(await called("GET", 200)).toBe(true);
     expect(circuit.readiness()).toBe("ready");
     await calls("GET", ["no answer", "no answer", "no answer", "no answer"]);
@@ -93,7 +93,7 @@ describe("a circuit that is open", () => {
       await answered;
       return endingOf(200);
     });
-    expect(circuit.readiness()).toBe("probing");
+    expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["probing", 5_000]);
     expect([await called("GET", 200), await called("POST", 200)]).toEqual([false, false]);
     answer();
     expect(await probe).toEqual(endingOf(200));
@@ -107,8 +107,8 @@ describe("a circuit that is open", () => {
   ])("waits longer and longer, up to a minute, while the probe is a %s that ends with %s", async (method, ending) => {
     const breaks: number[] = [];
     for (let probe = 0; probe < 5; probe += 1) {
-      breaks.push(circuit.breakMilliseconds);
-      now += circuit.breakMilliseconds;
+      breaks.push(circuit.silentMilliseconds);
+      now += circuit.silentMilliseconds;
       expect(await called(method, ending)).toBe(true);
     }
     expect(breaks).toEqual([10_000, 20_000, 40_000, 60_000, 60_000]);
@@ -121,7 +121,7 @@ describe("a circuit that is open", () => {
     now += 20_000;
     await called("GET", 429);
     await opened();
-    expect(circuit.breakMilliseconds).toBe(10_000);
+    expect(circuit.silentMilliseconds).toBe(10_000);
   });
 });
 

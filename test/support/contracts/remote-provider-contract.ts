@@ -27,8 +27,13 @@ const anOrder = (n = 1) => ({
   request: aCreationRequest({ prompt: PROMPT, image_urls: [FOREIGN] }),
 });
 
+type UsualLimits = { readonly callsPerSecond: number; readonly atOnceMax: number | undefined };
+
 /** What every adapter of a provider on the network does, whatever that provider and the network do to it. */
-export const remoteProviderContract = (start: (circumstances: Circumstances) => Promise<RemoteProvider>): void => {
+export const remoteProviderContract = (
+  start: (circumstances: Circumstances) => Promise<RemoteProvider>,
+  usual: UsualLimits,
+): void => {
   generationProviderContract(async () => {
     const { provider, fake, searchable, close } = await start({});
     return {
@@ -172,6 +177,7 @@ export const remoteProviderContract = (start: (circumstances: Circumstances) => 
       ["as long as it says", { "retry-after": "7" }, 7_000],
       ["until the date it says", { "retry-after": "Thu, 01 Jan 2026 12:00:20 GMT" }, 20_000],
       ["for a minute at most", { "retry-after": "3600" }, 60_000],
+      ["for a second at least", { "retry-after": "0" }, 1_000],
     ])("leaves a provider that is too busy alone %s", async (_, headers, milliseconds) => {
       const id = await submitted();
       remote.fake.faults.looks.push(refuses(429, headers));
@@ -213,22 +219,28 @@ export const remoteProviderContract = (start: (circumstances: Circumstances) => 
       await patient.close();
     });
 
-    it("makes so many calls a second", async () => {
-      const slow = await start({ clock, callsPerSecond: 2, submitTimeoutMilliseconds: 30_000 });
-      const ends = [1, 2, 3, 4].map((n) => slow.provider.submit(anOrder(n)));
-      const creations = () => slow.fake.server.asked.length;
-      await expect.poll(creations, { interval: 5 }).toBe(2);
-      await clock.advance(500);
-      await expect.poll(creations, { interval: 5 }).toBe(3);
-      await clock.advance(500);
+    it("makes as many calls a second, and generations at once, as the provider allows", async () => {
+      const other = await start({ clock, callsPerSecond: undefined, submitTimeoutMilliseconds: 30_000 });
+      expect(other.provider.atOnceMax).toBe(usual.atOnceMax);
+      const ends = [1, 2, 3].map((n) => other.provider.submit(anOrder(n)));
+      await expect.poll(() => other.fake.server.asked.length, { interval: 5 }).toBe(2);
+      await clock.advance(1_000 / usual.callsPerSecond - 1);
+      expect(clock.sleeping).toBe(1);
+      await clock.advance(1);
       expect((await Promise.all(ends)).every((end) => end.isOk())).toBe(true);
-      await slow.close();
+      await other.close();
     });
 
-    it("makes as many generations at once as the operator says", async () => {
-      const business = await start({ atOnceMax: 40 });
-      expect(business.provider.atOnceMax).toBe(40);
-      await business.close();
+    it("makes as many of both as the operator says", async () => {
+      const other = await start({ clock, callsPerSecond: 2, atOnceMax: 40, submitTimeoutMilliseconds: 30_000 });
+      expect(other.provider.atOnceMax).toBe(40);
+      const ends = [1, 2, 3, 4].map((n) => other.provider.submit(anOrder(n)));
+      await expect.poll(() => other.fake.server.asked.length, { interval: 5 }).toBe(2);
+      await clock.advance(500);
+      await expect.poll(() => other.fake.server.asked.length, { interval: 5 }).toBe(3);
+      await clock.advance(500);
+      expect((await Promise.all(ends)).every((end) => end.isOk())).toBe(true);
+      await other.close();
     });
 
     describe("that does not answer any more", () => {
