@@ -137,12 +137,11 @@ export class ProviderApi {
     return called;
   }
 
-  private heed({ status, retryAfter, body }: Answer): void {
-    const asked = secondsOf(retryAfter, this.clock.now().getTime()) ?? secondsIn(body);
-    if (status === 429 || (status === 503 && asked !== undefined)) {
-      const seconds = Math.min(asked ?? this.access.pauseSeconds, PAUSE_SECONDS_MAX);
-      this.pace.leaveAlone(Math.max(seconds, PAUSE_SECONDS_MIN) * 1000);
-    } else if (status < 500) {
+  private heed(answer: Answer): void {
+    const seconds = pauseSecondsOf(answer, this.clock.now().getTime(), this.access.pauseSeconds);
+    if (seconds !== undefined) {
+      this.pace.leaveAlone(Math.min(Math.max(seconds, PAUSE_SECONDS_MIN), PAUSE_SECONDS_MAX) * 1000);
+    } else if (answer.status < 500) {
       this.pace.answered();
     }
   }
@@ -175,6 +174,12 @@ const MEANINGS: Readonly<Record<number, string>> = {
   404: ": the provider does not know this model or address",
   422: ": the provider takes the request for invalid",
   429: ": too many requests for the provider",
+};
+
+/** How long a provider wants to be left alone; `undefined` if it is not too busy. */
+const pauseSecondsOf = ({ status, retryAfter, body }: Answer, now: number, usual: number): number | undefined => {
+  if (status === 429) return secondsOf(retryAfter, now) ?? secondsIn(body) ?? usual;
+  return status === 503 ? secondsOf(retryAfter, now) : undefined;
 };
 
 /** `Retry-After` as RFC 9110 has it: seconds, or a date. */
