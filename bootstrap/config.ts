@@ -1,6 +1,7 @@
 import { err, ok, Result } from "neverthrow";
 import { z } from "zod";
 import { FAL_MODELS, type FalModel } from "../adapters/provider/fal/fal-models.js";
+import type { ProviderLimits } from "../adapters/provider/provider-limits.js";
 
 const port = z.coerce.number().int().min(1).max(65_535);
 const milliseconds = (min: number) => z.coerce.number().int().min(min).max(86_400_000);
@@ -49,7 +50,9 @@ const environmentSchema = z.object({
   SUBMIT_TIMEOUT_MS: milliseconds(100).default(30_000),
   GENERATION_DEADLINE_MS: milliseconds(1000).default(600_000),
   PROVIDER: providerNames.default(["local"]),
-  PROVIDER_POLL_MS: milliseconds(100).default(3_000),
+  PROVIDER_POLL_MS: milliseconds(100).optional(),
+  PROVIDER_CALLS_PER_SECOND: z.coerce.number().int().min(1).max(1000).optional(),
+  PROVIDER_MAX_CONCURRENT: z.coerce.number().int().min(1).optional(),
   LOCAL_PROVIDER_DELAY_MS: milliseconds(0).default(1_500),
   SKYBOX_API_KEY: secret.optional(),
   SKYBOX_BASE_URL: origin.default("https://backend.blockadelabs.com/api/v1"),
@@ -108,13 +111,13 @@ export type RemoteProviderConfig = {
   readonly apiKey: string;
   /** Without a slash at its end. */
   readonly baseUrl: string;
-  readonly pollMilliseconds: number;
-} & (
-  | { readonly kind: "skybox"; readonly styleId: number }
-  | { readonly kind: "replicate"; readonly model: string }
-  /** `jwksUrl`: where the keys are that fal signs its notices with. */
-  | { readonly kind: "fal"; readonly model: FalModel; readonly jwksUrl: string }
-);
+} & ProviderLimits &
+  (
+    | { readonly kind: "skybox"; readonly styleId: number }
+    | { readonly kind: "replicate"; readonly model: string }
+    /** `jwksUrl`: where the keys are that fal signs its notices with. */
+    | { readonly kind: "fal"; readonly model: FalModel; readonly jwksUrl: string }
+  );
 
 /** Objects are files in the data directory, and the service serves them itself. */
 export type FilesystemConfig = {
@@ -221,7 +224,12 @@ const remoteProviderOf = (
   const apiKey = data[`${prefix}_API_KEY`];
   if (apiKey === undefined)
     return err(`Bad configuration: PROVIDER=${data.PROVIDER.join(",")} needs ${prefix}_API_KEY.`);
-  const access = { apiKey, baseUrl: data[`${prefix}_BASE_URL`], pollMilliseconds: data.PROVIDER_POLL_MS };
+  const limits: ProviderLimits = {
+    pollMilliseconds: data.PROVIDER_POLL_MS,
+    callsPerSecond: data.PROVIDER_CALLS_PER_SECOND,
+    atOnceMax: data.PROVIDER_MAX_CONCURRENT,
+  };
+  const access = { apiKey, baseUrl: data[`${prefix}_BASE_URL`], ...limits };
   if (kind === "skybox") return ok({ kind, ...access, styleId: data.SKYBOX_STYLE_ID });
   if (kind === "replicate") return ok({ kind, ...access, model: data.REPLICATE_MODEL });
   const fal = { ...access, jwksUrl: data.FAL_JWKS_URL };

@@ -6,6 +6,7 @@ import { SharpImaging } from "../adapters/imaging/sharp-imaging.js";
 import { MemoryRateLimits } from "../adapters/memory/memory-rate-limits.js";
 import { createLogger } from "../adapters/observability/logger.js";
 import { Metrics } from "../adapters/observability/metrics.js";
+import { ProviderCircuits } from "../adapters/observability/provider-circuits.js";
 import { OperationalReporter } from "../adapters/observability/reporter.js";
 import { ManualPayments } from "../adapters/payments/manual-payments.js";
 import { StripePayments } from "../adapters/payments/stripe-payments.js";
@@ -34,6 +35,12 @@ export const provideAdapters = (container: Container): void => {
   provide(container, T.logger, [T.config], ({ logLevel }) => createLogger(logLevel, destination(2)));
   provide(container, T.metrics, [], () => new Metrics());
   provide(container, T.reporter, [T.logger, T.metrics], (logger, metrics) => new OperationalReporter(logger, metrics));
+  provide(
+    container,
+    T.providerCircuits,
+    [T.logger, T.metrics],
+    (logger, metrics) => new ProviderCircuits(logger, metrics),
+  );
 
   provide(
     container,

@@ -44,8 +44,8 @@ export const provideProviders = (container: Container): void => {
   provide(
     container,
     T.provider,
-    [T.config, T.clock, T.storage, T.publicFetch, T.paintPool, T.upstreamHttp, T.logger],
-    async (config, clock, storage, publicFetch, pool, http, logger) => {
+    [T.config, T.clock, T.storage, T.publicFetch, T.paintPool, T.upstreamHttp, T.logger, T.providerCircuits],
+    async (config, clock, storage, publicFetch, pool, http, logger, circuits) => {
       const { provider } = config;
       if (provider.kind === "local") {
         const references = new ReferenceImages(storage, publicFetch);
@@ -54,7 +54,7 @@ export const provideProviders = (container: Container): void => {
       }
       const open = async (remote: RemoteProviderConfig): Promise<GenerationProvider> => {
         const warn = (message: string) => logger.warn({ event: "provider_surprise", provider: remote.kind }, message);
-        const outside = [http, publicFetch, storage, clock, warn] as const;
+        const outside = [http, publicFetch, storage, clock, warn, circuits.watch(remote.kind)] as const;
         const { submitTimeoutMilliseconds, generationDeadlineMilliseconds } = config;
         const noticeAddress = noticeAddressOf(remote, config.publicUrl);
         const common = { submitTimeoutMilliseconds, generationDeadlineMilliseconds, noticeAddress };

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { HttpServer } from "../adapters/http/http-server.js";
 import type { Metrics } from "../adapters/observability/metrics.js";
+import type { ProviderCircuits } from "../adapters/observability/provider-circuits.js";
 import type { Database } from "../adapters/persistence/database.js";
 import type { PaintPool } from "../adapters/provider/local/paint-pool.js";
 import type { PublicFetch } from "../adapters/provider/public-fetch.js";
@@ -59,6 +60,7 @@ export const T = {
   publicFetch: token<PublicFetch>("PublicFetch"),
   paintPool: token<PaintPool>("PaintPool"),
   upstreamHttp: token<UpstreamHttp>("UpstreamHttp"),
+  providerCircuits: token<ProviderCircuits>("ProviderCircuits"),
   provider: token<GenerationProvider>("GenerationProvider"),
   /** By the provider's name. */
   providerNotices: token<ReadonlyMap<string, ProviderNotices>>("ProviderNotices"),

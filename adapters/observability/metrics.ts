@@ -63,6 +63,12 @@ export class Metrics {
     help: "Calls to the provider without a usable answer.",
     registers: this.registers,
   });
+  readonly providerCircuits = new Gauge({
+    name: "panorama_provider_circuit_state",
+    help: "Whether calls are sent to the provider: 0 closed (all), 1 half-open (one that tries), 2 open (none).",
+    labelNames: ["provider"] as const,
+    registers: this.registers,
+  });
   readonly imageStatuses = new Counter({
     name: "panorama_image_attempts_total",
     help: "Attempts to keep a finished image, by the storage status after it.",

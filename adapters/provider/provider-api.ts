@@ -1,36 +1,68 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../application/ports/clock.js";
-import type { ProviderUnavailable, SubmissionFailure } from "../../application/ports/generation-provider.js";
-import type { Answer, UpstreamHttp } from "./upstream-http.js";
+import type { ProviderUnavailable, Readiness, SubmissionFailure } from "../../application/ports/generation-provider.js";
+import { CallPace } from "./call-pace.js";
+import { Circuit, type CircuitState } from "./circuit.js";
+import { nextLookMilliseconds, POLL_MILLISECONDS } from "./poll-plan.js";
+import type { Answer, Call, CallFailure, UpstreamHttp } from "./upstream-http.js";
 
 export type ProviderAccess = {
   /** Without a slash at its end. */
   readonly baseUrl: string;
   /** The header that carries the key. */
   readonly authorization: Readonly<Record<string, string>>;
-  /** For one creation as a whole, reading what is to be sent included. */
+  /** For one creation as a whole, waiting for its turn and reading what is to be sent included. */
   readonly submitTimeoutMilliseconds: number;
+  /** Shortest time between two looks at one generation, where the operator has set one. */
+  readonly pollMilliseconds: number | undefined;
+  readonly callsPerSecond: number;
   /** How long to leave the provider alone after a 429 that does not say it. */
   readonly pauseSeconds: number;
 };
 
 const READ_TIMEOUT_MILLISECONDS = 10_000;
+const READ_PATIENCE_MILLISECONDS = 10_000;
+/** Some say 0, and mean that the next one has to wait nevertheless. */
+const PAUSE_SECONDS_MIN = 1;
 const PAUSE_SECONDS_MAX = 60;
 const INSISTENCE = 3;
 const BACK_OFF_MILLISECONDS = 500;
 const BACK_OFF_MILLISECONDS_MAX = 10_000;
 
-/** How a provider's HTTP interface is called, and what its answers mean before anybody looks at their bodies. */
+const DOWN = "the provider does not answer; no call is sent to it for a while";
+
+/**
+ * How a provider's HTTP interface is called: whether and when a call is sent, and what the answers mean before anybody
+ * looks at their bodies.
+ */
 export class ProviderApi {
   private readonly http: UpstreamHttp;
   private readonly clock: Clock;
   private readonly access: ProviderAccess;
-  private pausedUntil = 0;
+  private readonly circuit: Circuit;
+  private readonly pace: CallPace;
 
-  constructor(http: UpstreamHttp, clock: Clock, access: ProviderAccess) {
+  constructor(
+    http: UpstreamHttp,
+    clock: Clock,
+    access: ProviderAccess,
+    onCircuitChange: (state: CircuitState) => void,
+  ) {
     this.http = http;
     this.clock = clock;
     this.access = access;
+    this.circuit = new Circuit(onCircuitChange);
+    this.pace = new CallPace(clock, access.callsPerSecond);
+  }
+
+  readiness(): Readiness {
+    return this.circuit.readiness();
+  }
+
+  nextLookMilliseconds(sinceSubmissionMilliseconds: number): number {
+    const { pollMilliseconds: shortestMilliseconds = POLL_MILLISECONDS } = this.access;
+    const { silentMilliseconds } = this;
+    return nextLookMilliseconds({ shortestMilliseconds, sinceSubmissionMilliseconds, silentMilliseconds }, Math.random);
   }
 
   /**
@@ -42,19 +74,18 @@ export class ProviderApi {
     prepare: () => Promise<Result<unknown, string>>,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Result<Answer, SubmissionFailure>> {
-    const signal = AbortSignal.timeout(this.access.submitTimeoutMilliseconds);
+    if (this.circuit.readiness() === "down") return err({ kind: "refused", reason: DOWN });
+    const { submitTimeoutMilliseconds } = this.access;
+    const signal = AbortSignal.timeout(submitTimeoutMilliseconds);
+    // Half of the time is for the call itself: one that is sent too late ends without an answer.
+    const sentBy = this.clock.now().getTime() + submitTimeoutMilliseconds / 2;
     const body = await prepare();
     if (body.isErr()) return err({ kind: "refused", reason: body.error });
+    const turn = await this.pace.turn("creation", Math.max(0, sentBy - this.clock.now().getTime()));
+    if (turn.isErr()) return err({ kind: "refused", reason: turn.error });
     if (signal.aborted) return err({ kind: "refused", reason: "no time was left to send the creation" });
 
-    const url = this.access.baseUrl + path;
-    const call = {
-      method: "POST",
-      url,
-      headers: { ...this.access.authorization, ...headers },
-      body: body.value,
-    } as const;
-    const called = await this.http.call({ ...call, signal });
+    const called = await this.send({ method: "POST", path, headers, body: body.value, signal });
     if (called.isErr()) {
       const { kind, reason } = called.error;
       return err({ kind: kind === "not_sent" ? "refused" : "unknown", reason });
@@ -66,19 +97,22 @@ export class ProviderApi {
     return err({ kind: clear ? "refused" : "unknown", reason: meaningOf(called.value) });
   }
 
-  /** One read, whatever its status; none while the provider wants to be left alone. */
+  /** One read, whatever its status; none while the provider does not answer, or wants to be left alone. */
   async read(path: string): Promise<Result<Answer, ProviderUnavailable>> {
-    const seconds = Math.ceil((this.pausedUntil - this.clock.now().getTime()) / 1000);
-    if (seconds > 0) return err(unavailable(`the provider wants to be left alone for ${seconds} more seconds`));
-    return this.send(path);
+    if (this.circuit.readiness() === "down") return err(unavailable(DOWN));
+    const turn = await this.pace.turn("read", READ_PATIENCE_MILLISECONDS);
+    if (turn.isErr()) return err(unavailable(turn.error));
+    const signal = AbortSignal.timeout(READ_TIMEOUT_MILLISECONDS);
+    const called = await this.send({ method: "GET", path, signal });
+    return called.mapErr(({ reason }) => unavailable(reason));
   }
 
   /** Reads JSON that is needed now: a read that fails is tried again for some seconds. */
   async insist(path: string): Promise<Result<unknown, ProviderUnavailable>> {
     for (let attempt = 1; ; attempt += 1) {
-      const body = (await this.send(path)).andThen(jsonOf);
+      const body = (await this.read(path)).andThen(jsonOf);
       if (body.isOk() || attempt === INSISTENCE) return body;
-      const pause = Math.max(0, this.pausedUntil - this.clock.now().getTime());
+      const pause = this.silentMilliseconds;
       if (pause > BACK_OFF_MILLISECONDS_MAX) return body;
       await this.clock.sleep(Math.max(pause, Math.random() * BACK_OFF_MILLISECONDS * 2 ** attempt));
     }
@@ -89,23 +123,31 @@ export class ProviderApi {
     return url.startsWith(`${this.access.baseUrl}/`) ? url.slice(this.access.baseUrl.length) : undefined;
   }
 
-  private async send(path: string): Promise<Result<Answer, ProviderUnavailable>> {
-    const signal = AbortSignal.timeout(READ_TIMEOUT_MILLISECONDS);
-    const url = this.access.baseUrl + path;
-    const called = await this.http.call({ method: "GET", url, headers: this.access.authorization, signal });
-    if (called.isErr()) return err(unavailable(called.error.reason));
-    const { status } = called.value;
-    if (status === 429 || status === 503) this.pause(called.value);
-    return ok(called.value);
+  /** For so long no read would be sent. */
+  private get silentMilliseconds(): number {
+    return Math.max(this.circuit.silentMilliseconds, this.pace.leftAloneMilliseconds);
   }
 
-  private pause({ status, retryAfter, body }: Answer): void {
-    const now = this.clock.now().getTime();
-    const asked = secondsOf(retryAfter, now) ?? secondsIn(body);
-    const seconds = asked ?? (status === 429 ? this.access.pauseSeconds : 0);
-    this.pausedUntil = Math.max(this.pausedUntil, now + Math.min(seconds, PAUSE_SECONDS_MAX) * 1000);
+  private async send({ path, headers, ...call }: CallToPath): Promise<Result<Answer, CallFailure>> {
+    const { baseUrl, authorization } = this.access;
+    const whole = { ...call, url: baseUrl + path, headers: { ...authorization, ...headers } };
+    const called = await this.circuit.run(call.method, () => this.http.call(whole));
+    if (called === undefined) return err({ kind: "not_sent", reason: DOWN });
+    if (called.isOk()) this.heed(called.value);
+    return called;
+  }
+
+  private heed(answer: Answer): void {
+    const seconds = pauseSecondsOf(answer, this.clock.now().getTime(), this.access.pauseSeconds);
+    if (seconds !== undefined) {
+      this.pace.leaveAlone(Math.min(Math.max(seconds, PAUSE_SECONDS_MIN), PAUSE_SECONDS_MAX) * 1000);
+    } else if (answer.status < 500) {
+      this.pace.answered();
+    }
   }
 }
+
+type CallToPath = Omit<Call, "url" | "headers"> & Partial<Pick<Call, "headers">> & { readonly path: string };
 
 /** The body of a good answer. */
 export const jsonOf = (answer: Answer): Result<unknown, ProviderUnavailable> => {
@@ -134,6 +176,12 @@ const MEANINGS: Readonly<Record<number, string>> = {
   404: ": the provider does not know this model or address",
   422: ": the provider takes the request for invalid",
   429: ": too many requests for the provider",
+};
+
+/** How long a provider wants to be left alone; `undefined` if it is not too busy. */
+const pauseSecondsOf = ({ status, retryAfter, body }: Answer, now: number, usual: number): number | undefined => {
+  if (status === 429) return secondsOf(retryAfter, now) ?? secondsIn(body) ?? usual;
+  return status === 503 ? secondsOf(retryAfter, now) : undefined;
 };
 
 /** `Retry-After` as RFC 9110 has it: seconds, or a date. */

@@ -89,15 +89,17 @@ describe("the configuration", () => {
         kind: "skybox",
         apiKey: "key",
         baseUrl: "https://backend.blockadelabs.com/api/v1",
-        pollMilliseconds: 3_000,
+        pollMilliseconds: undefined,
+        callsPerSecond: undefined,
+        atOnceMax: undefined,
         styleId: 67,
       },
     ]);
     expect(
       remote({ PROVIDER: "replicate", REPLICATE_API_KEY: "r8", REPLICATE_BASE_URL: "http://localhost:1/v1/" }),
     ).toMatchObject([{ baseUrl: "http://localhost:1/v1", model: "igorriti/flux-360" }]);
-    expect(remote({ PROVIDER: "fal", FAL_API_KEY: "id:secret", PROVIDER_POLL_MS: "500" })).toMatchObject([
-      { pollMilliseconds: 500, model: { id: "fal-ai/hunyuan_world" } },
+    expect(remote({ PROVIDER: "fal", FAL_API_KEY: "id:secret" })).toMatchObject([
+      { model: { id: "fal-ai/hunyuan_world" } },
     ]);
     const loraUrl = "https://weights.example/360.safetensors";
     expect(
@@ -127,6 +129,13 @@ describe("the configuration", () => {
     },
   );
 
+  it("asks a provider as often, and for as much at once, as the operator has agreed with it", () => {
+    const limits = { PROVIDER_POLL_MS: "500", PROVIDER_CALLS_PER_SECOND: "100", PROVIDER_MAX_CONCURRENT: "40" };
+    expect(valid({ PROVIDER: "fal", FAL_API_KEY: "id:secret", ...limits }).provider).toMatchObject({
+      inOrder: [{ pollMilliseconds: 500, callsPerSecond: 100, atOnceMax: 40 }],
+    });
+  });
+
   it.each([
     ["SKYBOX_API_KEY", { PROVIDER: "skybox" }],
     ["REPLICATE_API_KEY", { PROVIDER: "replicate", REPLICATE_API_KEY: "" }],
@@ -146,6 +155,9 @@ describe("the configuration", () => {
   it.each([
     ["PROVIDER", "midjourney"],
     ["PROVIDER_POLL_MS", "0"],
+    ["PROVIDER_CALLS_PER_SECOND", "0"],
+    ["PROVIDER_MAX_CONCURRENT", "0"],
+    ["PROVIDER_MAX_CONCURRENT", "1.5"],
     ["SKYBOX_STYLE_ID", "photoreal"],
     ["SKYBOX_BASE_URL", "backend.blockadelabs.com"],
     ["REPLICATE_MODEL", "flux-360"],

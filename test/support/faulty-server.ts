@@ -15,8 +15,8 @@ export type Answer = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Buffer | string;
-  /** Says that it has more bytes than it sends. */
-  readonly cutShort?: boolean;
+  /** Says that it has more bytes than it sends, and then closes the connection or leaves it open. */
+  readonly cutShort?: boolean | "and silent";
 };
 
 /** What befalls one request: whether it is done nevertheless, and what comes back instead of the answer. */
@@ -96,5 +96,7 @@ const deliver = (answer: Answer | "cut" | "silence" | undefined, response: Serve
   const length = answer.cutShort ? body.length + 100 : body.length;
   response.writeHead(answer.status, { ...answer.headers, "content-length": length });
   if (!answer.cutShort) return void response.end(body);
-  response.write(body, () => response.destroy());
+  response.write(body, () => {
+    if (answer.cutShort !== "and silent") response.destroy();
+  });
 };

@@ -1,3 +1,4 @@
+import type { CircuitState } from "../../adapters/provider/circuit.js";
 import { FalProvider } from "../../adapters/provider/fal/fal-provider.js";
 import type { NoticeAddress } from "../../adapters/provider/notice-address.js";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
@@ -22,29 +23,36 @@ export type Circumstances = {
   readonly submitTimeoutMilliseconds?: number;
   readonly apiKey?: string;
   readonly noticeAddress?: NoticeAddress;
+  /** `undefined`: as many as the provider allows. */
+  readonly callsPerSecond?: number | undefined;
+  readonly atOnceMax?: number;
+  readonly onCircuitChange?: (state: CircuitState) => void;
 };
 
 export const REPLICATE_MODEL = `owner/flux-360:${"5f".repeat(32)}`;
 
-const TIMES = { pollMilliseconds: 3_000, submitTimeoutMilliseconds: 5_000, generationDeadlineMilliseconds: 600_000 };
+const TIMES = { submitTimeoutMilliseconds: 5_000, generationDeadlineMilliseconds: 600_000 };
+/** As many calls as there are: most tests have a clock that stands still. */
+const LIMITS = { pollMilliseconds: undefined, callsPerSecond: Number.POSITIVE_INFINITY, atOnceMax: undefined };
 
 const outside = (
   origin: string,
-  { clock = new HandClock(), storage = new MemoryObjectStorage(), warn }: Circumstances,
+  { clock = new HandClock(), storage = new MemoryObjectStorage(), warn, onCircuitChange }: Circumstances,
 ) => {
   const http = new UpstreamHttp();
   const publicFetch = new PublicFetch([origin]);
   const close = async () => {
     await Promise.all([http.close(), publicFetch.close()]);
   };
-  return { ports: [http, publicFetch, storage, clock, warn ?? (() => {})] as const, close };
+  const ignore = () => {};
+  return { ports: [http, publicFetch, storage, clock, warn ?? ignore, onCircuitChange ?? ignore] as const, close };
 };
 
 /** The real adapters, each over HTTP to its provider's fake; `close` ends both. */
 export const startSkybox = async (circumstances: Circumstances = {}) => {
   const fake = await FakeSkybox.start();
   const { ports, close } = outside(fake.server.url, circumstances);
-  const settings = { ...TIMES, apiKey: SKYBOX_KEY, ...circumstances, baseUrl: fake.baseUrl, styleId: 67 };
+  const settings = { ...TIMES, ...LIMITS, apiKey: SKYBOX_KEY, ...circumstances, baseUrl: fake.baseUrl, styleId: 67 };
   return { provider: new SkyboxProvider(settings, ...ports), fake, searchable: true, close: () => ends(fake, close) };
 };
 
@@ -53,6 +61,7 @@ export const startReplicate = async (circumstances: Circumstances = {}) => {
   const { ports, close } = outside(fake.server.url, circumstances);
   const settings = {
     ...TIMES,
+    ...LIMITS,
     apiKey: REPLICATE_KEY,
     ...circumstances,
     baseUrl: fake.baseUrl,
@@ -70,7 +79,7 @@ export const startFal = async (circumstances: Circumstances = {}) => {
   const fake = await FakeFal.start();
   const { ports, close } = outside(fake.server.url, circumstances);
   const model = { id: "fal-ai/hunyuan_world" } as const;
-  const settings = { ...TIMES, apiKey: FAL_KEY, ...circumstances, baseUrl: fake.baseUrl, model };
+  const settings = { ...TIMES, ...LIMITS, apiKey: FAL_KEY, ...circumstances, baseUrl: fake.baseUrl, model };
   return { provider: new FalProvider(settings, ...ports), fake, searchable: false, close: () => ends(fake, close) };
 };
 

@@ -14,21 +14,26 @@ import type {
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
+import type { CircuitState } from "../circuit.js";
 import { Doubts } from "../doubts.js";
 import { downloadResult } from "../download-result.js";
 import { failureInOurWords } from "../failure-in-our-words.js";
 import type { NoticeAddress } from "../notice-address.js";
 import { jsonOf, meaningOf, ProviderApi, unavailable } from "../provider-api.js";
+import type { ProviderLimits } from "../provider-limits.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { succeededWith } from "../succeeded-with.js";
 import { UnknownStatuses } from "../unknown-statuses.js";
 import type { Answer, UpstreamHttp } from "../upstream-http.js";
 import { type FalModel, falInput, falModelCanMake } from "./fal-models.js";
 
-export type FalSettings = {
+const CALLS_PER_SECOND = 20;
+/** Of a new account; it rises with purchases. */
+const AT_ONCE_MAX = 2;
+
+export type FalSettings = ProviderLimits & {
   readonly apiKey: string;
   readonly baseUrl: string;
-  readonly pollMilliseconds: number;
   readonly submitTimeoutMilliseconds: number;
   /** What has not started by then is given up by the provider, so that it is not paid for. */
   readonly generationDeadlineMilliseconds: number;
@@ -67,8 +72,7 @@ const NOT_THE_RESULTS_OWN = new Set([401, 402, 403, 408, 429]);
 /** fal's queue. It keeps no mark of ours and has no list of tasks, so a lost submission cannot be found again. */
 export class FalProvider implements GenerationProvider {
   readonly name = "fal";
-  readonly atOnceMax = undefined;
-  private readonly pollMilliseconds: number;
+  readonly atOnceMax: number | undefined;
   private readonly api: ProviderApi;
   private readonly storage: ObjectStorage;
   private readonly publicFetch: PublicFetch;
@@ -85,14 +89,24 @@ export class FalProvider implements GenerationProvider {
     storage: ObjectStorage,
     clock: Clock,
     warn: (message: string) => void,
+    onCircuitChange: (state: CircuitState) => void,
   ) {
     const { apiKey, baseUrl, submitTimeoutMilliseconds, generationDeadlineMilliseconds } = settings;
-    this.pollMilliseconds = settings.pollMilliseconds;
+    this.atOnceMax = settings.atOnceMax ?? AT_ONCE_MAX;
     this.model = settings.model;
     this.noticeAddress = settings.noticeAddress;
     this.startWithinSeconds = Math.ceil(generationDeadlineMilliseconds / 1000);
     const authorization = { authorization: `Key ${apiKey}` };
-    this.api = new ProviderApi(http, clock, { baseUrl, authorization, submitTimeoutMilliseconds, pauseSeconds: 10 });
+    const { pollMilliseconds, callsPerSecond = CALLS_PER_SECOND } = settings;
+    const access = {
+      baseUrl,
+      authorization,
+      submitTimeoutMilliseconds,
+      pollMilliseconds,
+      callsPerSecond,
+      pauseSeconds: 10,
+    };
+    this.api = new ProviderApi(http, clock, access, onCircuitChange);
     this.publicFetch = publicFetch;
     this.storage = storage;
     this.doubts = new Doubts(clock);
@@ -100,11 +114,11 @@ export class FalProvider implements GenerationProvider {
   }
 
   readiness(): Readiness {
-    return "ready";
+    return this.api.readiness();
   }
 
-  nextLookMilliseconds(): number {
-    return this.pollMilliseconds;
+  nextLookMilliseconds(_: string, sinceSubmissionMilliseconds: number): number {
+    return this.api.nextLookMilliseconds(sinceSubmissionMilliseconds);
   }
 
   canMake(request: CreationRequest): Result<void, InvalidRequest> {

@@ -15,6 +15,7 @@ import type { ObjectStorage } from "../../../application/ports/object-storage.js
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { PixelSize, Resolution } from "../../../domain/resolution.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import type { CircuitState } from "../circuit.js";
 import { Doubts } from "../doubts.js";
 import { downloadResult } from "../download-result.js";
 import { failureInOurWords } from "../failure-in-our-words.js";
@@ -22,6 +23,7 @@ import type { NoticeAddress } from "../notice-address.js";
 import { ownImage } from "../own-image.js";
 import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
+import type { ProviderLimits } from "../provider-limits.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { seedOf } from "../seed-of.js";
 import { type CheckFailure, checkedJson, misconfigured } from "../start-check.js";
@@ -41,10 +43,11 @@ const SIZES: Record<Resolution, PixelSize> = {
 const CANCEL_AFTER_SECONDS_MIN = 5;
 const SEARCHED_PAGES_MAX = 5;
 
-export type ReplicateSettings = {
+const CALLS_PER_SECOND = 40;
+
+export type ReplicateSettings = ProviderLimits & {
   readonly apiKey: string;
   readonly baseUrl: string;
-  readonly pollMilliseconds: number;
   readonly submitTimeoutMilliseconds: number;
   /** After this time the provider ends a prediction by itself, so that one nobody waits for costs no more. */
   readonly generationDeadlineMilliseconds: number;
@@ -72,8 +75,7 @@ const listSchema = z.object({
  */
 export class ReplicateProvider implements GenerationProvider {
   readonly name = "replicate";
-  readonly atOnceMax = undefined;
-  private readonly pollMilliseconds: number;
+  readonly atOnceMax: number | undefined;
   private readonly api: ProviderApi;
   private readonly storage: ObjectStorage;
   private readonly publicFetch: PublicFetch;
@@ -90,14 +92,24 @@ export class ReplicateProvider implements GenerationProvider {
     storage: ObjectStorage,
     clock: Clock,
     warn: (message: string) => void,
+    onCircuitChange: (state: CircuitState) => void,
   ) {
     const { apiKey, baseUrl, submitTimeoutMilliseconds, generationDeadlineMilliseconds } = settings;
-    this.pollMilliseconds = settings.pollMilliseconds;
+    this.atOnceMax = settings.atOnceMax;
     this.model = settings.model;
     this.noticeAddress = settings.noticeAddress;
     this.cancelAfterSeconds = Math.max(CANCEL_AFTER_SECONDS_MIN, Math.ceil(generationDeadlineMilliseconds / 1000));
     const authorization = { authorization: `Bearer ${apiKey}` };
-    this.api = new ProviderApi(http, clock, { baseUrl, authorization, submitTimeoutMilliseconds, pauseSeconds: 30 });
+    const { pollMilliseconds, callsPerSecond = CALLS_PER_SECOND } = settings;
+    const access = {
+      baseUrl,
+      authorization,
+      submitTimeoutMilliseconds,
+      pollMilliseconds,
+      callsPerSecond,
+      pauseSeconds: 30,
+    };
+    this.api = new ProviderApi(http, clock, access, onCircuitChange);
     this.publicFetch = publicFetch;
     this.storage = storage;
     this.doubts = new Doubts(clock);
@@ -105,11 +117,11 @@ export class ReplicateProvider implements GenerationProvider {
   }
 
   readiness(): Readiness {
-    return "ready";
+    return this.api.readiness();
   }
 
-  nextLookMilliseconds(): number {
-    return this.pollMilliseconds;
+  nextLookMilliseconds(_: string, sinceSubmissionMilliseconds: number): number {
+    return this.api.nextLookMilliseconds(sinceSubmissionMilliseconds);
   }
 
   canMake(): Result<void, InvalidRequest> {

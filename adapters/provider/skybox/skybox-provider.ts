@@ -15,6 +15,7 @@ import type { ObjectStorage } from "../../../application/ports/object-storage.js
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import { type InvalidRequest, invalidRequest } from "../../../domain/invalid-request.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import type { CircuitState } from "../circuit.js";
 import { Doubts } from "../doubts.js";
 import { downloadResult } from "../download-result.js";
 import { failureInOurWords } from "../failure-in-our-words.js";
@@ -22,6 +23,7 @@ import type { NoticeAddress } from "../notice-address.js";
 import { ownImage } from "../own-image.js";
 import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
+import type { ProviderLimits } from "../provider-limits.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { seedOf } from "../seed-of.js";
 import { type CheckFailure, checkedJson, misconfigured, unchecked } from "../start-check.js";
@@ -41,10 +43,13 @@ const INIT_STRENGTH = 0.5;
 const SEARCHED_PAGES_MAX = 5;
 const PAGE_SIZE = 100;
 
-export type SkyboxSettings = {
+const CALLS_PER_SECOND = 10;
+/** Of the Standard plan; Business has 2. */
+const AT_ONCE_MAX = 1;
+
+export type SkyboxSettings = ProviderLimits & {
   readonly apiKey: string;
   readonly baseUrl: string;
-  readonly pollMilliseconds: number;
   readonly submitTimeoutMilliseconds: number;
   /** Selects the model as well. */
   readonly styleId: number;
@@ -80,8 +85,7 @@ const listSchema = z.object({
  */
 export class SkyboxProvider implements GenerationProvider {
   readonly name = "skybox";
-  readonly atOnceMax = undefined;
-  private readonly pollMilliseconds: number;
+  readonly atOnceMax: number | undefined;
   private readonly api: ProviderApi;
   private readonly storage: ObjectStorage;
   private readonly publicFetch: PublicFetch;
@@ -98,13 +102,23 @@ export class SkyboxProvider implements GenerationProvider {
     storage: ObjectStorage,
     clock: Clock,
     warn: (message: string) => void,
+    onCircuitChange: (state: CircuitState) => void,
   ) {
     const { apiKey, baseUrl, submitTimeoutMilliseconds } = settings;
-    this.pollMilliseconds = settings.pollMilliseconds;
+    this.atOnceMax = settings.atOnceMax ?? AT_ONCE_MAX;
     this.styleId = settings.styleId;
     this.noticeAddress = settings.noticeAddress;
     const authorization = { "x-api-key": apiKey };
-    this.api = new ProviderApi(http, clock, { baseUrl, authorization, submitTimeoutMilliseconds, pauseSeconds: 10 });
+    const { pollMilliseconds, callsPerSecond = CALLS_PER_SECOND } = settings;
+    const access = {
+      baseUrl,
+      authorization,
+      submitTimeoutMilliseconds,
+      pollMilliseconds,
+      callsPerSecond,
+      pauseSeconds: 10,
+    };
+    this.api = new ProviderApi(http, clock, access, onCircuitChange);
     this.publicFetch = publicFetch;
     this.storage = storage;
     this.doubts = new Doubts(clock);
@@ -112,11 +126,11 @@ export class SkyboxProvider implements GenerationProvider {
   }
 
   readiness(): Readiness {
-    return "ready";
+    return this.api.readiness();
   }
 
-  nextLookMilliseconds(): number {
-    return this.pollMilliseconds;
+  nextLookMilliseconds(_: string, sinceSubmissionMilliseconds: number): number {
+    return this.api.nextLookMilliseconds(sinceSubmissionMilliseconds);
   }
 
   canMake({ prompt }: CreationRequest): Result<void, InvalidRequest> {

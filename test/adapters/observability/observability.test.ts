@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createLogger } from "../../../adapters/observability/logger.js";
 import { Metrics } from "../../../adapters/observability/metrics.js";
+import { ProviderCircuits } from "../../../adapters/observability/provider-circuits.js";
 import { OperationalReporter } from "../../../adapters/observability/reporter.js";
 import { withRequest } from "../../../adapters/observability/request-context.js";
 import { RequestObserver } from "../../../adapters/observability/request-observer.js";
@@ -169,6 +170,40 @@ describe("the metrics", () => {
     expect(await one.text()).toContain("panorama_possible_orphans_total 1");
     expect(await other.text()).toContain("panorama_possible_orphans_total 0");
     expect(await other.text()).toContain("process_resident_memory_bytes");
+  });
+});
+
+describe("a provider that does not answer", () => {
+  it("is told of in the log, in a metric and by /readyz, until it answers again", async () => {
+    const { logger, parsed } = lines();
+    const metrics = new Metrics();
+    const circuits = new ProviderCircuits(logger, metrics);
+    circuits.watch("fal");
+    const changed = circuits.watch("skybox");
+    const seen = async () => {
+      const gauge = /^panorama_provider_circuit_state\{provider="skybox"\} (\d)$/m.exec(await metrics.text())?.[1];
+      return [gauge, ...circuits.checks().map(({ name, ok, detail }) => `${name}: ${ok}, ${detail}`)];
+    };
+    const fal = "provider fal: true, The provider answers.";
+    expect(await seen()).toEqual(["0", fal, "provider skybox: true, The provider answers."]);
+    changed("open");
+    expect(await seen()).toEqual([
+      "2",
+      fal,
+      "provider skybox: true, The provider does not answer: creations are refused, and it is tried now and then.",
+    ]);
+    changed("half-open");
+    expect(await seen()).toEqual([
+      "1",
+      fal,
+      "provider skybox: true, The provider did not answer; one call tries whether it does again.",
+    ]);
+    changed("closed");
+    expect(await seen()).toEqual(["0", fal, "provider skybox: true, The provider answers."]);
+    expect(parsed()).toEqual([
+      expect.objectContaining({ level: "warn", event: "provider_down", provider: "skybox" }),
+      expect.objectContaining({ level: "info", event: "provider_up", provider: "skybox" }),
+    ]);
   });
 });
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
 import type { TaskStore } from "../../../application/ports/task-store.js";
 import { audit } from "../../../domain/ledger.js";
@@ -50,7 +50,9 @@ type Step =
   /** `of`: which of several providers. */
   | { readonly kind: "plan"; readonly of: number; readonly plan: Plan }
   | { readonly kind: "faults"; readonly of: number; readonly at: keyof Faults; readonly faults: readonly Fault[] }
-  | { readonly kind: "settle" | "keep" | "sweep" }
+  /** So many calls are cut, to all providers, that none is sent any more. */
+  | { readonly kind: "outage" }
+  | { readonly kind: "start" | "settle" | "keep" | "sweep" }
   | { readonly kind: "pass"; readonly milliseconds: number };
 
 const fault: fc.Arbitrary<Fault> = fc.constantFrom(
@@ -103,9 +105,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       faults: fc.constant([refuses(404), refuses(410)]),
     }),
   },
+  { weight: 1, arbitrary: fc.constant({ kind: "outage" as const }) },
   {
     weight: 9,
-    arbitrary: fc.record({ kind: fc.constantFrom("settle" as const, "keep" as const, "sweep" as const) }),
+    arbitrary: fc.record({
+      kind: fc.constantFrom("start" as const, "settle" as const, "keep" as const, "sweep" as const),
+    }),
   },
   {
     weight: 6,
@@ -121,8 +126,15 @@ const CREDITS = 60;
 /** One story with the real adapter; gives the kinds of endings that its tasks had. */
 const play = async (start: Start, story: readonly Step[], seen: Set<string>): Promise<void> => {
   const clock = new HastyClock();
+  vi.spyOn(Date, "now").mockImplementation(() => clock.now().getTime());
   const world = { ...aWorld(), clock };
-  const { provider, fakes, close } = await start({ clock, storage: world.storage, submitTimeoutMilliseconds: 2_000 });
+  const { provider, fakes, close } = await start({
+    clock,
+    storage: world.storage,
+    submitTimeoutMilliseconds: 2_000,
+    callsPerSecond: 5,
+    atOnceMax: 2,
+  });
   const ports = { ...world, provider };
   const instance = useCases(ports);
   const owner = await anOwner(world, CREDITS);
@@ -151,6 +163,16 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
         return;
       case "faults":
         fakeOf(step).faults[step.at].push(...step.faults);
+        return;
+      case "outage":
+        for (const faults of fakes.flatMap((fake) => [fake.faults.creates, fake.faults.looks])) {
+          faults.splice(0, faults.length, ...Array.from({ length: 5 }, () => FAULTS.cutBefore));
+        }
+        for (let n = 0; n < 5 * fakes.length; n += 1) {
+          await instance.createPanorama(owner, aRequest());
+          await instance.settle();
+          await instance.start();
+        }
         return;
       case "pass":
         return clock.advance(step.milliseconds);
@@ -185,12 +207,14 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
     for (const step of story) {
       await take(step);
       await check();
+      seen.add(`provider ${provider.readiness()}`);
     }
     const unfinished = (task: Task) =>
       isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");
     for (let round = 0; round < 20 && (await check()).some(unfinished); round += 1) {
       await clock.advance(GENERATION_DEADLINE_MILLISECONDS);
       await instance.sweep();
+      await instance.start();
       await instance.settle();
       await instance.keep();
     }
@@ -202,28 +226,32 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
     }
     if (fakes.slice(1).some((fallback) => fallback.tasks.length > 0)) seen.add("fell back");
     for (const { kind } of world.reporter.events) {
-      if (kind === "submission_recovered" || kind === "possible_orphan") seen.add(kind);
+      if (kind === "submission_recovered" || kind === "possible_orphan" || kind === "task_queued") seen.add(kind);
     }
   } finally {
     await close();
   }
 };
 
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 const DIED = new Error("the process has died");
 const diesOnly = (error: unknown): void => expect(error).toBe(DIED);
 
 describe.each<[string, Start, string[]]>([
-  ["Skybox AI", alone(startSkybox), ["refused", "submission_recovered"]],
-  ["Replicate", alone(startReplicate), ["refused", "submission_recovered"]],
-  ["fal", alone(startFal), ["refused", "never_submitted"]],
-  ["Skybox AI, then fal", startChain(startSkybox, startFal), ["fell back", "submission_recovered"]],
+  ["Skybox AI", alone(startSkybox), ["refused", "image expired", "submission_recovered", "task_queued"]],
+  ["Replicate", alone(startReplicate), ["refused", "image expired", "submission_recovered", "task_queued"]],
+  ["fal", alone(startFal), ["refused", "image expired", "never_submitted", "task_queued"]],
+  ["Skybox AI, then fal", startChain(startSkybox, startFal), ["fell back", "submission_recovered", "task_queued"]],
 ])("the whole application with %s that does everything wrong", (_, start, especially) => {
   it("keeps exact books, starts nothing twice and leaves no task hanging", async () => {
     const seen = new Set<string>();
     const story = fc.array(step, { minLength: 10, maxLength: 50, size: "max" });
     await fc.assert(
       fc.asyncProperty(story, (steps) => play(start, steps, seen)),
-      { numRuns: 40 },
+      { numRuns: 60 },
     );
     // The stories are worth something only if they go everywhere.
     expect([...seen]).toEqual(
@@ -233,7 +261,8 @@ describe.each<[string, Start, string[]]>([
         "deadline_passed",
         "possible_orphan",
         "image saved",
-        "image expired",
+        "provider down",
+        "provider probing",
         ...especially,
       ]),
     );

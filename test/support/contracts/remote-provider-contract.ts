@@ -1,5 +1,6 @@
 import sharp from "sharp";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { CircuitState } from "../../../adapters/provider/circuit.js";
 import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
 import { referenceImageName } from "../../../domain/object-name.js";
 import { aCreationRequest, taskId } from "../builders.js";
@@ -26,8 +27,13 @@ const anOrder = (n = 1) => ({
   request: aCreationRequest({ prompt: PROMPT, image_urls: [FOREIGN] }),
 });
 
+type UsualLimits = { readonly callsPerSecond: number; readonly atOnceMax: number | undefined };
+
 /** What every adapter of a provider on the network does, whatever that provider and the network do to it. */
-export const remoteProviderContract = (start: (circumstances: Circumstances) => Promise<RemoteProvider>): void => {
+export const remoteProviderContract = (
+  start: (circumstances: Circumstances) => Promise<RemoteProvider>,
+  usual: UsualLimits,
+): void => {
   generationProviderContract(async () => {
     const { provider, fake, searchable, close } = await start({});
     return {
@@ -49,23 +55,30 @@ export const remoteProviderContract = (start: (circumstances: Circumstances) => 
     let storage: MemoryObjectStorage;
     let remote: RemoteProvider;
     let warnings: string[];
+    let circuit: CircuitState[];
 
     beforeEach(async () => {
       clock = new HandClock();
       storage = new MemoryObjectStorage();
       warnings = [];
+      circuit = [];
       remote = await start({
         clock,
         storage,
         warn: (message) => warnings.push(message),
+        onCircuitChange: (state) => circuit.push(state),
         submitTimeoutMilliseconds: 300,
       });
     });
 
-    afterEach(() => remote.close());
+    afterEach(async () => {
+      vi.restoreAllMocks();
+      await remote.close();
+    });
 
     const submitted = async (): Promise<string> => (await remote.provider.submit(anOrder()))._unsafeUnwrap();
     const looked = async (id: string) => (await remote.provider.look(id))._unsafeUnwrap();
+    const asked = () => remote.fake.server.asked.length;
     const creations = () => remote.fake.server.asked.filter(({ method }) => method === "POST").length;
 
     it("asks for no notices where none can reach this service", async () => {
@@ -170,10 +183,10 @@ export const remoteProviderContract = (start: (circumstances: Circumstances) => 
       ["as long as it says", { "retry-after": "7" }, 7_000],
       ["until the date it says", { "retry-after": "Thu, 01 Jan 2026 12:00:20 GMT" }, 20_000],
       ["for a minute at most", { "retry-after": "3600" }, 60_000],
+      ["for a second at least", { "retry-after": "0" }, 1_000],
     ])("leaves a provider that is too busy alone %s", async (_, headers, milliseconds) => {
       const id = await submitted();
       remote.fake.faults.looks.push(refuses(429, headers));
-      const asked = () => remote.fake.server.asked.length;
       expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
       const before = asked();
       await clock.advance(milliseconds - 1);
@@ -181,6 +194,129 @@ export const remoteProviderContract = (start: (circumstances: Circumstances) => 
       expect(asked()).toBe(before);
       await clock.advance(1);
       expect((await looked(id)).state).toBe("succeeded");
+    });
+
+    it("puts the next look off while the provider wants to be left alone, and sends no creation", async () => {
+      const id = await submitted();
+      expect(remote.provider.nextLookMilliseconds(id, 0)).toBeLessThanOrEqual(3_600);
+      expect(remote.provider.nextLookMilliseconds(id, 60_001)).toBeGreaterThanOrEqual(4_000);
+      remote.fake.faults.looks.push(refuses(503, { "retry-after": "30" }));
+      await remote.provider.look(id);
+      expect(remote.provider.nextLookMilliseconds(id, 0)).toBeGreaterThanOrEqual(30_000);
+      const refused = (await remote.provider.submit(anOrder(2)))._unsafeUnwrapErr();
+      expect(refused).toEqual({
+        kind: "refused",
+        reason: "the provider wants to be left alone for 30 more seconds",
+      });
+      expect(creations()).toBe(1);
+      await clock.advance(30_000);
+      expect((await remote.provider.submit(anOrder(2))).isOk()).toBe(true);
+    });
+
+    it("lets a creation wait until a busy provider can be asked again, if its time allows", async () => {
+      const patient = await start({ clock, submitTimeoutMilliseconds: 30_000 });
+      patient.fake.faults.creates.push(refuses(429, { "retry-after": "15" }));
+      expect((await patient.provider.submit(anOrder(1)))._unsafeUnwrapErr().kind).toBe("refused");
+      const waiting = patient.provider.submit(anOrder(2));
+      await clock.advance(14_999);
+      expect(patient.fake.server.asked).toHaveLength(1);
+      await clock.advance(1);
+      expect((await waiting).isOk()).toBe(true);
+      await patient.close();
+    });
+
+    it("makes as many calls a second, and generations at once, as the provider allows", async () => {
+      const other = await start({ clock, callsPerSecond: undefined, submitTimeoutMilliseconds: 30_000 });
+      expect(other.provider.atOnceMax).toBe(usual.atOnceMax);
+      const ends = [1, 2, 3].map((n) => other.provider.submit(anOrder(n)));
+      await expect.poll(() => other.fake.server.asked.length, { interval: 5 }).toBe(2);
+      await clock.advance(1_000 / usual.callsPerSecond - 1);
+      expect(clock.sleeping).toBe(1);
+      await clock.advance(1);
+      expect((await Promise.all(ends)).every((end) => end.isOk())).toBe(true);
+      await other.close();
+    });
+
+    it("makes as many of both as the operator says", async () => {
+      const other = await start({ clock, callsPerSecond: 2, atOnceMax: 40, submitTimeoutMilliseconds: 30_000 });
+      expect(other.provider.atOnceMax).toBe(40);
+      const ends = [1, 2, 3, 4].map((n) => other.provider.submit(anOrder(n)));
+      await expect.poll(() => other.fake.server.asked.length, { interval: 5 }).toBe(2);
+      await clock.advance(500);
+      await expect.poll(() => other.fake.server.asked.length, { interval: 5 }).toBe(3);
+      await clock.advance(500);
+      expect((await Promise.all(ends)).every((end) => end.isOk())).toBe(true);
+      await other.close();
+    });
+
+    describe("that does not answer any more", () => {
+      let id: string;
+      beforeEach(async () => {
+        vi.spyOn(Date, "now").mockImplementation(() => clock.now().getTime());
+        id = await submitted();
+        remote.fake.faults.creates.push(...Array.from({ length: 5 }, () => FAULTS.cutBefore));
+        for (let n = 2; n < 7; n += 1) {
+          expect((await remote.provider.submit(anOrder(n)))._unsafeUnwrapErr().kind).toBe("unknown");
+        }
+      });
+
+      it("is sent nothing: a creation is refused at once, a look is for later", async () => {
+        const before = asked();
+        expect(remote.provider.readiness()).toBe("down");
+        expect((await remote.provider.submit(anOrder(7)))._unsafeUnwrapErr()).toEqual({
+          kind: "refused",
+          reason: expect.stringContaining("the provider does not answer"),
+        });
+        expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+        expect(remote.provider.nextLookMilliseconds(id, 0)).toBeGreaterThanOrEqual(10_000);
+        expect(asked()).toBe(before);
+      });
+
+      it("is probed by a look, and taken for well again when it answers that", async () => {
+        await clock.advance(10_000);
+        expect(remote.provider.readiness()).toBe("probing");
+        remote.fake.faults.looks.push(refuses(503));
+        expect((await remote.provider.look(id)).isErr()).toBe(true);
+        expect(remote.provider.readiness()).toBe("down");
+        await clock.advance(20_000);
+        expect((await looked(id)).state).toBe("succeeded");
+        expect(remote.provider.readiness()).toBe("ready");
+        expect((await remote.provider.submit(anOrder(7))).isOk()).toBe(true);
+        expect(circuit).toEqual(["open", "half-open", "open", "half-open", "closed"]);
+      });
+
+      it("is probed by a creation, while nothing else is sent", async () => {
+        await clock.advance(10_000);
+        const before = asked();
+        remote.fake.faults.creates.push(FAULTS.silenceAfter);
+        const probe = remote.provider.submit(anOrder(7));
+        await expect.poll(asked, { interval: 5 }).toBe(before + 1);
+        expect(remote.provider.readiness()).toBe("probing");
+        expect((await remote.provider.submit(anOrder(8)))._unsafeUnwrapErr().kind).toBe("refused");
+        expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+        expect((await probe)._unsafeUnwrapErr().kind).toBe("unknown");
+        expect(remote.provider.readiness()).toBe("down");
+        expect(asked()).toBe(before + 1);
+      });
+    });
+
+    it("goes on with creations while it has only errors to say about one task", async () => {
+      const id = await submitted();
+      remote.fake.faults.looks.push(...Array.from({ length: 10 }, () => FAULTS.failsBefore));
+      for (let n = 0; n < 10; n += 1) expect((await remote.provider.look(id)).isErr()).toBe(true);
+      expect(remote.provider.readiness()).toBe("ready");
+      expect((await remote.provider.submit(anOrder(2))).isOk()).toBe(true);
+    });
+
+    it("does not wait for ever for the answer to a look", async () => {
+      const id = await submitted();
+      const asked = hastyTimeouts();
+      remote.fake.faults.looks.push(FAULTS.silenceAfter);
+      expect((await remote.provider.look(id))._unsafeUnwrapErr()).toEqual({
+        kind: "provider_unavailable",
+        reason: "TimeoutError",
+      });
+      expect(asked).toEqual([10_000]);
     });
 
     it("finds what a lost answer had started, though the search stumbles at first", async () => {
@@ -235,6 +371,26 @@ export const remoteProviderContract = (start: (circumstances: Circumstances) => 
       });
     });
 
+    describe("a result that comes too slowly", () => {
+      const half: Fault = { done: true, instead: { status: 200, body: "half", cutShort: "and silent" } };
+
+      it.each<[string, Fault]>([
+        ["not at all", FAULTS.silenceAfter],
+        ["and stops half-way", half],
+      ])("%s is given up, and may be tried again", async (_, fault) => {
+        const id = await submitted();
+        const progress = await looked(id);
+        if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+        remote.fake.faults.images.push(fault);
+        const asked = hastyTimeouts();
+        const failure = (await remote.provider.download(progress.temporaryUrl, id))._unsafeUnwrapErr();
+        expect(failure.kind).toBe("provider_unavailable");
+        expect(asked).toEqual([60_000]);
+        vi.restoreAllMocks();
+        expect((await remote.provider.download(progress.temporaryUrl, id)).isOk()).toBe(true);
+      });
+    });
+
     describe("a reference image", () => {
       const sent = () => JSON.stringify(remote.fake.tasks[0]?.input);
 
@@ -276,6 +432,17 @@ export const remoteProviderContract = (start: (circumstances: Circumstances) => 
       expect(image?.headers).not.toHaveProperty("x-api-key");
     });
   });
+};
+
+/** Time-outs come after a twentieth of a second; gives how many milliseconds were asked for. */
+const hastyTimeouts = (): number[] => {
+  const asked: number[] = [];
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  vi.spyOn(AbortSignal, "timeout").mockImplementation((milliseconds) => {
+    asked.push(milliseconds);
+    return timeout(50);
+  });
+  return asked;
 };
 
 /** Winds the clock, also over pauses that begin while real answers come in, until the work has ended. */

@@ -7,7 +7,7 @@ import { HandClock } from "../../../support/hand-clock.js";
 import { MemoryObjectStorage } from "../../../support/memory/memory-object-storage.js";
 import { startFal } from "../../../support/providers-under-test.js";
 
-remoteProviderContract(startFal);
+remoteProviderContract(startFal, { callsPerSecond: 20, atOnceMax: 2 });
 
 let clock: HandClock;
 let fal: Awaited<ReturnType<typeof startFal>>;

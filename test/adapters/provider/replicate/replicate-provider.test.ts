@@ -7,7 +7,7 @@ import { refuses } from "../../../support/faulty-server.js";
 import { HandClock } from "../../../support/hand-clock.js";
 import { REPLICATE_MODEL, startReplicate } from "../../../support/providers-under-test.js";
 
-remoteProviderContract(startReplicate);
+remoteProviderContract(startReplicate, { callsPerSecond: 40, atOnceMax: undefined });
 
 let clock: HandClock;
 let replicate: Awaited<ReturnType<typeof startReplicate>>;

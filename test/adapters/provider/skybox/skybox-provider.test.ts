@@ -7,7 +7,7 @@ import { refuses } from "../../../support/faulty-server.js";
 import { HandClock } from "../../../support/hand-clock.js";
 import { startSkybox } from "../../../support/providers-under-test.js";
 
-remoteProviderContract(startSkybox);
+remoteProviderContract(startSkybox, { callsPerSecond: 10, atOnceMax: 1 });
 
 let clock: HandClock;
 let skybox: Awaited<ReturnType<typeof startSkybox>>;

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { nextLookMilliseconds } from "../../../adapters/provider/poll-plan.js";
+
+const young = { shortestMilliseconds: 2_400, sinceSubmissionMilliseconds: 60_000, silentMilliseconds: 0 };
+const old = { ...young, sinceSubmissionMilliseconds: 60_001 };
+
+const between = (situation: typeof young) => [0, 0.5, 1].map((random) => nextLookMilliseconds(situation, () => random));
+
+it("looks every 3 seconds for a minute, 20 % sooner or later so that looks spread", () => {
+  expect(between(young)).toEqual([2_400, 3_000, 3_600]);
+  expect(between({ ...young, sinceSubmissionMilliseconds: 0 })).toEqual([2_400, 3_000, 3_600]);
+});
+
+it("looks every 5 seconds at what has taken longer than a minute", () => {
+  expect(between(old)).toEqual([4_000, 5_000, 6_000]);
+});
+
+it("never looks sooner than the operator's shortest time", () => {
+  expect(between({ ...young, shortestMilliseconds: 500 })).toEqual([500, 625, 750]);
+});
+
+it("does not look while the provider is asked nothing, and spreads the looks after that", () => {
+  expect(between({ ...young, silentMilliseconds: 20_000 })).toEqual([20_000, 20_600, 21_200]);
+  expect(between({ ...old, silentMilliseconds: 20_000 })).toEqual([20_000, 21_000, 22_000]);
+  expect(between({ ...young, silentMilliseconds: 100 })).toEqual([2_400, 3_000, 3_600]);
+});
