@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 
 export type Asked = {
   readonly method: string;
@@ -9,6 +10,8 @@ export type Asked = {
   readonly headers: IncomingMessage["headers"];
   /** The decoded JSON. */
   readonly body: unknown;
+  /** When it came: milliseconds, as `performance.now()` counts them. */
+  readonly at: number;
 };
 
 export type Answer = {
@@ -51,17 +54,21 @@ export const FAULTS = {
 /** A server over real HTTP to which things can happen, one request at a time. */
 export class FaultyServer {
   readonly asked: Asked[] = [];
+  /** How long every answer takes. */
+  latencyMilliseconds = 0;
   private readonly server: Server;
 
   private constructor(answer: (asked: Asked) => Answer, faultOf: (asked: Asked) => Fault | undefined) {
     const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const at = performance.now();
       const text = Buffer.concat(await request.toArray()).toString();
       const { pathname, searchParams } = new URL(request.url ?? "", "http://fake");
       const { method = "", headers } = request;
-      const asked = { method, path: pathname, query: searchParams, headers, body: text && JSON.parse(text) };
+      const asked = { method, path: pathname, query: searchParams, headers, body: text && JSON.parse(text), at };
       this.asked.push(asked);
       const fault = faultOf(asked);
       const usual = fault === undefined || fault.done ? answer(asked) : undefined;
+      if (this.latencyMilliseconds > 0) await setTimeout(this.latencyMilliseconds);
       deliver(fault?.instead ?? usual, response);
     };
     this.server = createServer((request, response) => {

@@ -75,7 +75,7 @@ export class Installation {
   }
 
   /** Sends a signal that does not end the process. */
-  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+  signal(signal: "SIGSTOP" | "SIGCONT" | "SIGUSR2"): void {
     this.#process?.kill(signal);
   }
 
