@@ -50,7 +50,7 @@ export const keepFinishedImages =
 /** What became of one attempt, and what there is to say about it. */
 type Attempt = { readonly image: StoredImage; readonly detail: string };
 
-const keepImage = async (ports: Ports, lease: Lease<SucceededTask>): Promise<void> => {
+const keepImage = async (ports: Ports, lease: Lease<SucceededTask>): Promise<undefined> => {
   const { tasks, clock, signals, reporter } = ports;
   const { task } = lease;
   const { image, detail } = await attempt(ports, task);

@@ -31,7 +31,8 @@ export const settleSubmittedTasks =
   (stopping?: AbortSignal): Promise<number> =>
     workOnLeases(ports, "settle", settings, (lease) => settle(ports, settings, lease), stopping);
 
-const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTask>): Promise<void> => {
+/** Resolves to when the task is to be looked at again, if it is still running. */
+const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTask>): Promise<Date | undefined> => {
   const { provider, clock, ids, reporter } = ports;
   const { task } = lease;
   const progress = await provider.look(task.upstreamTaskId);
@@ -48,7 +49,7 @@ const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTa
     const moved = await announcing(ports, lease, succeeded, now);
     const seconds = (now.getTime() - task.reservedAt.getTime()) / 1000;
     if (moved.isOk()) reporter.report({ kind: "task_succeeded", taskId: task.id, seconds });
-    return;
+    return undefined;
   } else if (progress.value.state === "failed") {
     return failTask(ports, lease, "generation_failed", progress.value.reason);
   }
@@ -62,14 +63,15 @@ const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTa
       `still running after ${settings.generationDeadlineMilliseconds} ms`,
     );
   }
-  await ports.tasks.move(
-    lease,
-    task,
-    new Date(now.getTime() + provider.nextLookMilliseconds(task.upstreamTaskId, sinceSubmission)),
-  );
+  return new Date(now.getTime() + provider.nextLookMilliseconds(task.upstreamTaskId, sinceSubmission));
 };
 
-const failTask = async (ports: Ports, lease: Lease<SubmittedTask>, reason: FailureReason, detail: string) => {
+const failTask = async (
+  ports: Ports,
+  lease: Lease<SubmittedTask>,
+  reason: FailureReason,
+  detail: string,
+): Promise<undefined> => {
   const failed = legal(fail(lease.task, reason, ports.clock.now()));
   const moved = await announcing(ports, lease, failed, undefined);
   if (moved.isOk()) ports.reporter.report({ kind: "task_failed", taskId: failed.id, reason, detail });

@@ -31,7 +31,7 @@ export const sweep =
   };
 
 /** Nothing was ever sent for it. */
-const giveUp = async ({ tasks, clock, signals, reporter }: Ports, lease: Lease<QueuedTask>): Promise<void> => {
+const giveUp = async ({ tasks, clock, signals, reporter }: Ports, lease: Lease<QueuedTask>): Promise<undefined> => {
   const failed = legal(fail(lease.task, "never_started", clock.now()));
   const moved = await tasks.move(lease, failed, undefined);
   if (moved.isErr()) return; // it was started at last
@@ -41,7 +41,7 @@ const giveUp = async ({ tasks, clock, signals, reporter }: Ports, lease: Lease<Q
 };
 
 /** The provider is asked once whether it knows the task; if it does not, the customer never pays for the doubt. */
-const resolveStuck = async (ports: Ports, lease: Lease<ReservedTask>): Promise<void> => {
+const resolveStuck = async (ports: Ports, lease: Lease<ReservedTask>): Promise<undefined> => {
   const { tasks, provider, clock, signals, reporter } = ports;
   const { task } = lease;
   const found = await provider.search(task.id);

@@ -1,7 +1,7 @@
 import type { Task } from "../domain/task.js";
 import type { Clock } from "./ports/clock.js";
 import type { Reporter } from "./ports/reporter.js";
-import type { DueWork, Lease, TaskStore } from "./ports/task-store.js";
+import type { DueWork, Lease, Postponement, TaskStore } from "./ports/task-store.js";
 
 /** How one kind of background work takes its tasks. */
 export type WorkPace = {
@@ -16,20 +16,29 @@ type Ports = { readonly tasks: TaskStore; readonly clock: Clock; readonly report
 /**
  * Works on every task that is due for `work`, until none is left or `stopping` is aborted. Each task is leased to one
  * worker at a time; if the work on one throws, that is reported, its lease runs out, and the others go on. A slow one
- * holds up no other, and tasks are claimed by the half of `concurrency`, so that a claim is worth its statement. Resolves
- * to the number worked on.
+ * holds up no other. Resolves to the number worked on.
+ *
+ * Tasks are claimed by the half of `concurrency`, and those with which nothing has happened (`workOn` says when they are
+ * due again) are given back together: thousands that are only looked at cost few statements.
  */
 export const workOnLeases = async <Work extends keyof DueWork>(
   { tasks, clock, reporter }: Ports,
   work: Work,
   { leaseMilliseconds, concurrency }: WorkPace,
-  workOn: (lease: Lease<DueWork[Work]>) => Promise<void>,
+  workOn: (lease: Lease<DueWork[Work]>) => Promise<Date | undefined>,
   stopping?: AbortSignal,
 ): Promise<number> => {
   const running = new Set<Promise<void>>();
+  const postponements: Postponement[] = [];
+  const giveBack = async (): Promise<void> => {
+    if (postponements.length > 0) await tasks.postpone(postponements.splice(0));
+  };
   const begin = (lease: Lease<DueWork[Work]>): void => {
     const { id }: Task = lease.task;
     const ended = workOn(lease)
+      .then((dueAt) => {
+        if (dueAt !== undefined) postponements.push({ lease, dueAt });
+      })
       .catch((error: unknown) => reporter.report({ kind: "work_failed", work, taskId: id, error }))
       .finally(() => running.delete(ended));
     running.add(ended);
@@ -44,7 +53,12 @@ export const workOnLeases = async <Work extends keyof DueWork>(
     worked += leases.length;
     more = leases.length === free;
     while (more && running.size > concurrency / 2) await Promise.race(running);
+    await giveBack();
   }
-  await Promise.all(running);
+  while (running.size > 0) {
+    await Promise.race(running);
+    await giveBack();
+  }
+  await giveBack(); // what ended while the ones before it were given back
   return worked;
 };

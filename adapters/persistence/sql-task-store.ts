@@ -1,6 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
-import type { DueWork, Lease, QueueLimits, StaleTask, TaskStore } from "../../application/ports/task-store.js";
+import type {
+  DueWork,
+  Lease,
+  Postponement,
+  QueueLimits,
+  StaleTask,
+  TaskStore,
+} from "../../application/ports/task-store.js";
 import type { AccountId, Standing } from "../../domain/account.js";
 import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
@@ -181,6 +188,16 @@ export class SqlTaskStore implements TaskStore {
       id,
       now,
     ]);
+  }
+
+  async postpone(postponements: readonly Postponement[]): Promise<void> {
+    const row = "(cast(? as text), cast(? as text), cast(? as integer), cast(? as timestamptz))";
+    await this.database.sql(
+      `with postponed (id, state, fence, due_at) as (values ${postponements.map(() => row).join(", ")})
+      update task set due_at = postponed.due_at from postponed
+      where task.id = postponed.id and task.state = postponed.state and task.fence = postponed.fence`,
+      postponements.flatMap(({ lease: { task, fence }, dueAt }) => [task.id, task.state, fence, dueAt]),
+    );
   }
 
   async forgetIdempotencyKeys(before: Date): Promise<void> {

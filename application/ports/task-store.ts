@@ -17,6 +17,9 @@ export type StaleTask = { readonly kind: "stale_task"; readonly id: TaskId };
  */
 export type Lease<T extends Task> = { readonly task: T; readonly fence: number };
 
+/** A leased task with which nothing has happened, and when its work is due again. */
+export type Postponement = { readonly lease: Lease<Task>; readonly dueAt: Date };
+
 /** The tasks that background work waits for: each kind of work has its own states. */
 export type DueWork = {
   /** Queued tasks that have waited for as long as one may. */
@@ -94,8 +97,7 @@ export interface TaskStore {
    * Stores `next` if the stored task is still in the state of `current` and its image in the same storage status (and,
    * with a lease, nobody else has claimed it since), in one transaction with all that the move entails: a failed task's
    * refund entry and credits, the slot of a task that is not active any more, and the idempotency key of a creation that
-   * was refused. `dueAt` is when the next background work is due, `undefined` when none is. `next` may be the task as it
-   * was: then only `dueAt` changes.
+   * was refused. `dueAt` is when the next background work is due, `undefined` when none is.
    */
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
 
@@ -104,6 +106,9 @@ export interface TaskStore {
    * still counts for what they write. Any other task, and an unknown id, is left as it is.
    */
   hasten(id: TaskId, now: Date): Promise<void>;
+
+  /** Gives leases back, all at once; one that somebody else has claimed since is theirs. */
+  postpone(postponements: readonly Postponement[]): Promise<void>;
 
   /** Forgets idempotency keys that were first used before `before`; if there are very many, the oldest of them. */
   forgetIdempotencyKeys(before: Date): Promise<void>;

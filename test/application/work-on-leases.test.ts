@@ -11,9 +11,9 @@ class Workbench {
   readonly begun: TaskId[] = [];
   private readonly ends = new Map<TaskId, () => void>();
 
-  readonly workOn = ({ task }: { readonly task: { readonly id: TaskId } }): Promise<void> => {
+  readonly workOn = ({ task }: { readonly task: { readonly id: TaskId } }): Promise<undefined> => {
     this.begun.push(task.id);
-    return new Promise((resolve) => this.ends.set(task.id, resolve));
+    return new Promise((resolve) => this.ends.set(task.id, () => resolve(undefined)));
   };
 
   async end(id: TaskId | undefined): Promise<void> {
@@ -54,6 +54,25 @@ describe("work on leased tasks", () => {
     await bench.end(slow);
     expect(await working).toBe(10);
     expect(new Set(bench.begun).size).toBe(10);
+  });
+
+  it("gives back what is to be looked at again, in few statements, and none of it late", async () => {
+    const given: number[] = [];
+    const again = new Date(world.clock.now().getTime() + 1_000);
+    const postpone = async (all: Parameters<World["tasks"]["postpone"]>[0]): Promise<void> => {
+      given.push(all.length);
+      await settled();
+      await world.tasks.postpone(all);
+    };
+    const tasks = Object.assign(Object.create(world.tasks), { postpone });
+    const looked = await workOnLeases({ ...world, tasks }, "settle", pace, async () => again);
+    expect(looked).toBe(10);
+    expect(given.reduce((sum, count) => sum + count)).toBe(10);
+    expect(given.length).toBeLessThanOrEqual(5);
+    await world.clock.advance(999);
+    expect(await work()).toBe(0);
+    await world.clock.advance(1);
+    expect(await world.tasks.claim("settle", world.clock.now(), again, 99)).toHaveLength(10);
   });
 
   it("begins nothing more once it is to stop, and ends what it has begun", async () => {

@@ -164,8 +164,9 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
       case "faults":
         fakeOf(step).faults[step.at].push(...step.faults);
         return;
-      case "outage":
-        for (const faults of fakes.flatMap((fake) => [fake.faults.creates, fake.faults.looks])) {
+      case "outage": {
+        const calls = fakes.flatMap((fake) => [fake.faults.creates, fake.faults.looks]);
+        for (const faults of calls) {
           faults.splice(0, faults.length, ...Array.from({ length: 5 }, () => FAULTS.cutBefore));
         }
         for (let n = 0; n < 5 * fakes.length; n += 1) {
@@ -173,7 +174,9 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
           await instance.settle();
           await instance.start();
         }
+        for (const faults of calls) faults.splice(0);
         return;
+      }
       case "pass":
         return clock.advance(step.milliseconds);
       default:

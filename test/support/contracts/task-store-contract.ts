@@ -685,6 +685,29 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
         expect(await tasks.claim("keep", noon, soon, 9)).toEqual([]);
       });
 
+      it("gives many leased tasks back at once, each with the time of its next work", async () => {
+        const many = [await submitted(1), await submitted(2), await submitted(3)];
+        const leases = await tasks.claim("settle", noon, soon, 9);
+        await tasks.postpone(leases.map((lease, n) => ({ lease, dueAt: secondsAfter(noon, n + 1) })));
+        expect(await tasks.claim("settle", secondsAfter(noon, 0.999), soon, 9)).toEqual([]);
+        const due = await tasks.claim("settle", secondsAfter(noon, 2), soon, 9);
+        expect(due.map(({ task, fence }) => [task.id, fence]).sort()).toEqual([
+          [leases[0]?.task.id, 2],
+          [leases[1]?.task.id, 2],
+        ]);
+        for (const task of many) expect(await tasks.find(task.id, owner)).toEqual(task);
+      });
+
+      it("does not take back what somebody else has claimed since, or what is not in that state any more", async () => {
+        const [one, other] = [await submitted(1), await submitted(2)];
+        const late = await tasks.claim("settle", noon, secondsAfter(noon, 1), 9);
+        const [theirs] = await tasks.claim("settle", secondsAfter(noon, 1), soon, 1);
+        const ended = theirs?.task.id === one.id ? other : one;
+        unwrap(await tasks.move(ended, failed(ended), undefined));
+        await tasks.postpone(late.map((lease) => ({ lease, dueAt: noon })));
+        expect(await tasks.claim("settle", secondsAfter(noon, 2), soon, 9)).toEqual([]);
+      });
+
       it("lets who holds no lease move a task from the state that it is in", async () => {
         const task = await reserved();
         await tasks.claim("sweep", noon, soon, 1);

@@ -1,6 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
-import type { DueWork, Lease, QueueLimits, StaleTask, TaskStore } from "../../../application/ports/task-store.js";
+import type {
+  DueWork,
+  Lease,
+  Postponement,
+  QueueLimits,
+  StaleTask,
+  TaskStore,
+} from "../../../application/ports/task-store.js";
 import type { AccountId, Standing } from "../../../domain/account.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import { credits } from "../../../domain/credits.js";
@@ -165,6 +172,13 @@ export class MemoryTaskStore implements TaskStore {
     const stored = this.database.tasks.get(id);
     if (stored?.task.state !== "submitted" || stored.dueAt === undefined || stored.dueAt <= now) return;
     stored.dueAt = now;
+  }
+
+  async postpone(postponements: readonly Postponement[]): Promise<void> {
+    for (const { lease, dueAt } of postponements) {
+      const stored = this.database.tasks.get(lease.task.id);
+      if (stored?.fence === lease.fence && stored.task.state === lease.task.state) stored.dueAt = dueAt;
+    }
   }
 
   async forgetIdempotencyKeys(before: Date): Promise<void> {
