@@ -23,7 +23,7 @@ export type SignedRemoteNotices = RemoteNotices & { readonly keyFaults: Fault[] 
 /** The real adapters of a provider and of its notices, over HTTP to its fake. */
 export const startSkyboxNotices = async (clock: Clock) => {
   const noticeAddress = new NoticeAddress(PUBLIC_URL, "skybox", SKYBOX_KEY);
-  const remote = await startSkybox({ clock, noticeAddress });
+  const remote = await startSkybox({ clock, noticeAddress, atOnceMax: 2 });
   return { ...remote, notices: new SkyboxNotices(noticeAddress) };
 };
 
