@@ -1,4 +1,3 @@
-import "reflect-metadata";
 import { parseArgs } from "node:util";
 import { err, type Result } from "neverthrow";
 import { accountCreate } from "./commands/account.js";

@@ -1,3 +1,4 @@
+import "reflect-metadata";
 import { Container } from "inversify";
 import type { Config } from "./config.js";
 import type { Token } from "./provide.js";

@@ -1,4 +1,3 @@
-import "reflect-metadata";
 import sharp from "sharp";
 import { afterEach, describe, expect, it } from "vitest";
 import { readConfig } from "../../bootstrap/config.js";
