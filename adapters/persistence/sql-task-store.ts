@@ -55,7 +55,7 @@ export class SqlTaskStore implements TaskStore {
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
-    decide: (standing: Standing, turn: number | undefined) => Result<OpenedTask, Refusal>,
+    decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
     limits?: QueueLimits,
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>> {
     return this.database.transaction<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>(async (sql) => {

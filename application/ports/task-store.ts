@@ -56,7 +56,7 @@ export interface TaskStore {
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
-    decide: (standing: Standing, turn: number | undefined) => Result<OpenedTask, Refusal>,
+    decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
     queue?: QueueLimits,
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>>;
 

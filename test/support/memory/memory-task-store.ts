@@ -45,7 +45,7 @@ export class MemoryTaskStore implements TaskStore {
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
-    decide: (standing: Standing, turn: number | undefined) => Result<OpenedTask, Refusal>,
+    decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
     limits?: QueueLimits,
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>> {
     const { tasks, ledger } = this.database;
