@@ -2,14 +2,11 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Container } from "inversify";
 import { destination } from "pino";
-import { SharpImaging } from "../adapters/imaging/sharp-imaging.js";
 import { MemoryRateLimits } from "../adapters/memory/memory-rate-limits.js";
 import { createLogger } from "../adapters/observability/logger.js";
 import { Metrics } from "../adapters/observability/metrics.js";
 import { ProviderCircuits } from "../adapters/observability/provider-circuits.js";
 import { OperationalReporter } from "../adapters/observability/reporter.js";
-import { ManualPayments } from "../adapters/payments/manual-payments.js";
-import { StripePayments } from "../adapters/payments/stripe-payments.js";
 import { openDatabase } from "../adapters/persistence/database.js";
 import { openPostgresDatabase } from "../adapters/persistence/postgres-database.js";
 import { PostgresRateLimits } from "../adapters/persistence/postgres-rate-limits.js";
@@ -29,7 +26,6 @@ export const provideAdapters = (container: Container): void => {
   provide(container, T.clock, [], () => new SystemClock());
   provide(container, T.ids, [], () => new RandomIds());
   provide(container, T.secrets, [], () => new NodeSecrets());
-  provide(container, T.imaging, [], () => new SharpImaging());
   provide(container, T.signals, [], () => new InProcessTaskSignals());
 
   provide(container, T.logger, [T.config], ({ logLevel }) => createLogger(logLevel, destination(2)));
@@ -56,9 +52,6 @@ export const provideAdapters = (container: Container): void => {
   provide(container, T.tasks, [T.database], (database) => new SqlTaskStore(database));
   provide(container, T.accounts, [T.database], (database) => new SqlAccountStore(database));
   provide(container, T.sessions, [T.database], (database) => new SqlSessionStore(database));
-  provide(container, T.payments, [T.config], ({ stripe, publicUrl }) =>
-    stripe === undefined ? new ManualPayments() : new StripePayments(stripe, publicUrl),
-  );
 
   // Several instances count together; the one instance of a SQLite file counts by itself.
   provide(container, T.rateLimits, [T.database, T.clock], (database, clock) =>

@@ -1,5 +1,7 @@
 import type { Container } from "inversify";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../adapters/mcp/mcp-configuration.js";
+import { ManualPayments } from "../adapters/payments/manual-payments.js";
+import { StripePayments } from "../adapters/payments/stripe-payments.js";
 import { BUNDLED_FILES_FOLDER } from "../adapters/web/static-files.js";
 import { webPages } from "../adapters/web/web-pages.js";
 import { buyCredits } from "../application/buy-credits.js";
@@ -22,7 +24,10 @@ import { uploadImages } from "../application/upload-images.js";
 import { provide } from "./provide.js";
 import { T } from "./tokens.js";
 
-export const providePages = (container: Container): void =>
+export const providePages = (container: Container): void => {
+  provide(container, T.payments, [T.config], ({ stripe, publicUrl }) =>
+    stripe === undefined ? new ManualPayments() : new StripePayments(stripe, publicUrl),
+  );
   provide(
     container,
     T.pages,
@@ -93,3 +98,4 @@ export const providePages = (container: Container): void =>
       );
     },
   );
+};

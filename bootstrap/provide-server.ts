@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Container } from "inversify";
 import type { Logger } from "pino";
 import { HttpServer } from "../adapters/http/http-server.js";
+import { SharpImaging } from "../adapters/imaging/sharp-imaging.js";
 import { RequestObserver } from "../adapters/observability/request-observer.js";
 import type { Database } from "../adapters/persistence/database.js";
 import { LocalProvider } from "../adapters/provider/local/local-provider.js";
@@ -19,6 +20,7 @@ import { provide } from "./provide.js";
 import { T } from "./tokens.js";
 
 export const provideServer = (container: Container): void => {
+  provide(container, T.imaging, [], () => new SharpImaging());
   provide(
     container,
     T.schedule,

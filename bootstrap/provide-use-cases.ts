@@ -15,7 +15,7 @@ import { submissionDeadlineMilliseconds } from "./submission-deadline.js";
 import { T } from "./tokens.js";
 
 /** With answers that take a second, about as many looks a second as providers allow. */
-const LOOKS_AT_ONCE = 32;
+const LOOKS_AT_ONCE = 64;
 
 /** Keeping an image (a download, an encoding, a put) takes longer than a look or a search. */
 const KEEP_LEASES = 3;

@@ -12,6 +12,7 @@ export const serve: Command = {
   options: {},
   required: [],
   run: async (service, values) => {
+    await service.loadServer();
     const config = await service.get(T.config);
     const logger = await service.get(T.logger);
     const server = await service.get(T.httpServer);

@@ -112,6 +112,7 @@ describe("the service with PROVIDER=skybox,fal", () => {
   const opened = async (environment: NodeJS.ProcessEnv) => {
     const config = readConfig({ ...environment, DATA_DIR: await scratchFolder(), LOG_LEVEL: "silent" });
     const service = createService(config._unsafeUnwrap());
+    await service.loadServer();
     const provider = await service.get(T.provider);
     ends.push(() => service.close());
     return provider;
