@@ -24,8 +24,10 @@ export const writeReply = async (request: Request, response: Response, reply: Re
   if (body === undefined) response.send(undefined, closes);
   else if (request.method === "HEAD" || reply.status === 304 || sizeOf(body) === 0) {
     response.header("content-length", String(sizeOf(body))).send(undefined, closes); // of what a GET would have got
-  } else if (typeof body === "string") response.send(body, closes);
-  else if (body instanceof Uint8Array) response.send(Buffer.from(body.buffer, body.byteOffset, body.length), closes);
+  } else if (typeof body === "string") {
+    // As bytes: on Node.js 24 uWebSockets writes a string that has no character beyond U+00FF as Latin-1.
+    response.send(Buffer.from(body), closes);
+  } else if (body instanceof Uint8Array) response.send(Buffer.from(body.buffer, body.byteOffset, body.length), closes);
   else await stream(response, body);
 };
 
