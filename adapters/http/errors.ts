@@ -73,7 +73,8 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
   upstream_error: () => ({
     status: 502,
     code: "upstream_error",
-    message: "The generation provider did not accept the task. The credits were refunded; try again in a moment.",
+    message:
+      "The generation provider did not accept the task, and no credits are charged for it: try again in a moment.",
   }),
   storage_unavailable: ({ reason }) => ({
     status: 500,

@@ -73,7 +73,7 @@ const failures = {
   },
   502: {
     schema: errorSchema("UpstreamError", ["upstream_error"]),
-    description: "The generation provider did not accept the task; the credits were refunded.",
+    description: "The generation provider did not accept the task; no credits are charged for it.",
   },
 } as const satisfies Record<number, Failure>;
 
