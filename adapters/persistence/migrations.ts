@@ -274,6 +274,16 @@ const steps: readonly Step[] = [
       ],
     },
   },
+  {
+    name: "005-long-ledger",
+    up: {
+      sqlite: [], // its integers are long enough
+      postgresql: [
+        `alter table "ledger_entry" alter column "id" type bigint`,
+        `alter sequence "ledger_entry_id_seq" as bigint`,
+      ],
+    },
+  },
 ];
 
 /** A list of classes, so that nothing is looked up by file name and the same steps run from sources and from a build. */

@@ -142,7 +142,7 @@ export const LedgerEntryTable = defineEntity({
     { name: "ledger_entry_order_unique", properties: ["orderId", "kind"] },
   ],
   properties: {
-    id: p.integer().primary().autoincrement(),
+    id: p.bigint("number").primary().autoincrement(),
     accountId,
     kind: p.string().length(16),
     credits: p.integer(),

@@ -51,6 +51,7 @@ describe("the PostgreSQL database", () => {
       { name: "002-shared-rate-limits" },
       { name: "003-web" },
       { name: "004-queue" },
+      { name: "005-long-ledger" },
     ]);
     await opened.close();
   });
