@@ -18,24 +18,44 @@ export type SubmissionPorts = {
   readonly reporter: Reporter;
 };
 
+/** How long a client waits for the look for a task whose submission had an unclear end. */
+const SEARCH_MILLISECONDS = 5_000;
+
 /**
- * Sends a task to the provider and records how that ended; refused or unclear, it is refunded. To be called once, by
- * whoever made the task `reserved`, and with no transaction open: the provider may take seconds, and the process may die
- * meanwhile.
+ * Sends a task to the provider and records how that ended. After an unclear end the provider is asked once for a task
+ * with our mark, and what it finds counts as its answer; else, as after a refusal, the task is refunded. To be called
+ * once, by whoever made the task `reserved`, and with no transaction open: the provider may take seconds, and the process
+ * may die meanwhile.
  */
 export const submitTask = async (ports: SubmissionPorts, task: ReservedTask): Promise<Result<Task, UpstreamError>> => {
   const { tasks, provider, clock, signals, reporter } = ports;
   const submission = await provider.submit({ taskId: task.id, request: task.request });
-  if (submission.isErr()) return failAndRefund(ports, task, submission.error);
+  const accepted = submission.isErr() ? await recover(ports, task, submission.error) : submission;
+  if (accepted.isErr()) return failAndRefund(ports, task, accepted.error);
 
+  const upstreamTaskId = accepted.value;
   const submittedAt = clock.now();
-  const submitted = legal(submit(task, submission.value, submittedAt));
-  const firstLook = new Date(submittedAt.getTime() + provider.nextLookMilliseconds(submission.value, 0));
+  const submitted = legal(submit(task, upstreamTaskId, submittedAt));
+  const firstLook = new Date(submittedAt.getTime() + provider.nextLookMilliseconds(upstreamTaskId, 0));
   const recorded = await tasks.move(task, submitted, firstLook);
-  if (recorded.isErr()) return afterTheSweep(ports, task, `accepted as ${submission.value}`);
-  reporter.report({ kind: "task_submitted", taskId: task.id, upstreamTaskId: submission.value });
+  if (recorded.isErr()) return afterTheSweep(ports, task, `accepted as ${upstreamTaskId}`);
+  const kind = submission.isOk() ? "task_submitted" : "submission_recovered";
+  reporter.report({ kind, taskId: task.id, upstreamTaskId });
   signals.announce(submitted);
   return ok(submitted);
+};
+
+/** After an unclear end: what was started nevertheless, if the provider can tell in time. */
+const recover = async (
+  { provider, clock }: SubmissionPorts,
+  task: ReservedTask,
+  failure: SubmissionFailure,
+): Promise<Result<string, SubmissionFailure>> => {
+  if (failure.kind === "refused") return err(failure);
+  const ended = new AbortController();
+  const found = await Promise.race([provider.search(task.id), clock.sleep(SEARCH_MILLISECONDS, ended.signal)]);
+  ended.abort();
+  return found?.isOk() && found.value !== undefined ? ok(found.value) : err(failure);
 };
 
 const reasonOf: Record<SubmissionFailure["kind"], FailureReason> = {

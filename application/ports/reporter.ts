@@ -11,7 +11,7 @@ export type OperationalEvent =
   | { readonly kind: "task_failed"; readonly taskId: TaskId; readonly reason: FailureReason; readonly detail: string }
   /** An upstream task may be running for which nobody waits and nobody pays. */
   | { readonly kind: "possible_orphan"; readonly taskId: TaskId; readonly detail: string }
-  /** The sweep found the upstream task of a submission whose answer had been lost. */
+  /** The upstream task of a submission whose answer had been lost was found by our mark. */
   | { readonly kind: "submission_recovered"; readonly taskId: TaskId; readonly upstreamTaskId: string }
   | { readonly kind: "provider_unavailable"; readonly taskId: TaskId; readonly detail: string }
   | { readonly kind: "image_status"; readonly taskId: TaskId; readonly status: StorageStatus; readonly detail: string }

@@ -85,7 +85,7 @@ describe("a creation", () => {
     "that the provider ends with %s is refunded at once, and its task is failed as %s",
     async (submit, reason, orphans) => {
       const world = aWorld();
-      world.provider.play({ submit });
+      world.provider.play({ submit, search: "nothing" });
       const owner = await anOwner(world, 100);
 
       const refused = await world.createPanorama(owner, lake);
@@ -97,6 +97,34 @@ describe("a creation", () => {
       expect(world.reporter.of("possible_orphan")).toHaveLength(orphans);
     },
   );
+
+  it("that ended unclearly goes on if the provider finds what it has started by our mark", async () => {
+    const world = aWorld();
+    world.provider.play({ submit: "unknown_but_started", search: "found_if_started" });
+    const owner = await anOwner(world, 100);
+    const { task } = (await world.createPanorama(owner, lake))._unsafeUnwrap();
+    expect(task).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
+    expect(await world.accounts.credits(owner)).toBe(96);
+    expect(world.provider.started).toBe(1);
+    expect(world.reporter.events.map(({ kind }) => kind)).toEqual(["submission_recovered"]);
+  });
+
+  it("that ended unclearly is not held up for longer than five seconds by a search", async () => {
+    const world = aWorld();
+    world.provider.play({ submit: "unknown_but_started", search: "found_if_started" });
+    const owner = await anOwner(world, 100);
+    const found = world.provider.hold("search");
+    const creation = world.createPanorama(owner, lake);
+    await world.clock.advance(4_999);
+    expect(await world.accounts.credits(owner)).toBe(96);
+    await world.clock.advance(1);
+    expect((await creation)._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
+    expect(await world.accounts.credits(owner)).toBe(100);
+    found();
+    await world.clock.advance(1);
+    expect(await world.tasks.list(owner, 10, undefined)).toMatchObject([{ state: "failed" }]);
+    expect(world.clock.sleeping).toBe(0);
+  });
 
   it("is never sent to the provider while a transaction is open: others go on meanwhile", async () => {
     const world = aWorld();
@@ -262,7 +290,7 @@ describe("an idempotency key", () => {
     "stays free after 502 (%s), also for another request",
     async (submit) => {
       const world = aWorld();
-      world.provider.play({ submit });
+      world.provider.play({ submit, search: "nothing" });
       const { owner, created } = await firstCreation(world);
       expect(created._unsafeUnwrapErr().kind).toBe("upstream_error");
       world.provider.play({ submit: "accept" });
