@@ -23,7 +23,7 @@ import type { NoticeAddress } from "../notice-address.js";
 import { ownImage } from "../own-image.js";
 import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
-import type { ProviderLimits } from "../provider-limits.js";
+import type { ProviderSettings } from "../provider-settings.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { seedOf } from "../seed-of.js";
 import { type CheckFailure, checkedJson, misconfigured } from "../start-check.js";
@@ -42,19 +42,13 @@ const SIZES: Record<Resolution, PixelSize> = {
 };
 const CANCEL_AFTER_SECONDS_MIN = 5;
 const SEARCHED_PAGES_MAX = 5;
+const CUSTOMS = { callsPerSecond: 40, pauseSeconds: 30 };
 
-const CALLS_PER_SECOND = 40;
-
-export type ReplicateSettings = ProviderLimits & {
-  readonly apiKey: string;
-  readonly baseUrl: string;
-  readonly submitTimeoutMilliseconds: number;
+export type ReplicateSettings = ProviderSettings & {
   /** After this time the provider ends a prediction by itself, so that one nobody waits for costs no more. */
   readonly generationDeadlineMilliseconds: number;
   /** `owner/name`, or `owner/name:version`. */
   readonly model: string;
-  /** Where the provider sends its notices; absent where it cannot reach this service. */
-  readonly noticeAddress?: NoticeAddress | undefined;
 };
 
 const createdSchema = z.object({ id: z.string().min(1) });
@@ -94,22 +88,13 @@ export class ReplicateProvider implements GenerationProvider {
     warn: (message: string) => void,
     onCircuitChange: (state: CircuitState) => void,
   ) {
-    const { apiKey, baseUrl, submitTimeoutMilliseconds, generationDeadlineMilliseconds } = settings;
     this.atOnceMax = settings.atOnceMax;
     this.model = settings.model;
     this.noticeAddress = settings.noticeAddress;
-    this.cancelAfterSeconds = Math.max(CANCEL_AFTER_SECONDS_MIN, Math.ceil(generationDeadlineMilliseconds / 1000));
-    const authorization = { authorization: `Bearer ${apiKey}` };
-    const { pollMilliseconds, callsPerSecond = CALLS_PER_SECOND } = settings;
-    const access = {
-      baseUrl,
-      authorization,
-      submitTimeoutMilliseconds,
-      pollMilliseconds,
-      callsPerSecond,
-      pauseSeconds: 30,
-    };
-    this.api = new ProviderApi(http, clock, access, onCircuitChange);
+    const deadlineSeconds = Math.ceil(settings.generationDeadlineMilliseconds / 1000);
+    this.cancelAfterSeconds = Math.max(CANCEL_AFTER_SECONDS_MIN, deadlineSeconds);
+    const authorization = { authorization: `Bearer ${settings.apiKey}` };
+    this.api = new ProviderApi(http, clock, settings, { ...CUSTOMS, authorization }, onCircuitChange);
     this.publicFetch = publicFetch;
     this.storage = storage;
     this.doubts = new Doubts(clock);

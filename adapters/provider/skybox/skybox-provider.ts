@@ -23,7 +23,7 @@ import type { NoticeAddress } from "../notice-address.js";
 import { ownImage } from "../own-image.js";
 import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
-import type { ProviderLimits } from "../provider-limits.js";
+import type { ProviderSettings } from "../provider-settings.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { seedOf } from "../seed-of.js";
 import { type CheckFailure, checkedJson, misconfigured, unchecked } from "../start-check.js";
@@ -42,19 +42,13 @@ const NEUTRAL_PROMPT = "a photorealistic panorama of the place in the picture";
 const INIT_STRENGTH = 0.5;
 const SEARCHED_PAGES_MAX = 5;
 const PAGE_SIZE = 100;
-
-const CALLS_PER_SECOND = 10;
+const CUSTOMS = { callsPerSecond: 10, pauseSeconds: 10 };
 /** Of the Standard plan; Business has 2. */
 const AT_ONCE_MAX = 1;
 
-export type SkyboxSettings = ProviderLimits & {
-  readonly apiKey: string;
-  readonly baseUrl: string;
-  readonly submitTimeoutMilliseconds: number;
+export type SkyboxSettings = ProviderSettings & {
   /** Selects the model as well. */
   readonly styleId: number;
-  /** Where the provider sends its notices; absent where it cannot reach this service. */
-  readonly noticeAddress?: NoticeAddress | undefined;
 };
 
 const idSchema = z.union([z.number(), z.string().min(1)]).transform(String);
@@ -104,21 +98,11 @@ export class SkyboxProvider implements GenerationProvider {
     warn: (message: string) => void,
     onCircuitChange: (state: CircuitState) => void,
   ) {
-    const { apiKey, baseUrl, submitTimeoutMilliseconds } = settings;
     this.atOnceMax = settings.atOnceMax ?? AT_ONCE_MAX;
     this.styleId = settings.styleId;
     this.noticeAddress = settings.noticeAddress;
-    const authorization = { "x-api-key": apiKey };
-    const { pollMilliseconds, callsPerSecond = CALLS_PER_SECOND } = settings;
-    const access = {
-      baseUrl,
-      authorization,
-      submitTimeoutMilliseconds,
-      pollMilliseconds,
-      callsPerSecond,
-      pauseSeconds: 10,
-    };
-    this.api = new ProviderApi(http, clock, access, onCircuitChange);
+    const authorization = { "x-api-key": settings.apiKey };
+    this.api = new ProviderApi(http, clock, settings, { ...CUSTOMS, authorization }, onCircuitChange);
     this.publicFetch = publicFetch;
     this.storage = storage;
     this.doubts = new Doubts(clock);
