@@ -20,11 +20,11 @@ import { Doubts } from "../doubts.js";
 import { downloadResult } from "../download-result.js";
 import { failureInOurWords } from "../failure-in-our-words.js";
 import type { NoticeAddress } from "../notice-address.js";
-import { ownImage } from "../own-image.js";
 import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
 import type { ProviderSettings } from "../provider-settings.js";
 import type { PublicFetch } from "../public-fetch.js";
+import { referenceInput } from "../reference-input.js";
 import { seedOf } from "../seed-of.js";
 import { type CheckFailure, checkedJson, misconfigured } from "../start-check.js";
 import { succeededWith } from "../succeeded-with.js";
@@ -188,15 +188,8 @@ export class ReplicateProvider implements GenerationProvider {
     };
     const [url] = request.imageUrls;
     if (url === undefined) return ok(input);
-    return (await this.imageInput(url)).map((image) => ({ ...input, image }));
-  }
-
-  private async imageInput(url: string): Promise<Result<string, string>> {
-    const own = await ownImage(this.storage, url);
-    if (own.isErr()) return err(own.error);
-    if (own.value === undefined) return ok(url);
-    // The result has the shape of the picture that is given.
-    return (await panoramaCanvas(own.value)).map((canvas) => `data:image/jpeg;base64,${canvas.toString("base64")}`);
+    const image = await referenceInput(this.storage, url, canvasAsDataUri);
+    return image.map((given) => ({ ...input, image: given }));
   }
 
   private progressOf({ status, output, error, data_removed }: z.infer<typeof predictionSchema>): Progress {
@@ -220,3 +213,7 @@ export class ReplicateProvider implements GenerationProvider {
     }
   }
 }
+
+/** On a canvas, because the result has the shape of the picture that is given. */
+const canvasAsDataUri = async (bytes: Uint8Array): Promise<Result<string, string>> =>
+  (await panoramaCanvas(bytes)).map((canvas) => `data:image/jpeg;base64,${canvas.toString("base64")}`);

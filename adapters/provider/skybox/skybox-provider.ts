@@ -20,11 +20,11 @@ import { Doubts } from "../doubts.js";
 import { downloadResult } from "../download-result.js";
 import { failureInOurWords } from "../failure-in-our-words.js";
 import type { NoticeAddress } from "../notice-address.js";
-import { ownImage } from "../own-image.js";
 import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
 import type { ProviderSettings } from "../provider-settings.js";
 import type { PublicFetch } from "../public-fetch.js";
+import { referenceInput } from "../reference-input.js";
 import { seedOf } from "../seed-of.js";
 import { type CheckFailure, checkedJson, misconfigured, unchecked } from "../start-check.js";
 import { succeededWith } from "../succeeded-with.js";
@@ -194,15 +194,8 @@ export class SkyboxProvider implements GenerationProvider {
     };
     const [url] = request.imageUrls;
     if (url === undefined) return ok(input);
-    const image = await this.initImage(url);
+    const image = await referenceInput(this.storage, url, base64Canvas);
     return image.map((init_image) => ({ ...input, init_image, init_strength: INIT_STRENGTH }));
-  }
-
-  private async initImage(url: string): Promise<Result<string, string>> {
-    const own = await ownImage(this.storage, url);
-    if (own.isErr()) return err(own.error);
-    if (own.value === undefined) return ok(url);
-    return (await panoramaCanvas(own.value)).map((canvas) => canvas.toString("base64"));
   }
 
   private progressOf(id: string, { status, file_url, error_message }: z.infer<typeof generationSchema>): Progress {
@@ -224,6 +217,9 @@ export class SkyboxProvider implements GenerationProvider {
     }
   }
 }
+
+const base64Canvas = async (bytes: Uint8Array): Promise<Result<string, string>> =>
+  (await panoramaCanvas(bytes)).map((canvas) => canvas.toString("base64"));
 
 const refused = (reason: string): SubmissionFailure => ({ kind: "refused", reason });
 const unclear = (reason: string): SubmissionFailure => ({ kind: "unknown", reason });
