@@ -8,7 +8,7 @@ import type { ProviderSettings } from "./provider-settings.js";
 import type { Answer, Call, CallFailure, UpstreamHttp } from "./upstream-http.js";
 
 /** What is usual with the provider. */
-export type ProviderCustoms = {
+type ProviderCustoms = {
   /** The header that carries the key. */
   readonly authorization: Readonly<Record<string, string>>;
   /** Where the operator has set no other. */

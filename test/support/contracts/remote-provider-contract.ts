@@ -350,13 +350,13 @@ export const remoteProviderContract = (
 
     it("does not wait for ever for the answer to a look", async () => {
       const id = await submitted();
-      const asked = hastyTimeouts();
+      const timeouts = timeoutsByHand();
       remote.fake.faults.looks.push(FAULTS.silenceAfter);
-      expect((await remote.provider.look(id))._unsafeUnwrapErr()).toEqual({
-        kind: "provider_unavailable",
-        reason: "TimeoutError",
-      });
-      expect(asked).toEqual([10_000]);
+      const looking = remote.provider.look(id);
+      await expect.poll(asked, { interval: 5 }).toBe(2);
+      timeouts.expire();
+      expect((await looking)._unsafeUnwrapErr()).toEqual({ kind: "provider_unavailable", reason: "TimeoutError" });
+      expect(timeouts.asked).toEqual([10_000]);
     });
 
     if (customs.searchable) {
@@ -371,8 +371,13 @@ export const remoteProviderContract = (
         expect((await found)._unsafeUnwrap()).toBe(remote.fake.tasks[0]?.id);
       });
 
-      it("does not search for ever", async () => {
-        remote.fake.faults.lists.push(...Array.from({ length: 10 }, () => FAULTS.failsBefore));
+      it.each<[string, Fault]>([
+        ["status 500", FAULTS.failsBefore],
+        ["cut connections", FAULTS.cutBefore],
+        ["pages instead of JSON", FAULTS.html],
+        ["something that is no list", FAULTS.noId],
+      ])("does not search for ever where there is nothing but %s", async (_, fault) => {
+        remote.fake.faults.lists.push(...Array.from({ length: 3 }, () => fault));
         const found = remote.provider.search(taskId(7));
         await windUntil(clock, found);
         expect((await found)._unsafeUnwrapErr().kind).toBe("provider_unavailable");
@@ -414,10 +419,13 @@ export const remoteProviderContract = (
       ])("%s is given up, and may be tried again", async (_, fault) => {
         const { id, url } = await succeeded();
         remote.fake.faults.images.push(fault);
-        const asked = hastyTimeouts();
-        const failure = (await remote.provider.download(url, id))._unsafeUnwrapErr();
-        expect(failure.kind).toBe("provider_unavailable");
-        expect(asked).toEqual([60_000]);
+        const timeouts = timeoutsByHand();
+        const before = asked();
+        const downloading = remote.provider.download(url, id);
+        await expect.poll(asked, { interval: 5 }).toBe(before + 1);
+        timeouts.expire();
+        expect((await downloading)._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+        expect(timeouts.asked).toEqual([60_000]);
         vi.restoreAllMocks();
         expect((await remote.provider.download(url, id)).isOk()).toBe(true);
       });
@@ -463,17 +471,6 @@ export const remoteProviderContract = (
       expect(image?.headers).not.toHaveProperty("x-api-key");
     });
   });
-};
-
-/** Time-outs come after a twentieth of a second; gives how many milliseconds were asked for. */
-const hastyTimeouts = (): number[] => {
-  const asked: number[] = [];
-  const timeout = AbortSignal.timeout.bind(AbortSignal);
-  vi.spyOn(AbortSignal, "timeout").mockImplementation((milliseconds) => {
-    asked.push(milliseconds);
-    return timeout(50);
-  });
-  return asked;
 };
 
 /** Time-outs come when the test says so; `asked`: how many milliseconds they were to take. */
