@@ -95,6 +95,23 @@ it("believes a server's error instead of a result only when it stays for 60 seco
   expect((await looked(id)).state).toBe("succeeded");
 });
 
+it("tells the operator an empty purse from a bad key", async () => {
+  const refusal = async (detail: string) => {
+    fal.fake.faults.creates.push(refuses(403, {}, { detail }));
+    const request = aCreationRequest({ image_urls: [PICTURE] });
+    return (await fal.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr().reason;
+  };
+  expect(await refusal("User is locked. Reason: Exhausted balance. Top up your balance.")).toBe(
+    "status 403: no credit or quota is left with the provider",
+  );
+  expect(await refusal("User is locked. Reason: TOP_UP.")).toBe(
+    "status 403: no credit or quota is left with the provider",
+  );
+  expect(await refusal("User is locked. Reason: Admin lock.")).toBe(
+    "status 403: the provider does not allow this to the API key",
+  );
+});
+
 describe("what a model of fal can make", () => {
   const hunyuan = { id: "fal-ai/hunyuan_world" } as const;
   const flux = { id: "fal-ai/flux-lora", loraUrl: "https://weights.example/360.safetensors" } as const;
