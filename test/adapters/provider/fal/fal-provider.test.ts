@@ -12,9 +12,14 @@ remoteProviderContract(startFal, { callsPerSecond: 20, atOnceMax: 2, pauseSecond
 let clock: HandClock;
 let fal: Awaited<ReturnType<typeof startFal>>;
 
+/** Nothing in these tests is unknown to the adapter. */
+const isSurprised = (warning: string): never => {
+  throw new Error(warning);
+};
+
 beforeEach(async () => {
   clock = new HandClock();
-  fal = await startFal({ clock });
+  fal = await startFal({ clock, warn: isSurprised });
 });
 
 afterEach(() => fal.close());

@@ -17,9 +17,14 @@ remoteProviderContract(startReplicate, {
 let clock: HandClock;
 let replicate: Awaited<ReturnType<typeof startReplicate>>;
 
+/** Nothing in these tests is unknown to the adapter. */
+const isSurprised = (warning: string): never => {
+  throw new Error(warning);
+};
+
 beforeEach(async () => {
   clock = new HandClock();
-  replicate = await startReplicate({ clock });
+  replicate = await startReplicate({ clock, warn: isSurprised });
 });
 
 afterEach(() => replicate.close());
