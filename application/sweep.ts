@@ -18,7 +18,8 @@ type Ports = {
 
 /**
  * Resolves every reserved task whose submission has no recorded answer after its deadline, gives up what has waited in
- * the queue for too long, and forgets old idempotency keys. Resolves to the number of tasks. The deadline of a generation is kept by settling, which looks once more before it gives up.
+ * the queue for too long, and forgets old idempotency keys. Resolves to the number of tasks. The deadline of a generation
+ * is kept by settling, which looks once more before it gives up.
  */
 export const sweep =
   (ports: Ports, pace: WorkPace) =>

@@ -28,7 +28,7 @@ const providerNames = z
     ),
   );
 
-/** The environment variables of the README's table, and nothing else. */
+/** The environment variables of the README, and nothing else. */
 const environmentSchema = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
   PORT: port.default(8080),

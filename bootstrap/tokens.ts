@@ -82,4 +82,4 @@ export const T = {
   httpServer: token<HttpServer>("HttpServer"),
 } as const;
 
-export type WorkName = "start" | "settle" | "keep" | "sweep" | "clean";
+type WorkName = "start" | "settle" | "keep" | "sweep" | "clean";

@@ -4,17 +4,14 @@ import type { ProviderUnavailable, Readiness, SubmissionFailure } from "../../ap
 import { CallPace } from "./call-pace.js";
 import { Circuit, type CircuitState } from "./circuit.js";
 import { nextLookMilliseconds, POLL_MILLISECONDS } from "./poll-plan.js";
+import type { ProviderSettings } from "./provider-settings.js";
 import type { Answer, Call, CallFailure, UpstreamHttp } from "./upstream-http.js";
 
-export type ProviderAccess = {
-  /** Without a slash at its end. */
-  readonly baseUrl: string;
+/** What is usual with the provider. */
+type ProviderCustoms = {
   /** The header that carries the key. */
   readonly authorization: Readonly<Record<string, string>>;
-  /** For one creation as a whole, waiting for its turn and reading what is to be sent included. */
-  readonly submitTimeoutMilliseconds: number;
-  /** Shortest time between two looks at one generation, where the operator has set one. */
-  readonly pollMilliseconds: number | undefined;
+  /** Where the operator has set no other. */
   readonly callsPerSecond: number;
   /** How long to leave the provider alone after a 429 that does not say it. */
   readonly pauseSeconds: number;
@@ -38,21 +35,24 @@ const DOWN = "the provider does not answer; no call is sent to it for a while";
 export class ProviderApi {
   private readonly http: UpstreamHttp;
   private readonly clock: Clock;
-  private readonly access: ProviderAccess;
+  private readonly settings: ProviderSettings;
+  private readonly customs: ProviderCustoms;
   private readonly circuit: Circuit;
   private readonly pace: CallPace;
 
   constructor(
     http: UpstreamHttp,
     clock: Clock,
-    access: ProviderAccess,
+    settings: ProviderSettings,
+    customs: ProviderCustoms,
     onCircuitChange: (state: CircuitState) => void,
   ) {
     this.http = http;
     this.clock = clock;
-    this.access = access;
+    this.settings = settings;
+    this.customs = customs;
     this.circuit = new Circuit(onCircuitChange);
-    this.pace = new CallPace(clock, access.callsPerSecond);
+    this.pace = new CallPace(clock, settings.callsPerSecond ?? customs.callsPerSecond);
   }
 
   readiness(): Readiness {
@@ -60,7 +60,7 @@ export class ProviderApi {
   }
 
   nextLookMilliseconds(sinceSubmissionMilliseconds: number): number {
-    const { pollMilliseconds: shortestMilliseconds = POLL_MILLISECONDS } = this.access;
+    const { pollMilliseconds: shortestMilliseconds = POLL_MILLISECONDS } = this.settings;
     const { silentMilliseconds } = this;
     return nextLookMilliseconds({ shortestMilliseconds, sinceSubmissionMilliseconds, silentMilliseconds }, Math.random);
   }
@@ -75,7 +75,7 @@ export class ProviderApi {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Result<Answer, SubmissionFailure>> {
     if (this.circuit.readiness() === "down") return err({ kind: "refused", reason: DOWN });
-    const { submitTimeoutMilliseconds } = this.access;
+    const { submitTimeoutMilliseconds } = this.settings;
     const signal = AbortSignal.timeout(submitTimeoutMilliseconds);
     // Half of the time is for the call itself: one that is sent too late ends without an answer.
     const sentBy = this.clock.now().getTime() + submitTimeoutMilliseconds / 2;
@@ -120,7 +120,8 @@ export class ProviderApi {
 
   /** The path behind the base URL, if the URL is one of this interface: the key goes nowhere else. */
   pathOf(url: string): string | undefined {
-    return url.startsWith(`${this.access.baseUrl}/`) ? url.slice(this.access.baseUrl.length) : undefined;
+    const { baseUrl } = this.settings;
+    return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
   }
 
   /** For so long no read would be sent. */
@@ -129,8 +130,8 @@ export class ProviderApi {
   }
 
   private async send({ path, headers, ...call }: CallToPath): Promise<Result<Answer, CallFailure>> {
-    const { baseUrl, authorization } = this.access;
-    const whole = { ...call, url: baseUrl + path, headers: { ...authorization, ...headers } };
+    const url = this.settings.baseUrl + path;
+    const whole = { ...call, url, headers: { ...this.customs.authorization, ...headers } };
     const called = await this.circuit.run(call.method, () => this.http.call(whole));
     if (called === undefined) return err({ kind: "not_sent", reason: DOWN });
     if (called.isOk()) this.heed(called.value);
@@ -138,7 +139,7 @@ export class ProviderApi {
   }
 
   private heed(answer: Answer): void {
-    const seconds = pauseSecondsOf(answer, this.clock.now().getTime(), this.access.pauseSeconds);
+    const seconds = pauseSecondsOf(answer, this.clock.now().getTime(), this.customs.pauseSeconds);
     if (seconds !== undefined) {
       this.pace.leaveAlone(Math.min(Math.max(seconds, PAUSE_SECONDS_MIN), PAUSE_SECONDS_MAX) * 1000);
     } else if (answer.status < 500) {

@@ -29,7 +29,7 @@ afterEach(async () => {
 
 describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, Fake, key, size) => {
   it("makes panoramas of exactly their size there, and keeps its key and the prompt to itself", async () => {
-    const fake: FakeProvider & InstanceType<typeof Fake> = await Fake.start();
+    const fake: FakeProvider & { readonly baseUrl: string } = await Fake.start();
     fake.picture = await plain(size).jpeg().toBuffer();
     const prefix = name.toUpperCase();
     const installation = await Installation.create({

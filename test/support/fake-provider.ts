@@ -44,6 +44,8 @@ export interface FakeProvider {
   readonly tasks: UpstreamTask[];
   readonly faults: Faults;
   plan: Plan;
+  /** What is behind every result's URL, where it is to be a real picture. */
+  picture: Buffer | undefined;
   /** What the provider sends when the upstream task has news, signed at that time. */
   notice(upstreamTask: UpstreamTask, at: Date): SignedNotice;
   close(): Promise<void>;
@@ -54,7 +56,6 @@ export class UpstreamTasks {
   readonly tasks: UpstreamTask[] = [];
   readonly faults: Faults = { creates: [], looks: [], lists: [], images: [], checks: [] };
   plan: Plan = "succeed";
-  /** What is behind every result's URL, where it is to be a real picture. */
   picture: Buffer | undefined;
 
   start(input: unknown, id: string, webhook?: unknown): UpstreamTask {

@@ -36,6 +36,8 @@ const after = (instead: Fault["instead"]): Fault => ({ done: true, instead });
 
 export const refuses = (status: number, headers?: Record<string, string>, body: unknown = { detail: "no" }): Fault =>
   before(json(status, body, headers));
+/** Nothing is done, but the answer is a good one. */
+export const says = (body: unknown): Fault => before(json(200, body));
 export const FAULTS = {
   cutBefore: before("cut"),
   cutAfter: after("cut"),

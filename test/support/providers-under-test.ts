@@ -31,7 +31,8 @@ export type Circumstances = {
 
 export const REPLICATE_MODEL = `owner/flux-360:${"5f".repeat(32)}`;
 
-const TIMES = { submitTimeoutMilliseconds: 5_000, generationDeadlineMilliseconds: 600_000 };
+export const SUBMIT_TIMEOUT_MILLISECONDS = 5_000;
+const TIMES = { submitTimeoutMilliseconds: SUBMIT_TIMEOUT_MILLISECONDS, generationDeadlineMilliseconds: 600_000 };
 /** As many calls as there are: most tests have a clock that stands still. */
 const LIMITS = { pollMilliseconds: undefined, callsPerSecond: Number.POSITIVE_INFINITY, atOnceMax: undefined };
 
@@ -53,7 +54,7 @@ export const startSkybox = async (circumstances: Circumstances = {}) => {
   const fake = await FakeSkybox.start();
   const { ports, close } = outside(fake.server.url, circumstances);
   const settings = { ...TIMES, ...LIMITS, apiKey: SKYBOX_KEY, ...circumstances, baseUrl: fake.baseUrl, styleId: 67 };
-  return { provider: new SkyboxProvider(settings, ...ports), fake, searchable: true, close: () => ends(fake, close) };
+  return { provider: new SkyboxProvider(settings, ...ports), fake, close: () => ends(fake, close) };
 };
 
 export const startReplicate = async (circumstances: Circumstances = {}) => {
@@ -70,7 +71,6 @@ export const startReplicate = async (circumstances: Circumstances = {}) => {
   return {
     provider: new ReplicateProvider(settings, ...ports),
     fake,
-    searchable: true,
     close: () => ends(fake, close),
   };
 };
@@ -80,7 +80,7 @@ export const startFal = async (circumstances: Circumstances = {}) => {
   const { ports, close } = outside(fake.server.url, circumstances);
   const model = { id: "fal-ai/hunyuan_world" } as const;
   const settings = { ...TIMES, ...LIMITS, apiKey: FAL_KEY, ...circumstances, baseUrl: fake.baseUrl, model };
-  return { provider: new FalProvider(settings, ...ports), fake, searchable: false, close: () => ends(fake, close) };
+  return { provider: new FalProvider(settings, ...ports), fake, close: () => ends(fake, close) };
 };
 
 /** One chain of two, each over HTTP to its own fake. */

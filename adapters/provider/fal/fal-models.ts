@@ -4,7 +4,7 @@ import type { CreationRequest } from "../../../domain/creation-request.js";
 import { imageTypeOf } from "../../../domain/image-type.js";
 import { type InvalidRequest, invalidRequest } from "../../../domain/invalid-request.js";
 import { RESOLUTIONS } from "../../../domain/resolution.js";
-import { ownImage } from "../own-image.js";
+import { referenceInput } from "../reference-input.js";
 
 /**
  * The models of fal that make panoramas, and what each needs: `hunyuan_world` turns a picture into one, `flux-lora`
@@ -38,7 +38,7 @@ export const falInput = async (
 ): Promise<Result<object, string>> => {
   switch (model.id) {
     case "fal-ai/hunyuan_world": {
-      const image = await imageInput(storage, imageUrls[0] ?? "");
+      const image = await referenceInput(storage, imageUrls[0] ?? "", asDataUri);
       return image.map((image_url) => ({ prompt: prompt ?? NEUTRAL_PROMPT, image_url }));
     }
     case "fal-ai/flux-lora": {
@@ -54,13 +54,9 @@ export const falInput = async (
   }
 };
 
-const imageInput = async (storage: ObjectStorage, url: string): Promise<Result<string, string>> => {
-  const own = await ownImage(storage, url);
-  return own.andThen((bytes) => {
-    if (bytes === undefined) return ok(url);
-    const type = imageTypeOf(bytes);
-    return type === undefined
-      ? err("a reference image is not a JPEG, PNG or WebP")
-      : ok(`data:${type};base64,${Buffer.from(bytes).toString("base64")}`);
-  });
+const asDataUri = (bytes: Uint8Array): Result<string, string> => {
+  const type = imageTypeOf(bytes);
+  return type === undefined
+    ? err("a reference image is not a JPEG, PNG or WebP")
+    : ok(`data:${type};base64,${Buffer.from(bytes).toString("base64")}`);
 };

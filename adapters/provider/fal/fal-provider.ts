@@ -20,26 +20,21 @@ import { downloadResult } from "../download-result.js";
 import { failureInOurWords } from "../failure-in-our-words.js";
 import type { NoticeAddress } from "../notice-address.js";
 import { jsonOf, meaningOf, ProviderApi, unavailable } from "../provider-api.js";
-import type { ProviderLimits } from "../provider-limits.js";
+import type { ProviderSettings } from "../provider-settings.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { succeededWith } from "../succeeded-with.js";
 import { UnknownStatuses } from "../unknown-statuses.js";
 import type { Answer, UpstreamHttp } from "../upstream-http.js";
 import { type FalModel, falInput, falModelCanMake } from "./fal-models.js";
 
-const CALLS_PER_SECOND = 20;
+const CUSTOMS = { callsPerSecond: 20, pauseSeconds: 10 };
 /** Of a new account; it rises with purchases. */
 const AT_ONCE_MAX = 2;
 
-export type FalSettings = ProviderLimits & {
-  readonly apiKey: string;
-  readonly baseUrl: string;
-  readonly submitTimeoutMilliseconds: number;
+export type FalSettings = ProviderSettings & {
   /** What has not started by then is given up by the provider, so that it is not paid for. */
   readonly generationDeadlineMilliseconds: number;
   readonly model: FalModel;
-  /** Where the provider sends its notices; absent where it cannot reach this service. */
-  readonly noticeAddress?: NoticeAddress | undefined;
 };
 
 const createdSchema = z.object({
@@ -91,22 +86,12 @@ export class FalProvider implements GenerationProvider {
     warn: (message: string) => void,
     onCircuitChange: (state: CircuitState) => void,
   ) {
-    const { apiKey, baseUrl, submitTimeoutMilliseconds, generationDeadlineMilliseconds } = settings;
     this.atOnceMax = settings.atOnceMax ?? AT_ONCE_MAX;
     this.model = settings.model;
     this.noticeAddress = settings.noticeAddress;
-    this.startWithinSeconds = Math.ceil(generationDeadlineMilliseconds / 1000);
-    const authorization = { authorization: `Key ${apiKey}` };
-    const { pollMilliseconds, callsPerSecond = CALLS_PER_SECOND } = settings;
-    const access = {
-      baseUrl,
-      authorization,
-      submitTimeoutMilliseconds,
-      pollMilliseconds,
-      callsPerSecond,
-      pauseSeconds: 10,
-    };
-    this.api = new ProviderApi(http, clock, access, onCircuitChange);
+    this.startWithinSeconds = Math.ceil(settings.generationDeadlineMilliseconds / 1000);
+    const authorization = { authorization: `Key ${settings.apiKey}` };
+    this.api = new ProviderApi(http, clock, settings, { ...CUSTOMS, authorization }, onCircuitChange);
     this.publicFetch = publicFetch;
     this.storage = storage;
     this.doubts = new Doubts(clock);

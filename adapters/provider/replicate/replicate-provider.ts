@@ -20,11 +20,11 @@ import { Doubts } from "../doubts.js";
 import { downloadResult } from "../download-result.js";
 import { failureInOurWords } from "../failure-in-our-words.js";
 import type { NoticeAddress } from "../notice-address.js";
-import { ownImage } from "../own-image.js";
 import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
-import type { ProviderLimits } from "../provider-limits.js";
+import type { ProviderSettings } from "../provider-settings.js";
 import type { PublicFetch } from "../public-fetch.js";
+import { referenceInput } from "../reference-input.js";
 import { seedOf } from "../seed-of.js";
 import { type CheckFailure, checkedJson, misconfigured } from "../start-check.js";
 import { succeededWith } from "../succeeded-with.js";
@@ -42,19 +42,13 @@ const SIZES: Record<Resolution, PixelSize> = {
 };
 const CANCEL_AFTER_SECONDS_MIN = 5;
 const SEARCHED_PAGES_MAX = 5;
+const CUSTOMS = { callsPerSecond: 40, pauseSeconds: 30 };
 
-const CALLS_PER_SECOND = 40;
-
-export type ReplicateSettings = ProviderLimits & {
-  readonly apiKey: string;
-  readonly baseUrl: string;
-  readonly submitTimeoutMilliseconds: number;
+export type ReplicateSettings = ProviderSettings & {
   /** After this time the provider ends a prediction by itself, so that one nobody waits for costs no more. */
   readonly generationDeadlineMilliseconds: number;
   /** `owner/name`, or `owner/name:version`. */
   readonly model: string;
-  /** Where the provider sends its notices; absent where it cannot reach this service. */
-  readonly noticeAddress?: NoticeAddress | undefined;
 };
 
 const createdSchema = z.object({ id: z.string().min(1) });
@@ -94,22 +88,13 @@ export class ReplicateProvider implements GenerationProvider {
     warn: (message: string) => void,
     onCircuitChange: (state: CircuitState) => void,
   ) {
-    const { apiKey, baseUrl, submitTimeoutMilliseconds, generationDeadlineMilliseconds } = settings;
     this.atOnceMax = settings.atOnceMax;
     this.model = settings.model;
     this.noticeAddress = settings.noticeAddress;
-    this.cancelAfterSeconds = Math.max(CANCEL_AFTER_SECONDS_MIN, Math.ceil(generationDeadlineMilliseconds / 1000));
-    const authorization = { authorization: `Bearer ${apiKey}` };
-    const { pollMilliseconds, callsPerSecond = CALLS_PER_SECOND } = settings;
-    const access = {
-      baseUrl,
-      authorization,
-      submitTimeoutMilliseconds,
-      pollMilliseconds,
-      callsPerSecond,
-      pauseSeconds: 30,
-    };
-    this.api = new ProviderApi(http, clock, access, onCircuitChange);
+    const deadlineSeconds = Math.ceil(settings.generationDeadlineMilliseconds / 1000);
+    this.cancelAfterSeconds = Math.max(CANCEL_AFTER_SECONDS_MIN, deadlineSeconds);
+    const authorization = { authorization: `Bearer ${settings.apiKey}` };
+    this.api = new ProviderApi(http, clock, settings, { ...CUSTOMS, authorization }, onCircuitChange);
     this.publicFetch = publicFetch;
     this.storage = storage;
     this.doubts = new Doubts(clock);
@@ -203,15 +188,8 @@ export class ReplicateProvider implements GenerationProvider {
     };
     const [url] = request.imageUrls;
     if (url === undefined) return ok(input);
-    return (await this.imageInput(url)).map((image) => ({ ...input, image }));
-  }
-
-  private async imageInput(url: string): Promise<Result<string, string>> {
-    const own = await ownImage(this.storage, url);
-    if (own.isErr()) return err(own.error);
-    if (own.value === undefined) return ok(url);
-    // The result has the shape of the picture that is given.
-    return (await panoramaCanvas(own.value)).map((canvas) => `data:image/jpeg;base64,${canvas.toString("base64")}`);
+    const image = await referenceInput(this.storage, url, canvasAsDataUri);
+    return image.map((given) => ({ ...input, image: given }));
   }
 
   private progressOf({ status, output, error, data_removed }: z.infer<typeof predictionSchema>): Progress {
@@ -235,3 +213,7 @@ export class ReplicateProvider implements GenerationProvider {
     }
   }
 }
+
+/** On a canvas, because the result has the shape of the picture that is given. */
+const canvasAsDataUri = async (bytes: Uint8Array): Promise<Result<string, string>> =>
+  (await panoramaCanvas(bytes)).map((canvas) => `data:image/jpeg;base64,${canvas.toString("base64")}`);

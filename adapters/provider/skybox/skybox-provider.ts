@@ -20,11 +20,11 @@ import { Doubts } from "../doubts.js";
 import { downloadResult } from "../download-result.js";
 import { failureInOurWords } from "../failure-in-our-words.js";
 import type { NoticeAddress } from "../notice-address.js";
-import { ownImage } from "../own-image.js";
 import { panoramaCanvas } from "../panorama-canvas.js";
 import { jsonOf, ProviderApi, unavailable } from "../provider-api.js";
-import type { ProviderLimits } from "../provider-limits.js";
+import type { ProviderSettings } from "../provider-settings.js";
 import type { PublicFetch } from "../public-fetch.js";
+import { referenceInput } from "../reference-input.js";
 import { seedOf } from "../seed-of.js";
 import { type CheckFailure, checkedJson, misconfigured, unchecked } from "../start-check.js";
 import { succeededWith } from "../succeeded-with.js";
@@ -42,19 +42,13 @@ const NEUTRAL_PROMPT = "a photorealistic panorama of the place in the picture";
 const INIT_STRENGTH = 0.5;
 const SEARCHED_PAGES_MAX = 5;
 const PAGE_SIZE = 100;
-
-const CALLS_PER_SECOND = 10;
+const CUSTOMS = { callsPerSecond: 10, pauseSeconds: 10 };
 /** Of the Standard plan; Business has 2. */
 const AT_ONCE_MAX = 1;
 
-export type SkyboxSettings = ProviderLimits & {
-  readonly apiKey: string;
-  readonly baseUrl: string;
-  readonly submitTimeoutMilliseconds: number;
+export type SkyboxSettings = ProviderSettings & {
   /** Selects the model as well. */
   readonly styleId: number;
-  /** Where the provider sends its notices; absent where it cannot reach this service. */
-  readonly noticeAddress?: NoticeAddress | undefined;
 };
 
 const idSchema = z.union([z.number(), z.string().min(1)]).transform(String);
@@ -104,21 +98,11 @@ export class SkyboxProvider implements GenerationProvider {
     warn: (message: string) => void,
     onCircuitChange: (state: CircuitState) => void,
   ) {
-    const { apiKey, baseUrl, submitTimeoutMilliseconds } = settings;
     this.atOnceMax = settings.atOnceMax ?? AT_ONCE_MAX;
     this.styleId = settings.styleId;
     this.noticeAddress = settings.noticeAddress;
-    const authorization = { "x-api-key": apiKey };
-    const { pollMilliseconds, callsPerSecond = CALLS_PER_SECOND } = settings;
-    const access = {
-      baseUrl,
-      authorization,
-      submitTimeoutMilliseconds,
-      pollMilliseconds,
-      callsPerSecond,
-      pauseSeconds: 10,
-    };
-    this.api = new ProviderApi(http, clock, access, onCircuitChange);
+    const authorization = { "x-api-key": settings.apiKey };
+    this.api = new ProviderApi(http, clock, settings, { ...CUSTOMS, authorization }, onCircuitChange);
     this.publicFetch = publicFetch;
     this.storage = storage;
     this.doubts = new Doubts(clock);
@@ -210,15 +194,8 @@ export class SkyboxProvider implements GenerationProvider {
     };
     const [url] = request.imageUrls;
     if (url === undefined) return ok(input);
-    const image = await this.initImage(url);
+    const image = await referenceInput(this.storage, url, base64Canvas);
     return image.map((init_image) => ({ ...input, init_image, init_strength: INIT_STRENGTH }));
-  }
-
-  private async initImage(url: string): Promise<Result<string, string>> {
-    const own = await ownImage(this.storage, url);
-    if (own.isErr()) return err(own.error);
-    if (own.value === undefined) return ok(url);
-    return (await panoramaCanvas(own.value)).map((canvas) => canvas.toString("base64"));
   }
 
   private progressOf(id: string, { status, file_url, error_message }: z.infer<typeof generationSchema>): Progress {
@@ -240,6 +217,9 @@ export class SkyboxProvider implements GenerationProvider {
     }
   }
 }
+
+const base64Canvas = async (bytes: Uint8Array): Promise<Result<string, string>> =>
+  (await panoramaCanvas(bytes)).map((canvas) => canvas.toString("base64"));
 
 const refused = (reason: string): SubmissionFailure => ({ kind: "refused", reason });
 const unclear = (reason: string): SubmissionFailure => ({ kind: "unknown", reason });

@@ -8,13 +8,12 @@ import type { FakeProvider } from "../fake-provider.js";
 import { FAULTS, type Fault, refuses } from "../faulty-server.js";
 import { HandClock } from "../hand-clock.js";
 import { MemoryObjectStorage } from "../memory/memory-object-storage.js";
-import type { Circumstances } from "../providers-under-test.js";
+import { type Circumstances, SUBMIT_TIMEOUT_MILLISECONDS } from "../providers-under-test.js";
 import { generationProviderContract } from "./generation-provider-contract.js";
 
 export type RemoteProvider = {
   readonly provider: GenerationProvider;
   readonly fake: FakeProvider;
-  readonly searchable: boolean;
   close(): Promise<void>;
 };
 
@@ -27,18 +26,24 @@ const anOrder = (n = 1) => ({
   request: aCreationRequest({ prompt: PROMPT, image_urls: [FOREIGN] }),
 });
 
-type UsualLimits = { readonly callsPerSecond: number; readonly atOnceMax: number | undefined };
+type Customs = {
+  readonly callsPerSecond: number;
+  readonly atOnceMax: number | undefined;
+  /** How long it is left alone after a 429 that does not say it. */
+  readonly pauseSeconds: number;
+  readonly searchable: boolean;
+};
 
 /** What every adapter of a provider on the network does, whatever that provider and the network do to it. */
 export const remoteProviderContract = (
   start: (circumstances: Circumstances) => Promise<RemoteProvider>,
-  usual: UsualLimits,
+  customs: Customs,
 ): void => {
   generationProviderContract(async () => {
-    const { provider, fake, searchable, close } = await start({});
+    const { provider, fake, close } = await start({});
     return {
       provider,
-      searchable,
+      searchable: customs.searchable,
       close,
       order: (n, destiny) => {
         if (destiny === "be refused") fake.faults.creates.push(refuses(422));
@@ -67,7 +72,6 @@ export const remoteProviderContract = (
         storage,
         warn: (message) => warnings.push(message),
         onCircuitChange: (state) => circuit.push(state),
-        submitTimeoutMilliseconds: 300,
       });
     });
 
@@ -78,6 +82,12 @@ export const remoteProviderContract = (
 
     const submitted = async (): Promise<string> => (await remote.provider.submit(anOrder()))._unsafeUnwrap();
     const looked = async (id: string) => (await remote.provider.look(id))._unsafeUnwrap();
+    const succeeded = async () => {
+      const id = await submitted();
+      const progress = await looked(id);
+      if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+      return { id, url: progress.temporaryUrl };
+    };
     const asked = () => remote.fake.server.asked.length;
     const creations = () => remote.fake.server.asked.filter(({ method }) => method === "POST").length;
 
@@ -102,7 +112,6 @@ export const remoteProviderContract = (
     it.each<[string, Fault]>([
       ["the connection is cut before the answer", FAULTS.cutBefore],
       ["the connection is cut after the task was started", FAULTS.cutAfter],
-      ["no answer comes in time", FAULTS.silenceAfter],
       ["a 500 comes after the task was started", FAULTS.failsAfter],
       ["a gateway gives up waiting", FAULTS.gatewayTimeout],
       ["status 408 comes", refuses(408)],
@@ -116,6 +125,17 @@ export const remoteProviderContract = (
     ])("does not know how a creation ended, and never sends it again, when %s", async (_, fault) => {
       remote.fake.faults.creates.push(fault);
       expect((await remote.provider.submit(anOrder()))._unsafeUnwrapErr().kind).toBe("unknown");
+      expect(creations()).toBe(1);
+    });
+
+    it("does not know how a creation ended when no answer comes in time", async () => {
+      const timeouts = timeoutsByHand();
+      remote.fake.faults.creates.push(FAULTS.silenceAfter);
+      const submitting = remote.provider.submit(anOrder());
+      await expect.poll(creations, { interval: 5 }).toBe(1);
+      timeouts.expire();
+      expect((await submitting)._unsafeUnwrapErr()).toEqual({ kind: "unknown", reason: "TimeoutError" });
+      expect(timeouts.asked).toEqual([SUBMIT_TIMEOUT_MILLISECONDS]);
       expect(creations()).toBe(1);
     });
 
@@ -138,15 +158,14 @@ export const remoteProviderContract = (
       });
     });
 
-    it.each(["fail", "be cancelled", "be moderated"] as const)(
-      "has failed, and keeps the provider's words to itself: %s",
-      async (plan) => {
-        remote.fake.plan = plan;
-        const progress = await looked(await submitted());
-        expect(progress.state).toBe("failed");
-        expect(JSON.stringify(progress)).not.toContain(PROMPT);
-      },
-    );
+    it.each([
+      ["fail", /^the provider ended it as [^:]+$/],
+      ["be cancelled", /^the provider ended it as [^:]+$/],
+      ["be moderated", /^the provider ended it as [^:]+: its content rules$/],
+    ] as const)("has failed, and keeps the provider's words to itself: %s", async (plan, reason) => {
+      remote.fake.plan = plan;
+      expect(await looked(await submitted())).toEqual({ state: "failed", reason: expect.stringMatching(reason) });
+    });
 
     it("takes a status that nobody knows for running, and says so once", async () => {
       remote.fake.plan = "say something unknown";
@@ -179,7 +198,25 @@ export const remoteProviderContract = (
       expect((await looked(id)).state).toBe("succeeded");
     });
 
+    it("comes through a burst of refusals, errors and cuts to the end of a task", async () => {
+      const id = await submitted();
+      remote.fake.faults.looks.push(
+        refuses(429, { "retry-after": "1" }),
+        FAULTS.failsBefore,
+        FAULTS.cutBefore,
+        refuses(503),
+        FAULTS.cutJson,
+        refuses(402),
+      );
+      for (let n = 0; n < 6; n += 1) {
+        expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+        await clock.advance(1_000);
+      }
+      expect((await looked(id)).state).toBe("succeeded");
+    });
+
     it.each([
+      ["for its usual time where it says none", {}, customs.pauseSeconds * 1_000],
       ["as long as it says", { "retry-after": "7" }, 7_000],
       ["until the date it says", { "retry-after": "Thu, 01 Jan 2026 12:00:20 GMT" }, 20_000],
       ["for a minute at most", { "retry-after": "3600" }, 60_000],
@@ -227,10 +264,10 @@ export const remoteProviderContract = (
 
     it("makes as many calls a second, and generations at once, as the provider allows", async () => {
       const other = await start({ clock, callsPerSecond: undefined, submitTimeoutMilliseconds: 30_000 });
-      expect(other.provider.atOnceMax).toBe(usual.atOnceMax);
+      expect(other.provider.atOnceMax).toBe(customs.atOnceMax);
       const ends = [1, 2, 3].map((n) => other.provider.submit(anOrder(n)));
       await expect.poll(() => other.fake.server.asked.length, { interval: 5 }).toBe(2);
-      await clock.advance(1_000 / usual.callsPerSecond - 1);
+      await clock.advance(1_000 / customs.callsPerSecond - 1);
       expect(clock.sleeping).toBe(1);
       await clock.advance(1);
       expect((await Promise.all(ends)).every((end) => end.isOk())).toBe(true);
@@ -288,12 +325,14 @@ export const remoteProviderContract = (
       it("is probed by a creation, while nothing else is sent", async () => {
         await clock.advance(10_000);
         const before = asked();
+        const timeouts = timeoutsByHand();
         remote.fake.faults.creates.push(FAULTS.silenceAfter);
         const probe = remote.provider.submit(anOrder(7));
         await expect.poll(asked, { interval: 5 }).toBe(before + 1);
         expect(remote.provider.readiness()).toBe("probing");
         expect((await remote.provider.submit(anOrder(8)))._unsafeUnwrapErr().kind).toBe("refused");
         expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+        timeouts.expire();
         expect((await probe)._unsafeUnwrapErr().kind).toBe("unknown");
         expect(remote.provider.readiness()).toBe("down");
         expect(asked()).toBe(before + 1);
@@ -310,42 +349,41 @@ export const remoteProviderContract = (
 
     it("does not wait for ever for the answer to a look", async () => {
       const id = await submitted();
-      const asked = hastyTimeouts();
+      const timeouts = timeoutsByHand();
       remote.fake.faults.looks.push(FAULTS.silenceAfter);
-      expect((await remote.provider.look(id))._unsafeUnwrapErr()).toEqual({
-        kind: "provider_unavailable",
-        reason: "TimeoutError",
+      const looking = remote.provider.look(id);
+      await expect.poll(asked, { interval: 5 }).toBe(2);
+      timeouts.expire();
+      expect((await looking)._unsafeUnwrapErr()).toEqual({ kind: "provider_unavailable", reason: "TimeoutError" });
+      expect(timeouts.asked).toEqual([10_000]);
+    });
+
+    if (customs.searchable) {
+      it("finds what a lost answer had started, though the search stumbles at first", async () => {
+        remote.fake.faults.creates.push(FAULTS.cutAfter);
+        expect((await remote.provider.submit(anOrder(7)))._unsafeUnwrapErr().kind).toBe("unknown");
+        for (let n = 10; n < 130; n += 1)
+          remote.fake.tasks.push({ id: `${1000 + n}`, input: { seed: n }, state: "run" });
+        remote.fake.faults.lists.push(FAULTS.cutBefore);
+        const found = remote.provider.search(taskId(7));
+        await windUntil(clock, found);
+        expect((await found)._unsafeUnwrap()).toBe(remote.fake.tasks[0]?.id);
       });
-      expect(asked).toEqual([10_000]);
-    });
 
-    it("finds what a lost answer had started, though the search stumbles at first", async () => {
-      if (!remote.searchable) return;
-      remote.fake.faults.creates.push(FAULTS.cutAfter);
-      expect((await remote.provider.submit(anOrder(7)))._unsafeUnwrapErr().kind).toBe("unknown");
-      for (let n = 10; n < 130; n += 1) remote.fake.tasks.push({ id: `${1000 + n}`, input: { seed: n }, state: "run" });
-      remote.fake.faults.lists.push(FAULTS.cutBefore);
-      const found = remote.provider.search(taskId(7));
-      await windUntil(clock, found);
-      expect((await found)._unsafeUnwrap()).toBe(remote.fake.tasks[0]?.id);
-    });
-
-    it("does not search for ever", async () => {
-      if (!remote.searchable) return;
-      remote.fake.faults.lists.push(...Array.from({ length: 10 }, () => FAULTS.failsBefore));
-      const found = remote.provider.search(taskId(7));
-      await windUntil(clock, found);
-      expect((await found)._unsafeUnwrapErr().kind).toBe("provider_unavailable");
-    });
+      it.each<[string, Fault]>([
+        ["status 500", FAULTS.failsBefore],
+        ["cut connections", FAULTS.cutBefore],
+        ["pages instead of JSON", FAULTS.html],
+        ["something that is no list", FAULTS.noId],
+      ])("does not search for ever where there is nothing but %s", async (_, fault) => {
+        remote.fake.faults.lists.push(...Array.from({ length: 3 }, () => fault));
+        const found = remote.provider.search(taskId(7));
+        await windUntil(clock, found);
+        expect((await found)._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+      });
+    }
 
     describe("a result", () => {
-      const succeeded = async () => {
-        const id = await submitted();
-        const progress = await looked(id);
-        if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
-        return { id, url: progress.temporaryUrl };
-      };
-
       it.each([403, 404, 410])("whose URL answers %i is asked for once more", async (status) => {
         const { id, url } = await succeeded();
         remote.fake.faults.images.push(refuses(status));
@@ -378,16 +416,17 @@ export const remoteProviderContract = (
         ["not at all", FAULTS.silenceAfter],
         ["and stops half-way", half],
       ])("%s is given up, and may be tried again", async (_, fault) => {
-        const id = await submitted();
-        const progress = await looked(id);
-        if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+        const { id, url } = await succeeded();
         remote.fake.faults.images.push(fault);
-        const asked = hastyTimeouts();
-        const failure = (await remote.provider.download(progress.temporaryUrl, id))._unsafeUnwrapErr();
-        expect(failure.kind).toBe("provider_unavailable");
-        expect(asked).toEqual([60_000]);
+        const timeouts = timeoutsByHand();
+        const before = asked();
+        const downloading = remote.provider.download(url, id);
+        await expect.poll(asked, { interval: 5 }).toBe(before + 1);
+        timeouts.expire();
+        expect((await downloading)._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+        expect(timeouts.asked).toEqual([60_000]);
         vi.restoreAllMocks();
-        expect((await remote.provider.download(progress.temporaryUrl, id)).isOk()).toBe(true);
+        expect((await remote.provider.download(url, id)).isOk()).toBe(true);
       });
     });
 
@@ -424,9 +463,8 @@ export const remoteProviderContract = (
       await other.close();
       expect(failure.kind).toBe("refused");
       expect(failure.reason).not.toContain("wrong-key");
-      const { id } = { id: await submitted() };
-      const progress = await looked(id);
-      if (progress.state === "succeeded") await remote.provider.download(progress.temporaryUrl, id);
+      const { id, url } = await succeeded();
+      expect((await remote.provider.download(url, id)).isOk()).toBe(true);
       const image = remote.fake.server.asked.at(-1);
       expect(image?.headers).not.toHaveProperty("authorization");
       expect(image?.headers).not.toHaveProperty("x-api-key");
@@ -434,15 +472,15 @@ export const remoteProviderContract = (
   });
 };
 
-/** Time-outs come after a twentieth of a second; gives how many milliseconds were asked for. */
-const hastyTimeouts = (): number[] => {
+/** Time-outs come when the test says so; `asked`: how many milliseconds they were to take. */
+const timeoutsByHand = () => {
   const asked: number[] = [];
-  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  const timeout = new AbortController();
   vi.spyOn(AbortSignal, "timeout").mockImplementation((milliseconds) => {
     asked.push(milliseconds);
-    return timeout(50);
+    return timeout.signal;
   });
-  return asked;
+  return { asked, expire: () => timeout.abort(new DOMException("The time is over.", "TimeoutError")) };
 };
 
 /** Winds the clock, also over pauses that begin while real answers come in, until the work has ended. */

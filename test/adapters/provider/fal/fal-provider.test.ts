@@ -2,19 +2,24 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { falInput, falModelCanMake } from "../../../../adapters/provider/fal/fal-models.js";
 import { aCreationRequest, taskId } from "../../../support/builders.js";
 import { remoteProviderContract } from "../../../support/contracts/remote-provider-contract.js";
-import { FAULTS, refuses } from "../../../support/faulty-server.js";
+import { FAULTS, refuses, says } from "../../../support/faulty-server.js";
 import { HandClock } from "../../../support/hand-clock.js";
 import { MemoryObjectStorage } from "../../../support/memory/memory-object-storage.js";
 import { startFal } from "../../../support/providers-under-test.js";
 
-remoteProviderContract(startFal, { callsPerSecond: 20, atOnceMax: 2 });
+remoteProviderContract(startFal, { callsPerSecond: 20, atOnceMax: 2, pauseSeconds: 10, searchable: false });
 
 let clock: HandClock;
 let fal: Awaited<ReturnType<typeof startFal>>;
 
+/** Nothing in these tests is unknown to the adapter. */
+const isSurprised = (warning: string): never => {
+  throw new Error(warning);
+};
+
 beforeEach(async () => {
   clock = new HandClock();
-  fal = await startFal({ clock });
+  fal = await startFal({ clock, warn: isSurprised });
 });
 
 afterEach(() => fal.close());
@@ -46,9 +51,21 @@ it("goes where the answer says, for paths cannot be made of the model's name", a
 it("does not carry its key to addresses that are not the provider's", async () => {
   const elsewhere = "http://127.0.0.1:1/fal-ai/x/requests/1";
   const body = { request_id: "1", status_url: `${elsewhere}/status`, response_url: elsewhere };
-  fal.fake.faults.creates.push(refuses(200, {}, body));
+  fal.fake.faults.creates.push(says(body));
   const request = aCreationRequest({ image_urls: [PICTURE] });
   expect((await fal.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr().kind).toBe("unknown");
+});
+
+it.each([
+  [{ status: "IN_QUEUE", queue_position: 3 }, "running"],
+  [{ status: "IN_PROGRESS" }, "running"],
+  [{ status: "COMPLETED" }, "succeeded"],
+  [{ status: "COMPLETED", error: "The runner died.", error_type: "runner_disconnected" }, "failed"],
+  [{ status: "COMPLETED", error_type: "request_timeout" }, "failed"],
+])("takes a request with %j for %s", async (status, state) => {
+  const id = await submitted();
+  fal.fake.faults.looks.push(says(status));
+  expect((await looked(id)).state).toBe(state);
 });
 
 it.each([
@@ -81,6 +98,23 @@ it("believes a server's error instead of a result only when it stays for 60 seco
   fal.fake.resultFaults.push(FAULTS.failsBefore);
   expect((await looked(id)).state).toBe("failed");
   expect((await looked(id)).state).toBe("succeeded");
+});
+
+it("tells the operator an empty purse from a bad key", async () => {
+  const refusal = async (detail: string) => {
+    fal.fake.faults.creates.push(refuses(403, {}, { detail }));
+    const request = aCreationRequest({ image_urls: [PICTURE] });
+    return (await fal.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr().reason;
+  };
+  expect(await refusal("User is locked. Reason: Exhausted balance. Top up your balance.")).toBe(
+    "status 403: no credit or quota is left with the provider",
+  );
+  expect(await refusal("User is locked. Reason: TOP_UP.")).toBe(
+    "status 403: no credit or quota is left with the provider",
+  );
+  expect(await refusal("User is locked. Reason: Admin lock.")).toBe(
+    "status 403: the provider does not allow this to the API key",
+  );
 });
 
 describe("what a model of fal can make", () => {

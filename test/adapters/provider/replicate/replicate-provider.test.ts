@@ -3,18 +3,28 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { seedOf } from "../../../../adapters/provider/seed-of.js";
 import { aCreationRequest, taskId } from "../../../support/builders.js";
 import { remoteProviderContract } from "../../../support/contracts/remote-provider-contract.js";
-import { refuses } from "../../../support/faulty-server.js";
+import { refuses, says } from "../../../support/faulty-server.js";
 import { HandClock } from "../../../support/hand-clock.js";
 import { REPLICATE_MODEL, startReplicate } from "../../../support/providers-under-test.js";
 
-remoteProviderContract(startReplicate, { callsPerSecond: 40, atOnceMax: undefined });
+remoteProviderContract(startReplicate, {
+  callsPerSecond: 40,
+  atOnceMax: undefined,
+  pauseSeconds: 30,
+  searchable: true,
+});
 
 let clock: HandClock;
 let replicate: Awaited<ReturnType<typeof startReplicate>>;
 
+/** Nothing in these tests is unknown to the adapter. */
+const isSurprised = (warning: string): never => {
+  throw new Error(warning);
+};
+
 beforeEach(async () => {
   clock = new HandClock();
-  replicate = await startReplicate({ clock });
+  replicate = await startReplicate({ clock, warn: isSurprised });
 });
 
 afterEach(() => replicate.close());
@@ -52,6 +62,19 @@ it("knows at the start whether there is the model", async () => {
   replicate.fake.models = [];
   const reason = `REPLICATE_MODEL=${REPLICATE_MODEL}: the provider has no such model; set one that it has`;
   expect(await replicate.provider.check()).toEqual(err({ kind: "misconfigured", reason }));
+});
+
+it.each([
+  ["starting", "running"],
+  ["processing", "running"],
+  ["succeeded", "succeeded"],
+  ["failed", "failed"],
+  ["canceled", "failed"],
+  ["aborted", "failed"],
+])("takes a prediction that is %s for %s", async (status, state) => {
+  const id = await submitted();
+  replicate.fake.faults.looks.push(says({ status, output: ["https://images.example/1.png"] }));
+  expect((await replicate.provider.look(id))._unsafeUnwrap().state).toBe(state);
 });
 
 it.each(["string", "array"] as const)("finds the image in an output that is: %s", async (output) => {

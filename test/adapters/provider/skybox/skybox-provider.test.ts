@@ -3,18 +3,23 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { seedOf } from "../../../../adapters/provider/seed-of.js";
 import { aCreationRequest, taskId } from "../../../support/builders.js";
 import { remoteProviderContract } from "../../../support/contracts/remote-provider-contract.js";
-import { refuses } from "../../../support/faulty-server.js";
+import { refuses, says } from "../../../support/faulty-server.js";
 import { HandClock } from "../../../support/hand-clock.js";
 import { startSkybox } from "../../../support/providers-under-test.js";
 
-remoteProviderContract(startSkybox, { callsPerSecond: 10, atOnceMax: 1 });
+remoteProviderContract(startSkybox, { callsPerSecond: 10, atOnceMax: 1, pauseSeconds: 10, searchable: true });
 
 let clock: HandClock;
 let skybox: Awaited<ReturnType<typeof startSkybox>>;
 
+/** Nothing in these tests is unknown to the adapter. */
+const isSurprised = (warning: string): never => {
+  throw new Error(warning);
+};
+
 beforeEach(async () => {
   clock = new HandClock();
-  skybox = await startSkybox({ clock });
+  skybox = await startSkybox({ clock, warn: isSurprised });
 });
 
 afterEach(() => skybox.close());
@@ -66,7 +71,7 @@ describe("the check at the start", () => {
   });
 
   it("looks for the style in every version of the model before it says that there is none", async () => {
-    skybox.fake.faults.checks.push(refuses(200, {}, []), refuses(200, {}, []));
+    skybox.fake.faults.checks.push(says([]), says([]));
     expect(await skybox.provider.check()).toEqual(ok(undefined));
     expect(skybox.fake.server.asked.map(({ query }) => query.get("model_version"))).toEqual([null, "4", "3"]);
 
@@ -76,12 +81,12 @@ describe("the check at the start", () => {
   });
 
   it("is unclear when the answer is no list, or not every version could be asked", async () => {
-    skybox.fake.faults.checks.push(refuses(200, {}, { error: "soon" }));
+    skybox.fake.faults.checks.push(says({ error: "soon" }));
     expect(await skybox.provider.check()).toEqual(
       err({ kind: "unchecked", reason: "the answer is not a list of styles" }),
     );
     styles();
-    skybox.fake.faults.checks.push(refuses(200, {}, []), refuses(503));
+    skybox.fake.faults.checks.push(says([]), refuses(503));
     expect(await skybox.provider.check()).toEqual(err({ kind: "unchecked", reason: "status 503" }));
   });
 });
@@ -96,8 +101,21 @@ it("refuses a prompt of more than 2000 characters before anything is held or sen
 });
 
 it("takes a 200 with an error in it for a refusal", async () => {
-  skybox.fake.faults.creates.push(refuses(200, {}, { id: 46, error: "generations are disabled" }));
+  skybox.fake.faults.creates.push(says({ id: 46, error: "generations are disabled" }));
   expect((await skybox.provider.submit(anOrder()))._unsafeUnwrapErr().kind).toBe("refused");
+});
+
+it.each([
+  ["pending", "running"],
+  ["dispatched", "running"],
+  ["processing", "running"],
+  ["complete", "succeeded"],
+  ["abort", "failed"],
+  ["error", "failed"],
+])("takes a generation that is %s for %s", async (status, state) => {
+  const id = (await skybox.provider.submit(anOrder()))._unsafeUnwrap();
+  skybox.fake.faults.looks.push(says({ request: { status, file_url: "https://images.example/1.jpg" } }));
+  expect((await skybox.provider.look(id))._unsafeUnwrap().state).toBe(state);
 });
 
 it.each(["request", "imagine", "bare"] as const)("understands a generation that is wrapped: %s", async (wrapper) => {
