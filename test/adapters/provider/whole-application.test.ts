@@ -25,8 +25,9 @@ import { anOwner, aWorld } from "../../support/world.js";
 
 /** A pause between two attempts is over at once. */
 class HastyClock extends HandClock {
-  override sleep(milliseconds: number): Promise<void> {
-    return this.advance(milliseconds);
+  /** What can be broken off is a limit to something that ends by itself. */
+  override sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    return signal === undefined ? this.advance(milliseconds) : super.sleep(milliseconds, signal);
   }
 }
 
@@ -187,7 +188,7 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
         fakeOf(step).faults[step.at].push(...step.faults);
         return;
       case "outage": {
-        const calls = fakes.flatMap((fake) => [fake.faults.creates, fake.faults.looks]);
+        const calls = fakes.flatMap((fake) => [fake.faults.creates, fake.faults.looks, fake.faults.lists]);
         for (const faults of calls) {
           faults.splice(0, faults.length, ...Array.from({ length: 5 }, () => FAULTS.cutBefore));
         }
