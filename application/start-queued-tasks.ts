@@ -1,13 +1,13 @@
 import { type SubmissionPorts, submitTask } from "./submit-task.js";
 
 /** Tasks sent at once; while the provider is only tried, one shows whether it is back. */
-const BATCH = { ready: 16, probing: 1, down: 0 };
+const BATCH = { ready: 16, busy: 0, probing: 1, down: 0 };
 
 type Settings = { readonly submissionDeadlineMilliseconds: number };
 
 /**
  * Sends waiting tasks to the provider as long as it has free places, round robin over accounts (domain/queue.ts). While
- * the provider is down they go on waiting. Resolves to the number of tasks sent.
+ * the provider is down, or wants to be left alone, they go on waiting. Resolves to the number of tasks sent.
  */
 export const startQueuedTasks =
   (ports: SubmissionPorts, { submissionDeadlineMilliseconds }: Settings) =>

@@ -52,7 +52,7 @@ export class Circuit {
 
   readiness(): Readiness {
     if (this.policy.state === CockatielState.Closed) return "ready";
-    return this.policy.state === CockatielState.Open && Date.now() < this.breakEndsAt ? "down" : "probing";
+    return this.silentMilliseconds > 0 ? "down" : "probing";
   }
 
   /** How long, as far as is known, a call would not be sent. */

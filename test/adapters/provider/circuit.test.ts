@@ -93,7 +93,7 @@ describe("a circuit that is open", () => {
       await answered;
       return endingOf(200);
     });
-    expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["probing", 5_000]);
+    expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["down", 5_000]);
     expect([await called("GET", 200), await called("POST", 200)]).toEqual([false, false]);
     answer();
     expect(await probe).toEqual(endingOf(200));
