@@ -1,31 +1,37 @@
+import type { ReservedTask } from "../domain/task.js";
 import { type SubmissionPorts, submitTask } from "./submit-task.js";
 
-/** Tasks sent at once; while the provider is only tried, one shows whether it is back. */
-const BATCH = { ready: 16, probing: 1, down: 0 };
+/** Submissions under way at once; while the provider is only tried, one shows whether it is back. */
+const AT_ONCE = { ready: 16, busy: 0, probing: 1, down: 0 };
 
 type Settings = { readonly submissionDeadlineMilliseconds: number };
 
 /**
  * Sends waiting tasks to the provider as long as it has free places, round robin over accounts (domain/queue.ts). While
- * the provider is down they go on waiting. Resolves to the number of tasks sent.
+ * the provider is down, or wants to be left alone, they go on waiting. A slow submission holds up no other. Resolves to
+ * the number of tasks sent.
  */
 export const startQueuedTasks =
   (ports: SubmissionPorts, { submissionDeadlineMilliseconds }: Settings) =>
   async (stopping?: AbortSignal): Promise<number> => {
     const { tasks, provider, clock, reporter } = ports;
+    const sending = new Set<Promise<void>>();
+    const send = (task: ReservedTask): void => {
+      const ended = submitTask(ports, task)
+        .then(() => {})
+        .catch((error: unknown) => reporter.report({ kind: "work_failed", work: "start", taskId: task.id, error }))
+        .finally(() => sending.delete(ended));
+      sending.add(ended);
+    };
+
     let sent = 0;
     for (;;) {
-      const limit = stopping?.aborted === true ? 0 : BATCH[provider.readiness()];
+      const limit = stopping?.aborted === true ? 0 : AT_ONCE[provider.readiness()] - sending.size;
       const dueAt = new Date(clock.now().getTime() + submissionDeadlineMilliseconds);
-      const started = limit === 0 ? [] : await tasks.startQueued(provider.atOnceMax, limit, dueAt);
-      if (started.length === 0) return sent;
-      await Promise.all(
-        started.map((task) =>
-          submitTask(ports, task).catch((error: unknown) =>
-            reporter.report({ kind: "work_failed", work: "start", taskId: task.id, error }),
-          ),
-        ),
-      );
+      const started = limit <= 0 ? [] : await tasks.startQueued(provider.atOnceMax, limit, dueAt);
+      started.forEach(send);
       sent += started.length;
+      if (sending.size === 0) return sent;
+      await Promise.race(sending);
     }
   };

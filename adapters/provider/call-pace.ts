@@ -11,7 +11,7 @@ const CALLS_PER_SECOND_MORE = 0.02;
 
 /**
  * When the next call to a provider may start. Calls are spread evenly, so many a second at most and one more that catches
- * up; creations go before reads. A provider that is too busy is left alone for as long as it wants. After that it is
+ * up; creations go before reads, but not two in a row while a read waits: what nobody looks at never ends. A provider that is too busy is left alone for as long as it wants. After that it is
  * called half as often as before, and a little more often with every answer.
  */
 export class CallPace {
@@ -22,6 +22,9 @@ export class CallPace {
   private leftAloneUntil = 0;
   private waiting: Record<CallKind, Waiting[]> = { creation: [], read: [] };
   private serving = false;
+  private lastServed: CallKind = "read";
+  private latestNow = 0;
+  private setBackMilliseconds = 0;
 
   constructor(clock: Clock, callsPerSecondMax: number) {
     this.clock = clock;
@@ -77,7 +80,9 @@ export class CallPace {
       }
       const gap = 1000 / this.callsPerSecond;
       this.nextAt = Math.max(this.nextAt, now - gap) + gap;
-      (creation.shift() ?? read.shift())?.end(ok(undefined));
+      const creationIsNext = read.length === 0 || (creation.length > 0 && this.lastServed === "read");
+      this.lastServed = creationIsNext ? "creation" : "read";
+      this.waiting[this.lastServed].shift()?.end(ok(undefined));
     }
     this.serving = false;
   }
@@ -99,7 +104,11 @@ export class CallPace {
     this.waiting = { creation: stay("creation"), read: stay("read") };
   }
 
+  /** Goes on when the clock is set back: else everybody would wait until it is that time again. */
   private now(): number {
-    return this.clock.now().getTime();
+    const now = this.clock.now().getTime();
+    this.setBackMilliseconds = Math.max(this.setBackMilliseconds, this.latestNow - now);
+    this.latestNow = now + this.setBackMilliseconds;
+    return this.latestNow;
   }
 }

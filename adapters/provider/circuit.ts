@@ -4,8 +4,8 @@ import {
   CircuitState as CockatielState,
   ConsecutiveBreaker,
   circuitBreaker,
-  DelegateBackoff,
   handleWhenResult,
+  type IBackoff,
   type IHalfOpenAfterBackoffContext,
 } from "cockatiel";
 import type { Result } from "neverthrow";
@@ -31,15 +31,24 @@ const PROBE_MILLISECONDS = 5_000;
  */
 export class Circuit {
   private readonly policy: CircuitBreakerPolicy;
+  private breakBeganAt = 0;
   private breakEndsAt = 0;
 
   /** `onChange` hears of each change once. */
   constructor(onChange: (state: CircuitState) => void) {
-    const halfOpenAfter = new DelegateBackoff<IHalfOpenAfterBackoffContext>(({ attempt }) => {
-      const milliseconds = Math.min(SHORTEST_BREAK_MILLISECONDS * 2 ** (attempt - 1), LONGEST_BREAK_MILLISECONDS);
-      this.breakEndsAt = Date.now() + milliseconds;
-      return milliseconds;
-    });
+    // The library compares the duration with the time since the break began; asked anew, it is over when we say so.
+    const breakMilliseconds = () => (this.breakMilliseconds > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+    const halfOpenAfter: IBackoff<IHalfOpenAfterBackoffContext> = {
+      get duration() {
+        return breakMilliseconds();
+      },
+      next: ({ attempt }) => {
+        const milliseconds = Math.min(SHORTEST_BREAK_MILLISECONDS * 2 ** (attempt - 1), LONGEST_BREAK_MILLISECONDS);
+        this.breakBeganAt = Date.now();
+        this.breakEndsAt = this.breakBeganAt + milliseconds;
+        return halfOpenAfter;
+      },
+    };
     this.policy = circuitBreaker(
       handleWhenResult((verdict) => verdict === "failure"),
       { halfOpenAfter, breaker: new ConsecutiveBreaker(FAILURES_IN_A_ROW) },
@@ -52,13 +61,19 @@ export class Circuit {
 
   readiness(): Readiness {
     if (this.policy.state === CockatielState.Closed) return "ready";
-    return this.policy.state === CockatielState.Open && Date.now() < this.breakEndsAt ? "down" : "probing";
+    return this.silentMilliseconds > 0 ? "down" : "probing";
   }
 
   /** How long, as far as is known, a call would not be sent. */
   get silentMilliseconds(): number {
     if (this.policy.state === CockatielState.HalfOpen) return PROBE_MILLISECONDS;
-    return this.policy.state === CockatielState.Open ? Math.max(0, this.breakEndsAt - Date.now()) : 0;
+    return this.policy.state === CockatielState.Open ? this.breakMilliseconds : 0;
+  }
+
+  /** What is left of the break: nothing when the clock has been set back, for it would last until it is that time again. */
+  private get breakMilliseconds(): number {
+    const now = Date.now();
+    return now < this.breakBeganAt ? 0 : Math.max(0, this.breakEndsAt - now);
   }
 
   /** `undefined`: the call was not sent. */

@@ -56,7 +56,8 @@ export class ProviderApi {
   }
 
   readiness(): Readiness {
-    return this.circuit.readiness();
+    const readiness = this.circuit.readiness();
+    return readiness !== "down" && this.pace.leftAloneMilliseconds > 0 ? "busy" : readiness;
   }
 
   nextLookMilliseconds(sinceSubmissionMilliseconds: number): number {

@@ -14,6 +14,8 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { unavailable } from "./provider-api.js";
 
+const BEST_FIRST: readonly Readiness[] = ["ready", "probing", "busy"];
+
 type Providers = readonly [GenerationProvider, ...GenerationProvider[]];
 
 /**
@@ -39,7 +41,7 @@ export class ProviderChain implements GenerationProvider {
 
   readiness(): Readiness {
     const all = this.providers.map((provider) => provider.readiness());
-    return all.find((one) => one === "ready") ?? all.find((one) => one === "probing") ?? "down";
+    return BEST_FIRST.find((one) => all.includes(one)) ?? "down";
   }
 
   nextLookMilliseconds(upstreamTaskId: string, sinceSubmissionMilliseconds: number): number {

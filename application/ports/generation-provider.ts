@@ -29,10 +29,11 @@ export type ResultGone = { readonly kind: "result_gone"; readonly reason: string
 export type GeneratedImage = { readonly bytes: Uint8Array; readonly thumbnail: "possible" | "unavailable" };
 
 /**
- * Whether it makes sense to send a creation now. `down`: the provider has not answered for a while, and none would be
- * sent. `probing`: it may be back; one creation at a time shows whether it is.
+ * Whether it makes sense to send a creation now. `busy`: the provider wants to be left alone for a while, which not every
+ * creation has the time to wait for. `down`: it has not answered for a while, and none would be sent. `probing`: it may
+ * be back; one creation at a time shows whether it is.
  */
-export type Readiness = "ready" | "probing" | "down";
+export type Readiness = "ready" | "busy" | "probing" | "down";
 
 /** Somebody's generation model. Every call ends by itself: failures, also time-outs, are values. */
 export interface GenerationProvider {

@@ -137,6 +137,31 @@ describe("a waiting task", () => {
     expect(await starting).toBe(2);
   });
 
+  it("is not held up by another one whose submission is slow", async () => {
+    world.provider.atOnceMax = 2;
+    const tasks = [await create(), await create(), await create(), await create(), await create()];
+    await endRunning();
+    const submissions: (() => void)[] = [];
+    const submit: typeof world.provider.submit = async (order) => {
+      await new Promise<void>((resolve) => submissions.push(resolve));
+      return world.provider.submit(order);
+    };
+    const provider = Object.assign(Object.create(world.provider), { submit });
+    const starting = useCases({ ...world, provider }).start();
+    await world.clock.advance(1);
+    expect(submissions).toHaveLength(2);
+    world.provider.play({ submit: "refuse" });
+    submissions[1]?.();
+    await world.clock.advance(1);
+    expect((await Promise.all(tasks.slice(2).map(stored))).map((task) => task?.state)).toEqual([
+      "reserved",
+      "failed",
+      "reserved",
+    ]);
+    for (const end of submissions) end();
+    expect(await starting).toBe(3);
+  });
+
   it("is sent once, however many instances start tasks, and whichever of them dies", async () => {
     world.provider.atOnceMax = 4;
     for (let n = 0; n < 4; n += 1) await create();

@@ -176,7 +176,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant("readiness" as const),
-      readiness: fc.constantFrom<Readiness[]>("ready", "ready", "probing", "down"),
+      readiness: fc.constantFrom<Readiness[]>("ready", "ready", "busy", "probing", "down"),
     }),
   },
   {

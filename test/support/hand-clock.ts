@@ -1,6 +1,6 @@
 import type { Clock } from "../../application/ports/clock.js";
 
-type Sleep = { readonly wakesAt: number; readonly wake: () => void };
+type Sleep = { wakesAt: number; readonly wake: () => void };
 
 /** A clock that stands still until it is wound: no test waits for real time. */
 export class HandClock implements Clock {
@@ -47,6 +47,12 @@ export class HandClock implements Clock {
       await settled();
     }
     this.milliseconds = end;
+  }
+
+  /** As the machine's time service may do; who sleeps does not sleep longer for that. */
+  setBack(milliseconds: number): void {
+    this.milliseconds -= milliseconds;
+    for (const sleep of this.sleeps) sleep.wakesAt -= milliseconds;
   }
 
   private earliest(): Sleep | undefined {

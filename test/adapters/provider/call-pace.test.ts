@@ -52,6 +52,31 @@ describe("the pace of the calls", () => {
     expect(starts.map(([name]) => name)).toEqual(["first", "second", "creation", "read"]);
   });
 
+  it("lets reads go as well, however many creations there are", async () => {
+    const pace = new CallPace(clock, 1);
+    const starts: [string, number][] = [];
+    for (const name of ["first", "second"]) ask(pace, starts, name, "creation");
+    for (const name of ["a", "b"]) ask(pace, starts, name, "read");
+    for (const name of ["third", "fourth", "fifth"]) ask(pace, starts, name, "creation");
+    await clock.advance(10_000);
+    expect(starts.map(([name]) => name)).toEqual(["first", "second", "a", "third", "b", "fourth", "fifth"]);
+  });
+
+  it("lets nobody wait until it is that time again when the clock has been set back", async () => {
+    const pace = new CallPace(clock, 1);
+    const starts: [string, number][] = [];
+    for (const name of ["first", "second"]) ask(pace, starts, name, "read");
+    pace.leaveAlone(2_000);
+    clock.setBack(3_600_000);
+    begin -= 3_600_000;
+    expect(pace.leftAloneMilliseconds).toBe(2_000);
+    await clock.advance(2_000);
+    expect(pace.leftAloneMilliseconds).toBe(0);
+    ask(pace, starts, "third", "read");
+    await clock.advance(4_000);
+    expect(starts.map(([name]) => name)).toEqual(["first", "second", "third"]);
+  });
+
   it("starts nothing whose time is over", async () => {
     const pace = new CallPace(clock, 1);
     const starts: [string, number][] = [];

@@ -83,6 +83,13 @@ describe("a circuit that is open", () => {
     expect(changes).toEqual(["open", "half-open", "closed"]);
   });
 
+  it("is tried at once when the clock has been set back: nobody knows how long the break was", async () => {
+    now -= 3_600_000;
+    expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["probing", 0]);
+    expect(await called("GET", 200)).toBe(true);
+    expect(circuit.readiness()).toBe("ready");
+  });
+
   it("sends nothing else while the probe is under way", async () => {
     now += 10_000;
     let answer = () => {};
@@ -93,7 +100,7 @@ describe("a circuit that is open", () => {
       await answered;
       return endingOf(200);
     });
-    expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["probing", 5_000]);
+    expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["down", 5_000]);
     expect([await called("GET", 200), await called("POST", 200)]).toEqual([false, false]);
     answer();
     expect(await probe).toEqual(endingOf(200));

@@ -172,6 +172,9 @@ describe("a chain of providers", () => {
     ["ready", "down", "ready"],
     ["probing", "ready", "ready"],
     ["down", "probing", "probing"],
+    ["busy", "ready", "ready"],
+    ["probing", "busy", "probing"],
+    ["down", "busy", "busy"],
     ["down", "down", "down"],
   ])("of which one is %s and one is %s is %s", (one, other, together) => {
     first.ready = one;

@@ -329,7 +329,7 @@ export const remoteProviderContract = (
         remote.fake.faults.creates.push(FAULTS.silenceAfter);
         const probe = remote.provider.submit(anOrder(7));
         await expect.poll(asked, { interval: 5 }).toBe(before + 1);
-        expect(remote.provider.readiness()).toBe("probing");
+        expect(remote.provider.readiness()).toBe("down");
         expect((await remote.provider.submit(anOrder(8)))._unsafeUnwrapErr().kind).toBe("refused");
         expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
         timeouts.expire();
