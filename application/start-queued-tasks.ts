@@ -1,8 +1,12 @@
 import type { ReservedTask } from "../domain/task.js";
+import { endedOrASecond } from "./ended-or-a-second.js";
 import { type SubmissionPorts, submitTask } from "./submit-task.js";
 
-/** Submissions under way at once; while the provider is only tried, one shows whether it is back. */
-const AT_ONCE = { ready: 16, busy: 0, probing: 1, down: 0 };
+/**
+ * Submissions under way at once: few, for a provider that is suddenly too busy refuses all of them. While it is only
+ * tried, one shows whether it is back.
+ */
+const AT_ONCE = { ready: 4, busy: 0, probing: 1, down: 0 };
 
 type Settings = { readonly submissionDeadlineMilliseconds: number };
 
@@ -32,6 +36,6 @@ export const startQueuedTasks =
       started.forEach(send);
       sent += started.length;
       if (sending.size === 0) return sent;
-      await Promise.race(sending);
+      await endedOrASecond(sending, clock);
     }
   };

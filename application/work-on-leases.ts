@@ -1,4 +1,5 @@
 import type { Task } from "../domain/task.js";
+import { endedOrASecond } from "./ended-or-a-second.js";
 import type { Clock } from "./ports/clock.js";
 import type { Reporter } from "./ports/reporter.js";
 import type { DueWork, Lease, Postponement, TaskStore } from "./ports/task-store.js";
@@ -45,18 +46,16 @@ export const workOnLeases = async <Work extends keyof DueWork>(
   };
 
   let worked = 0;
-  for (let more = true; more && stopping?.aborted !== true; ) {
+  for (let more = true; more || running.size > 0; ) {
     const now = clock.now();
-    const free = concurrency - running.size;
-    const leases = await tasks.claim(work, now, new Date(now.getTime() + leaseMilliseconds), free);
+    const free = stopping?.aborted === true ? 0 : concurrency - running.size;
+    const until = new Date(now.getTime() + leaseMilliseconds);
+    const leases = free === 0 ? [] : await tasks.claim(work, now, until, free);
     leases.forEach(begin);
     worked += leases.length;
-    more = leases.length === free;
+    more = free > 0 && leases.length === free;
+    if (!more) await endedOrASecond(running, clock);
     while (more && running.size > concurrency / 2) await Promise.race(running);
-    await giveBack();
-  }
-  while (running.size > 0) {
-    await Promise.race(running);
     await giveBack();
   }
   await giveBack(); // what ended while the ones before it were given back

@@ -136,7 +136,9 @@ describe("keeping a finished image", () => {
   it("by one whose lease has run out does not undo what its successor has done", async () => {
     world.provider.play({ download: "gone" });
     const answer = world.provider.hold("download");
-    const slow = world.keep();
+    const stopping = new AbortController();
+    const slow = world.keep(stopping.signal);
+    stopping.abort(); // it does not take its own task again
     await world.clock.advance(LEASE_MILLISECONDS);
     const gates = new PortGates();
     const successor = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) }).keep();

@@ -97,7 +97,9 @@ describe("settling", () => {
     await nextLook();
     world.provider.play({ look: "running" });
     const answer = world.provider.hold("look");
-    const slow = world.settle();
+    const stopping = new AbortController();
+    const slow = world.settle(stopping.signal);
+    stopping.abort(); // it does not take its own task again
     await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
     const gates = new PortGates();
     const successor = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) }).settle();

@@ -152,7 +152,7 @@ describe("a waiting task", () => {
     expect(submissions).toHaveLength(2);
     world.provider.play({ submit: "refuse" });
     submissions[1]?.();
-    await world.clock.advance(1);
+    await world.clock.advance(1_000);
     expect((await Promise.all(tasks.slice(2).map(stored))).map((task) => task?.state)).toEqual([
       "reserved",
       "failed",

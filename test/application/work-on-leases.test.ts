@@ -56,6 +56,25 @@ describe("work on leased tasks", () => {
     expect(new Set(bench.begun).size).toBe(10);
   });
 
+  it("begins what becomes due meanwhile, however slow one of them is", async () => {
+    const owner = await anOwner(world, 100);
+    const working = work();
+    for (let n = 0; n < 9; n += 1) {
+      await settled();
+      await bench.end(bench.begun[n]);
+    }
+    await settled();
+    expect(bench.begun).toHaveLength(10);
+    (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
+    await world.clock.advance(world.provider.nextLookMilliseconds());
+    await settled();
+    expect(bench.begun).toHaveLength(11);
+    await bench.end(bench.begun[10]);
+    await bench.end(bench.begun[9]);
+    expect(await working).toBe(11);
+    expect(world.clock.sleeping).toBe(0);
+  });
+
   it("gives back what is to be looked at again, in few statements, and none of it late", async () => {
     const given: number[] = [];
     const again = new Date(world.clock.now().getTime() + 1_000);

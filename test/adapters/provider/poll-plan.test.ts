@@ -20,7 +20,9 @@ it("never looks sooner than the operator's shortest time", () => {
 });
 
 it("does not look while the provider is asked nothing, and spreads the looks after that", () => {
-  expect(between({ ...young, silentMilliseconds: 20_000 })).toEqual([20_000, 20_600, 21_200]);
-  expect(between({ ...old, silentMilliseconds: 20_000 })).toEqual([20_000, 21_000, 22_000]);
+  expect(between({ ...young, silentMilliseconds: 8_000 })).toEqual([8_000, 8_600, 9_200]);
+  expect(between({ ...old, silentMilliseconds: 8_000 })).toEqual([8_000, 9_000, 10_000]);
+  // Another instance, which the provider answers, is to find the task again.
+  expect(between({ ...young, silentMilliseconds: 60_000 })).toEqual([10_000, 10_600, 11_200]);
   expect(between({ ...young, silentMilliseconds: 100 })).toEqual([2_400, 3_000, 3_600]);
 });
