@@ -104,7 +104,7 @@ export class Fleet {
 
   /** Resolves when nothing is processing and no image is being stored any more. */
   async rest(): Promise<void> {
-    const unfinished = "state in ('reserved', 'submitted') or storage_status = 'uploading'";
+    const unfinished = "state in ('queued', 'reserved', 'submitted') or storage_status = 'uploading'";
     const deadline = Date.now() + 60_000;
     for (;;) {
       const rows = await this.database.sql(`select id, state, due_at, fence from task where ${unfinished}`);
