@@ -11,7 +11,6 @@ import { migrate } from "./commands/migrate.js";
 import { orderCreate, orderPay } from "./commands/order.js";
 import { serve } from "./commands/serve.js";
 import { readConfig } from "./config.js";
-import { createService } from "./service.js";
 
 const COMMANDS: readonly Command[] = [
   serve,
@@ -48,6 +47,8 @@ const run = async (args: readonly string[]): Promise<Result<Output | undefined, 
 
   const config = readConfig(process.env);
   if (config.isErr()) return err(config.error);
+  // Last: loading it takes longer than all before, and who has mistyped a command need not wait for it.
+  const { createService } = await import("./service.js");
   const service = createService(config.value);
   try {
     return await command.run(service, parsed);

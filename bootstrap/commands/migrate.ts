@@ -1,5 +1,4 @@
 import { ok } from "neverthrow";
-import { migratePostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { T } from "../tokens.js";
 import type { Command } from "./command.js";
 
@@ -10,8 +9,12 @@ export const migrate: Command = {
   required: [],
   run: async (service) => {
     const { databaseUrl } = await service.get(T.config);
-    if (databaseUrl !== undefined) await migratePostgresDatabase(databaseUrl);
-    else await service.get(T.database); // opening a SQLite database brings it up to date
+    if (databaseUrl === undefined) {
+      await service.get(T.database); // opening a SQLite database brings it up to date
+    } else {
+      const { migratePostgresDatabase } = await import("../../adapters/persistence/postgres-database.js");
+      await migratePostgresDatabase(databaseUrl);
+    }
     return ok({ json: { status: "up_to_date" }, lines: ["the database is up to date"] });
   },
 };
