@@ -36,7 +36,7 @@ describe("the application keeps its books, its limits and its word, whatever hap
   }, 120_000);
 
   it("over SQLite", async () => {
-    await staysRightWhateverHappens(sqliteStores, { runs: 40 });
+    await staysRightWhateverHappens(sqliteStores, { runs: 20 });
   }, 180_000);
 
   it("over PostgreSQL, where calls that go on at once meet on connections of their own", async () => {
