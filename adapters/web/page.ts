@@ -48,3 +48,10 @@ export const redirect = (path: string, headers: Readonly<Record<string, string>>
   headers: { location: path, "cache-control": "no-store", ...headers },
   body: undefined,
 });
+
+/** For programs, such as those that send notices. */
+export const plainText = (status: number, body: string): PageReply => ({
+  status,
+  headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
+  body,
+});

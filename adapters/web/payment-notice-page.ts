@@ -1,5 +1,5 @@
 import type { TakePaymentNotice } from "../../application/take-payment-notice.js";
-import type { Page, PageReply } from "./page.js";
+import { type Page, plainText } from "./page.js";
 
 /** `POST /payments/stripe`: where Stripe tells that an order is paid. Its signature is the only way in. */
 export const paymentNoticePage = (take: TakePaymentNotice): Page => ({
@@ -10,12 +10,8 @@ export const paymentNoticePage = (take: TakePaymentNotice): Page => ({
     const { bytes } = await readBody();
     const taken = await take(bytes, headers["stripe-signature"] ?? "");
     // An order that is not there will not be there later: an error would only have the notice sent again for days.
-    return taken.isErr() && taken.error.kind === "forged_notice" ? text(400, taken.error.reason) : text(200, "taken");
+    return taken.isErr() && taken.error.kind === "forged_notice"
+      ? plainText(400, taken.error.reason)
+      : plainText(200, "taken");
   },
-});
-
-const text = (status: number, body: string): PageReply => ({
-  status,
-  headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
-  body,
 });
