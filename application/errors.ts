@@ -4,6 +4,6 @@ export type NotFound = { readonly kind: "not_found"; readonly message: string };
 export const notFound = (message: string): NotFound => ({ kind: "not_found", message });
 
 /** A notice that is not from whom it says it is, or not in one piece. */
-export type ForgedNotice = { readonly kind: "forged_notice"; readonly reason: string };
+export type UnverifiedWebhook = { readonly kind: "unverified_webhook"; readonly reason: string };
 
-export const forgedNotice = (reason: string): ForgedNotice => ({ kind: "forged_notice", reason });
+export const unverifiedWebhook = (reason: string): UnverifiedWebhook => ({ kind: "unverified_webhook", reason });

@@ -1,7 +1,7 @@
 import { err, ok, Result } from "neverthrow";
 import { z } from "zod";
-import { FAL_MODELS, type FalModel } from "../adapters/provider/fal/fal-models.js";
-import type { ProviderLimits } from "../adapters/provider/provider-limits.js";
+import { FAL_MODELS, type FalModel } from "../adapters/provider/remote/fal/fal-models.js";
+import type { ProviderLimits } from "../adapters/provider/remote/provider-limits.js";
 
 const port = z.coerce.number().int().min(1).max(65_535);
 const milliseconds = (min: number) => z.coerce.number().int().min(min).max(86_400_000);
@@ -227,7 +227,7 @@ const remoteProviderOf = (
   const limits: ProviderLimits = {
     pollMilliseconds: data.PROVIDER_POLL_MS,
     callsPerSecond: data.PROVIDER_CALLS_PER_SECOND,
-    atOnceMax: data.PROVIDER_MAX_CONCURRENT,
+    concurrencyMax: data.PROVIDER_MAX_CONCURRENT,
   };
   const access = { apiKey, baseUrl: data[`${prefix}_BASE_URL`], ...limits };
   if (kind === "skybox") return ok({ kind, ...access, styleId: data.SKYBOX_STYLE_ID });

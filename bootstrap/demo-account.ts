@@ -2,7 +2,7 @@ import type { Email } from "../domain/account.js";
 import type { ApiKeySecret } from "../domain/api-key.js";
 import { credits } from "../domain/credits.js";
 import type { Service } from "./service.js";
-import { T } from "./tokens.js";
+import { tokens } from "./tokens.js";
 
 const DEMO_EMAIL = "demo@example.com" as Email;
 const DEMO_CREDITS = credits(1000);
@@ -12,11 +12,11 @@ export type DemoAccess = { readonly apiKey: ApiKeySecret; readonly email: Email;
 
 /** At the first start, when there is no account yet, makes one to try the service with; gives access to it that once. */
 export const demoAccount = async (service: Service): Promise<DemoAccess | undefined> => {
-  const accounts = await service.get(T.accounts);
+  const accounts = await service.get(tokens.accounts);
   if (!(await accounts.isEmpty())) return undefined;
-  const openAccount = await service.get(T.openAccount);
+  const openAccount = await service.get(tokens.openAccount);
   const email = DEMO_EMAIL;
-  const password = (await service.get(T.ids)).unguessable();
+  const password = (await service.get(tokens.ids)).unguessable();
   const opened = await openAccount({ email, password, credits: DEMO_CREDITS, keyName: "demo" });
   // The e-mail is taken if another process has made the account just now: that one has printed the key.
   const apiKey = opened.isOk() ? opened.value.secret : undefined;

@@ -20,28 +20,33 @@ import { RandomIds } from "../adapters/system/random-ids.js";
 import { SystemClock } from "../adapters/system/system-clock.js";
 import type { GcsConfig } from "./config.js";
 import { provide } from "./provide.js";
-import { T } from "./tokens.js";
+import { tokens } from "./tokens.js";
 
 export const provideAdapters = (container: Container): void => {
-  provide(container, T.clock, [], () => new SystemClock());
-  provide(container, T.ids, [], () => new RandomIds());
-  provide(container, T.secrets, [], () => new NodeSecrets());
-  provide(container, T.signals, [], () => new InProcessTaskSignals());
+  provide(container, tokens.clock, [], () => new SystemClock());
+  provide(container, tokens.ids, [], () => new RandomIds());
+  provide(container, tokens.secrets, [], () => new NodeSecrets());
+  provide(container, tokens.signals, [], () => new InProcessTaskSignals());
 
-  provide(container, T.logger, [T.config], ({ logLevel }) => createLogger(logLevel, destination(2)));
-  provide(container, T.metrics, [], () => new Metrics());
-  provide(container, T.reporter, [T.logger, T.metrics], (logger, metrics) => new OperationalReporter(logger, metrics));
+  provide(container, tokens.logger, [tokens.config], ({ logLevel }) => createLogger(logLevel, destination(2)));
+  provide(container, tokens.metrics, [], () => new Metrics());
   provide(
     container,
-    T.providerCircuits,
-    [T.logger, T.metrics],
+    tokens.reporter,
+    [tokens.logger, tokens.metrics],
+    (logger, metrics) => new OperationalReporter(logger, metrics),
+  );
+  provide(
+    container,
+    tokens.providerCircuits,
+    [tokens.logger, tokens.metrics],
     (logger, metrics) => new ProviderCircuits(logger, metrics),
   );
 
   provide(
     container,
-    T.database,
-    [T.config],
+    tokens.database,
+    [tokens.config],
     async ({ databaseUrl, databaseConnections, dataDir }) => {
       await mkdir(dataDir, { recursive: true });
       if (databaseUrl !== undefined) return openPostgresDatabase(databaseUrl, databaseConnections);
@@ -49,16 +54,16 @@ export const provideAdapters = (container: Container): void => {
     },
     (database) => database.close(),
   );
-  provide(container, T.tasks, [T.database], (database) => new SqlTaskStore(database));
-  provide(container, T.accounts, [T.database], (database) => new SqlAccountStore(database));
-  provide(container, T.sessions, [T.database], (database) => new SqlSessionStore(database));
+  provide(container, tokens.tasks, [tokens.database], (database) => new SqlTaskStore(database));
+  provide(container, tokens.accounts, [tokens.database], (database) => new SqlAccountStore(database));
+  provide(container, tokens.sessions, [tokens.database], (database) => new SqlSessionStore(database));
 
   // Several instances count together; the one instance of a SQLite file counts by itself.
-  provide(container, T.rateLimits, [T.database, T.clock], (database, clock) =>
+  provide(container, tokens.rateLimits, [tokens.database, tokens.clock], (database, clock) =>
     database.dialect === "postgresql" ? new PostgresRateLimits(database, clock) : new MemoryRateLimits(clock),
   );
 
-  provide(container, T.storage, [T.config], ({ dataDir, storage }) =>
+  provide(container, tokens.storage, [tokens.config], ({ dataDir, storage }) =>
     storage.kind === "gcs"
       ? openBucket(storage)
       : FilesystemObjectStorage.open(join(dataDir, "objects"), storage.assetUrl, storage.referenceUrl),

@@ -4,49 +4,49 @@ import { ManualPayments } from "../adapters/payments/manual-payments.js";
 import { StripePayments } from "../adapters/payments/stripe-payments.js";
 import { BUNDLED_FILES_FOLDER } from "../adapters/web/static-files.js";
 import { webPages } from "../adapters/web/web-pages.js";
-import { buyCredits } from "../application/buy-credits.js";
-import { changeVisibility } from "../application/change-visibility.js";
-import { deletePanorama } from "../application/delete-panorama.js";
-import { findOwnPanorama } from "../application/find-own-panorama.js";
-import { findPublicPanorama } from "../application/find-public-panorama.js";
-import { findSession } from "../application/find-session.js";
-import { listPublicPanoramas } from "../application/list-public-panoramas.js";
-import { listTasks } from "../application/list-tasks.js";
-import { logIn } from "../application/log-in.js";
-import { logOut } from "../application/log-out.js";
-import { readAccount } from "../application/read-account.js";
-import { readCredits } from "../application/read-credits.js";
-import { revokeApiKey } from "../application/revoke-api-key.js";
-import { signUp } from "../application/sign-up.js";
-import { takePaymentNotice } from "../application/take-payment-notice.js";
-import { takeProviderNotice } from "../application/take-provider-notice.js";
-import { uploadImages } from "../application/upload-images.js";
+import { findSession } from "../application/accounts/find-session.js";
+import { logIn } from "../application/accounts/log-in.js";
+import { logOut } from "../application/accounts/log-out.js";
+import { readAccount } from "../application/accounts/read-account.js";
+import { revokeApiKey } from "../application/accounts/revoke-api-key.js";
+import { signUp } from "../application/accounts/sign-up.js";
+import { receiveProviderWebhook } from "../application/background/receive-provider-webhook.js";
+import { buyCredits } from "../application/credits/buy-credits.js";
+import { readCredits } from "../application/credits/read-credits.js";
+import { receivePaymentWebhook } from "../application/credits/receive-payment-webhook.js";
+import { changeVisibility } from "../application/panoramas/change-visibility.js";
+import { deletePanorama } from "../application/panoramas/delete-panorama.js";
+import { findOwnPanorama } from "../application/panoramas/find-own-panorama.js";
+import { findPublicPanorama } from "../application/panoramas/find-public-panorama.js";
+import { listPublicPanoramas } from "../application/panoramas/list-public-panoramas.js";
+import { listTasks } from "../application/panoramas/list-tasks.js";
+import { uploadImages } from "../application/panoramas/upload-images.js";
 import { provide } from "./provide.js";
-import { T } from "./tokens.js";
+import { tokens } from "./tokens.js";
 
 export const providePages = (container: Container): void => {
-  provide(container, T.payments, [T.config], ({ stripe, publicUrl }) =>
+  provide(container, tokens.payments, [tokens.config], ({ stripe, publicUrl }) =>
     stripe === undefined ? new ManualPayments() : new StripePayments(stripe, publicUrl),
   );
   provide(
     container,
-    T.pages,
+    tokens.pages,
     [
-      T.config,
-      T.accounts,
-      T.tasks,
-      T.sessions,
-      T.payments,
-      T.storage,
-      T.imaging,
-      T.rateLimits,
-      T.secrets,
-      T.clock,
-      T.ids,
-      T.createPanorama,
-      T.createApiKey,
-      T.providerNotices,
-      T.schedule,
+      tokens.config,
+      tokens.accounts,
+      tokens.tasks,
+      tokens.sessions,
+      tokens.payments,
+      tokens.storage,
+      tokens.imaging,
+      tokens.rateLimits,
+      tokens.secrets,
+      tokens.clock,
+      tokens.ids,
+      tokens.createPanorama,
+      tokens.createApiKey,
+      tokens.providerWebhooks,
+      tokens.schedule,
     ],
     (
       { publicUrl },
@@ -85,8 +85,8 @@ export const providePages = (container: Container): void => {
           createApiKey,
           revokeApiKey: revokeApiKey(ports),
           buyCredits: buyCredits(ports),
-          takePaymentNotice: takePaymentNotice(ports),
-          takeProviderNotice: takeProviderNotice({ ...ports, notices, lookDue: () => schedule.wake("settle") }),
+          receivePaymentWebhook: receivePaymentWebhook(ports),
+          receiveProviderWebhook: receiveProviderWebhook({ ...ports, notices, pollDue: () => schedule.wake("settle") }),
           rateLimits,
           images: storage,
         },

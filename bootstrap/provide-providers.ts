@@ -2,49 +2,58 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Container } from "inversify";
 import type { Result } from "neverthrow";
-import { FalProvider } from "../adapters/provider/fal/fal-provider.js";
 import { LocalProvider } from "../adapters/provider/local/local-provider.js";
 import { PaintPool } from "../adapters/provider/local/paint-pool.js";
 import { ReferenceImages } from "../adapters/provider/local/reference-images.js";
 import { ProviderChain } from "../adapters/provider/provider-chain.js";
 import { PublicFetch } from "../adapters/provider/public-fetch.js";
-import { ReplicateProvider } from "../adapters/provider/replicate/replicate-provider.js";
-import { SkyboxProvider } from "../adapters/provider/skybox/skybox-provider.js";
-import type { CheckFailure } from "../adapters/provider/start-check.js";
-import { UpstreamHttp } from "../adapters/provider/upstream-http.js";
+import { UpstreamHttp } from "../adapters/provider/remote/calls/upstream-http.js";
+import { FalProvider } from "../adapters/provider/remote/fal/fal-provider.js";
+import { ReplicateProvider } from "../adapters/provider/remote/replicate/replicate-provider.js";
+import { SkyboxProvider } from "../adapters/provider/remote/skybox/skybox-provider.js";
+import type { CheckFailure } from "../adapters/provider/remote/start-check.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
 import type { RemoteProviderConfig } from "./config.js";
 import { provide } from "./provide.js";
-import { noticeAddressOf, noticesOf } from "./provider-notices.js";
-import { T } from "./tokens.js";
+import { webhooksOf, webhookUrlsOf } from "./provider-webhooks.js";
+import { tokens } from "./tokens.js";
 
 export const provideProviders = (container: Container): void => {
   provide(
     container,
-    T.publicFetch,
-    [T.config],
+    tokens.publicFetch,
+    [tokens.config],
     // The embedded provider fetches what customers name, so nothing is exempt there.
     ({ provider }) => new PublicFetch(provider.kind === "local" ? [] : provider.inOrder.map(({ baseUrl }) => baseUrl)),
     (publicFetch) => publicFetch.close(),
   );
   provide(
     container,
-    T.upstreamHttp,
+    tokens.upstreamHttp,
     [],
     () => new UpstreamHttp(),
     (http) => http.close(),
   );
   provide(
     container,
-    T.paintPool,
+    tokens.paintPool,
     [],
     () => new PaintPool(availableParallelism()),
     (pool) => pool.close(),
   );
   provide(
     container,
-    T.provider,
-    [T.config, T.clock, T.storage, T.publicFetch, T.paintPool, T.upstreamHttp, T.logger, T.providerCircuits],
+    tokens.provider,
+    [
+      tokens.config,
+      tokens.clock,
+      tokens.storage,
+      tokens.publicFetch,
+      tokens.paintPool,
+      tokens.upstreamHttp,
+      tokens.logger,
+      tokens.providerCircuits,
+    ],
     async (config, clock, storage, publicFetch, pool, http, logger, circuits) => {
       const { provider } = config;
       if (provider.kind === "local") {
@@ -56,8 +65,8 @@ export const provideProviders = (container: Container): void => {
         const warn = (message: string) => logger.warn({ event: "provider_surprise", provider: remote.kind }, message);
         const outside = [http, publicFetch, storage, clock, warn, circuits.watch(remote.kind)] as const;
         const { submitTimeoutMilliseconds, generationDeadlineMilliseconds } = config;
-        const noticeAddress = noticeAddressOf(remote, config.publicUrl);
-        const common = { submitTimeoutMilliseconds, generationDeadlineMilliseconds, noticeAddress };
+        const webhookUrls = webhookUrlsOf(remote, config.publicUrl);
+        const common = { submitTimeoutMilliseconds, generationDeadlineMilliseconds, webhookUrls };
         switch (remote.kind) {
           case "skybox":
             return checked(new SkyboxProvider({ ...remote, ...common }, ...outside), warn);
@@ -73,7 +82,7 @@ export const provideProviders = (container: Container): void => {
       return new ProviderChain(opened, (message) => logger.warn({ event: "provider_fallback" }, message));
     },
   );
-  provide(container, T.providerNotices, [T.config, T.upstreamHttp, T.clock], noticesOf);
+  provide(container, tokens.providerWebhooks, [tokens.config, tokens.upstreamHttp, tokens.clock], webhooksOf);
 };
 
 /** Throws if settings are wrong: better at the start than with the first creation. An outage keeps nothing from starting. */

@@ -2,29 +2,40 @@ import { join } from "node:path";
 import type { Container } from "inversify";
 import type { Logger } from "pino";
 import { HttpServer } from "../adapters/http/http-server.js";
+import { tlsCertificate } from "../adapters/http/tls-certificate.js";
 import { SharpImaging } from "../adapters/imaging/sharp-imaging.js";
 import { RequestObserver } from "../adapters/observability/request-observer.js";
 import type { Database } from "../adapters/persistence/database.js";
 import { LocalProvider } from "../adapters/provider/local/local-provider.js";
 import { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
-import { tlsCertificate } from "../adapters/storage/tls-certificate.js";
-import { authenticate } from "../application/authenticate.js";
-import { listTasks } from "../application/list-tasks.js";
-import { readCredits } from "../application/read-credits.js";
-import { readTask, waitForTask } from "../application/read-task.js";
-import { uploadImages } from "../application/upload-images.js";
+import { authenticate } from "../application/accounts/authenticate.js";
+import { readCredits } from "../application/credits/read-credits.js";
+import { listTasks } from "../application/panoramas/list-tasks.js";
+import { readTask, waitForTask } from "../application/panoramas/read-task.js";
+import { uploadImages } from "../application/panoramas/upload-images.js";
 import { isActive } from "../domain/task.js";
 import { packedMcpServer } from "./packed-mcp-server.js";
 import { provide } from "./provide.js";
-import { T } from "./tokens.js";
+import { tokens } from "./tokens.js";
 
 export const provideServer = (container: Container): void => {
-  provide(container, T.imaging, [], () => new SharpImaging());
+  provide(container, tokens.imaging, [], () => new SharpImaging());
   provide(
     container,
-    T.schedule,
-    [T.start, T.settle, T.keep, T.sweep, T.provider, T.rateLimits, T.signals, T.clock, T.logger, T.metrics],
+    tokens.schedule,
+    [
+      tokens.start,
+      tokens.settle,
+      tokens.keep,
+      tokens.sweep,
+      tokens.provider,
+      tokens.rateLimits,
+      tokens.signals,
+      tokens.clock,
+      tokens.logger,
+      tokens.metrics,
+    ],
     (start, settle, keep, sweep, provider, rateLimits, signals, clock, logger, metrics) => {
       const schedule = new WorkSchedule(
         [
@@ -54,24 +65,24 @@ export const provideServer = (container: Container): void => {
 
   provide(
     container,
-    T.httpServer,
+    tokens.httpServer,
     [
-      T.config,
-      T.accounts,
-      T.tasks,
-      T.storage,
-      T.provider,
-      T.providerCircuits,
-      T.imaging,
-      T.secrets,
-      T.clock,
-      T.signals,
-      T.rateLimits,
-      T.createPanorama,
-      T.pages,
-      T.database,
-      T.logger,
-      T.metrics,
+      tokens.config,
+      tokens.accounts,
+      tokens.tasks,
+      tokens.storage,
+      tokens.provider,
+      tokens.providerCircuits,
+      tokens.imaging,
+      tokens.secrets,
+      tokens.clock,
+      tokens.signals,
+      tokens.rateLimits,
+      tokens.createPanorama,
+      tokens.pages,
+      tokens.database,
+      tokens.logger,
+      tokens.metrics,
     ],
     async (
       { host, port, publicUrl, dataDir, storage: stored },

@@ -1,21 +1,21 @@
 import type { Container } from "inversify";
-import { createApiKey } from "../application/create-api-key.js";
-import { createOrder } from "../application/create-order.js";
-import { createPanorama } from "../application/create-panorama.js";
-import { keepFinishedImages } from "../application/keep-finished-images.js";
-import { openAccount } from "../application/open-account.js";
-import { payOrder } from "../application/pay-order.js";
-import { retryImage } from "../application/retry-image.js";
-import { settleSubmittedTasks } from "../application/settle-submitted-tasks.js";
-import { startQueuedTasks } from "../application/start-queued-tasks.js";
-import { sweep } from "../application/sweep.js";
-import { verifyLedger } from "../application/verify-ledger.js";
+import { createApiKey } from "../application/accounts/create-api-key.js";
+import { openAccount } from "../application/accounts/open-account.js";
+import { keepFinishedImages } from "../application/background/keep-finished-images.js";
+import { settleSubmittedTasks } from "../application/background/settle-submitted-tasks.js";
+import { startQueuedTasks } from "../application/background/start-queued-tasks.js";
+import { sweep } from "../application/background/sweep.js";
+import { createOrder } from "../application/credits/create-order.js";
+import { payOrder } from "../application/credits/pay-order.js";
+import { verifyLedger } from "../application/credits/verify-ledger.js";
+import { createPanorama } from "../application/panoramas/create-panorama.js";
+import { retryImage } from "../application/panoramas/retry-image.js";
 import { provide } from "./provide.js";
 import { submissionDeadlineMilliseconds } from "./submission-deadline.js";
-import { T } from "./tokens.js";
+import { tokens } from "./tokens.js";
 
 /** With answers that take a second, about as many looks a second as providers allow. */
-const LOOKS_AT_ONCE = 64;
+const POLL_CONCURRENCY = 64;
 
 /** Keeping an image (a download, an encoding, a put) takes longer than a look or a search. */
 const KEEP_LEASES = 3;
@@ -23,8 +23,17 @@ const KEEP_LEASES = 3;
 export const provideUseCases = (container: Container): void => {
   provide(
     container,
-    T.createPanorama,
-    [T.config, T.tasks, T.provider, T.clock, T.ids, T.secrets, T.signals, T.reporter],
+    tokens.createPanorama,
+    [
+      tokens.config,
+      tokens.tasks,
+      tokens.provider,
+      tokens.clock,
+      tokens.ids,
+      tokens.secrets,
+      tokens.signals,
+      tokens.reporter,
+    ],
     (config, tasks, provider, clock, ids, secrets, signals, reporter) =>
       createPanorama(
         { tasks, provider, clock, ids, secrets, signals, reporter },
@@ -36,8 +45,8 @@ export const provideUseCases = (container: Container): void => {
   );
   provide(
     container,
-    T.start,
-    [T.config, T.tasks, T.provider, T.clock, T.signals, T.reporter],
+    tokens.start,
+    [tokens.config, tokens.tasks, tokens.provider, tokens.clock, tokens.signals, tokens.reporter],
     (config, tasks, provider, clock, signals, reporter) =>
       startQueuedTasks(
         { tasks, provider, clock, signals, reporter },
@@ -46,18 +55,27 @@ export const provideUseCases = (container: Container): void => {
   );
   provide(
     container,
-    T.settle,
-    [T.config, T.tasks, T.provider, T.clock, T.ids, T.signals, T.reporter],
+    tokens.settle,
+    [tokens.config, tokens.tasks, tokens.provider, tokens.clock, tokens.ids, tokens.signals, tokens.reporter],
     ({ leaseMilliseconds, generationDeadlineMilliseconds }, tasks, provider, clock, ids, signals, reporter) =>
       settleSubmittedTasks(
         { tasks, provider, clock, ids, signals, reporter },
-        { leaseMilliseconds, concurrency: LOOKS_AT_ONCE, generationDeadlineMilliseconds },
+        { leaseMilliseconds, concurrency: POLL_CONCURRENCY, generationDeadlineMilliseconds },
       ),
   );
   provide(
     container,
-    T.keep,
-    [T.config, T.tasks, T.provider, T.storage, T.imaging, T.clock, T.signals, T.reporter],
+    tokens.keep,
+    [
+      tokens.config,
+      tokens.tasks,
+      tokens.provider,
+      tokens.storage,
+      tokens.imaging,
+      tokens.clock,
+      tokens.signals,
+      tokens.reporter,
+    ],
     ({ leaseMilliseconds }, tasks, provider, storage, imaging, clock, signals, reporter) =>
       keepFinishedImages(
         { tasks, provider, storage, imaging, clock, signals, reporter },
@@ -66,22 +84,30 @@ export const provideUseCases = (container: Container): void => {
   );
   provide(
     container,
-    T.sweep,
-    [T.config, T.tasks, T.provider, T.clock, T.signals, T.reporter],
+    tokens.sweep,
+    [tokens.config, tokens.tasks, tokens.provider, tokens.clock, tokens.signals, tokens.reporter],
     ({ leaseMilliseconds }, tasks, provider, clock, signals, reporter) =>
       sweep({ tasks, provider, clock, signals, reporter }, { leaseMilliseconds, concurrency: 16 }),
   );
 
-  provide(container, T.openAccount, [T.accounts, T.clock, T.ids, T.secrets], (accounts, clock, ids, secrets) =>
-    openAccount({ accounts, clock, ids, secrets }),
+  provide(
+    container,
+    tokens.openAccount,
+    [tokens.accounts, tokens.clock, tokens.ids, tokens.secrets],
+    (accounts, clock, ids, secrets) => openAccount({ accounts, clock, ids, secrets }),
   );
-  provide(container, T.createApiKey, [T.accounts, T.clock, T.ids, T.secrets], (accounts, clock, ids, secrets) =>
-    createApiKey({ accounts, clock, ids, secrets }),
+  provide(
+    container,
+    tokens.createApiKey,
+    [tokens.accounts, tokens.clock, tokens.ids, tokens.secrets],
+    (accounts, clock, ids, secrets) => createApiKey({ accounts, clock, ids, secrets }),
   );
-  provide(container, T.createOrder, [T.accounts, T.clock, T.ids], (accounts, clock, ids) =>
+  provide(container, tokens.createOrder, [tokens.accounts, tokens.clock, tokens.ids], (accounts, clock, ids) =>
     createOrder({ accounts, clock, ids }),
   );
-  provide(container, T.payOrder, [T.accounts, T.clock], (accounts, clock) => payOrder({ accounts, clock }));
-  provide(container, T.verifyLedger, [T.accounts], (accounts) => verifyLedger({ accounts }));
-  provide(container, T.retryImage, [T.tasks, T.clock], (tasks, clock) => retryImage({ tasks, clock }));
+  provide(container, tokens.payOrder, [tokens.accounts, tokens.clock], (accounts, clock) =>
+    payOrder({ accounts, clock }),
+  );
+  provide(container, tokens.verifyLedger, [tokens.accounts], (accounts) => verifyLedger({ accounts }));
+  provide(container, tokens.retryImage, [tokens.tasks, tokens.clock], (tasks, clock) => retryImage({ tasks, clock }));
 };

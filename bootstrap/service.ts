@@ -4,7 +4,7 @@ import type { Config } from "./config.js";
 import type { Token } from "./provide.js";
 import { provideAdapters } from "./provide-adapters.js";
 import { provideUseCases } from "./provide-use-cases.js";
-import { T } from "./tokens.js";
+import { tokens } from "./tokens.js";
 
 /** The wired service: its parts are made when they are first asked for, so a command opens only what it needs. */
 export type Service = {
@@ -17,7 +17,7 @@ export type Service = {
 
 export const createService = (config: Config): Service => {
   const container = new Container();
-  container.bind(T.config).toConstantValue(config);
+  container.bind(tokens.config).toConstantValue(config);
   provideAdapters(container);
   provideUseCases(container);
   return {

@@ -5,38 +5,38 @@ import type { ProviderCircuits } from "../adapters/observability/provider-circui
 import type { Database } from "../adapters/persistence/database.js";
 import type { PaintPool } from "../adapters/provider/local/paint-pool.js";
 import type { PublicFetch } from "../adapters/provider/public-fetch.js";
-import type { UpstreamHttp } from "../adapters/provider/upstream-http.js";
+import type { UpstreamHttp } from "../adapters/provider/remote/calls/upstream-http.js";
 import type { InProcessTaskSignals } from "../adapters/scheduling/in-process-task-signals.js";
 import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
 import type { Page } from "../adapters/web/page.js";
-import type { createApiKey } from "../application/create-api-key.js";
-import type { createOrder } from "../application/create-order.js";
-import type { CreatePanorama } from "../application/create-panorama.js";
-import type { openAccount } from "../application/open-account.js";
-import type { payOrder } from "../application/pay-order.js";
+import type { createApiKey } from "../application/accounts/create-api-key.js";
+import type { openAccount } from "../application/accounts/open-account.js";
+import type { createOrder } from "../application/credits/create-order.js";
+import type { payOrder } from "../application/credits/pay-order.js";
+import type { verifyLedger } from "../application/credits/verify-ledger.js";
+import type { CreatePanorama } from "../application/panoramas/create-panorama.js";
+import type { retryImage } from "../application/panoramas/retry-image.js";
 import type { AccountStore } from "../application/ports/account-store.js";
 import type { Clock } from "../application/ports/clock.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
 import type { Ids } from "../application/ports/ids.js";
 import type { Imaging } from "../application/ports/imaging.js";
 import type { Payments } from "../application/ports/payments.js";
-import type { ProviderNotices } from "../application/ports/provider-notices.js";
+import type { ProviderWebhooks } from "../application/ports/provider-webhooks.js";
 import type { RateLimits } from "../application/ports/rate-limits.js";
 import type { Reporter } from "../application/ports/reporter.js";
 import type { Secrets } from "../application/ports/secrets.js";
 import type { SessionStore } from "../application/ports/session-store.js";
 import type { TaskStore } from "../application/ports/task-store.js";
-import type { retryImage } from "../application/retry-image.js";
-import type { verifyLedger } from "../application/verify-ledger.js";
 import type { Config } from "./config.js";
 import { token } from "./provide.js";
 
 type BackgroundWork = (stopping?: AbortSignal) => Promise<number>;
 
 /** The parts of the service. */
-export const T = {
+export const tokens = {
   config: token<Config>("Config"),
   logger: token<Logger>("Logger"),
   metrics: token<Metrics>("Metrics"),
@@ -63,7 +63,7 @@ export const T = {
   providerCircuits: token<ProviderCircuits>("ProviderCircuits"),
   provider: token<GenerationProvider>("GenerationProvider"),
   /** By the provider's name. */
-  providerNotices: token<ReadonlyMap<string, ProviderNotices>>("ProviderNotices"),
+  providerWebhooks: token<ReadonlyMap<string, ProviderWebhooks>>("ProviderWebhooks"),
 
   createPanorama: token<CreatePanorama>("createPanorama"),
   start: token<BackgroundWork>("startQueuedTasks"),

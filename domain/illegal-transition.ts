@@ -4,7 +4,7 @@ import type { Result } from "neverthrow";
 export type IllegalTransition = { readonly kind: "illegal_transition"; readonly from: string; readonly event: string };
 
 /** For a transition whose starting state the types have proved: a refusal is a bug, and thrown. */
-export const legal = <T>(transition: Result<T, IllegalTransition>): T =>
+export const orThrowBug = <T>(transition: Result<T, IllegalTransition>): T =>
   transition.match(
     (next) => next,
     ({ event, from }) => {

@@ -41,7 +41,7 @@ export const sumOf = (entries: readonly LedgerEntry[]): number =>
   entries.reduce((sum, entry) => sum + entry.credits, 0);
 
 /**
- * Everything that is wrong with an account's books, a sentence each; empty if all is well: the balance is the sum of
+ * Everything that is wrong with an account's ledger, a sentence each; empty if all is well: the balance is the sum of
  * the entries and not negative, the active tasks are counted right, no order was credited twice, and every task has just
  * the entries it must have.
  */

@@ -14,11 +14,12 @@ export type Queue = {
 };
 
 /** Who comes later does not overtake: while one waits, a free place is not for a new task. */
-export const mustWait = ({ running, waiting }: Queue, atOnceMax: number): boolean => waiting || running >= atOnceMax;
+export const mustWait = ({ running, waiting }: Queue, concurrencyMax: number): boolean =>
+  waiting || running >= concurrencyMax;
 
 /** The turn of one more task of an account; `lastTurn` is that of its latest one, 0 if it has never waited. */
 export const takeTurn = ({ round }: Queue, lastTurn: number): number => Math.max(round, lastTurn + 1);
 
 /** How many waiting tasks may be started now, of at most `wanted`. */
-export const freePlaces = ({ running }: Queue, atOnceMax: number, wanted: number): number =>
-  Math.max(0, Math.min(wanted, atOnceMax - running));
+export const freePlaces = ({ running }: Queue, concurrencyMax: number, wanted: number): number =>
+  Math.max(0, Math.min(wanted, concurrencyMax - running));

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
-import type { CreatePanorama } from "../../application/create-panorama.js";
+import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
 import { parseCreationRequest } from "../../domain/creation-request.js";
 import { type IdempotencyKey, parseIdempotencyKey } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";

@@ -1,6 +1,6 @@
 import type { NotFound } from "../../application/errors.js";
+import type { UpstreamError } from "../../application/panoramas/submit-task.js";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
-import type { UpstreamError } from "../../application/submit-task.js";
 import type { TooManyActiveTasks } from "../../domain/concurrency-limit.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { RateLimited } from "../../domain/rate-limit.js";

@@ -1,5 +1,5 @@
 import { err, type Result } from "neverthrow";
-import type { Authenticate } from "../../application/authenticate.js";
+import type { Authenticate } from "../../application/accounts/authenticate.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKey } from "../../domain/api-key.js";

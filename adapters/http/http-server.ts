@@ -1,11 +1,11 @@
-import type { Authenticate } from "../../application/authenticate.js";
-import type { CreatePanorama } from "../../application/create-panorama.js";
-import type { ListTasks } from "../../application/list-tasks.js";
+import type { Authenticate } from "../../application/accounts/authenticate.js";
+import type { ReadCredits } from "../../application/credits/read-credits.js";
+import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
+import type { ListTasks } from "../../application/panoramas/list-tasks.js";
+import type { ReadTask, WaitForTask } from "../../application/panoramas/read-task.js";
+import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
-import type { ReadCredits } from "../../application/read-credits.js";
-import type { ReadTask, WaitForTask } from "../../application/read-task.js";
-import type { UploadImages } from "../../application/upload-images.js";
 import { type Assets, assetRoute } from "./asset-route.js";
 import { createPanoramaRoute } from "./create-panorama-route.js";
 import { guard } from "./guard.js";

@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
 import { z } from "zod";
-import type { ListTasks } from "../../application/list-tasks.js";
+import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import { invalidBySchema, shown } from "../../domain/invalid-request.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import type { GuardedHandler } from "./guard.js";

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { err, ok, type Result } from "neverthrow";
-import type { UploadedFile } from "../../application/upload-images.js";
+import type { UploadedFile } from "../../application/panoramas/upload-images.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import type { Exchange } from "./exchange.js";
 import type { Handler } from "./listener.js";

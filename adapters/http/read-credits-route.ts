@@ -1,6 +1,6 @@
 import { ok } from "neverthrow";
 import { z } from "zod";
-import type { ReadCredits } from "../../application/read-credits.js";
+import type { ReadCredits } from "../../application/credits/read-credits.js";
 import type { GuardedHandler } from "./guard.js";
 import { json } from "./reply.js";
 

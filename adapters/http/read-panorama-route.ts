@@ -1,6 +1,6 @@
 import { err } from "neverthrow";
 import { notFound } from "../../application/errors.js";
-import type { ReadTask, WaitForTask } from "../../application/read-task.js";
+import type { ReadTask, WaitForTask } from "../../application/panoramas/read-task.js";
 import { shown } from "../../domain/invalid-request.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import type { GuardedHandler } from "./guard.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import busboy, { type Busboy } from "busboy";
 import { err, ok, type Result } from "neverthrow";
-import type { UploadedFile } from "../../application/upload-images.js";
+import type { UploadedFile } from "../../application/panoramas/upload-images.js";
 import { type InvalidRequest, invalidRequest, shown } from "../../domain/invalid-request.js";
 import { admitRequestSize, admitSizes } from "../../domain/upload-rules.js";
 import type { Exchange } from "./exchange.js";

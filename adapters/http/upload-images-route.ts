@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { err } from "neverthrow";
 import { z } from "zod";
-import type { UploadImages } from "../../application/upload-images.js";
+import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import { UPLOAD_FILES_MAX } from "../../domain/upload-rules.js";
-import { Gate } from "./gate.js";
+import { Semaphore } from "../system/semaphore.js";
 import type { GuardedHandler } from "./guard.js";
 import { receiveFiles } from "./receive-files.js";
 import { json } from "./reply.js";
@@ -24,7 +24,7 @@ const PROCESSED_AT_ONCE = 3;
 
 /** `POST /images`. The files wait in a folder of their own below `uploadsFolder`, which is gone after the answer. */
 export const uploadImagesRoute = (uploadImages: UploadImages, uploadsFolder: string): GuardedHandler => {
-  const processing = new Gate(PROCESSED_AT_ONCE);
+  const processing = new Semaphore(PROCESSED_AT_ONCE);
   return async (exchange) => {
     const folder = await mkdtemp(join(uploadsFolder, "upload-"));
     try {

@@ -3,7 +3,7 @@ import sharp, { type Sharp } from "sharp";
 import type { Imaging, UnusableImage } from "../../application/ports/imaging.js";
 import { type ImageType, imageTypeOf } from "../../domain/image-type.js";
 import type { PixelSize } from "../../domain/resolution.js";
-import { atMost } from "./at-most.js";
+import { Semaphore } from "../system/semaphore.js";
 import { photoSphereXmp } from "./photo-sphere-xmp.js";
 
 // libvips reads SVG, PDF, TIFF and much more. What this process decodes comes from strangers: three loaders are enough.
@@ -26,7 +26,7 @@ const IMAGES_AT_ONCE = 2;
 
 /** Imaging with libvips. */
 export class SharpImaging implements Imaging {
-  private readonly inTurn = atMost(IMAGES_AT_ONCE);
+  private readonly semaphore = new Semaphore(IMAGES_AT_ONCE);
 
   async inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>> {
     if (imageTypeOf(bytes) !== type) return unusable(`is no ${type}.`);
@@ -64,7 +64,7 @@ export class SharpImaging implements Imaging {
   /** Only decoding shows whether the bytes hold a whole image. */
   private async decoding(work: () => Promise<Uint8Array>): Promise<Result<Uint8Array, UnusableImage>> {
     try {
-      return ok(await this.inTurn(work));
+      return ok(await this.semaphore.run(work));
     } catch (error) {
       return unusable(sentence(error));
     }

@@ -1,5 +1,5 @@
 import { err, ok } from "neverthrow";
-import { forgedNotice } from "../../application/errors.js";
+import { unverifiedWebhook } from "../../application/errors.js";
 import type { Payments } from "../../application/ports/payments.js";
 
 /** The operator takes the money as they like, and then runs `panorama order pay`. */
@@ -9,6 +9,6 @@ export class ManualPayments implements Payments {
   }
 
   paidOrder() {
-    return err(forgedNotice("This service takes no payment notices."));
+    return err(unverifiedWebhook("This service takes no payment notices."));
   }
 }

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import Stripe from "stripe";
-import { type ForgedNotice, forgedNotice } from "../../application/errors.js";
+import { type UnverifiedWebhook, unverifiedWebhook } from "../../application/errors.js";
 import type { Payments, PaymentsUnavailable } from "../../application/ports/payments.js";
 import type { Email } from "../../domain/account.js";
 import type { CreditPack } from "../../domain/credit-pack.js";
@@ -64,7 +64,7 @@ export class StripePayments implements Payments {
     }
   }
 
-  paidOrder(notice: Uint8Array, signature: string): Result<OrderId | undefined, ForgedNotice> {
+  paidOrder(notice: Uint8Array, signature: string): Result<OrderId | undefined, UnverifiedWebhook> {
     try {
       const event = this.stripe.webhooks.constructEvent(Buffer.from(notice), signature, this.webhookSecret);
       // Some ways of paying end the session first and bring the money days later: only the money counts.
@@ -74,7 +74,7 @@ export class StripePayments implements Payments {
       return ok(isPaid ? ((event.data.object.client_reference_id ?? undefined) as OrderId | undefined) : undefined);
     } catch (error) {
       if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
-      return err(forgedNotice("The signature does not fit."));
+      return err(unverifiedWebhook("The signature does not fit."));
     }
   }
 }

@@ -114,7 +114,7 @@ export const TaskTable = defineEntity({
     fence: p.integer(),
     /** Its place in the queue; null if it never waited there. */
     turn: p.integer().nullable(),
-    /** Set when its owner deleted the panorama: then only the books and the idempotency keys know the task. */
+    /** Set when its owner deleted the panorama: then only the ledger and the idempotency keys know the task. */
     hiddenAt: p.datetime(3).nullable(),
   },
 });

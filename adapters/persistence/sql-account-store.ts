@@ -15,7 +15,7 @@ import { entryRow, toLedgerEntry } from "./ledger-rows.js";
 import { toTask } from "./task-rows.js";
 
 /** Accounts read at a time by the audit. */
-const BOOKS_PAGE = 500;
+const LEDGERS_PAGE = 500;
 
 /** Accounts in SQLite or PostgreSQL. */
 export class SqlAccountStore implements AccountStore {
@@ -128,22 +128,22 @@ export class SqlAccountStore implements AccountStore {
     return revoked.length === 1 ? ok(undefined) : err(notFound(`There is no key ${id}.`));
   }
 
-  async *books(): AsyncIterable<{ standing: Standing; entries: LedgerEntry[]; tasks: Task[] }> {
+  async *ledgers(): AsyncIterable<{ standing: Standing; entries: LedgerEntry[]; tasks: Task[] }> {
     const nextPage = "select id from account where id > ? order by id limit ?";
     let last = "";
     for (;;) {
-      const page = await this.database.sql(nextPage, [last, BOOKS_PAGE]);
+      const page = await this.database.sql(nextPage, [last, LEDGERS_PAGE]);
       for (const row of page) {
         const id = branded<AccountId>(row, "id");
         last = id;
-        yield await this.database.snapshot((sql) => booksOf(sql, id));
+        yield await this.database.snapshot((sql) => ledgerOf(sql, id));
       }
-      if (page.length < BOOKS_PAGE) return;
+      if (page.length < LEDGERS_PAGE) return;
     }
   }
 }
 
-const booksOf = async (sql: Sql, id: AccountId) => {
+const ledgerOf = async (sql: Sql, id: AccountId) => {
   const [row] = await sql("select id, credits, active_tasks from account where id = ?", [id]);
   if (row === undefined) throw new Error(`there is no account ${id}`);
   const tasks = await sql("select * from task where account_id = ?", [id]);

@@ -31,7 +31,7 @@ import type { Database, Sql } from "./database.js";
 import { entryRow } from "./ledger-rows.js";
 import { IN_GALLERY } from "./schema.js";
 import { newTaskRow, stateColumns, toTask } from "./task-rows.js";
-import { insertion, type Statement, together } from "./together.js";
+import { insertion, type Statement, writeInOneRoundTrip } from "./write-in-one-round-trip.js";
 
 const stateOfWork: Readonly<Record<keyof DueWork, Task["state"]>> = {
   giveUp: "queued",
@@ -63,7 +63,7 @@ export class SqlTaskStore implements TaskStore {
       const first = idempotent && (await firstUse(sql, account, idempotent));
       if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
 
-      const turn = limits && (await turnOf(sql, limits.atOnceMax, lastTurn));
+      const turn = limits && (await turnOf(sql, limits.concurrencyMax, lastTurn));
       const decided = decide(current, turn);
       if (decided.isErr()) return err(decided.error);
       const { task, standing } = decided.value;
@@ -80,16 +80,16 @@ export class SqlTaskStore implements TaskStore {
         const row = { ...first, request_sha256: idempotent.requestSha256, created_at: task.reservedAt };
         writes.push(insertion("idempotency_key", row));
       }
-      await together(sql, this.database.dialect, writes);
+      await writeInOneRoundTrip(sql, this.database.dialect, writes);
       return ok({ task, replayed: false });
     });
   }
 
-  async startQueued(atOnceMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]> {
+  async startQueued(concurrencyMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]> {
     if (!(await anyQueued(this.database.sql))) return [];
     const started = await this.database.transaction<ReservedTask[], never>(async (sql) => {
       const queue = await lockQueue(sql);
-      const places = atOnceMax === undefined ? limit : freePlaces(queue, atOnceMax, limit);
+      const places = concurrencyMax === undefined ? limit : freePlaces(queue, concurrencyMax, limit);
       const rows = await sql(
         `with first as (select id from task where state = 'queued' order by turn, id limit ? ${this.skipLocked})
         update task set state = 'reserved', due_at = ? where id in (select id from first) returning *`,
@@ -177,12 +177,12 @@ export class SqlTaskStore implements TaskStore {
     if (!isActive(before) || isActive(next)) return replace(this.database.sql, current, next, dueAt);
     return this.database.transaction(async (sql) => {
       const replaced = await replace(sql, current, next, dueAt);
-      if (replaced.isOk()) await together(sql, this.database.dialect, releases(before, next));
+      if (replaced.isOk()) await writeInOneRoundTrip(sql, this.database.dialect, releases(before, next));
       return replaced;
     });
   }
 
-  async hasten(id: TaskId, now: Date): Promise<void> {
+  async makeDueNow(id: TaskId, now: Date): Promise<void> {
     await this.database.sql("update task set due_at = ? where id = ? and state = 'submitted' and due_at > ?", [
       now,
       id,
@@ -244,9 +244,9 @@ const anyQueued = async (sql: Sql): Promise<boolean> =>
   (await sql("select id from task where state = 'queued' limit 1")).length > 0;
 
 /** The turn of one more task, if it has to wait. */
-const turnOf = async (sql: Sql, atOnceMax: number, lastTurn: number): Promise<number | undefined> => {
+const turnOf = async (sql: Sql, concurrencyMax: number, lastTurn: number): Promise<number | undefined> => {
   const queue = await lockQueue(sql);
-  return mustWait(queue, atOnceMax) ? takeTurn(queue, lastTurn) : undefined;
+  return mustWait(queue, concurrencyMax) ? takeTurn(queue, lastTurn) : undefined;
 };
 
 /** The task that the idempotency key names already, if this is the same request. */

@@ -12,7 +12,7 @@ import type {
 import type { CreationRequest } from "../../domain/creation-request.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { unavailable } from "./provider-api.js";
+import { unavailable } from "./remote/calls/provider-api.js";
 
 const BEST_FIRST: readonly Readiness[] = ["ready", "probing", "busy"];
 
@@ -26,7 +26,7 @@ type Providers = readonly [GenerationProvider, ...GenerationProvider[]];
 export class ProviderChain implements GenerationProvider {
   readonly name: string;
   /** Tasks are not spread by who makes them, so that the smallest limit of all is what keeps everyone under their own. */
-  readonly atOnceMax: number | undefined;
+  readonly concurrencyMax: number | undefined;
   private readonly providers: Providers;
   private readonly warn: (message: string) => void;
 
@@ -35,8 +35,8 @@ export class ProviderChain implements GenerationProvider {
     this.providers = providers;
     this.warn = warn;
     this.name = providers.map(({ name }) => name).join(",");
-    const limits = providers.flatMap(({ atOnceMax }) => atOnceMax ?? []);
-    this.atOnceMax = limits.length === 0 ? undefined : Math.min(...limits);
+    const limits = providers.flatMap(({ concurrencyMax }) => concurrencyMax ?? []);
+    this.concurrencyMax = limits.length === 0 ? undefined : Math.min(...limits);
   }
 
   readiness(): Readiness {
@@ -44,9 +44,9 @@ export class ProviderChain implements GenerationProvider {
     return BEST_FIRST.find((one) => all.includes(one)) ?? "down";
   }
 
-  nextLookMilliseconds(upstreamTaskId: string, sinceSubmissionMilliseconds: number): number {
+  nextPollMilliseconds(upstreamTaskId: string, sinceSubmissionMilliseconds: number): number {
     const { provider = this.providers[0], id } = this.whose(upstreamTaskId);
-    return provider.nextLookMilliseconds(id, sinceSubmissionMilliseconds);
+    return provider.nextPollMilliseconds(id, sinceSubmissionMilliseconds);
   }
 
   canMake(request: CreationRequest): Result<void, InvalidRequest> {
@@ -74,9 +74,9 @@ export class ProviderChain implements GenerationProvider {
     return err({ kind: "refused", reason: refusals.join("; ") || "no provider can make it" });
   }
 
-  async look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
+  async poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
     const { provider, id } = this.whose(upstreamTaskId);
-    return provider === undefined ? ok({ state: "failed", reason: notConfigured(upstreamTaskId) }) : provider.look(id);
+    return provider === undefined ? ok({ state: "failed", reason: notConfigured(upstreamTaskId) }) : provider.poll(id);
   }
 
   async search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>> {

@@ -1,26 +1,26 @@
-import type { BuyCredits } from "../../application/buy-credits.js";
-import type { CreateApiKey } from "../../application/create-api-key.js";
-import type { Visitor } from "../../application/find-session.js";
-import type { AccountOverview, ReadAccount } from "../../application/read-account.js";
-import type { RevokeApiKey } from "../../application/revoke-api-key.js";
+import type { CreateApiKey } from "../../application/accounts/create-api-key.js";
+import type { Visitor } from "../../application/accounts/find-session.js";
+import type { AccountOverview, ReadAccount } from "../../application/accounts/read-account.js";
+import type { RevokeApiKey } from "../../application/accounts/revoke-api-key.js";
+import type { BuyCredits } from "../../application/credits/buy-credits.js";
 import { type ApiKey, type ApiKeyId, parseKeyName } from "../../domain/api-key.js";
 import { CREDIT_PACKS, packOf } from "../../domain/credit-pack.js";
 import type { LedgerEntry } from "../../domain/ledger.js";
 import type { Order } from "../../domain/order.js";
 import { fieldMessage } from "./field-message.js";
-import type { Gate } from "./gate.js";
 import { type Html, html } from "./html.js";
 import { hiddenToken, type Layout } from "./layout.js";
 import { errorBox } from "./login-pages.js";
 import { type Page, type PageReply, redirect } from "./page.js";
 import { dateOf } from "./panorama-card.js";
+import type { SessionGuard } from "./session-guard.js";
 
 type Parts = {
   readonly readAccount: ReadAccount;
   readonly createApiKey: CreateApiKey;
   readonly revokeApiKey: RevokeApiKey;
   readonly buyCredits: BuyCredits;
-  readonly gate: Gate;
+  readonly guard: SessionGuard;
   readonly layout: Layout;
 };
 
@@ -31,13 +31,13 @@ const CHECKOUT_ORIGINS = ["https://checkout.stripe.com"];
 
 /** `/account`: balance, ledger, orders and API keys. */
 export const accountPages = (parts: Parts): readonly Page[] => {
-  const { gate } = parts;
+  const { guard } = parts;
   return [
     {
       method: "GET",
       path: "/account",
       body: "none",
-      handle: gate.member(({ query }, visitor) =>
+      handle: guard.member(({ query }, visitor) =>
         accountPage(parts, 200, visitor, { notice: NOTICES[query.get("order") ?? ""] }),
       ),
     },
@@ -45,7 +45,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: "/account/orders",
       body: "fields",
-      handle: gate.memberForm(async ({ form }, visitor) => {
+      handle: guard.memberForm(async ({ form }, visitor) => {
         const pack = packOf(Number(form.get("credits")));
         if (pack === undefined) return accountPage(parts, 400, visitor, { error: "There is no such pack of credits." });
         const placed = await parts.buyCredits(visitor.account, pack);
@@ -62,7 +62,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: "/account/keys",
       body: "fields",
-      handle: gate.memberForm(async ({ form }, visitor) => {
+      handle: guard.memberForm(async ({ form }, visitor) => {
         const name = parseKeyName(form.get("name") ?? "");
         if (name.isErr()) return accountPage(parts, 400, visitor, { error: fieldMessage(name.error) });
         const created = await parts.createApiKey(visitor.account.id, name.value);
@@ -76,7 +76,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: "/account/keys/:id/revoke",
       body: "fields",
-      handle: gate.memberForm(async ({ params }, visitor) => {
+      handle: guard.memberForm(async ({ params }, visitor) => {
         const revoked = await parts.revokeApiKey(visitor.account.id, (params.id ?? "") as ApiKeyId);
         return revoked.isErr() ? parts.layout.notFound(visitor) : redirect("/account");
       }),

@@ -1,17 +1,17 @@
-import type { Gate } from "./gate.js";
 import { html } from "./html.js";
 import type { Layout } from "./layout.js";
 import type { Page } from "./page.js";
+import type { SessionGuard } from "./session-guard.js";
 
 /** `GET /docs`: the interface's OpenAPI description, to be read and tried. */
-export const docsPage = (gate: Gate, layout: Layout): Page => ({
+export const docsPage = (guard: SessionGuard, layout: Layout): Page => ({
   method: "GET",
   path: "/docs",
   body: "none",
   handle: async (request) =>
     layout.reply(200, {
       title: "API reference",
-      visitor: await gate.visitor(request),
+      visitor: await guard.visitor(request),
       scripts: ["docs.js"],
       styles: ["docs.css"],
       main: html`<div class="page"><h1>API reference</h1>

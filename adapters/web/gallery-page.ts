@@ -1,20 +1,20 @@
-import type { ListPublicPanoramas } from "../../application/list-public-panoramas.js";
+import type { ListPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import { parseTaskId } from "../../domain/task-id.js";
-import type { Gate } from "./gate.js";
 import { html } from "./html.js";
 import type { Layout } from "./layout.js";
 import type { Page } from "./page.js";
 import { galleryCard, type Images } from "./panorama-card.js";
+import type { SessionGuard } from "./session-guard.js";
 
 const PANORAMAS_ON_A_PAGE = 24;
 
 /** `GET /gallery?before=ID`: everybody's public panoramas. A script fetches the next page before the reader gets there. */
-export const galleryPage = (list: ListPublicPanoramas, images: Images, gate: Gate, layout: Layout): Page => ({
+export const galleryPage = (list: ListPublicPanoramas, images: Images, guard: SessionGuard, layout: Layout): Page => ({
   method: "GET",
   path: "/gallery",
   body: "none",
   handle: async (request) => {
-    const visitor = await gate.visitor(request);
+    const visitor = await guard.visitor(request);
     const before = parseTaskId(request.query.get("before") ?? "");
     const { panoramas, next } = await list(PANORAMAS_ON_A_PAGE, before);
     const main = html`<div class="page">

@@ -1,10 +1,10 @@
-import type { ListPublicPanoramas } from "../../application/list-public-panoramas.js";
+import type { ListPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
-import type { Gate } from "./gate.js";
 import { type Html, html } from "./html.js";
 import type { Layout } from "./layout.js";
 import type { Page } from "./page.js";
 import { galleryCard, type Images } from "./panorama-card.js";
+import type { SessionGuard } from "./session-guard.js";
 
 const LATEST = 6;
 
@@ -12,7 +12,7 @@ const LATEST = 6;
 export const landingPage = (
   list: ListPublicPanoramas,
   images: Images,
-  gate: Gate,
+  guard: SessionGuard,
   layout: Layout,
   publicUrl: string,
 ): Page => ({
@@ -20,7 +20,7 @@ export const landingPage = (
   path: "/",
   body: "none",
   handle: async (request) => {
-    const visitor = await gate.visitor(request);
+    const visitor = await guard.visitor(request);
     const { panoramas } = await list(LATEST);
     const main = html`<section class="hero"><div class="page">
 <h1>Describe a place.<br>Then stand in it.</h1>

@@ -1,4 +1,4 @@
-import type { Visitor } from "../../application/find-session.js";
+import type { Visitor } from "../../application/accounts/find-session.js";
 import { type Html, html } from "./html.js";
 import type { PageReply } from "./page.js";
 import type { StaticFiles } from "./static-files.js";

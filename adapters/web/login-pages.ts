@@ -1,26 +1,26 @@
-import type { LogIn } from "../../application/log-in.js";
-import type { LogOut } from "../../application/log-out.js";
-import type { SignUp } from "../../application/sign-up.js";
+import type { LogIn } from "../../application/accounts/log-in.js";
+import type { LogOut } from "../../application/accounts/log-out.js";
+import type { SignUp } from "../../application/accounts/sign-up.js";
 import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from "../../domain/password.js";
 import type { RateLimited } from "../../domain/rate-limit.js";
 import { fieldMessage } from "./field-message.js";
-import type { Gate } from "./gate.js";
 import { type Html, html } from "./html.js";
 import type { Layout } from "./layout.js";
 import { nextPath } from "./next-path.js";
 import { type Page, type PageReply, redirect } from "./page.js";
+import type { SessionGuard } from "./session-guard.js";
 
 type Parts = {
   readonly logIn: LogIn;
   readonly logOut: LogOut;
   readonly signUp: SignUp;
-  readonly gate: Gate;
+  readonly guard: SessionGuard;
   readonly layout: Layout;
 };
 
 /** `/login`, `/signup` and `/logout`. */
 export const loginPages = (parts: Parts): readonly Page[] => {
-  const { gate } = parts;
+  const { guard } = parts;
   return [
     {
       method: "GET",
@@ -28,21 +28,21 @@ export const loginPages = (parts: Parts): readonly Page[] => {
       body: "none",
       handle: async (request) => {
         const next = nextPath(request.query.get("next"));
-        if ((await gate.visitor(request)) !== undefined) return redirect(next);
-        return loginForm(parts, 200, { next, email: "", notice: noticeOf(request.query) });
+        if ((await guard.visitor(request)) !== undefined) return redirect(next);
+        return loginForm(parts, 200, { next, email: "", notice: webhookOf(request.query) });
       },
     },
     {
       method: "POST",
       path: "/login",
       body: "fields",
-      handle: gate.form(async (request) => {
+      handle: guard.form(async (request) => {
         const { form, remoteAddress } = request;
         const email = form.get("email") ?? "";
         const next = nextPath(form.get("next"));
         const session = await parts.logIn({ email, password: form.get("password") ?? "", remoteAddress });
         return session.match(
-          (token) => redirect(next, gate.cookie(token)),
+          (token) => redirect(next, guard.cookie(token)),
           (error) =>
             error.kind === "rate_limited"
               ? loginForm(parts, 429, { next, email, error: waitMessage(error) })
@@ -55,13 +55,13 @@ export const loginPages = (parts: Parts): readonly Page[] => {
       path: "/signup",
       body: "none",
       handle: async (request) =>
-        (await gate.visitor(request)) === undefined ? signUpForm(parts, 200, "") : redirect("/works"),
+        (await guard.visitor(request)) === undefined ? signUpForm(parts, 200, "") : redirect("/works"),
     },
     {
       method: "POST",
       path: "/signup",
       body: "fields",
-      handle: gate.form(async ({ form, remoteAddress }) => {
+      handle: guard.form(async ({ form, remoteAddress }) => {
         const email = form.get("email") ?? "";
         const signedUp = await parts.signUp({ email, password: form.get("password") ?? "", remoteAddress });
         return signedUp.match(
@@ -77,16 +77,16 @@ export const loginPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: "/logout",
       body: "fields",
-      handle: gate.memberForm(async (_request, { token }) => {
+      handle: guard.memberForm(async (_request, { token }) => {
         await parts.logOut(token);
-        return redirect("/", gate.noCookie());
+        return redirect("/", guard.noCookie());
       }),
     },
   ];
 };
 
 /** The same words whether the address was new or not. */
-const noticeOf = (query: URLSearchParams): string | undefined =>
+const webhookOf = (query: URLSearchParams): string | undefined =>
   query.get("new") === "1"
     ? "If this address had no account yet, it has one now. Log in with the password that you have just chosen."
     : undefined;

@@ -1,7 +1,7 @@
-import type { Gate } from "./gate.js";
 import { html } from "./html.js";
 import type { Layout } from "./layout.js";
 import type { Page } from "./page.js";
+import type { SessionGuard } from "./session-guard.js";
 
 /** The MCP server as people get it: what to paste where, and the package itself. */
 export type McpOffer = {
@@ -13,14 +13,14 @@ export type McpOffer = {
 };
 
 /** `GET /mcp`: how an assistant makes panoramas. */
-export const mcpPage = (offer: McpOffer, gate: Gate, layout: Layout): Page => ({
+export const mcpPage = (offer: McpOffer, guard: SessionGuard, layout: Layout): Page => ({
   method: "GET",
   path: "/mcp",
   body: "none",
   handle: async (request) =>
     layout.reply(200, {
       title: "Panoramas in your assistant",
-      visitor: await gate.visitor(request),
+      visitor: await guard.visitor(request),
       main: html`<div class="page prose"><h1>Panoramas in your assistant</h1>
 <p class="lead">A local MCP server lets an assistant make 360° panoramas with your credits. It runs on your own machine and
 needs Node.js 20 or later. Downloading it is free.</p>

@@ -1,4 +1,4 @@
-import type { UploadedFile } from "../../application/upload-images.js";
+import type { UploadedFile } from "../../application/panoramas/upload-images.js";
 
 /** One page or form of the web side. It knows no HTTP server: whoever has one mounts it. */
 export type Page = {

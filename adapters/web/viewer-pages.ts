@@ -1,35 +1,35 @@
-import type { FindOwnPanorama } from "../../application/find-own-panorama.js";
-import type { FindPublicPanorama } from "../../application/find-public-panorama.js";
-import type { Visitor } from "../../application/find-session.js";
+import type { Visitor } from "../../application/accounts/find-session.js";
+import type { FindOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
+import type { FindPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
 import { RESOLUTIONS } from "../../domain/resolution.js";
 import { parseSlug, viewerPath } from "../../domain/slug.js";
 import { isKept } from "../../domain/storage-status.js";
 import { isActive, type Task } from "../../domain/task.js";
-import type { Gate } from "./gate.js";
 import { type Html, html } from "./html.js";
 import type { Content, Layout } from "./layout.js";
 import type { Page, PageReply } from "./page.js";
 import { dateOf, type Images, thumbnailUrl, titleOf } from "./panorama-card.js";
+import type { SessionGuard } from "./session-guard.js";
 
 type Parts = {
   readonly findPublicPanorama: FindPublicPanorama;
   readonly findOwnPanorama: FindOwnPanorama;
   readonly images: Images;
-  readonly gate: Gate;
+  readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly publicUrl: string;
 };
 
 /** `GET /p/{slug}` and `GET /works/{slug}`: the viewer. With `?embed=1` it is alone, to be shown inside other pages. */
 export const viewerPages = (parts: Parts): readonly Page[] => {
-  const { findPublicPanorama, findOwnPanorama, gate, layout } = parts;
+  const { findPublicPanorama, findOwnPanorama, guard, layout } = parts;
   return [
     {
       method: "GET",
       path: "/p/:slug",
       body: "none",
       handle: async (request) => {
-        const visitor = await gate.visitor(request);
+        const visitor = await guard.visitor(request);
         const slug = parseSlug(request.params.slug ?? "");
         const task = slug && (await findPublicPanorama(slug));
         return task ? viewer(parts, task, visitor, request.query) : layout.notFound(visitor);
@@ -39,7 +39,7 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: "/works/:slug",
       body: "none",
-      handle: gate.member(async (request, visitor) => {
+      handle: guard.member(async (request, visitor) => {
         const slug = parseSlug(request.params.slug ?? "");
         const task = slug && (await findOwnPanorama(slug, visitor.account.id));
         return task ? viewer(parts, task, visitor, request.query) : layout.notFound(visitor);
@@ -58,7 +58,7 @@ const viewer = (
   const isPublic = task.request.visibility === "public";
   const bare = query.get("embed") === "1";
   const frame: Content = { title, main: html``, visitor, frame: bare ? "bare" : "stage", embeddable: bare && isPublic };
-  const notice = noticeOf(task);
+  const notice = webhookOf(task);
   if (notice !== undefined) return layout.reply(200, { ...frame, ...notice }, notice.refresh ? { refresh: "3" } : {});
   if (task.state !== "succeeded" || !isKept(task.image)) return layout.notFound(visitor);
 
@@ -93,7 +93,7 @@ ${
 type Notice = { readonly main: Html; readonly refresh: boolean };
 
 /** What is said instead, as long as there is no image of ours to show, or for ever. */
-const noticeOf = (task: Task): Notice | undefined => {
+const webhookOf = (task: Task): Notice | undefined => {
   if (isActive(task))
     return notice("Being made", "This panorama is being generated. The page shows it as soon as it is there.", true);
   if (task.state === "failed") {

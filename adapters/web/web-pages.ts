@@ -1,36 +1,36 @@
-import type { BuyCredits } from "../../application/buy-credits.js";
-import type { ChangeVisibility } from "../../application/change-visibility.js";
-import type { CreateApiKey } from "../../application/create-api-key.js";
-import type { CreatePanorama } from "../../application/create-panorama.js";
-import type { DeletePanorama } from "../../application/delete-panorama.js";
-import type { FindOwnPanorama } from "../../application/find-own-panorama.js";
-import type { FindPublicPanorama } from "../../application/find-public-panorama.js";
-import type { FindSession } from "../../application/find-session.js";
-import type { ListPublicPanoramas } from "../../application/list-public-panoramas.js";
-import type { ListTasks } from "../../application/list-tasks.js";
-import type { LogIn } from "../../application/log-in.js";
-import type { LogOut } from "../../application/log-out.js";
+import type { CreateApiKey } from "../../application/accounts/create-api-key.js";
+import type { FindSession } from "../../application/accounts/find-session.js";
+import type { LogIn } from "../../application/accounts/log-in.js";
+import type { LogOut } from "../../application/accounts/log-out.js";
+import type { ReadAccount } from "../../application/accounts/read-account.js";
+import type { RevokeApiKey } from "../../application/accounts/revoke-api-key.js";
+import type { SignUp } from "../../application/accounts/sign-up.js";
+import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
+import type { BuyCredits } from "../../application/credits/buy-credits.js";
+import type { ReadCredits } from "../../application/credits/read-credits.js";
+import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
+import type { ChangeVisibility } from "../../application/panoramas/change-visibility.js";
+import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
+import type { DeletePanorama } from "../../application/panoramas/delete-panorama.js";
+import type { FindOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
+import type { FindPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
+import type { ListPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
+import type { ListTasks } from "../../application/panoramas/list-tasks.js";
+import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
-import type { ReadAccount } from "../../application/read-account.js";
-import type { ReadCredits } from "../../application/read-credits.js";
-import type { RevokeApiKey } from "../../application/revoke-api-key.js";
-import type { SignUp } from "../../application/sign-up.js";
-import type { TakePaymentNotice } from "../../application/take-payment-notice.js";
-import type { TakeProviderNotice } from "../../application/take-provider-notice.js";
-import type { UploadImages } from "../../application/upload-images.js";
 import { panoramaName } from "../../domain/object-name.js";
 import { accountPages } from "./account-pages.js";
 import { docsPage } from "./docs-page.js";
 import { galleryPage } from "./gallery-page.js";
-import { Gate } from "./gate.js";
 import { landingPage } from "./landing-page.js";
 import { Layout } from "./layout.js";
 import { loginPages } from "./login-pages.js";
 import { type McpOffer, mcpPage } from "./mcp-page.js";
 import type { Page } from "./page.js";
 import type { Images } from "./panorama-card.js";
-import { paymentNoticePage } from "./payment-notice-page.js";
-import { providerNoticePage } from "./provider-notice-page.js";
+import { paymentWebhookPage } from "./payment-webhook-page.js";
+import { providerWebhookPage } from "./provider-webhook-page.js";
+import { SessionGuard } from "./session-guard.js";
 import { StaticFiles } from "./static-files.js";
 import { viewerPages } from "./viewer-pages.js";
 import { worksPages } from "./works-pages.js";
@@ -53,8 +53,8 @@ export type WebParts = {
   readonly createApiKey: CreateApiKey;
   readonly revokeApiKey: RevokeApiKey;
   readonly buyCredits: BuyCredits;
-  readonly takePaymentNotice: TakePaymentNotice;
-  readonly takeProviderNotice: TakeProviderNotice;
+  readonly receivePaymentWebhook: ReceivePaymentWebhook;
+  readonly receiveProviderWebhook: ReceiveProviderWebhook;
   readonly rateLimits: RateLimits;
   readonly images: Images;
 };
@@ -74,19 +74,19 @@ export const webPages = async (
 ): Promise<readonly Page[]> => {
   const files = await StaticFiles.read(staticFolder);
   const layout = new Layout(files, originOf(parts.images));
-  const gate = new Gate(parts.findSession, layout, publicUrl);
-  const all = { ...parts, gate, layout, publicUrl };
+  const guard = new SessionGuard(parts.findSession, layout, publicUrl);
+  const all = { ...parts, guard, layout, publicUrl };
   return [
-    landingPage(parts.listPublicPanoramas, parts.images, gate, layout, publicUrl),
-    galleryPage(parts.listPublicPanoramas, parts.images, gate, layout),
+    landingPage(parts.listPublicPanoramas, parts.images, guard, layout, publicUrl),
+    galleryPage(parts.listPublicPanoramas, parts.images, guard, layout),
     ...viewerPages(all),
     ...loginPages(all),
     ...worksPages(all),
     ...accountPages(all),
-    docsPage(gate, layout),
-    mcpPage(mcp, gate, layout),
-    paymentNoticePage(parts.takePaymentNotice),
-    providerNoticePage(parts.takeProviderNotice),
+    docsPage(guard, layout),
+    mcpPage(mcp, guard, layout),
+    paymentWebhookPage(parts.receivePaymentWebhook),
+    providerWebhookPage(parts.receiveProviderWebhook),
     ...files.pages,
   ];
 };

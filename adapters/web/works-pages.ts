@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { ok } from "neverthrow";
-import type { ChangeVisibility } from "../../application/change-visibility.js";
-import type { CreatePanorama, CreatePanoramaError } from "../../application/create-panorama.js";
-import { type DeletePanorama, isUnderWork } from "../../application/delete-panorama.js";
-import type { Visitor } from "../../application/find-session.js";
-import type { ListTasks } from "../../application/list-tasks.js";
+import type { Visitor } from "../../application/accounts/find-session.js";
+import type { ReadCredits } from "../../application/credits/read-credits.js";
+import type { ChangeVisibility } from "../../application/panoramas/change-visibility.js";
+import type { CreatePanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
+import { type DeletePanorama, isUnderWork } from "../../application/panoramas/delete-panorama.js";
+import type { ListTasks } from "../../application/panoramas/list-tasks.js";
+import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
-import type { ReadCredits } from "../../application/read-credits.js";
-import type { UploadImages } from "../../application/upload-images.js";
 import { IMAGE_URLS_MAX, parseCreationRequest } from "../../domain/creation-request.js";
 import { parseIdempotencyKey } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
@@ -19,12 +19,12 @@ import { isActive, type Task } from "../../domain/task.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import { visibilitySchema } from "../../domain/visibility.js";
 import { fieldMessage } from "./field-message.js";
-import type { Gate } from "./gate.js";
 import { type Html, html } from "./html.js";
 import { hiddenToken, type Layout } from "./layout.js";
 import { errorBox } from "./login-pages.js";
 import { type Page, type PageBody, type PageReply, type PageRequest, redirect } from "./page.js";
 import { dateOf, type Images, picture, thumbnailUrl, titleOf } from "./panorama-card.js";
+import type { SessionGuard } from "./session-guard.js";
 
 type Parts = {
   readonly listTasks: ListTasks;
@@ -35,7 +35,7 @@ type Parts = {
   readonly deletePanorama: DeletePanorama;
   readonly rateLimits: RateLimits;
   readonly images: Images;
-  readonly gate: Gate;
+  readonly guard: SessionGuard;
   readonly layout: Layout;
 };
 
@@ -43,13 +43,13 @@ const WORKS_ON_A_PAGE = 24;
 
 /** `/works`: the owner's panoramas in every state, a form for another one, and what the owner may do with each. */
 export const worksPages = (parts: Parts): readonly Page[] => {
-  const { gate } = parts;
+  const { guard } = parts;
   return [
     {
       method: "GET",
       path: "/works",
       body: "none",
-      handle: gate.member((request, visitor) =>
+      handle: guard.member((request, visitor) =>
         worksPage(parts, 200, { ...request, form: new URLSearchParams() }, visitor),
       ),
     },
@@ -57,13 +57,13 @@ export const worksPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: "/works",
       body: "files",
-      handle: gate.memberForm((request, visitor) => create(parts, request, visitor)),
+      handle: guard.memberForm((request, visitor) => create(parts, request, visitor)),
     },
     {
       method: "POST",
       path: "/works/:id/visibility",
       body: "fields",
-      handle: gate.memberForm(async ({ params, form }, visitor) => {
+      handle: guard.memberForm(async ({ params, form }, visitor) => {
         const id = parseTaskId(params.id ?? "");
         const visibility = visibilitySchema.safeParse(form.get("visibility"));
         if (id === undefined || !visibility.success) return parts.layout.notFound(visitor);
@@ -75,7 +75,7 @@ export const worksPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: "/works/:id/delete",
       body: "fields",
-      handle: gate.memberForm(async ({ params }, visitor) => {
+      handle: guard.memberForm(async ({ params }, visitor) => {
         const id = parseTaskId(params.id ?? "");
         if (id === undefined) return parts.layout.notFound(visitor);
         const deleted = await parts.deletePanorama(id, visitor.account.id);

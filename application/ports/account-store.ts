@@ -45,6 +45,6 @@ export interface AccountStore {
   /** Revokes the key from now on; one that is revoked already keeps its date. */
   revokeKey(id: ApiKeyId, now: Date): Promise<Result<void, NotFound>>;
 
-  /** Every account's books, each read in one consistent view, for the audit. */
-  books(): AsyncIterable<{ standing: Standing; entries: LedgerEntry[]; tasks: Task[] }>;
+  /** Every account's ledger, each read in one consistent view, for the audit. */
+  ledgers(): AsyncIterable<{ standing: Standing; entries: LedgerEntry[]; tasks: Task[] }>;
 }

@@ -39,16 +39,16 @@ export type Readiness = "ready" | "busy" | "probing" | "down";
 export interface GenerationProvider {
   readonly name: string;
   /** Generations that it runs at once for this service; `undefined` is any number. Tasks above it wait in a queue. */
-  readonly atOnceMax: number | undefined;
+  readonly concurrencyMax: number | undefined;
   /** Known at once, without asking anybody. */
   readiness(): Readiness;
   /** Milliseconds until the next look at a task submitted so long ago; a little random, so that looks spread. */
-  nextLookMilliseconds(upstreamTaskId: string, sinceSubmissionMilliseconds: number): number;
+  nextPollMilliseconds(upstreamTaskId: string, sinceSubmissionMilliseconds: number): number;
   /** Refuses, at once and without asking anybody, what this provider can never make: nothing is held or sent for it. */
   canMake(request: CreationRequest): Result<void, InvalidRequest>;
   /** Starts one generation, at most once: never sends the call again by itself. Gives the upstream task id. */
   submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>>;
-  look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>>;
+  poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>>;
   /** The id of the upstream task that carries our mark, if there is one. */
   search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>>;
   /** The bytes behind the temporary URL of a finished generation, whatever they are, or behind a fresh one. */

@@ -2,7 +2,7 @@ import type { Result } from "neverthrow";
 import type { Email } from "../../domain/account.js";
 import type { CreditPack } from "../../domain/credit-pack.js";
 import type { OrderId, PendingOrder } from "../../domain/order.js";
-import type { ForgedNotice } from "../errors.js";
+import type { UnverifiedWebhook } from "../errors.js";
 
 /** The payment service cannot be reached or refuses to work; the call may be repeated. */
 export type PaymentsUnavailable = { readonly kind: "payments_unavailable"; readonly reason: string };
@@ -19,5 +19,5 @@ export interface Payments {
    * The order that a notice of the payment service says is paid; `undefined` for any other genuine notice. The same
    * notice may come any number of times.
    */
-  paidOrder(notice: Uint8Array, signature: string): Result<OrderId | undefined, ForgedNotice>;
+  paidOrder(notice: Uint8Array, signature: string): Result<OrderId | undefined, UnverifiedWebhook>;
 }

@@ -34,7 +34,7 @@ export type DueWork = {
 
 /** In front of a provider that runs only so many generations at once (domain/queue.ts). */
 export type QueueLimits = {
-  readonly atOnceMax: number;
+  readonly concurrencyMax: number;
   /** When a task that has to wait is given up. */
   readonly dueAt: Date;
 };
@@ -62,10 +62,10 @@ export interface TaskStore {
 
   /**
    * Takes up to `limit` tasks out of the queue, in the order of their turns, as far as there are free places of
-   * `atOnceMax` (`undefined`: any number), and makes
+   * `concurrencyMax` (`undefined`: any number), and makes
    * them `reserved` until `dueAt`: each goes to one caller, who is to send it to the provider.
    */
-  startQueued(atOnceMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]>;
+  startQueued(concurrencyMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]>;
 
   /** Somebody else's task is `undefined`, as an unknown id is. */
   find(id: TaskId, owner: AccountId): Promise<Task | undefined>;
@@ -82,7 +82,7 @@ export interface TaskStore {
   setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>>;
 
   /**
-   * Hides the task from everything but the books and the idempotency keys, for good, and takes it from background
+   * Hides the task from everything but the ledger and the idempotency keys, for good, and takes it from background
    * work. Somebody else's task is `not_found`, as an unknown id is.
    */
   hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>>;
@@ -105,7 +105,7 @@ export interface TaskStore {
    * Makes a submitted task's next look due `now`, if it is later, also while somebody works on it; that one's lease
    * still counts for what they write. Any other task, and an unknown id, is left as it is.
    */
-  hasten(id: TaskId, now: Date): Promise<void>;
+  makeDueNow(id: TaskId, now: Date): Promise<void>;
 
   /** Gives leases back, all at once; one that somebody else has claimed since is theirs. */
   postpone(postponements: readonly Postponement[]): Promise<void>;

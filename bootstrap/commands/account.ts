@@ -1,7 +1,7 @@
 import { ok, safeTry } from "neverthrow";
 import { parseEmail } from "../../domain/account.js";
 import { parseOrderCredits } from "../../domain/order.js";
-import { T } from "../tokens.js";
+import { tokens } from "../tokens.js";
 import { type Command, optionalText, text } from "./command.js";
 
 export const accountCreate: Command = {
@@ -20,7 +20,7 @@ export const accountCreate: Command = {
       const amount = optionalText(values, "credits");
       const credits =
         amount === undefined ? undefined : yield* parseOrderCredits(Number(amount)).mapErr(({ message }) => message);
-      const openAccount = await service.get(T.openAccount);
+      const openAccount = await service.get(tokens.openAccount);
       const opened = await openAccount({
         email,
         password: optionalText(values, "password"),

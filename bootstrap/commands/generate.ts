@@ -1,9 +1,9 @@
 import { err } from "neverthrow";
-import { generatePanorama } from "../../adapters/client/generate-panorama.js";
 import { PanoramaClient } from "../../adapters/client/panorama-client.js";
-import { progressOn, silentProgress } from "../../adapters/client/progress-display.js";
 import { parseServiceAddress } from "../../adapters/client/service-address.js";
-import { T } from "../tokens.js";
+import { generatePanorama } from "../../adapters/terminal/generate-panorama.js";
+import { progressOn, silentProgress } from "../../adapters/terminal/progress-display.js";
+import { tokens } from "../tokens.js";
 import { type Command, optionalText, text } from "./command.js";
 
 /** An upload may need longer than an assistant would wait. */
@@ -21,8 +21,8 @@ export const generate: Command = {
   positional: "prompt",
   required: [],
   run: async (service, values) => {
-    const { publicUrl } = await service.get(T.config);
-    const clock = await service.get(T.clock);
+    const { publicUrl } = await service.get(tokens.config);
+    const clock = await service.get(tokens.clock);
     const apiKey = process.env.PANORAMA_API_KEY;
     if (apiKey === undefined || apiKey === "") return err("PANORAMA_API_KEY is not set: it takes your sk-... key.");
     const baseUrl = parseServiceAddress(process.env.PANORAMA_BASE_URL || publicUrl);

@@ -1,6 +1,6 @@
 import type { AccountId } from "../../domain/account.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { T } from "../tokens.js";
+import { tokens } from "../tokens.js";
 import { type Command, text } from "./command.js";
 
 export const imageRetry: Command = {
@@ -9,7 +9,7 @@ export const imageRetry: Command = {
   options: { task: { type: "string" }, account: { type: "string" } },
   required: ["task", "account"],
   run: async (service, values) => {
-    const retryImage = await service.get(T.retryImage);
+    const retryImage = await service.get(tokens.retryImage);
     const id = text(values, "task") as TaskId;
     const retried = await retryImage(id, text(values, "account") as AccountId);
     return retried

@@ -1,7 +1,7 @@
 import { err, ok, safeTry } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import { type ApiKeyId, parseKeyName } from "../../domain/api-key.js";
-import { T } from "../tokens.js";
+import { tokens } from "../tokens.js";
 import { type Command, optionalText, text } from "./command.js";
 
 export const keyCreate: Command = {
@@ -12,7 +12,7 @@ export const keyCreate: Command = {
   run: (service, values) =>
     safeTry(async function* () {
       const name = yield* parseKeyName(optionalText(values, "name") ?? "key").mapErr(({ message }) => message);
-      const createApiKey = await service.get(T.createApiKey);
+      const createApiKey = await service.get(tokens.createApiKey);
       const created = await createApiKey(text(values, "account") as AccountId, name);
       const { key, secret } = yield* created.mapErr(({ accountId }) => `Account ${accountId} has no paid order.`);
       return ok({
@@ -28,7 +28,7 @@ export const keyList: Command = {
   options: { account: { type: "string" } },
   required: ["account"],
   run: async (service, values) => {
-    const accounts = await service.get(T.accounts);
+    const accounts = await service.get(tokens.accounts);
     const id = text(values, "account") as AccountId;
     if (!(await accounts.exists(id))) return err(`There is no account ${id}.`);
     const keys = await accounts.listKeys(id);
@@ -54,8 +54,8 @@ export const keyRevoke: Command = {
   options: { key: { type: "string" } },
   required: ["key"],
   run: async (service, values) => {
-    const accounts = await service.get(T.accounts);
-    const clock = await service.get(T.clock);
+    const accounts = await service.get(tokens.accounts);
+    const clock = await service.get(tokens.clock);
     const id = text(values, "key") as ApiKeyId;
     const revoked = await accounts.revokeKey(id, clock.now());
     return revoked

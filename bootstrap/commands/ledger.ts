@@ -1,7 +1,7 @@
 import { err, ok } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import { type LedgerEntry, sumOf } from "../../domain/ledger.js";
-import { T } from "../tokens.js";
+import { tokens } from "../tokens.js";
 import { type Command, text } from "./command.js";
 
 export const ledgerShow: Command = {
@@ -10,7 +10,7 @@ export const ledgerShow: Command = {
   options: { account: { type: "string" } },
   required: ["account"],
   run: async (service, values) => {
-    const accounts = await service.get(T.accounts);
+    const accounts = await service.get(tokens.accounts);
     const id = text(values, "account") as AccountId;
     if (!(await accounts.exists(id))) return err(`There is no account ${id}.`);
     const entries = await accounts.ledger(id);
@@ -44,7 +44,7 @@ export const ledgerVerify: Command = {
   options: {},
   required: [],
   run: async (service) => {
-    const verifyLedger = await service.get(T.verifyLedger);
+    const verifyLedger = await service.get(tokens.verifyLedger);
     const { accounts, findings } = await verifyLedger();
     return ok({
       json: { accounts, findings },

@@ -1,4 +1,4 @@
-import { T } from "../tokens.js";
+import { tokens } from "../tokens.js";
 import type { Command } from "./command.js";
 
 export const mcp: Command = {
@@ -7,7 +7,7 @@ export const mcp: Command = {
   options: {},
   required: [],
   run: async (service) => {
-    const { publicUrl } = await service.get(T.config);
+    const { publicUrl } = await service.get(tokens.config);
     process.env.PANORAMA_BASE_URL ||= publicUrl;
     // The same file that npx downloads: it is complete in itself, and ends the process when stdin ends.
     await import(new URL("../../mcp/panorama-mcp.js", import.meta.url).href);

@@ -1,5 +1,5 @@
 import { ok } from "neverthrow";
-import { T } from "../tokens.js";
+import { tokens } from "../tokens.js";
 import type { Command } from "./command.js";
 
 export const migrate: Command = {
@@ -8,9 +8,9 @@ export const migrate: Command = {
   options: {},
   required: [],
   run: async (service) => {
-    const { databaseUrl } = await service.get(T.config);
+    const { databaseUrl } = await service.get(tokens.config);
     if (databaseUrl === undefined) {
-      await service.get(T.database); // opening a SQLite database brings it up to date
+      await service.get(tokens.database); // opening a SQLite database brings it up to date
     } else {
       const { migratePostgresDatabase } = await import("../../adapters/persistence/postgres-database.js");
       await migratePostgresDatabase(databaseUrl);

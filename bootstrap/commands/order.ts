@@ -1,7 +1,7 @@
 import { ok, safeTry } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import { type OrderId, parseOrderCredits } from "../../domain/order.js";
-import { T } from "../tokens.js";
+import { tokens } from "../tokens.js";
 import { type Command, text } from "./command.js";
 
 export const orderCreate: Command = {
@@ -12,11 +12,11 @@ export const orderCreate: Command = {
   run: (service, values) =>
     safeTry(async function* () {
       const credits = yield* parseOrderCredits(Number(text(values, "credits"))).mapErr(({ message }) => message);
-      const createOrder = await service.get(T.createOrder);
+      const createOrder = await service.get(tokens.createOrder);
       const created = await createOrder(text(values, "account") as AccountId, credits);
       const { id } = yield* created.mapErr(({ message }) => message);
       if (values.paid !== true) return ok(shownOrder(id, "pending"));
-      const payOrder = await service.get(T.payOrder);
+      const payOrder = await service.get(tokens.payOrder);
       yield* (await payOrder(id)).mapErr(({ message }) => message);
       return ok(shownOrder(id, "paid"));
     }),
@@ -28,7 +28,7 @@ export const orderPay: Command = {
   options: { order: { type: "string" } },
   required: ["order"],
   run: async (service, values) => {
-    const payOrder = await service.get(T.payOrder);
+    const payOrder = await service.get(tokens.payOrder);
     const paid = await payOrder(text(values, "order") as OrderId);
     return paid.map(({ id, state }) => shownOrder(id, state)).mapErr(({ message }) => message);
   },

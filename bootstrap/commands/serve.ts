@@ -1,6 +1,6 @@
 import { ok } from "neverthrow";
 import { type DemoAccess, demoAccount } from "../demo-account.js";
-import { T } from "../tokens.js";
+import { tokens } from "../tokens.js";
 import type { Command } from "./command.js";
 
 /** Requests and work in flight may take this long once the service is told to end. */
@@ -13,10 +13,10 @@ export const serve: Command = {
   required: [],
   run: async (service, values) => {
     await service.loadServer();
-    const config = await service.get(T.config);
-    const logger = await service.get(T.logger);
-    const server = await service.get(T.httpServer);
-    const schedule = await service.get(T.schedule);
+    const config = await service.get(tokens.config);
+    const logger = await service.get(tokens.logger);
+    const server = await service.get(tokens.httpServer);
+    const schedule = await service.get(tokens.schedule);
     const stopping = signalled();
 
     await server.start();

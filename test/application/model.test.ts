@@ -6,7 +6,7 @@ import { postgresStores } from "../support/postgres-stores.js";
 import { sqliteStores } from "../support/sqlite-stores.js";
 import { aWorld, memoryStores } from "../support/world.js";
 
-describe("the application keeps its books, its limits and its word, whatever happens in whatever order", () => {
+describe("the application keeps its ledger, its limits and its word, whatever happens in whatever order", () => {
   it("over stores in memory", async () => {
     const seen = await staysRightWhateverHappens(async () => ({ ...memoryStores(), close: async () => {} }), {
       runs: 1_000,

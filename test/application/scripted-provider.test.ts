@@ -10,7 +10,7 @@ generationProviderContract(async () => {
     searchable: true,
     order: (n, destiny) => {
       if (destiny === "be refused") provider.play({ submit: "refuse" });
-      if (destiny === "fail") provider.play({ look: "failed" });
+      if (destiny === "fail") provider.play({ poll: "failed" });
       if (destiny === "expire") provider.play({ download: "gone" });
       return { taskId: taskId(n), request: aCreationRequest() };
     },

@@ -7,7 +7,7 @@ import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
-import { openAccount } from "../../application/open-account.js";
+import { openAccount } from "../../application/accounts/open-account.js";
 import type { Email } from "../../domain/account.js";
 import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
 import { credits } from "../../domain/credits.js";
@@ -24,7 +24,7 @@ import { readVitalSigns } from "./vital-signs.js";
 /*
  * Five thousand tasks in flight on one instance: `npm run bench:in-flight`, with `-- --tasks 200` for a quick try and
  * `-- --postgres` for another database than SQLite. The service is a process of its own; its provider is the fake of
- * Replicate, over HTTP, in this process. Fails if a task is looked at too often, memory grows, or the books are wrong.
+ * Replicate, over HTTP, in this process. Fails if a task is looked at too often, memory grows, or the ledger are wrong.
  */
 
 const POLL_MILLISECONDS = 3_000;
@@ -109,7 +109,7 @@ try {
   reportPhases();
   reportTraffic(readMilliseconds, ends);
   reportHeap(heap);
-  await reportBooks();
+  await reportLedgers();
 } finally {
   await service.remove();
   await database.close();
@@ -300,7 +300,7 @@ function reportHeap({ earlyBytes, lateBytes }: Growth): void {
   expect(lateBytes <= earlyBytes * GROWTH_MAX, `memory grew by more than ${Math.round((GROWTH_MAX - 1) * 100)} %`);
 }
 
-async function reportBooks(): Promise<void> {
+async function reportLedgers(): Promise<void> {
   const saved = await count("task", "state = 'succeeded' and storage_status = 'saved'");
   const failed = await count("task", "state = 'failed'");
   const refunds = await count("ledger_entry", "kind = 'refund'");

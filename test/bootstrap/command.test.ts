@@ -117,7 +117,7 @@ describe("the panorama command, beside the running service", () => {
     }
   });
 
-  it("has nothing to migrate, and books that are right", async () => {
+  it("has nothing to migrate, and ledger that are right", async () => {
     expect(await run("migrate")).toEqual({ status: "up_to_date" });
     expect(await run("ledger", "verify")).toEqual({ accounts: 5, findings: [] });
   });

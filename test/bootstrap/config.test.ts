@@ -91,7 +91,7 @@ describe("the configuration", () => {
         baseUrl: "https://backend.blockadelabs.com/api/v1",
         pollMilliseconds: undefined,
         callsPerSecond: undefined,
-        atOnceMax: undefined,
+        concurrencyMax: undefined,
         styleId: 67,
       },
     ]);
@@ -132,7 +132,7 @@ describe("the configuration", () => {
   it("asks a provider as often, and for as much at once, as the operator has agreed with it", () => {
     const limits = { PROVIDER_POLL_MS: "500", PROVIDER_CALLS_PER_SECOND: "100", PROVIDER_MAX_CONCURRENT: "40" };
     expect(valid({ PROVIDER: "fal", FAL_API_KEY: "id:secret", ...limits }).provider).toMatchObject({
-      inOrder: [{ pollMilliseconds: 500, callsPerSecond: 100, atOnceMax: 40 }],
+      inOrder: [{ pollMilliseconds: 500, callsPerSecond: 100, concurrencyMax: 40 }],
     });
   });
 

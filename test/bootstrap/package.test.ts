@@ -33,10 +33,10 @@ const tasks: Pick<TaskStore, "open" | "move"> = {
     return ok(undefined);
   },
 };
-const provider: Pick<GenerationProvider, "atOnceMax" | "canMake" | "submit" | "readiness" | "nextLookMilliseconds"> = {
-  atOnceMax: undefined,
+const provider: Pick<GenerationProvider, "concurrencyMax" | "canMake" | "submit" | "readiness" | "nextPollMilliseconds"> = {
+  concurrencyMax: undefined,
   readiness: () => "ready",
-  nextLookMilliseconds: () => 1000,
+  nextPollMilliseconds: () => 1000,
   canMake: () => ok(undefined),
   submit: async () => ok("upstream"),
 };

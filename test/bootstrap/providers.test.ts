@@ -2,9 +2,9 @@ import sharp from "sharp";
 import { afterEach, describe, expect, it } from "vitest";
 import { readConfig } from "../../bootstrap/config.js";
 import { createService } from "../../bootstrap/service.js";
-import { T } from "../../bootstrap/tokens.js";
+import { tokens } from "../../bootstrap/tokens.js";
 import { FAL_KEY, FakeFal } from "../support/fake-fal.js";
-import { type FakeProvider, sendNotice } from "../support/fake-provider.js";
+import { type FakeProvider, sendWebhook } from "../support/fake-provider.js";
 import { FakeReplicate, REPLICATE_KEY } from "../support/fake-replicate.js";
 import { FakeSkybox, SKYBOX_KEY } from "../support/fake-skybox.js";
 import { FAULTS, refuses } from "../support/faulty-server.js";
@@ -53,7 +53,7 @@ describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, Fake, key, size)
 
     const { id } = await client.create({ prompt: PROMPT, image_urls: [reference], resolution: "2k" });
     const notice = fake.notice(fake.tasks[0]!, new Date());
-    expect((await sendNotice(notice, installation.url)).status).toBe(200);
+    expect((await sendWebhook(notice, installation.url)).status).toBe(200);
     const { output } = await client.untilKept(id);
 
     expect(output?.storage_status).toBe("saved");
@@ -113,7 +113,7 @@ describe("the service with PROVIDER=skybox,fal", () => {
     const config = readConfig({ ...environment, DATA_DIR: await scratchFolder(), LOG_LEVEL: "silent" });
     const service = createService(config._unsafeUnwrap());
     await service.loadServer();
-    const provider = await service.get(T.provider);
+    const provider = await service.get(tokens.provider);
     ends.push(() => service.close());
     return provider;
   };

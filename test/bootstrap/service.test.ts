@@ -106,7 +106,7 @@ describe("the service on a machine with nothing but Node.js", () => {
     expect(installation.log).not.toContain("quiet lake");
   });
 
-  it("keeps its books in order, and says so beside the running service", async () => {
+  it("keeps its ledger in order, and says so beside the running service", async () => {
     const { json, status } = await installation.command("ledger", "verify");
     expect(json).toEqual({ accounts: 4, findings: [] });
     expect(status).toBe(0);

@@ -32,7 +32,7 @@ describe("three instances on one PostgreSQL database", () => {
 
   const expectEverythingRight = async (ids: readonly string[]) => {
     await fleet.rest();
-    const { tasks, entries, findings } = await fleet.books();
+    const { tasks, entries, findings } = await fleet.ledgers();
     expect(findings).toEqual([]);
     const known = new Map(tasks.map((task) => [task.id, task]));
     for (const id of ids) expect(["succeeded", "failed"]).toContain(known.get(id)?.state);
@@ -127,11 +127,11 @@ describe("three instances on one PostgreSQL database", () => {
     for (const other of others) other.signal("SIGCONT");
     ids.push(...(await Promise.all(customers.map((customer) => fleet.create(customer, "test:fail", others[0])))));
     await fleet.rest();
-    const before = await fleet.books();
+    const before = await fleet.ledgers();
 
     paused.signal("SIGCONT");
     await pause(2_000);
-    expect(await fleet.books()).toEqual(before);
+    expect(await fleet.ledgers()).toEqual(before);
     await expectEverythingRight(ids);
   });
 });

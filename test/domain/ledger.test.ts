@@ -17,7 +17,7 @@ import {
   taskId,
 } from "../support/builders.js";
 
-type Books = { credits: number; activeTasks: number; entries: LedgerEntry[]; tasks: Task[] };
+type AccountLedger = { credits: number; activeTasks: number; entries: LedgerEntry[]; tasks: Task[] };
 
 const makers = [aReservedTask, aSubmittedTask, aSucceededTask, aFailedTask] as const;
 
@@ -26,14 +26,14 @@ const entriesOf = (task: Task): LedgerEntry[] => {
   return task.state === "failed" ? [reserved, refundEntry(task.reservation, task.failedAt)] : [reserved];
 };
 
-const booksOf = (purchases: readonly number[], tasks: Task[]): Books => {
+const ledgerOf = (purchases: readonly number[], tasks: Task[]): AccountLedger => {
   const paid = purchases.map((amount, n) => purchaseEntry(aPaidOrder({ id: orderId(n), credits: credits(amount) })));
   const entries = [...paid, ...tasks.flatMap(entriesOf)];
   return { credits: sumOf(entries), activeTasks: tasks.filter(isActive).length, entries, tasks };
 };
 
-/** Books as a history of purchases and tasks leaves them; every account has bought enough for all its tasks. */
-const consistentBooks: fc.Arbitrary<Books> = fc
+/** AccountLedger as a history of purchases and tasks leaves them; every account has bought enough for all its tasks. */
+const consistentLedger: fc.Arbitrary<AccountLedger> = fc
   .record({
     purchases: fc.array(fc.integer({ min: 100, max: 1000 }), { minLength: 1, maxLength: 4 }),
     tasks: fc.array(fc.tuple(fc.constantFrom(...makers), fc.constantFrom("1k", "2k", "4k")), {
@@ -42,87 +42,87 @@ const consistentBooks: fc.Arbitrary<Books> = fc
     }),
   })
   .map(({ purchases, tasks }) =>
-    booksOf(
+    ledgerOf(
       purchases,
       tasks.map(([make, resolution], n) => make({ id: taskId(n), request: aCreationRequest({ resolution }) })),
     ),
   );
 
-const findings = ({ credits: balance, activeTasks, entries, tasks }: Books): string[] =>
+const findings = ({ credits: balance, activeTasks, entries, tasks }: AccountLedger): string[] =>
   audit({ credits: balance as never, activeTasks }, entries, tasks);
 
 const without = <T>(list: readonly T[], index: number): T[] => list.filter((_, at) => at !== index);
 const replaced = <T>(list: readonly T[], index: number, item: T): T[] => list.with(index, item);
 
-/** Each breaks consistent books in one way; `n` picks where, `amount` by how much. */
-const corruptions: Readonly<Record<string, (books: Books, n: number, amount: number) => Books>> = {
-  "the balance is off": (books, _, amount) => ({ ...books, credits: books.credits + amount }),
-  "an active task is counted too often, or not at all": (books, _, amount) => ({
-    ...books,
-    activeTasks: books.activeTasks + amount,
+/** Each breaks consistent ledger in one way; `n` picks where, `amount` by how much. */
+const corruptions: Readonly<Record<string, (ledgers: AccountLedger, n: number, amount: number) => AccountLedger>> = {
+  "the balance is off": (ledger, _, amount) => ({ ...ledger, credits: ledger.credits + amount }),
+  "an active task is counted too often, or not at all": (ledger, _, amount) => ({
+    ...ledger,
+    activeTasks: ledger.activeTasks + amount,
   }),
-  "an entry is lost": (books, n) => ({ ...books, entries: without(books.entries, n % books.entries.length) }),
-  "an entry is lost together with its credits": (books, n) => {
-    const taskEntries = books.entries.filter(({ kind }) => kind !== "purchase");
+  "an entry is lost": (ledger, n) => ({ ...ledger, entries: without(ledger.entries, n % ledger.entries.length) }),
+  "an entry is lost together with its credits": (ledger, n) => {
+    const taskEntries = ledger.entries.filter(({ kind }) => kind !== "purchase");
     const lost = taskEntries[n % taskEntries.length]!;
     return {
-      ...books,
-      entries: books.entries.filter((entry) => entry !== lost),
-      credits: books.credits - lost.credits,
+      ...ledger,
+      entries: ledger.entries.filter((entry) => entry !== lost),
+      credits: ledger.credits - lost.credits,
     };
   },
-  "an entry is written twice": (books, n) => ({
-    ...books,
-    entries: [...books.entries, books.entries[n % books.entries.length]!],
+  "an entry is written twice": (ledger, n) => ({
+    ...ledger,
+    entries: [...ledger.entries, ledger.entries[n % ledger.entries.length]!],
   }),
-  "an entry is written twice and its credits are counted twice": (books, n) => {
-    const twice = books.entries[n % books.entries.length]!;
-    return { ...books, entries: [...books.entries, twice], credits: books.credits + twice.credits };
+  "an entry is written twice and its credits are counted twice": (ledger, n) => {
+    const twice = ledger.entries[n % ledger.entries.length]!;
+    return { ...ledger, entries: [...ledger.entries, twice], credits: ledger.credits + twice.credits };
   },
-  "an entry has another amount": (books, n, amount) => {
-    const at = n % books.entries.length;
-    const entry = books.entries[at]!;
-    return { ...books, entries: replaced(books.entries, at, { ...entry, credits: entry.credits + amount }) };
+  "an entry has another amount": (ledger, n, amount) => {
+    const at = n % ledger.entries.length;
+    const entry = ledger.entries[at]!;
+    return { ...ledger, entries: replaced(ledger.entries, at, { ...entry, credits: entry.credits + amount }) };
   },
-  "a task's entry has another amount, and the balance agrees": (books, n, amount) => {
-    const taskEntries = books.entries.filter(({ kind }) => kind !== "purchase");
+  "a task's entry has another amount, and the balance agrees": (ledger, n, amount) => {
+    const taskEntries = ledger.entries.filter(({ kind }) => kind !== "purchase");
     const wrong = taskEntries[n % taskEntries.length]!;
-    const entries = books.entries.map((entry) =>
+    const entries = ledger.entries.map((entry) =>
       entry === wrong ? { ...entry, credits: entry.credits + amount } : entry,
     );
-    return { ...books, entries, credits: books.credits + amount };
+    return { ...ledger, entries, credits: ledger.credits + amount };
   },
-  "a task's entry names another task": (books, n) => {
-    const at = books.entries.findIndex(({ kind }) => kind === "reservation");
-    const entry = books.entries[at] as Extract<LedgerEntry, { kind: "reservation" | "refund" }>;
-    return { ...books, entries: replaced(books.entries, at, { ...entry, taskId: taskId(1000 + n) }) };
+  "a task's entry names another task": (ledger, n) => {
+    const at = ledger.entries.findIndex(({ kind }) => kind === "reservation");
+    const entry = ledger.entries[at] as Extract<LedgerEntry, { kind: "reservation" | "refund" }>;
+    return { ...ledger, entries: replaced(ledger.entries, at, { ...entry, taskId: taskId(1000 + n) }) };
   },
-  "a reservation is written as a refund": (books) => {
-    const at = books.entries.findIndex(({ kind }) => kind === "reservation");
-    const entry = books.entries[at] as Extract<LedgerEntry, { kind: "reservation" | "refund" }>;
-    return { ...books, entries: replaced(books.entries, at, { ...entry, kind: "refund" }) };
+  "a reservation is written as a refund": (ledger) => {
+    const at = ledger.entries.findIndex(({ kind }) => kind === "reservation");
+    const entry = ledger.entries[at] as Extract<LedgerEntry, { kind: "reservation" | "refund" }>;
+    return { ...ledger, entries: replaced(ledger.entries, at, { ...entry, kind: "refund" }) };
   },
-  "a task is lost": (books, n) => ({ ...books, tasks: without(books.tasks, n % books.tasks.length) }),
-  "a task was opened without its reservation": (books) => ({
-    ...books,
-    tasks: [...books.tasks, aSucceededTask({ id: taskId(1000) })],
+  "a task is lost": (ledger, n) => ({ ...ledger, tasks: without(ledger.tasks, n % ledger.tasks.length) }),
+  "a task was opened without its reservation": (ledger) => ({
+    ...ledger,
+    tasks: [...ledger.tasks, aSucceededTask({ id: taskId(1000) })],
   }),
-  "a task failed without its refund": (books) => {
+  "a task failed without its refund": (ledger) => {
     const task = aFailedTask({ id: taskId(1000) });
     const [reserved] = entriesOf(task) as [LedgerEntry];
     return {
-      ...books,
-      tasks: [...books.tasks, task],
-      entries: [...books.entries, reserved],
-      credits: books.credits + reserved.credits,
+      ...ledger,
+      tasks: [...ledger.tasks, task],
+      entries: [...ledger.entries, reserved],
+      credits: ledger.credits + reserved.credits,
     };
   },
-  "a task that succeeded was refunded": (books) => {
+  "a task that succeeded was refunded": (ledger) => {
     const task = aSucceededTask({ id: taskId(1000) });
     return {
-      ...books,
-      tasks: [...books.tasks, task],
-      entries: [...books.entries, ...entriesOf(aFailedTask({ id: task.id }))],
+      ...ledger,
+      tasks: [...ledger.tasks, task],
+      entries: [...ledger.entries, ...entriesOf(aFailedTask({ id: task.id }))],
     };
   },
 };
@@ -153,7 +153,7 @@ describe("the ledger", () => {
 
   it("has as its sum what was bought less what tasks hold or have spent", () => {
     return fc.assert(
-      fc.property(consistentBooks, ({ entries, tasks }) => {
+      fc.property(consistentLedger, ({ entries, tasks }) => {
         const bought = sumOf(entries.filter(({ kind }) => kind === "purchase"));
         const notRefunded = tasks.filter(({ state }) => state !== "failed");
         expect(sumOf(entries)).toBe(bought - notRefunded.reduce((sum, task) => sum + task.reservation.credits, 0));
@@ -163,16 +163,16 @@ describe("the ledger", () => {
 });
 
 describe("the audit", () => {
-  it("finds nothing in the books of a new account", () => {
+  it("finds nothing in the ledger of a new account", () => {
     expect(audit({ credits: credits(0), activeTasks: 0 }, [], [])).toEqual([]);
   });
 
-  it("finds nothing in consistent books, in whatever order their entries are read", () => {
+  it("finds nothing in consistent ledger, in whatever order their entries are read", () => {
     return fc.assert(
-      fc.property(consistentBooks, fc.nat(), (books, n) => {
-        const cut = n % books.entries.length;
-        const entries = [...books.entries.slice(cut), ...books.entries.slice(0, cut)];
-        expect(findings({ ...books, entries })).toEqual([]);
+      fc.property(consistentLedger, fc.nat(), (ledger, n) => {
+        const cut = n % ledger.entries.length;
+        const entries = [...ledger.entries.slice(cut), ...ledger.entries.slice(0, cut)];
+        expect(findings({ ...ledger, entries })).toEqual([]);
       }),
     );
   });
@@ -180,8 +180,8 @@ describe("the audit", () => {
   it.each(Object.keys(corruptions))("finds that %s", (name) => {
     const amount = fc.integer({ min: -50, max: 50 }).filter((by) => by !== 0);
     return fc.assert(
-      fc.property(consistentBooks, fc.nat(100), amount, (books, n, by) => {
-        expect(findings(corruptions[name]!(books, n, by))).not.toEqual([]);
+      fc.property(consistentLedger, fc.nat(100), amount, (ledger, n, by) => {
+        expect(findings(corruptions[name]!(ledger, n, by))).not.toEqual([]);
       }),
     );
   });
@@ -192,9 +192,9 @@ describe("the audit", () => {
     const purchase = purchaseEntry(aPaidOrder({ credits: credits(1) }));
     const orphan = { ...reserved, taskId: taskId(9) } as LedgerEntry;
 
-    const books = { credits: -2, activeTasks: 1, entries: [purchase, purchase, reserved, orphan], tasks: [failed] };
+    const ledger = { credits: -2, activeTasks: 1, entries: [purchase, purchase, reserved, orphan], tasks: [failed] };
 
-    expect(findings(books)).toEqual([
+    expect(findings(ledger)).toEqual([
       "the balance is -2, but the entries sum up to -6",
       "the balance is negative: -2",
       "1 active tasks are counted, but there are 0",

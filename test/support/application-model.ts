@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
-import type { CreatedPanorama, CreatePanoramaError } from "../../application/create-panorama.js";
+import type { CreatedPanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
 import type { Readiness } from "../../application/ports/generation-provider.js";
 import type { AccountId } from "../../domain/account.js";
 import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
@@ -31,7 +31,7 @@ import { anOwner, aWorld, type World } from "./world.js";
 /**
  * The whole application in one property: two instances share the stores, clients create on several accounts, the
  * provider and the storage behave in every way they may, connections to the stores get lost, processes are killed, time
- * passes, in any order and any interleaving. After every step the books are right, nothing is started twice and nothing
+ * passes, in any order and any interleaving. After every step the ledger are right, nothing is started twice and nothing
  * final changes; and once everything has come to rest, nothing hangs.
  */
 export const staysRightWhateverHappens = async (
@@ -40,12 +40,12 @@ export const staysRightWhateverHappens = async (
 ): Promise<ReadonlySet<string>> => {
   const seen = new Set<string>();
   const steps = fc.array(step, { minLength: 1, maxLength: 80, size: "max" });
-  const atOnceMax = fc.constantFrom(undefined, undefined, 1, 2);
+  const concurrencyMax = fc.constantFrom(undefined, undefined, 1, 2);
   await fc.assert(
-    fc.asyncProperty(atOnceMax, steps, async (atOnceMax, story) => {
+    fc.asyncProperty(concurrencyMax, steps, async (concurrencyMax, story) => {
       const stores = await openStores();
       try {
-        const model = await Model.start(stores, atOnceMax, seen);
+        const model = await Model.start(stores, concurrencyMax, seen);
         for (const step of story) {
           await model.take(step);
           await model.check();
@@ -158,7 +158,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       script: fc.record(
         {
           submit: fc.constantFrom<Script["submit"][]>("accept", "accept", "refuse", "unknown", "unknown_but_started"),
-          look: fc.constantFrom<Script["look"][]>("running", "succeeded", "succeeded", "failed", "unavailable"),
+          poll: fc.constantFrom<Script["poll"][]>("running", "succeeded", "succeeded", "failed", "unavailable"),
           search: fc.constantFrom<Script["search"][]>("found_if_started", "nothing", "unavailable"),
           download: fc.constantFrom<Script["download"][]>(
             "image",
@@ -238,9 +238,9 @@ class Model {
     });
   }
 
-  static async start(stores: Stores, atOnceMax: number | undefined, seen: Set<string>): Promise<Model> {
+  static async start(stores: Stores, concurrencyMax: number | undefined, seen: Set<string>): Promise<Model> {
     const world = aWorld(stores);
-    world.provider.atOnceMax = atOnceMax;
+    world.provider.concurrencyMax = concurrencyMax;
     const owners: AccountId[] = [];
     const orders: OrderId[] = [];
     for (const creditsAtFirst of CREDITS_AT_FIRST) {
@@ -296,13 +296,13 @@ class Model {
     for (const { error } of world.reporter.of("work_failed")) expect(error).toBeInstanceOf(ConnectionLost);
 
     const tasks: Task[] = [];
-    for await (const books of world.accounts.books()) {
-      expect(audit(books.standing, books.entries, books.tasks)).toEqual([]);
-      expect(books.standing.activeTasks).toBeLessThanOrEqual(ACTIVE_TASKS_MAX);
-      tasks.push(...books.tasks);
+    for await (const ledger of world.accounts.ledgers()) {
+      expect(audit(ledger.standing, ledger.entries, ledger.tasks)).toEqual([]);
+      expect(ledger.standing.activeTasks).toBeLessThanOrEqual(ACTIVE_TASKS_MAX);
+      tasks.push(...ledger.tasks);
     }
     const running = tasks.filter(({ state }) => state === "reserved" || state === "submitted");
-    expect(running.length).toBeLessThanOrEqual(world.provider.atOnceMax ?? tasks.length);
+    expect(running.length).toBeLessThanOrEqual(world.provider.concurrencyMax ?? tasks.length);
     for (const task of tasks) this.checkTask(task);
     this.checkProvider(new Map(tasks.map((task) => [task.id, task])));
     this.checkIdempotencyKeys();
@@ -323,7 +323,7 @@ class Model {
       await this.check();
     }
     expect(this.unfinished()).toEqual([]);
-    for await (const { standing } of world.accounts.books()) expect(standing.activeTasks).toBe(0);
+    for await (const { standing } of world.accounts.ledgers()) expect(standing.activeTasks).toBe(0);
   }
 
   private unfinished(): Task[] {

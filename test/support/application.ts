@@ -1,7 +1,12 @@
-import { createOrder } from "../../application/create-order.js";
-import { createPanorama } from "../../application/create-panorama.js";
-import { keepFinishedImages } from "../../application/keep-finished-images.js";
-import { payOrder } from "../../application/pay-order.js";
+import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
+import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
+import { startQueuedTasks } from "../../application/background/start-queued-tasks.js";
+import { sweep } from "../../application/background/sweep.js";
+import { createOrder } from "../../application/credits/create-order.js";
+import { payOrder } from "../../application/credits/pay-order.js";
+import { createPanorama } from "../../application/panoramas/create-panorama.js";
+import { readTask, waitForTask } from "../../application/panoramas/read-task.js";
+import { retryImage } from "../../application/panoramas/retry-image.js";
 import type { AccountStore } from "../../application/ports/account-store.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
@@ -12,11 +17,6 @@ import type { Reporter } from "../../application/ports/reporter.js";
 import type { Secrets } from "../../application/ports/secrets.js";
 import type { TaskSignals } from "../../application/ports/task-signals.js";
 import type { TaskStore } from "../../application/ports/task-store.js";
-import { readTask, waitForTask } from "../../application/read-task.js";
-import { retryImage } from "../../application/retry-image.js";
-import { settleSubmittedTasks } from "../../application/settle-submitted-tasks.js";
-import { startQueuedTasks } from "../../application/start-queued-tasks.js";
-import { sweep } from "../../application/sweep.js";
 
 export type Stores = { readonly accounts: AccountStore; readonly tasks: TaskStore };
 

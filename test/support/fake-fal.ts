@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
-import { type FakeProvider, type SignedNotice, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
 import { type Answer, type Asked, type Fault, FaultyServer, json } from "./faulty-server.js";
 
 export const FAL_KEY = "fal-id:fal-secret";
@@ -38,7 +38,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     return `${this.server.url}${JWKS_PATH}`;
   }
 
-  notice(task: UpstreamTask, at: Date, key = this.signingKeys.at(-1)?.privateKey): SignedNotice {
+  notice(task: UpstreamTask, at: Date, key = this.signingKeys.at(-1)?.privateKey): SignedWebhook {
     const timestamp = String(Math.floor(at.getTime() / 1000));
     const status = task.state === "fail" ? "ERROR" : "OK";
     const body = JSON.stringify({ request_id: task.id, gateway_request_id: task.id, status, payload: null });
@@ -58,7 +58,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     if (path.startsWith("/files/")) return this.faults.images.shift();
     if (path === JWKS_PATH) return this.jwksFaults.shift();
     if (method === "POST") return this.faults.creates.shift();
-    return path.endsWith("/status") ? this.faults.looks.shift() : this.resultFaults.shift();
+    return path.endsWith("/status") ? this.faults.polls.shift() : this.resultFaults.shift();
   }
 
   private answer(asked: Asked): Answer {
@@ -75,7 +75,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
       return json(200, this.queued(task, path));
     }
     const [, id, what] = /^\/fal-ai\/[\w-]+\/requests\/([\w-]+)(\/status)?$/.exec(path) ?? [];
-    const task = this.look(id);
+    const task = this.poll(id);
     if (task === undefined) return json(404, { detail: "Not found." });
     return what === "/status" ? this.status(task) : this.resultOf(task);
   }

@@ -22,20 +22,20 @@ export type UpstreamTask = {
 };
 
 /** A notice of the provider, ready to be sent. */
-export type SignedNotice = {
+export type SignedWebhook = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
 /** Sends it as the provider would, but to where the service under test listens, whatever its public address. */
-export const sendNotice = ({ url, headers, body }: SignedNotice, origin: string): Promise<Response> => {
+export const sendWebhook = ({ url, headers, body }: SignedWebhook, origin: string): Promise<Response> => {
   const { pathname, search } = new URL(url);
   return fetch(origin + pathname + search, { method: "POST", headers, body });
 };
 
 /** What befalls the next requests of each kind, one each. */
-export type Faults = { creates: Fault[]; looks: Fault[]; lists: Fault[]; images: Fault[]; checks: Fault[] };
+export type Faults = { creates: Fault[]; polls: Fault[]; lists: Fault[]; images: Fault[]; checks: Fault[] };
 
 /** What the tests of every adapter need of its provider's fake. */
 export interface FakeProvider {
@@ -47,14 +47,14 @@ export interface FakeProvider {
   /** What is behind every result's URL, where it is to be a real picture. */
   picture: Buffer | undefined;
   /** What the provider sends when the upstream task has news, signed at that time. */
-  notice(upstreamTask: UpstreamTask, at: Date): SignedNotice;
+  notice(upstreamTask: UpstreamTask, at: Date): SignedWebhook;
   close(): Promise<void>;
 }
 
 /** What is the same for all fakes: tasks that go by the plan, and images. */
 export class UpstreamTasks {
   readonly tasks: UpstreamTask[] = [];
-  readonly faults: Faults = { creates: [], looks: [], lists: [], images: [], checks: [] };
+  readonly faults: Faults = { creates: [], polls: [], lists: [], images: [], checks: [] };
   plan: Plan = "succeed";
   picture: Buffer | undefined;
 
@@ -66,7 +66,7 @@ export class UpstreamTasks {
   }
 
   /** The task as it is now; `undefined` if there is none, or it is lost. */
-  look(id: string | undefined): UpstreamTask | undefined {
+  poll(id: string | undefined): UpstreamTask | undefined {
     const task = this.tasks.find((task) => task.id === id);
     if (task === undefined || this.plan === "be lost") return undefined;
     if (!ENDS.has(task.state)) task.state = this.plan;

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { type FakeProvider, type SignedNotice, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
 import { type Answer, type Asked, type Fault, FaultyServer, json } from "./faulty-server.js";
 
 export const REPLICATE_KEY = "r8_secret";
@@ -35,7 +35,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
   }
 
   /** By the Standard Webhooks scheme; each has an id of its own, and the same one keeps it when it is sent again. */
-  notice(task: UpstreamTask, at: Date, secret = this.webhookSecret): SignedNotice {
+  notice(task: UpstreamTask, at: Date, secret = this.webhookSecret): SignedWebhook {
     this.notices += 1;
     const id = `msg_${this.notices}`;
     const timestamp = String(Math.floor(at.getTime() / 1000));
@@ -51,7 +51,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     if (path.startsWith("/v1/webhooks/")) return this.secretFaults.shift();
     if (method === "POST") return this.faults.creates.shift();
     if (path.startsWith(MODELS)) return this.faults.checks.shift();
-    return path === "/v1/predictions" ? this.faults.lists.shift() : this.faults.looks.shift();
+    return path === "/v1/predictions" ? this.faults.lists.shift() : this.faults.polls.shift();
   }
 
   private answer(asked: Asked): Answer {
@@ -84,7 +84,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
       const next = from + PAGE < this.tasks.length ? `${this.baseUrl}/predictions?cursor=${from + PAGE}` : null;
       return json(200, { next, previous: null, results: results.map((task) => this.prediction(task)) });
     }
-    const task = this.look(/^\/v1\/predictions\/(.+)$/.exec(path)?.[1]);
+    const task = this.poll(/^\/v1\/predictions\/(.+)$/.exec(path)?.[1]);
     return task === undefined ? json(404, { detail: "Not found." }) : json(200, this.prediction(task));
   }
 

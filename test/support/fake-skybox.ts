@@ -1,4 +1,4 @@
-import { type FakeProvider, type SignedNotice, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
 import { type Answer, type Asked, type Fault, FaultyServer, json } from "./faulty-server.js";
 
 export const SKYBOX_KEY = "skybox-secret-key";
@@ -31,7 +31,7 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
   }
 
   /** Without the signature that the real one is said to have: nobody knows what it looks like. */
-  notice(task: UpstreamTask): SignedNotice {
+  notice(task: UpstreamTask): SignedWebhook {
     const headers = { "content-type": "application/json" };
     return { url: task.webhook ?? "", headers, body: JSON.stringify(this.generation(task)) };
   }
@@ -40,7 +40,7 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
     if (path.startsWith("/images/")) return this.faults.images.shift();
     if (method === "POST") return this.faults.creates.shift();
     if (path.endsWith("/styles")) return this.faults.checks.shift();
-    return path.endsWith("/myRequests") ? this.faults.lists.shift() : this.faults.looks.shift();
+    return path.endsWith("/myRequests") ? this.faults.lists.shift() : this.faults.polls.shift();
   }
 
   private answer(asked: Asked): Answer {
@@ -59,7 +59,7 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
       const data = newestFirst.map((task) => this.generation(task));
       return json(200, { data, totalCount: this.tasks.length, has_more: (page + 1) * limit < this.tasks.length });
     }
-    const task = this.look(/^\/api\/v1\/imagine\/requests\/(.+)$/.exec(path)?.[1]);
+    const task = this.poll(/^\/api\/v1\/imagine\/requests\/(.+)$/.exec(path)?.[1]);
     if (task === undefined) return json(404, { error: "Not found." });
     const generation = this.generation(task);
     return json(200, this.wrapper === "bare" ? generation : { [this.wrapper]: generation });

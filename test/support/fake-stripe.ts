@@ -49,7 +49,7 @@ export class FakeStripe {
 }
 
 /** The body of the notice that Stripe sends when a checkout session has ended. */
-export const checkoutNotice = (
+export const checkoutWebhook = (
   orderId: string,
   { type = "checkout.session.completed", paymentStatus = "paid" } = {},
 ): string =>

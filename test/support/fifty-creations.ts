@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { verifyLedger } from "../../application/verify-ledger.js";
+import { verifyLedger } from "../../application/credits/verify-ledger.js";
 import { aCreationRequest } from "./builders.js";
 import { anOwner, type World } from "./world.js";
 
@@ -19,7 +19,7 @@ export const createsFiftyAtOnce = async (world: World): Promise<void> => {
     expect(provider.started).toBe(round * 5);
     expect((await verifyLedger({ accounts })()).findings).toEqual([]);
 
-    await clock.advance(provider.nextLookMilliseconds());
+    await clock.advance(provider.nextPollMilliseconds());
     expect(await world.settle()).toBe(5);
   }
 };

@@ -8,9 +8,9 @@ import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
-import { createApiKey } from "../../application/create-api-key.js";
-import { openAccount } from "../../application/open-account.js";
-import { verifyLedger } from "../../application/verify-ledger.js";
+import { createApiKey } from "../../application/accounts/create-api-key.js";
+import { openAccount } from "../../application/accounts/open-account.js";
+import { verifyLedger } from "../../application/credits/verify-ledger.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
 import { PostgresServer } from "./postgres.js";
@@ -115,7 +115,7 @@ export class Fleet {
   }
 
   /** Every task and every ledger entry, as rows. */
-  async books() {
+  async ledgers() {
     return {
       tasks: await this.database.sql("select * from task order by id"),
       entries: await this.database.sql("select * from ledger_entry order by id"),

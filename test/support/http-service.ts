@@ -9,15 +9,15 @@ import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
-import { authenticate } from "../../application/authenticate.js";
-import { createPanorama } from "../../application/create-panorama.js";
-import { keepFinishedImages } from "../../application/keep-finished-images.js";
-import { listTasks } from "../../application/list-tasks.js";
-import { openAccount } from "../../application/open-account.js";
-import { readCredits } from "../../application/read-credits.js";
-import { readTask, waitForTask } from "../../application/read-task.js";
-import { settleSubmittedTasks } from "../../application/settle-submitted-tasks.js";
-import { uploadImages } from "../../application/upload-images.js";
+import { authenticate } from "../../application/accounts/authenticate.js";
+import { openAccount } from "../../application/accounts/open-account.js";
+import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
+import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
+import { readCredits } from "../../application/credits/read-credits.js";
+import { createPanorama } from "../../application/panoramas/create-panorama.js";
+import { listTasks } from "../../application/panoramas/list-tasks.js";
+import { readTask, waitForTask } from "../../application/panoramas/read-task.js";
+import { uploadImages } from "../../application/panoramas/upload-images.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
 import type { ObjectName } from "../../domain/object-name.js";
@@ -33,7 +33,7 @@ import { ScriptedProvider } from "./scripted-provider.js";
 
 export type Customer = { readonly accountId: AccountId; readonly key: string };
 
-const PACE = { leaseMilliseconds: 60_000, concurrency: 10 };
+const LIMITS = { leaseMilliseconds: 60_000, concurrency: 10 };
 
 /**
  * The HTTP server on a free port, before the real use cases, on stores in memory, a hand-wound clock and a provider that
@@ -157,13 +157,13 @@ export class HttpService {
 
   /** Looks once at every submitted task, as the schedule would. */
   async settle(): Promise<void> {
-    await this.clock.advance(this.provider.nextLookMilliseconds());
-    await settleSubmittedTasks(this, { ...PACE, generationDeadlineMilliseconds: 600_000 })();
+    await this.clock.advance(this.provider.nextPollMilliseconds());
+    await settleSubmittedTasks(this, { ...LIMITS, generationDeadlineMilliseconds: 600_000 })();
   }
 
   /** Tries once to keep every finished image. */
   async keep(): Promise<void> {
-    await keepFinishedImages(this, PACE)();
+    await keepFinishedImages(this, LIMITS)();
   }
 
   stop(deadlineMilliseconds = 1_000): Promise<void> {

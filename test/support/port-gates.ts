@@ -7,7 +7,7 @@ export class ConnectionLost extends Error {}
 type Waiting = { readonly losable: boolean; readonly go: (fate: Fate) => Promise<void> };
 
 /** What a port answers without waiting for anything. */
-const INSTANT: ReadonlySet<string | symbol> = new Set(["canMake", "readiness", "nextLookMilliseconds"]);
+const INSTANT: ReadonlySet<string | symbol> = new Set(["canMake", "readiness", "nextPollMilliseconds"]);
 
 /**
  * Halts every call of the ports that are behind it until the test lets it go on: so a test decides how the steps of

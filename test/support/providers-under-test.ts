@@ -1,11 +1,11 @@
-import type { CircuitState } from "../../adapters/provider/circuit.js";
-import { FalProvider } from "../../adapters/provider/fal/fal-provider.js";
-import type { NoticeAddress } from "../../adapters/provider/notice-address.js";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { PublicFetch } from "../../adapters/provider/public-fetch.js";
-import { ReplicateProvider } from "../../adapters/provider/replicate/replicate-provider.js";
-import { SkyboxProvider } from "../../adapters/provider/skybox/skybox-provider.js";
-import { UpstreamHttp } from "../../adapters/provider/upstream-http.js";
+import type { CircuitState } from "../../adapters/provider/remote/calls/circuit-breaker.js";
+import { UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
+import { FalProvider } from "../../adapters/provider/remote/fal/fal-provider.js";
+import { ReplicateProvider } from "../../adapters/provider/remote/replicate/replicate-provider.js";
+import { SkyboxProvider } from "../../adapters/provider/remote/skybox/skybox-provider.js";
+import type { WebhookUrls } from "../../adapters/provider/remote/webhooks/webhook-urls.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
@@ -22,10 +22,10 @@ export type Circumstances = {
   readonly warn?: (message: string) => void;
   readonly submitTimeoutMilliseconds?: number;
   readonly apiKey?: string;
-  readonly noticeAddress?: NoticeAddress;
+  readonly webhookUrls?: WebhookUrls;
   /** `undefined`: as many as the provider allows. */
   readonly callsPerSecond?: number | undefined;
-  readonly atOnceMax?: number;
+  readonly concurrencyMax?: number;
   readonly onCircuitChange?: (state: CircuitState) => void;
 };
 
@@ -34,7 +34,7 @@ export const REPLICATE_MODEL = `owner/flux-360:${"5f".repeat(32)}`;
 export const SUBMIT_TIMEOUT_MILLISECONDS = 5_000;
 const TIMES = { submitTimeoutMilliseconds: SUBMIT_TIMEOUT_MILLISECONDS, generationDeadlineMilliseconds: 600_000 };
 /** As many calls as there are: most tests have a clock that stands still. */
-const LIMITS = { pollMilliseconds: undefined, callsPerSecond: Number.POSITIVE_INFINITY, atOnceMax: undefined };
+const LIMITS = { pollMilliseconds: undefined, callsPerSecond: Number.POSITIVE_INFINITY, concurrencyMax: undefined };
 
 const outside = (
   origin: string,

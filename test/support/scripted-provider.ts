@@ -21,7 +21,7 @@ export type Script = {
   /** `unknown…`: the call has no clear end, with or without having started the upstream task. */
   readonly submit: "accept" | "refuse" | "unknown" | "unknown_but_started";
   /** Asked only while the upstream task runs: one that has ended stays as it ended. */
-  readonly look: "running" | "succeeded" | "failed" | "unavailable";
+  readonly poll: "running" | "succeeded" | "failed" | "unavailable";
   /** `nothing`: the search does not know the task (yet), though it may have been started. */
   readonly search: "found_if_started" | "nothing" | "unavailable";
   readonly download: "image" | "image_without_thumbnail" | "no_image" | "gone" | "unavailable";
@@ -29,7 +29,7 @@ export type Script = {
 
 const ALL_GOES_WELL: Script = {
   submit: "accept",
-  look: "succeeded",
+  poll: "succeeded",
   search: "found_if_started",
   download: "image",
 };
@@ -40,7 +40,7 @@ const ALL_GOES_WELL: Script = {
  */
 export class ScriptedProvider implements GenerationProvider {
   readonly name: string;
-  atOnceMax: number | undefined;
+  concurrencyMax: number | undefined;
   ready: Readiness = "ready";
   script: Script;
   makes: Result<void, InvalidRequest> = ok(undefined);
@@ -57,7 +57,7 @@ export class ScriptedProvider implements GenerationProvider {
     return this.ready;
   }
 
-  nextLookMilliseconds(): number {
+  nextPollMilliseconds(): number {
     return 5_000;
   }
 
@@ -105,18 +105,18 @@ export class ScriptedProvider implements GenerationProvider {
       : err({ kind: "unknown", reason: "the script gives no clear answer" });
   }
 
-  async look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
-    const { look } = this.script;
+  async poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
+    const { poll } = this.script;
     const task = this.upstream.get(upstreamTaskId);
     if (task === undefined) throw new Error(`nothing was started as ${upstreamTaskId}`);
-    if (task.progress.state === "running" && look === "succeeded") {
+    if (task.progress.state === "running" && poll === "succeeded") {
       task.progress = { state: "succeeded", temporaryUrl: `https://temporary.example/${upstreamTaskId}` };
     }
-    if (task.progress.state === "running" && look === "failed") {
+    if (task.progress.state === "running" && poll === "failed") {
       task.progress = { state: "failed", reason: "the script fails" };
     }
-    await this.held.get("look");
-    return look === "unavailable" ? err(unavailable) : ok(task.progress);
+    await this.held.get("poll");
+    return poll === "unavailable" ? err(unavailable) : ok(task.progress);
   }
 
   async search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>> {

@@ -14,32 +14,32 @@ import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { buildClient } from "../../adapters/web/client/build.mjs";
 import { webPages } from "../../adapters/web/web-pages.js";
-import { authenticate } from "../../application/authenticate.js";
-import { buyCredits } from "../../application/buy-credits.js";
-import { changeVisibility } from "../../application/change-visibility.js";
-import { createApiKey } from "../../application/create-api-key.js";
-import { createPanorama } from "../../application/create-panorama.js";
-import { deletePanorama } from "../../application/delete-panorama.js";
-import { findOwnPanorama } from "../../application/find-own-panorama.js";
-import { findPublicPanorama } from "../../application/find-public-panorama.js";
-import { findSession } from "../../application/find-session.js";
-import { keepFinishedImages } from "../../application/keep-finished-images.js";
-import { listPublicPanoramas } from "../../application/list-public-panoramas.js";
-import { listTasks } from "../../application/list-tasks.js";
-import { logIn } from "../../application/log-in.js";
-import { logOut } from "../../application/log-out.js";
-import { openAccount } from "../../application/open-account.js";
-import { payOrder } from "../../application/pay-order.js";
+import { authenticate } from "../../application/accounts/authenticate.js";
+import { createApiKey } from "../../application/accounts/create-api-key.js";
+import { findSession } from "../../application/accounts/find-session.js";
+import { logIn } from "../../application/accounts/log-in.js";
+import { logOut } from "../../application/accounts/log-out.js";
+import { openAccount } from "../../application/accounts/open-account.js";
+import { readAccount } from "../../application/accounts/read-account.js";
+import { revokeApiKey } from "../../application/accounts/revoke-api-key.js";
+import { signUp } from "../../application/accounts/sign-up.js";
+import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
+import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
+import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
+import { buyCredits } from "../../application/credits/buy-credits.js";
+import { payOrder } from "../../application/credits/pay-order.js";
+import { readCredits } from "../../application/credits/read-credits.js";
+import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
+import { changeVisibility } from "../../application/panoramas/change-visibility.js";
+import { createPanorama } from "../../application/panoramas/create-panorama.js";
+import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
+import { findOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
+import { findPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
+import { listPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
+import { listTasks } from "../../application/panoramas/list-tasks.js";
+import { readTask, waitForTask } from "../../application/panoramas/read-task.js";
+import { uploadImages } from "../../application/panoramas/upload-images.js";
 import type { Payments } from "../../application/ports/payments.js";
-import { readAccount } from "../../application/read-account.js";
-import { readCredits } from "../../application/read-credits.js";
-import { readTask, waitForTask } from "../../application/read-task.js";
-import { revokeApiKey } from "../../application/revoke-api-key.js";
-import { settleSubmittedTasks } from "../../application/settle-submitted-tasks.js";
-import { signUp } from "../../application/sign-up.js";
-import { takePaymentNotice } from "../../application/take-payment-notice.js";
-import { takeProviderNotice } from "../../application/take-provider-notice.js";
-import { uploadImages } from "../../application/upload-images.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { parseCreationRequest } from "../../domain/creation-request.js";
 import { credits } from "../../domain/credits.js";
@@ -152,7 +152,7 @@ export class WebService {
   /** What the schedule does: looks at every submitted task, and keeps what is finished. */
   async work(): Promise<void> {
     const pace = { leaseMilliseconds: 60_000, concurrency: 10 };
-    await this.clock.advance(this.provider.nextLookMilliseconds());
+    await this.clock.advance(this.provider.nextPollMilliseconds());
     await settleSubmittedTasks(this, { ...pace, generationDeadlineMilliseconds: 600_000 })();
     await keepFinishedImages(this, pace)();
   }
@@ -194,12 +194,12 @@ export class WebService {
         createApiKey: createApiKey(ports),
         revokeApiKey: revokeApiKey(ports),
         buyCredits: buyCredits(ports),
-        takePaymentNotice: takePaymentNotice(ports),
-        takeProviderNotice: takeProviderNotice({
+        receivePaymentWebhook: receivePaymentWebhook(ports),
+        receiveProviderWebhook: receiveProviderWebhook({
           tasks: this.tasks,
           clock: this.clock,
           notices: new Map(),
-          lookDue: () => {},
+          pollDue: () => {},
         }),
         images: storage,
       },

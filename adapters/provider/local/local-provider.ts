@@ -38,7 +38,7 @@ const RESULT_NAME = /^[\w-]{22,}(?:\.(expired|no-thumb))?\.jpg$/;
 export class LocalProvider implements GenerationProvider {
   readonly name = "local";
   /** Any number: what is to be painted waits for a free processor in the pool. */
-  readonly atOnceMax = undefined;
+  readonly concurrencyMax = undefined;
   private readonly clock: Clock;
   private readonly references: ReferenceImages;
   private readonly pool: PaintPool;
@@ -70,7 +70,7 @@ export class LocalProvider implements GenerationProvider {
     return "ready";
   }
 
-  nextLookMilliseconds(): number {
+  nextPollMilliseconds(): number {
     return LOOK_MILLISECONDS;
   }
 
@@ -102,7 +102,7 @@ export class LocalProvider implements GenerationProvider {
     return ok(idOf(taskId));
   }
 
-  look(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
+  poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
     return onDisk(() => this.progress(upstreamTaskId.slice(ID_PREFIX.length) as TaskId));
   }
 

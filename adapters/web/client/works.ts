@@ -1,6 +1,6 @@
 import { element } from "./element.js";
 
-const LOOK_EVERY_MILLISECONDS = 2_000;
+const READ_EVERY_MILLISECONDS = 2_000;
 
 /** Brings the cards of panoramas that are still in the making up to date, as long as there are any. */
 const update = async (): Promise<void> => {
@@ -14,9 +14,9 @@ const update = async (): Promise<void> => {
       if (fresh !== null && fresh.outerHTML !== card.outerHTML) card.replaceWith(fresh);
     }
   }
-  setTimeout(() => void update(), LOOK_EVERY_MILLISECONDS);
+  setTimeout(() => void update(), READ_EVERY_MILLISECONDS);
 };
-setTimeout(() => void update(), LOOK_EVERY_MILLISECONDS);
+setTimeout(() => void update(), READ_EVERY_MILLISECONDS);
 
 const drop = document.getElementById("drop");
 if (drop !== null) {

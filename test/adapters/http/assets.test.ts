@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { ok } from "neverthrow";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { tlsCertificate } from "../../../adapters/storage/tls-certificate.js";
+import { tlsCertificate } from "../../../adapters/http/tls-certificate.js";
 import { type ObjectName, referenceImageName } from "../../../domain/object-name.js";
 import { anImageName } from "../../support/builders.js";
 import { expectError } from "../../support/error-answer.js";

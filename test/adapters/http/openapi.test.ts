@@ -97,7 +97,7 @@ describe("the OpenAPI description", () => {
     };
     const succeeded = await service.created(customer);
     await service.settle();
-    service.provider.play({ look: "failed" });
+    service.provider.play({ poll: "failed" });
     const failed = await service.created(customer);
     await service.settle();
 

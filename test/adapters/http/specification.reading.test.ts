@@ -67,7 +67,7 @@ describe("reading tasks", () => {
 
     it("shows a failed task with 200, its own error, and how many credits were refunded", async () => {
       const id = await service.created(customer, { ...A_CREATION, resolution: "2k" });
-      service.provider.play({ look: "failed" });
+      service.provider.play({ poll: "failed" });
       await service.settle();
       const response = await read(id);
       expect(response.status).toBe(200);

@@ -5,7 +5,7 @@ import { StripePayments } from "../../../adapters/payments/stripe-payments.js";
 import type { Email } from "../../../domain/account.js";
 import { CREDIT_PACKS } from "../../../domain/credit-pack.js";
 import { aPendingOrder } from "../../support/builders.js";
-import { checkoutNotice, FakeStripe } from "../../support/fake-stripe.js";
+import { checkoutWebhook, FakeStripe } from "../../support/fake-stripe.js";
 import { PASSWORD, WebService } from "../../support/web-service.js";
 
 const secrets = { secretKey: "sk_test_secret", webhookSecret: "whsec_secret" };
@@ -58,25 +58,25 @@ describe("payments through Stripe", () => {
   });
 
   it("reads the paid order from a notice that Stripe has signed", () => {
-    const notice = checkoutNotice(order.id);
+    const notice = checkoutWebhook(order.id);
     expect(payments.paidOrder(Buffer.from(notice), signed(notice))).toEqual(ok(order.id));
-    const late = checkoutNotice(order.id, { type: "checkout.session.async_payment_succeeded" });
+    const late = checkoutWebhook(order.id, { type: "checkout.session.async_payment_succeeded" });
     expect(payments.paidOrder(Buffer.from(late), signed(late))).toEqual(ok(order.id));
   });
 
   it("waits for the money where a session ends before it is there, and lets other notices pass", () => {
     for (const notice of [
-      checkoutNotice(order.id, { paymentStatus: "unpaid" }),
-      checkoutNotice(order.id, { type: "checkout.session.expired" }),
-      checkoutNotice(order.id, { type: "customer.created" }),
+      checkoutWebhook(order.id, { paymentStatus: "unpaid" }),
+      checkoutWebhook(order.id, { type: "checkout.session.expired" }),
+      checkoutWebhook(order.id, { type: "customer.created" }),
     ]) {
       expect(payments.paidOrder(Buffer.from(notice), signed(notice))).toEqual(ok(undefined));
     }
   });
 
   it("takes no notice that was forged, changed on its way, or kept for later", () => {
-    const notice = checkoutNotice(order.id);
-    const forged = err({ kind: "forged_notice", reason: "The signature does not fit." });
+    const notice = checkoutWebhook(order.id);
+    const forged = err({ kind: "unverified_webhook", reason: "The signature does not fit." });
     expect(payments.paidOrder(Buffer.from(notice), "")).toEqual(forged);
     expect(payments.paidOrder(Buffer.from(notice), "t=1,v1=00")).toEqual(forged);
     expect(payments.paidOrder(Buffer.from(notice), signed(notice, "whsec_another"))).toEqual(forged);
@@ -115,7 +115,7 @@ describe("an order that is paid through Stripe", () => {
     const [order] = await service.accounts.listOrders(ann.id);
     expect(order?.state).toBe("pending");
 
-    const notice = checkoutNotice(order?.id ?? "");
+    const notice = checkoutWebhook(order?.id ?? "");
     const send = (signature: string) => post("/payments/stripe", notice, { "stripe-signature": signature });
     expect((await send(signed(notice, "whsec_another"))).status).toBe(400);
     expect(await service.accounts.credits(ann.id)).toBe(1);
@@ -126,7 +126,7 @@ describe("an order that is paid through Stripe", () => {
   });
 
   it("that nobody knows is taken and forgotten, so that Stripe does not send it for days", async () => {
-    const notice = checkoutNotice("ord_unknown");
+    const notice = checkoutWebhook("ord_unknown");
     const answer = await fetch(`${service.url}/payments/stripe`, {
       method: "POST",
       body: notice,

@@ -11,7 +11,7 @@ import { type Database, openDatabase } from "../../../adapters/persistence/datab
 import { tables } from "../../../adapters/persistence/schema.js";
 import { SqlAccountStore } from "../../../adapters/persistence/sql-account-store.js";
 import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
-import { verifyLedger } from "../../../application/verify-ledger.js";
+import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { credits } from "../../../domain/credits.js";
 import { fail, openTask } from "../../../domain/task.js";
 import { accountId, anAccount, aPaidOrder, aReservedTask, noon, orderId, taskId } from "../../support/builders.js";
@@ -99,7 +99,7 @@ describe("the SQLite database", () => {
     ]);
   });
 
-  describe("guards the books, whoever writes", () => {
+  describe("guards the ledger, whoever writes", () => {
     beforeEach(async () => {
       await openAccount();
       await open(1);

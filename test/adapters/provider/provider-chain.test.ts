@@ -116,28 +116,28 @@ describe("a task of a chain of providers", () => {
 
   it("is looked at, downloaded and paced by the provider that has it", async () => {
     const [one, other] = await submittedToBoth();
-    first.play({ look: "failed" });
-    expect((await chain.look(one))._unsafeUnwrap()).toEqual({ state: "failed", reason: "the script fails" });
+    first.play({ poll: "failed" });
+    expect((await chain.poll(one))._unsafeUnwrap()).toEqual({ state: "failed", reason: "the script fails" });
     const temporaryUrl = "https://temporary.example/upstream-1";
-    expect((await chain.look(other))._unsafeUnwrap()).toEqual({ state: "succeeded", temporaryUrl });
+    expect((await chain.poll(other))._unsafeUnwrap()).toEqual({ state: "succeeded", temporaryUrl });
 
     first.play({ download: "gone" });
     expect((await chain.download(temporaryUrl, one))._unsafeUnwrapErr().kind).toBe("result_gone");
     expect((await chain.download(temporaryUrl, other)).isOk()).toBe(true);
 
-    second.nextLookMilliseconds = () => 700;
-    expect([one, other].map((id) => chain.nextLookMilliseconds(id, 0))).toEqual([5_000, 700]);
+    second.nextPollMilliseconds = () => 700;
+    expect([one, other].map((id) => chain.nextPollMilliseconds(id, 0))).toEqual([5_000, 700]);
   });
 
   it.each(["third:upstream-1", "upstream-1", "firstly:upstream-1", ""])(
     "has failed when its provider is not configured any more, but its image can wait: %j",
     async (id) => {
       const reason = `PROVIDER does not have the provider of this task (any more): ${id}`;
-      expect(await chain.look(id)).toEqual(ok({ state: "failed", reason }));
+      expect(await chain.poll(id)).toEqual(ok({ state: "failed", reason }));
       expect(await chain.download("https://temporary.example/1", id)).toEqual(
         err({ kind: "provider_unavailable", reason }),
       );
-      expect(chain.nextLookMilliseconds(id, 0)).toBe(5_000);
+      expect(chain.nextPollMilliseconds(id, 0)).toBe(5_000);
     },
   );
 
@@ -183,12 +183,12 @@ describe("a chain of providers", () => {
   });
 
   it("runs no more generations at once than any of them may", () => {
-    const atOnceMax = () => new ProviderChain([first, second], () => {}).atOnceMax;
-    expect(atOnceMax()).toBeUndefined();
-    second.atOnceMax = 7;
-    expect(atOnceMax()).toBe(7);
-    first.atOnceMax = 2;
-    expect(atOnceMax()).toBe(2);
+    const concurrencyMax = () => new ProviderChain([first, second], () => {}).concurrencyMax;
+    expect(concurrencyMax()).toBeUndefined();
+    second.concurrencyMax = 7;
+    expect(concurrencyMax()).toBe(7);
+    first.concurrencyMax = 2;
+    expect(concurrencyMax()).toBe(2);
   });
 
   it("is called by the names of all", () => {

@@ -21,9 +21,9 @@ describe("accessibility", () => {
     ann = await service.person("ann", 1000);
     await service.kept(ann, { prompt: "a public place" });
     await service.kept(ann, { prompt: "a private place", visibility: "private" });
-    service.provider.play({ look: "failed" });
+    service.provider.play({ poll: "failed" });
     await service.panorama(ann, { prompt: "a failed one" });
-    service.provider.play({ look: "running" });
+    service.provider.play({ poll: "running" });
     await service.panorama(ann, { prompt: "one in the making" });
   });
   afterAll(async () => {

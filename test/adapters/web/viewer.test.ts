@@ -21,7 +21,7 @@ describe("the viewer", () => {
     expect(service?.failures).toEqual([]);
   });
   beforeEach(async () => {
-    service.provider.play({ look: "succeeded", download: "image" });
+    service.provider.play({ poll: "succeeded", download: "image" });
     tab = await openTab(browser, service, { viewport: { width: 1000, height: 600 } });
   });
   afterEach(async () => {

@@ -23,7 +23,7 @@ describe("the works and the gallery", () => {
     expect(service?.failures).toEqual([]);
   });
   beforeEach(async () => {
-    service.provider.play({ look: "succeeded", download: "image", submit: "accept" });
+    service.provider.play({ poll: "succeeded", download: "image", submit: "accept" });
     people += 1;
     ann = await service.person(`ann-${people}`);
     tab = await openTab(browser, service, { viewport: { width: 1000, height: 700 } });
@@ -117,7 +117,7 @@ describe("the works and the gallery", () => {
   });
 
   it("tells of failures and their refunds", async () => {
-    service.provider.play({ look: "failed" });
+    service.provider.play({ poll: "failed" });
     await service.panorama(ann, { prompt: "it fails" });
     await logInAs(tab, ann);
     expect(await card("it fails").textContent()).toContain("4 credits were refunded");

@@ -37,9 +37,9 @@ export const describeAccountStore = (name: string, makeStores: () => Promise<Sto
     afterEach(() => stores.close());
 
     const open = (id = owner) => accounts.open(anAccount({ id }), undefined, undefined, undefined);
-    const books = async () => {
+    const ledger = async () => {
       const all = [];
-      for await (const book of accounts.books()) all.push(book);
+      for await (const book of accounts.ledgers()) all.push(book);
       return all;
     };
 
@@ -205,13 +205,13 @@ export const describeAccountStore = (name: string, makeStores: () => Promise<Sto
       });
     });
 
-    it("opens the books of every account", async () => {
-      expect(await books()).toEqual([]);
+    it("opens the ledger of every account", async () => {
+      expect(await ledger()).toEqual([]);
       await accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
       await open(other);
       const task = aReservedTask();
       await tasks.open(owner, noon, undefined, (standing) => openTask(standing, task, noon));
-      expect(await books()).toEqual([
+      expect(await ledger()).toEqual([
         {
           standing: { accountId: owner, credits: 96, activeTasks: 1 },
           entries: await accounts.ledger(owner),

@@ -33,7 +33,7 @@ export const generationProviderContract = (open: () => Promise<Subject>): void =
       const id = (await provider.submit(wanted))._unsafeUnwrap();
       expect(id).not.toBe("");
       await allEnded();
-      const progress = (await provider.look(id))._unsafeUnwrap();
+      const progress = (await provider.poll(id))._unsafeUnwrap();
       if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
       const { bytes } = (await provider.download(progress.temporaryUrl, id))._unsafeUnwrap();
       expect(imageTypeOf(bytes)).toBe("image/jpeg");
@@ -43,9 +43,9 @@ export const generationProviderContract = (open: () => Promise<Subject>): void =
       const { provider, order, allEnded } = await opened();
       const id = (await provider.submit(order(1, "fail")))._unsafeUnwrap();
       await allEnded();
-      const failed = (await provider.look(id))._unsafeUnwrap();
+      const failed = (await provider.poll(id))._unsafeUnwrap();
       expect(failed).toEqual({ state: "failed", reason: expect.stringMatching(/./) });
-      expect((await provider.look(id))._unsafeUnwrap()).toEqual(failed);
+      expect((await provider.poll(id))._unsafeUnwrap()).toEqual(failed);
     });
 
     it("tells a clear refusal from an unclear end", async () => {
@@ -74,7 +74,7 @@ export const generationProviderContract = (open: () => Promise<Subject>): void =
       const { provider, order, allEnded } = await opened();
       const id = (await provider.submit(order(1, "expire")))._unsafeUnwrap();
       await allEnded();
-      const progress = (await provider.look(id))._unsafeUnwrap();
+      const progress = (await provider.poll(id))._unsafeUnwrap();
       if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
       expect((await provider.download(progress.temporaryUrl, id))._unsafeUnwrapErr().kind).toBe("result_gone");
     });

@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { CircuitState } from "../../../adapters/provider/circuit.js";
+import type { CircuitState } from "../../../adapters/provider/remote/calls/circuit-breaker.js";
 import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
 import { referenceImageName } from "../../../domain/object-name.js";
 import { aCreationRequest, taskId } from "../builders.js";
@@ -28,7 +28,7 @@ const anOrder = (n = 1) => ({
 
 type Customs = {
   readonly callsPerSecond: number;
-  readonly atOnceMax: number | undefined;
+  readonly concurrencyMax: number | undefined;
   /** How long it is left alone after a 429 that does not say it. */
   readonly pauseSeconds: number;
   readonly searchable: boolean;
@@ -37,13 +37,13 @@ type Customs = {
 /** What every adapter of a provider on the network does, whatever that provider and the network do to it. */
 export const remoteProviderContract = (
   start: (circumstances: Circumstances) => Promise<RemoteProvider>,
-  customs: Customs,
+  defaults: Customs,
 ): void => {
   generationProviderContract(async () => {
     const { provider, fake, close } = await start({});
     return {
       provider,
-      searchable: customs.searchable,
+      searchable: defaults.searchable,
       close,
       order: (n, destiny) => {
         if (destiny === "be refused") fake.faults.creates.push(refuses(422));
@@ -81,10 +81,10 @@ export const remoteProviderContract = (
     });
 
     const submitted = async (): Promise<string> => (await remote.provider.submit(anOrder()))._unsafeUnwrap();
-    const looked = async (id: string) => (await remote.provider.look(id))._unsafeUnwrap();
+    const polled = async (id: string) => (await remote.provider.poll(id))._unsafeUnwrap();
     const succeeded = async () => {
       const id = await submitted();
-      const progress = await looked(id);
+      const progress = await polled(id);
       if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
       return { id, url: progress.temporaryUrl };
     };
@@ -150,9 +150,9 @@ export const remoteProviderContract = (
     it("is running, then one of the ends", async () => {
       remote.fake.plan = "run";
       const id = await submitted();
-      expect(await looked(id)).toEqual({ state: "running" });
+      expect(await polled(id)).toEqual({ state: "running" });
       remote.fake.plan = "succeed";
-      expect(await looked(id)).toEqual({
+      expect(await polled(id)).toEqual({
         state: "succeeded",
         temporaryUrl: expect.stringContaining(remote.fake.server.url),
       });
@@ -164,25 +164,25 @@ export const remoteProviderContract = (
       ["be moderated", /^the provider ended it as [^:]+: its content rules$/],
     ] as const)("has failed, and keeps the provider's words to itself: %s", async (plan, reason) => {
       remote.fake.plan = plan;
-      expect(await looked(await submitted())).toEqual({ state: "failed", reason: expect.stringMatching(reason) });
+      expect(await polled(await submitted())).toEqual({ state: "failed", reason: expect.stringMatching(reason) });
     });
 
     it("takes a status that nobody knows for running, and says so once", async () => {
       remote.fake.plan = "say something unknown";
       const id = await submitted();
-      expect(await looked(id)).toEqual({ state: "running" });
-      expect(await looked(id)).toEqual({ state: "running" });
+      expect(await polled(id)).toEqual({ state: "running" });
+      expect(await polled(id)).toEqual({ state: "running" });
       expect(warnings).toEqual([expect.stringMatching(/unknown status, "simmering"/i)]);
     });
 
     it("waits for a task that cannot be found yet, for 60 seconds", async () => {
       remote.fake.plan = "be lost";
       const id = await submitted();
-      expect(await looked(id)).toEqual({ state: "running" });
+      expect(await polled(id)).toEqual({ state: "running" });
       await clock.advance(59_999);
-      expect(await looked(id)).toEqual({ state: "running" });
+      expect(await polled(id)).toEqual({ state: "running" });
       await clock.advance(1);
-      expect((await looked(id)).state).toBe("failed");
+      expect((await polled(id)).state).toBe("failed");
     });
 
     it.each<[string, Fault]>([
@@ -193,14 +193,14 @@ export const remoteProviderContract = (
       ["cut JSON", FAULTS.cutJson],
     ])("learns nothing about a task from %s, and everything from the next look", async (_, fault) => {
       const id = await submitted();
-      remote.fake.faults.looks.push(fault);
-      expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
-      expect((await looked(id)).state).toBe("succeeded");
+      remote.fake.faults.polls.push(fault);
+      expect((await remote.provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+      expect((await polled(id)).state).toBe("succeeded");
     });
 
     it("comes through a burst of refusals, errors and cuts to the end of a task", async () => {
       const id = await submitted();
-      remote.fake.faults.looks.push(
+      remote.fake.faults.polls.push(
         refuses(429, { "retry-after": "1" }),
         FAULTS.failsBefore,
         FAULTS.cutBefore,
@@ -209,37 +209,37 @@ export const remoteProviderContract = (
         refuses(402),
       );
       for (let n = 0; n < 6; n += 1) {
-        expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+        expect((await remote.provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
         await clock.advance(1_000);
       }
-      expect((await looked(id)).state).toBe("succeeded");
+      expect((await polled(id)).state).toBe("succeeded");
     });
 
     it.each([
-      ["for its usual time where it says none", {}, customs.pauseSeconds * 1_000],
+      ["for its usual time where it says none", {}, defaults.pauseSeconds * 1_000],
       ["as long as it says", { "retry-after": "7" }, 7_000],
       ["until the date it says", { "retry-after": "Thu, 01 Jan 2026 12:00:20 GMT" }, 20_000],
       ["for a minute at most", { "retry-after": "3600" }, 60_000],
       ["for a second at least", { "retry-after": "0" }, 1_000],
     ])("leaves a provider that is too busy alone %s", async (_, headers, milliseconds) => {
       const id = await submitted();
-      remote.fake.faults.looks.push(refuses(429, headers));
-      expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+      remote.fake.faults.polls.push(refuses(429, headers));
+      expect((await remote.provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
       const before = asked();
       await clock.advance(milliseconds - 1);
-      expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+      expect((await remote.provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
       expect(asked()).toBe(before);
       await clock.advance(1);
-      expect((await looked(id)).state).toBe("succeeded");
+      expect((await polled(id)).state).toBe("succeeded");
     });
 
     it("puts the next look off while the provider wants to be left alone, and sends no creation", async () => {
       const id = await submitted();
-      expect(remote.provider.nextLookMilliseconds(id, 0)).toBeLessThanOrEqual(3_600);
-      expect(remote.provider.nextLookMilliseconds(id, 60_001)).toBeGreaterThanOrEqual(4_000);
-      remote.fake.faults.looks.push(refuses(503, { "retry-after": "30" }));
-      await remote.provider.look(id);
-      expect(remote.provider.nextLookMilliseconds(id, 0)).toBeGreaterThanOrEqual(10_000);
+      expect(remote.provider.nextPollMilliseconds(id, 0)).toBeLessThanOrEqual(3_600);
+      expect(remote.provider.nextPollMilliseconds(id, 60_001)).toBeGreaterThanOrEqual(4_000);
+      remote.fake.faults.polls.push(refuses(503, { "retry-after": "30" }));
+      await remote.provider.poll(id);
+      expect(remote.provider.nextPollMilliseconds(id, 0)).toBeGreaterThanOrEqual(10_000);
       const refused = (await remote.provider.submit(anOrder(2)))._unsafeUnwrapErr();
       expect(refused).toEqual({
         kind: "refused",
@@ -264,10 +264,10 @@ export const remoteProviderContract = (
 
     it("makes as many calls a second, and generations at once, as the provider allows", async () => {
       const other = await start({ clock, callsPerSecond: undefined, submitTimeoutMilliseconds: 30_000 });
-      expect(other.provider.atOnceMax).toBe(customs.atOnceMax);
+      expect(other.provider.concurrencyMax).toBe(defaults.concurrencyMax);
       const ends = [1, 2, 3].map((n) => other.provider.submit(anOrder(n)));
       await expect.poll(() => other.fake.server.asked.length, { interval: 5 }).toBe(2);
-      await clock.advance(1_000 / customs.callsPerSecond - 1);
+      await clock.advance(1_000 / defaults.callsPerSecond - 1);
       expect(clock.sleeping).toBe(1);
       await clock.advance(1);
       expect((await Promise.all(ends)).every((end) => end.isOk())).toBe(true);
@@ -275,8 +275,8 @@ export const remoteProviderContract = (
     });
 
     it("makes as many of both as the operator says", async () => {
-      const other = await start({ clock, callsPerSecond: 2, atOnceMax: 40, submitTimeoutMilliseconds: 30_000 });
-      expect(other.provider.atOnceMax).toBe(40);
+      const other = await start({ clock, callsPerSecond: 2, concurrencyMax: 40, submitTimeoutMilliseconds: 30_000 });
+      expect(other.provider.concurrencyMax).toBe(40);
       const ends = [1, 2, 3, 4].map((n) => other.provider.submit(anOrder(n)));
       await expect.poll(() => other.fake.server.asked.length, { interval: 5 }).toBe(2);
       await clock.advance(500);
@@ -304,19 +304,19 @@ export const remoteProviderContract = (
           kind: "refused",
           reason: expect.stringContaining("the provider does not answer"),
         });
-        expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
-        expect(remote.provider.nextLookMilliseconds(id, 0)).toBeGreaterThanOrEqual(10_000);
+        expect((await remote.provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+        expect(remote.provider.nextPollMilliseconds(id, 0)).toBeGreaterThanOrEqual(10_000);
         expect(asked()).toBe(before);
       });
 
       it("is probed by a look, and taken for well again when it answers that", async () => {
         await clock.advance(10_000);
         expect(remote.provider.readiness()).toBe("probing");
-        remote.fake.faults.looks.push(refuses(503));
-        expect((await remote.provider.look(id)).isErr()).toBe(true);
+        remote.fake.faults.polls.push(refuses(503));
+        expect((await remote.provider.poll(id)).isErr()).toBe(true);
         expect(remote.provider.readiness()).toBe("down");
         await clock.advance(20_000);
-        expect((await looked(id)).state).toBe("succeeded");
+        expect((await polled(id)).state).toBe("succeeded");
         expect(remote.provider.readiness()).toBe("ready");
         expect((await remote.provider.submit(anOrder(7))).isOk()).toBe(true);
         expect(circuit).toEqual(["open", "half-open", "open", "half-open", "closed"]);
@@ -331,7 +331,7 @@ export const remoteProviderContract = (
         await expect.poll(asked, { interval: 5 }).toBe(before + 1);
         expect(remote.provider.readiness()).toBe("down");
         expect((await remote.provider.submit(anOrder(8)))._unsafeUnwrapErr().kind).toBe("refused");
-        expect((await remote.provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+        expect((await remote.provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
         timeouts.expire();
         expect((await probe)._unsafeUnwrapErr().kind).toBe("unknown");
         expect(remote.provider.readiness()).toBe("down");
@@ -341,8 +341,8 @@ export const remoteProviderContract = (
 
     it("goes on with creations while it has only errors to say about one task", async () => {
       const id = await submitted();
-      remote.fake.faults.looks.push(...Array.from({ length: 10 }, () => FAULTS.failsBefore));
-      for (let n = 0; n < 10; n += 1) expect((await remote.provider.look(id)).isErr()).toBe(true);
+      remote.fake.faults.polls.push(...Array.from({ length: 10 }, () => FAULTS.failsBefore));
+      for (let n = 0; n < 10; n += 1) expect((await remote.provider.poll(id)).isErr()).toBe(true);
       expect(remote.provider.readiness()).toBe("ready");
       expect((await remote.provider.submit(anOrder(2))).isOk()).toBe(true);
     });
@@ -350,15 +350,15 @@ export const remoteProviderContract = (
     it("does not wait for ever for the answer to a look", async () => {
       const id = await submitted();
       const timeouts = timeoutsByHand();
-      remote.fake.faults.looks.push(FAULTS.silenceAfter);
-      const looking = remote.provider.look(id);
+      remote.fake.faults.polls.push(FAULTS.silenceAfter);
+      const looking = remote.provider.poll(id);
       await expect.poll(asked, { interval: 5 }).toBe(2);
       timeouts.expire();
       expect((await looking)._unsafeUnwrapErr()).toEqual({ kind: "provider_unavailable", reason: "TimeoutError" });
       expect(timeouts.asked).toEqual([10_000]);
     });
 
-    if (customs.searchable) {
+    if (defaults.searchable) {
       it("finds what a lost answer had started, though the search stumbles at first", async () => {
         remote.fake.faults.creates.push(FAULTS.cutAfter);
         expect((await remote.provider.submit(anOrder(7)))._unsafeUnwrapErr().kind).toBe("unknown");

@@ -63,8 +63,8 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
       await accounts.open(anAccount({ id: owner }), undefined, aPaidOrder({ credits: credits(100) }), undefined);
     });
     afterEach(async () => {
-      // Whatever a test did, the books of every account are right after it.
-      for await (const { standing, entries, tasks } of accounts.books()) {
+      // Whatever a test did, the ledger of every account are right after it.
+      for await (const { standing, entries, tasks } of accounts.ledgers()) {
         expect(audit(standing, entries, tasks)).toEqual([]);
       }
       await stores.close();
@@ -97,7 +97,7 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
       unwrap(fail(task, reason, secondsAfter(noon, 60)));
 
     const standing = async (id: AccountId = owner): Promise<Standing | undefined> => {
-      for await (const book of accounts.books()) if (book.standing.accountId === id) return book.standing;
+      for await (const book of accounts.ledgers()) if (book.standing.accountId === id) return book.standing;
       return undefined;
     };
     const entries = async () => (await accounts.ledger(owner)).map(({ kind, credits }) => `${kind} ${credits}`);
@@ -107,7 +107,7 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
     });
 
     describe("opening", () => {
-      it("stores the task, holds its credits, takes a slot and books the reservation", async () => {
+      it("stores the task, holds its credits, takes a slot and records the reservation", async () => {
         const task = aReservedTask();
         expect(await open(task)).toEqual(ok({ task, replayed: false }));
         expect(await tasks.find(task.id, owner)).toEqual(task);
@@ -244,8 +244,8 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
       const later = secondsAfter(noon, 300);
       const deadline = secondsAfter(noon, 35);
 
-      /** Opens a task where `atOnceMax` may run. */
-      const openLimited = async (n: number, atOnceMax: number, { account = owner, idempotent }: Opening = {}) => {
+      /** Opens a task where `concurrencyMax` may run. */
+      const openLimited = async (n: number, concurrencyMax: number, { account = owner, idempotent }: Opening = {}) => {
         const { id, slug, request } = aReservedTask({ id: taskId(n) });
         const draft = { id, slug, request };
         const opened = await tasks.open(
@@ -253,7 +253,7 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
           noon,
           idempotent,
           (standing, turn) => openTask(standing, draft, noon, turn),
-          { atOnceMax, dueAt: later },
+          { concurrencyMax, dueAt: later },
         );
         return unwrap(opened).task;
       };
@@ -563,7 +563,7 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
         expect((await tasks.find(task.id, owner))?.request.visibility).toBe("private");
       });
 
-      it("hides a deleted task from everybody, but not from the books", async () => {
+      it("hides a deleted task from everybody, but not from the ledger", async () => {
         const task = await kept(1);
         await publish(task);
         unwrap(await tasks.hide(task.id, owner, noon));
@@ -571,7 +571,7 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
         expect(await tasks.findBySlug(task.slug)).toBeUndefined();
         expect(await tasks.list(owner, 10, undefined)).toEqual([]);
         expect(await gallery()).toEqual([]);
-        for await (const book of accounts.books()) expect(book.tasks.map(({ id }) => id)).toEqual([task.id]);
+        for await (const book of accounts.ledgers()) expect(book.tasks.map(({ id }) => id)).toEqual([task.id]);
       });
 
       it("takes a hidden task from whoever works on it", async () => {
@@ -654,8 +654,8 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
 
       it("gives a hastened task at once, but lets nobody take it twice for it", async () => {
         const task = await submitted(1, secondsAfter(noon, 30));
-        await tasks.hasten(task.id, noon);
-        await tasks.hasten(task.id, noon);
+        await tasks.makeDueNow(task.id, noon);
+        await tasks.makeDueNow(task.id, noon);
         expect(await tasks.claim("settle", noon, soon, 9)).toEqual([{ task, fence: 1 }]);
         expect(await tasks.claim("settle", noon, soon, 9)).toEqual([]);
       });
@@ -663,9 +663,9 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
       it("leaves the lease of a hastened task to its holder, until somebody else has claimed it", async () => {
         const task = await submitted();
         const [first] = await tasks.claim("settle", noon, soon, 1);
-        await tasks.hasten(task.id, secondsAfter(noon, 1));
+        await tasks.makeDueNow(task.id, secondsAfter(noon, 1));
         expect(await tasks.move(first!, task, secondsAfter(noon, 9))).toEqual(ok(undefined));
-        await tasks.hasten(task.id, secondsAfter(noon, 2));
+        await tasks.makeDueNow(task.id, secondsAfter(noon, 2));
         const [second] = await tasks.claim("settle", secondsAfter(noon, 2), soon, 1);
         expect(second?.fence).toBe(2);
         expect(await tasks.move(first!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
@@ -673,13 +673,13 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
 
       it("hastens no look that is due before, and no task that nobody is to look at", async () => {
         await submitted(1);
-        await tasks.hasten(taskId(1), secondsAfter(noon, 5));
+        await tasks.makeDueNow(taskId(1), secondsAfter(noon, 5));
         const waiting = await reserved(2, soon);
         const done = await succeeded(3);
         unwrap(await tasks.move(done, done, soon));
         const hidden = await submitted(4, soon);
         unwrap(await tasks.hide(hidden.id, owner, noon));
-        for (const id of [waiting.id, done.id, hidden.id, taskId(99)]) await tasks.hasten(id, noon);
+        for (const id of [waiting.id, done.id, hidden.id, taskId(99)]) await tasks.makeDueNow(id, noon);
         expect((await tasks.claim("settle", noon, soon, 9)).map(({ task }) => task.id)).toEqual([taskId(1)]);
         expect(await tasks.claim("sweep", noon, soon, 9)).toEqual([]);
         expect(await tasks.claim("keep", noon, soon, 9)).toEqual([]);

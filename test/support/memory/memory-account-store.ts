@@ -111,7 +111,7 @@ export class MemoryAccountStore implements AccountStore {
     return ok(undefined);
   }
 
-  async *books(): AsyncIterable<{ standing: Standing; entries: LedgerEntry[]; tasks: Task[] }> {
+  async *ledgers(): AsyncIterable<{ standing: Standing; entries: LedgerEntry[]; tasks: Task[] }> {
     for (const [id, { standing }] of this.database.accounts) {
       yield { standing, entries: this.database.ledgerOf(id), tasks: this.database.tasksOf(id) };
     }

@@ -12,7 +12,7 @@ import type { AccountId, Standing } from "../../../domain/account.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import { credits } from "../../../domain/credits.js";
 import { type IdempotentRequest, sameRequest } from "../../../domain/idempotency.js";
-import { legal } from "../../../domain/illegal-transition.js";
+import { orThrowBug } from "../../../domain/illegal-transition.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../../domain/ledger.js";
 import { freePlaces, mustWait, type Queue, takeTurn } from "../../../domain/queue.js";
@@ -58,7 +58,7 @@ export class MemoryTaskStore implements TaskStore {
       }
     }
     const turn =
-      limits !== undefined && mustWait(this.queue, limits.atOnceMax)
+      limits !== undefined && mustWait(this.queue, limits.concurrencyMax)
         ? takeTurn(this.queue, stored.lastTurn)
         : undefined;
     return decide(stored.standing, turn).map(({ task, standing }) => {
@@ -81,15 +81,15 @@ export class MemoryTaskStore implements TaskStore {
     });
   }
 
-  async startQueued(atOnceMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]> {
-    const places = atOnceMax === undefined ? limit : freePlaces(this.queue, atOnceMax, limit);
+  async startQueued(concurrencyMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]> {
+    const places = concurrencyMax === undefined ? limit : freePlaces(this.queue, concurrencyMax, limit);
     const waiting = [...this.database.tasks.values()].flatMap((stored) =>
       stored.task.state === "queued" ? [{ stored, task: stored.task }] : [],
     );
     waiting.sort((a, b) => a.task.turn - b.task.turn || (a.task.id < b.task.id ? -1 : 1));
     return waiting.slice(0, places).map(({ stored, task }) => {
       this.database.round = task.turn;
-      const started = legal(start(task));
+      const started = orThrowBug(start(task));
       stored.task = started;
       stored.dueAt = dueAt;
       return started;
@@ -168,7 +168,7 @@ export class MemoryTaskStore implements TaskStore {
     return ok(undefined);
   }
 
-  async hasten(id: TaskId, now: Date): Promise<void> {
+  async makeDueNow(id: TaskId, now: Date): Promise<void> {
     const stored = this.database.tasks.get(id);
     if (stored?.task.state !== "submitted" || stored.dueAt === undefined || stored.dueAt <= now) return;
     stored.dueAt = now;

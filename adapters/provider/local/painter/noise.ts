@@ -10,7 +10,7 @@ export const randomsFrom = (seed: number): (() => number) => {
 };
 
 /** 32 bits from a text (FNV-1a). */
-export const seedOf = (text: string): number => {
+export const correlationSeed = (text: string): number => {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash >>> 0;

@@ -1,5 +1,5 @@
 import { landOf } from "./lands.js";
-import { randomsFrom, seedOf } from "./noise.js";
+import { correlationSeed, randomsFrom } from "./noise.js";
 import { meanColour, type Reference } from "./references.js";
 import type { Scene } from "./scene.js";
 import { SKY_PALETTES, type SkyName, type SkyPalette } from "./sky-palettes.js";
@@ -21,7 +21,7 @@ type Has = (...wanted: readonly Feature[]) => boolean;
 
 const describedScene = (seedText: string, features: ReadonlySet<Feature>, sky: SkyName | undefined): Scene => {
   const has: Has = (...wanted) => wanted.some((feature) => features.has(feature));
-  const seed = seedOf(seedText);
+  const seed = correlationSeed(seedText);
   const random = randomsFrom(seed);
   const skyName = sky ?? skyOf(has, random());
   const palette: SkyPalette = SKY_PALETTES[skyName];

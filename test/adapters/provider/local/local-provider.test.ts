@@ -69,7 +69,7 @@ const outcomeOf = async (order: ReturnType<typeof anOrder>) => {
   const id = (await provider.submit(order))._unsafeUnwrap();
   await provider.idle();
   await clock.advance(1500);
-  return (await provider.look(id))._unsafeUnwrap();
+  return (await provider.poll(id))._unsafeUnwrap();
 };
 
 const urlOf = async (order: ReturnType<typeof anOrder>): Promise<string> => {
@@ -90,12 +90,12 @@ it.each([
 
 it("is running until it is painted and the delay has passed", async () => {
   const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
-  expect((await provider.look(id))._unsafeUnwrap()).toEqual({ state: "running" });
+  expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
   await provider.idle();
   await clock.advance(1499);
-  expect((await provider.look(id))._unsafeUnwrap()).toEqual({ state: "running" });
+  expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
   await clock.advance(1);
-  expect((await provider.look(id))._unsafeUnwrap().state).toBe("succeeded");
+  expect((await provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
 });
 
 it("gives a temporary URL that nobody can guess, and serves it by name", async () => {
@@ -140,21 +140,21 @@ it("paints anew what a process left unpainted when it ended", async () => {
   expect(await readdir(join(folder, "results"))).toEqual([]);
 
   await clock.advance(1500);
-  expect((await provider.look(id))._unsafeUnwrap()).toEqual({ state: "running" });
+  expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
   await provider.idle();
-  expect((await provider.look(id))._unsafeUnwrap().state).toBe("succeeded");
+  expect((await provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
 });
 
 it("tells when a picture cannot be stored, and tries again", async () => {
   const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
   await rm(join(folder, "results"), { recursive: true });
   await provider.idle();
-  expect((await provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+  expect((await provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
   await provider.idle();
 });
 
 it("says that a generation it does not know has failed", async () => {
-  expect((await provider.look("local-unknown"))._unsafeUnwrap().state).toBe("failed");
+  expect((await provider.poll("local-unknown"))._unsafeUnwrap().state).toBe("failed");
 });
 
 it("forgets what is older than a day", async () => {
@@ -192,9 +192,9 @@ describe("a test trigger in the prompt", () => {
   it("test:slow: takes a minute", async () => {
     expect((await outcomeOf(anOrder("a lake test:slow"))).state).toBe("running");
     await clock.advance(58_499);
-    expect((await provider.look(`local-${taskId(1)}`))._unsafeUnwrap().state).toBe("running");
+    expect((await provider.poll(`local-${taskId(1)}`))._unsafeUnwrap().state).toBe("running");
     await clock.advance(1);
-    expect((await provider.look(`local-${taskId(1)}`))._unsafeUnwrap().state).toBe("succeeded");
+    expect((await provider.poll(`local-${taskId(1)}`))._unsafeUnwrap().state).toBe("succeeded");
   });
 
   it("test:expired: the temporary URL is gone at once", async () => {
@@ -274,7 +274,7 @@ describe("with a disk that fails", () => {
     await rm(join(folder, "jobs"), { recursive: true });
     await writeFile(join(folder, "jobs"), "not a folder");
     expect((await provider.submit(anOrder("a lake")))._unsafeUnwrapErr().kind).toBe("unknown");
-    expect((await provider.look("local-pan_1"))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    expect((await provider.poll("local-pan_1"))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
     expect((await provider.search(taskId(1)))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
   });
 
@@ -282,6 +282,6 @@ describe("with a disk that fails", () => {
     const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
     const [name = ""] = await readdir(join(folder, "jobs"));
     await writeFile(join(folder, "jobs", name), "{");
-    expect((await provider.look(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    expect((await provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
   });
 });

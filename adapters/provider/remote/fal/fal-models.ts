@@ -1,0 +1,62 @@
+import { err, ok, type Result } from "neverthrow";
+import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
+import type { CreationRequest } from "../../../../domain/creation-request.js";
+import { imageTypeOf } from "../../../../domain/image-type.js";
+import { type InvalidRequest, invalidRequest } from "../../../../domain/invalid-request.js";
+import { RESOLUTIONS } from "../../../../domain/resolution.js";
+import { referenceInput } from "../images/reference-input.js";
+
+/**
+ * The models of fal that make panoramas, and what each needs: `hunyuan_world` turns a picture into one, `flux-lora`
+ * paints one from text, with the weights of a LoRA that has learnt panoramas.
+ */
+export type FalModel =
+  | { readonly id: "fal-ai/hunyuan_world" }
+  | { readonly id: "fal-ai/flux-lora"; readonly loraUrl: string };
+
+export const FAL_MODELS = ["fal-ai/hunyuan_world", "fal-ai/flux-lora"] as const satisfies FalModel["id"][];
+
+const NEUTRAL_PROMPT = "a photorealistic panorama of the place in the picture";
+const PROMPT_PREFIX = "360 degree equirectangular panorama, seamless";
+/** Beyond two megapixels FLUX repeats itself. */
+const FLUX_LARGEST = RESOLUTIONS["2k"];
+
+export const falModelCanMake = ({ id }: FalModel, { imageUrls }: CreationRequest): Result<void, InvalidRequest> => {
+  if (id === "fal-ai/hunyuan_world" && imageUrls.length === 0) {
+    return err(invalidRequest("image_urls: must have an item: this service makes panoramas from pictures only."));
+  }
+  return id === "fal-ai/flux-lora" && imageUrls.length > 0
+    ? err(invalidRequest("image_urls: must be empty: this service makes panoramas from text only."))
+    : ok(undefined);
+};
+
+/** The body of a creation; the error is a reason for the log. */
+export const falInput = async (
+  model: FalModel,
+  { prompt, imageUrls, resolution }: CreationRequest,
+  storage: ObjectStorage,
+): Promise<Result<object, string>> => {
+  switch (model.id) {
+    case "fal-ai/hunyuan_world": {
+      const image = await referenceInput(storage, imageUrls[0] ?? "", asDataUri);
+      return image.map((image_url) => ({ prompt: prompt ?? NEUTRAL_PROMPT, image_url }));
+    }
+    case "fal-ai/flux-lora": {
+      const { widthPixels: width, heightPixels: height } = resolution === "1k" ? RESOLUTIONS[resolution] : FLUX_LARGEST;
+      return ok({
+        prompt: `${PROMPT_PREFIX}, ${prompt}`,
+        image_size: { width, height },
+        loras: [{ path: model.loraUrl, scale: 1 }],
+        num_images: 1,
+        output_format: "png",
+      });
+    }
+  }
+};
+
+const asDataUri = (bytes: Uint8Array): Result<string, string> => {
+  const type = imageTypeOf(bytes);
+  return type === undefined
+    ? err("a reference image is not a JPEG, PNG or WebP")
+    : ok(`data:${type};base64,${Buffer.from(bytes).toString("base64")}`);
+};

@@ -1,0 +1,47 @@
+import { err, ok, type Result } from "neverthrow";
+import sharp, { type Sharp } from "sharp";
+import { imageTypeOf } from "../../../../domain/image-type.js";
+
+const WIDTH_PIXELS = 1440;
+const HEIGHT_PIXELS = 720;
+/** A photo covers 120° of the circle at most; near the horizon it is hardly bent. */
+const PHOTO_WIDTH_PIXELS = WIDTH_PIXELS / 3;
+const PHOTO_HEIGHT_PIXELS = HEIGHT_PIXELS / 2;
+const DECODED_PIXELS_MAX = 64_000_000;
+/** Replicate takes data URIs up to 256 KB; base64 makes four characters of three bytes. */
+const BYTES_MAX = 190_000;
+const QUALITIES = [90, 75, 50, 25, 10, 3];
+
+/**
+ * A JPEG that a model takes for a panorama, 1440 × 720 pixels: a 2:1 picture is one already, any other hangs in the
+ * middle of a canvas of its average colour. The error is a reason for the log.
+ */
+export const panoramaCanvas = async (bytes: Uint8Array): Promise<Result<Buffer, string>> => {
+  if (imageTypeOf(bytes) === undefined) return err("a reference image is not a JPEG, PNG or WebP");
+  try {
+    const canvas = await draw(bytes);
+    for (const quality of QUALITIES) {
+      const encoded = await canvas.clone().jpeg({ quality }).toBuffer();
+      if (encoded.length <= BYTES_MAX) return ok(encoded);
+    }
+    return err("a reference image cannot be made small enough");
+  } catch {
+    return err("a reference image cannot be decoded");
+  }
+};
+
+const draw = async (bytes: Uint8Array): Promise<Sharp> => {
+  const upright = () => sharp(bytes, { limitInputPixels: DECODED_PIXELS_MAX }).rotate().toColourspace("srgb");
+  const { width, height } = (await upright().metadata()).autoOrient;
+  if (Math.abs(width / height - 2) <= 0.02) {
+    return upright().flatten().resize(WIDTH_PIXELS, HEIGHT_PIXELS, { fit: "fill" });
+  }
+  const average = await upright().flatten().resize(1, 1, { fit: "fill" }).raw().toBuffer();
+  const [r = 0, g = 0, b = 0] = average;
+  const background = { r, g, b };
+  const photo = upright().flatten().resize(PHOTO_WIDTH_PIXELS, PHOTO_HEIGHT_PIXELS, { fit: "inside" });
+  const composed = sharp({ create: { width: WIDTH_PIXELS, height: HEIGHT_PIXELS, channels: 3, background } })
+    .composite([{ input: await photo.png().toBuffer() }])
+    .png();
+  return sharp(await composed.toBuffer()).flatten();
+};

@@ -1,9 +1,0 @@
-import type { Progress } from "../../application/ports/generation-provider.js";
-
-/** A finished generation, if what it gave is a URL that can be downloaded and shown to the customer. */
-export const succeededWith = (url: string): Progress => {
-  const usable = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-  return usable
-    ? { state: "succeeded", temporaryUrl: url }
-    : { state: "failed", reason: "the provider's result is not a URL that can be downloaded" };
-};

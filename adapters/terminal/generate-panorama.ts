@@ -1,0 +1,142 @@
+import { constants } from "node:fs";
+import { access, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
+import { err, ok, type Result } from "neverthrow";
+import { type CreationRequest, parseCreationRequest } from "../../domain/creation-request.js";
+import { FILE_EXTENSIONS } from "../../domain/image-type.js";
+import { costOf } from "../../domain/resolution.js";
+import type { PanoramaOutput, PanoramaTask } from "../client/answers.js";
+import type { ClientError } from "../client/client-error.js";
+import { downloadImage } from "../client/download-image.js";
+import type { PanoramaClient, ReferenceImage } from "../client/panorama-client.js";
+import type { ProgressDisplay } from "./progress-display.js";
+
+/** What a person asks for in a terminal. `images`: https URLs, and paths of local files. */
+export type Wish = {
+  readonly prompt: string | undefined;
+  readonly images: readonly string[];
+  readonly resolution: string;
+  readonly visibility: string;
+  /** Where the image is saved; by default in the current directory, under the panorama's slug. */
+  readonly out: string | undefined;
+};
+
+export type GeneratedPanorama = { readonly task: PanoramaTask; readonly output: PanoramaOutput; readonly file: string };
+
+/** Longer than the service lets a generation and the keeping of its image run. */
+const WAIT_SECONDS = 15 * 60;
+const IMAGE_LIMITS = { bytesMax: 100 * 1024 * 1024, seconds: 120 };
+
+type Dependencies = { readonly client: PanoramaClient; readonly progress: ProgressDisplay };
+
+/** `panorama generate`: uploads, creates, waits, saves. The error is one line for the person. */
+export const generatePanorama = async (
+  { client, progress }: Dependencies,
+  wish: Wish,
+): Promise<Result<GeneratedPanorama, string>> => {
+  // Everything that can be refused is refused before credits are spent.
+  const checked = requestFor(
+    wish,
+    wish.images.map((image) => (isUrl(image) ? image : "https://uploaded.invalid/")),
+  );
+  if (checked.isErr()) return err(checked.error);
+  const unwritable = await whyUnwritable(wish.out);
+  if (unwritable !== undefined) return err(unwritable);
+
+  const imageUrls = await uploadLocal({ client, progress }, wish.images);
+  if (imageUrls.isErr()) return err(imageUrls.error);
+  const request = requestFor(wish, imageUrls.value);
+  if (request.isErr()) return err(request.error);
+
+  progress.step(`Creating the panorama (${costOf(request.value.resolution)} credits)`);
+  const created = await client.create(request.value);
+  if (created.isErr()) return err(inWords(created.error));
+  const { id } = created.value;
+
+  progress.step(`Generating (task ${id})`);
+  const waited = await client.waitUntilDone(id, {
+    seconds: WAIT_SECONDS,
+    onProgress: ({ task, elapsedSeconds }) =>
+      progress.step(
+        `${task.status === "processing" ? "Generating" : "Storing the image"} (task ${id}, ${Math.round(elapsedSeconds)} s)`,
+      ),
+  });
+  if (waited.isErr()) return err(`Task ${id} was created, but cannot be read: ${inWords(waited.error)}`);
+  const task = waited.value;
+  if (task.status === "failed") return err(`Task ${id}: ${task.error.message}`);
+  if (task.status === "processing" || task.output === undefined) {
+    return err(`Task ${id} is not finished after ${WAIT_SECONDS / 60} minutes; it goes on at the service.`);
+  }
+
+  progress.step("Saving the image");
+  const saved = await save(task.output, wish.out);
+  return saved
+    .map((file) => ({ task, output: task.output as PanoramaOutput, file }))
+    .mapErr((reason) => `Task ${id} has succeeded (${task.output?.viewer_url}), but its image is not saved: ${reason}`);
+};
+
+const isUrl = (image: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(image);
+
+const requestFor = (
+  { prompt, resolution, visibility }: Wish,
+  imageUrls: readonly string[],
+): Result<CreationRequest, string> =>
+  parseCreationRequest({
+    resolution,
+    visibility,
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(imageUrls.length === 0 ? {} : { image_urls: imageUrls }),
+  }).mapErr(({ message }) => message);
+
+const whyUnwritable = async (out: string | undefined): Promise<string | undefined> => {
+  const folder = dirname(resolve(out ?? "."));
+  try {
+    await access(out === undefined ? resolve(".") : folder, constants.W_OK);
+    return undefined;
+  } catch {
+    return `${out ?? "The current directory"}: cannot be written.`;
+  }
+};
+
+/** The images as URLs, in their order: the local ones are uploaded together. */
+const uploadLocal = async (
+  { client, progress }: Dependencies,
+  images: readonly string[],
+): Promise<Result<readonly string[], string>> => {
+  const paths = images.filter((image) => !isUrl(image));
+  if (paths.length === 0) return ok(images);
+  const files: ReferenceImage[] = [];
+  for (const path of paths) {
+    const bytes = await readFile(path).catch(() => undefined);
+    if (bytes === undefined) return err(`${path}: cannot be read.`);
+    files.push({ bytes, name: basename(path) });
+  }
+  progress.step(`Uploading ${paths.length === 1 ? "1 image" : `${paths.length} images`}`);
+  const uploaded = await client.upload(files);
+  if (uploaded.isErr()) {
+    return err(inWords(uploaded.error).replace(/^files\[(\d+)\]/, (_, index) => paths[Number(index)] ?? "files"));
+  }
+  const urls = [...uploaded.value];
+  return ok(images.map((image) => (isUrl(image) ? image : (urls.shift() ?? image))));
+};
+
+const inWords = ({ message, code, requestId, retryAfterSeconds, mayHaveBeenAccepted }: ClientError): string =>
+  [
+    `${message} (${code}${requestId === undefined ? "" : `, request ${requestId}`})`,
+    ...(retryAfterSeconds === undefined ? [] : [`Try again in ${retryAfterSeconds} s.`]),
+    ...(mayHaveBeenAccepted ? ["It may have been accepted and charged: look at your works before trying again."] : []),
+  ].join(" ");
+
+const save = async (output: PanoramaOutput, out: string | undefined): Promise<Result<string, string>> => {
+  const downloaded = await downloadImage(output.image_url, IMAGE_LIMITS);
+  if (downloaded.isErr()) return err(downloaded.error);
+  const { bytes, type } = downloaded.value;
+  // The slug comes over the network: it is a name, and never a path.
+  const file = resolve(out ?? basename(`panorama-${output.slug}.${FILE_EXTENSIONS[type]}`));
+  try {
+    await writeFile(file, bytes);
+    return ok(file);
+  } catch (error) {
+    return err(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+};

@@ -1,0 +1,90 @@
+import type { Result } from "neverthrow";
+import { orThrowBug } from "../../domain/illegal-transition.js";
+import { panoramaName } from "../../domain/object-name.js";
+import { uploading } from "../../domain/storage-status.js";
+import { type FailureReason, fail, type SubmittedTask, succeed, type Task } from "../../domain/task.js";
+import type { Clock } from "../ports/clock.js";
+import type { GenerationProvider } from "../ports/generation-provider.js";
+import type { Ids } from "../ports/ids.js";
+import type { Reporter } from "../ports/reporter.js";
+import type { TaskSignals } from "../ports/task-signals.js";
+import type { Lease, StaleTask, TaskStore } from "../ports/task-store.js";
+import { type WorkLimits, workOnLeases } from "./work-on-leases.js";
+
+type Ports = {
+  readonly tasks: TaskStore;
+  readonly provider: GenerationProvider;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly signals: TaskSignals;
+  readonly reporter: Reporter;
+};
+
+type Settings = WorkLimits & { readonly generationDeadlineMilliseconds: number };
+
+/**
+ * Asks the provider about every submitted task that is due: a finished one succeeds, a failed one is refunded, and one
+ * that runs past the generation deadline is failed and refunded after this last look. Resolves to the number of looks.
+ */
+export const settleSubmittedTasks =
+  (ports: Ports, settings: Settings) =>
+  (stopping?: AbortSignal): Promise<number> =>
+    workOnLeases(ports, "settle", settings, (lease) => settle(ports, settings, lease), stopping);
+
+/** Resolves to when the task is to be looked at again, if it is still running. */
+const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTask>): Promise<Date | undefined> => {
+  const { provider, clock, ids, reporter } = ports;
+  const { task } = lease;
+  const progress = await provider.poll(task.upstreamTaskId);
+  const now = clock.now();
+
+  if (progress.isErr()) {
+    // While the provider is down that is known, and need not be said of thousands of tasks.
+    if (provider.readiness() !== "down") {
+      reporter.report({ kind: "provider_unavailable", taskId: task.id, detail: progress.error.reason });
+    }
+  } else if (progress.value.state === "succeeded") {
+    const image = uploading(progress.value.temporaryUrl, panoramaName(ids.unguessable()));
+    const succeeded = orThrowBug(succeed(task, image, now));
+    const moved = await announcing(ports, lease, succeeded, now);
+    const seconds = (now.getTime() - task.reservedAt.getTime()) / 1000;
+    if (moved.isOk()) reporter.report({ kind: "task_succeeded", taskId: task.id, seconds });
+    return undefined;
+  } else if (progress.value.state === "failed") {
+    return failTask(ports, lease, "generation_failed", progress.value.reason);
+  }
+
+  const sinceSubmission = now.getTime() - task.submittedAt.getTime();
+  if (sinceSubmission >= settings.generationDeadlineMilliseconds) {
+    return failTask(
+      ports,
+      lease,
+      "deadline_passed",
+      `still running after ${settings.generationDeadlineMilliseconds} ms`,
+    );
+  }
+  return new Date(now.getTime() + provider.nextPollMilliseconds(task.upstreamTaskId, sinceSubmission));
+};
+
+const failTask = async (
+  ports: Ports,
+  lease: Lease<SubmittedTask>,
+  reason: FailureReason,
+  detail: string,
+): Promise<undefined> => {
+  const failed = orThrowBug(fail(lease.task, reason, ports.clock.now()));
+  const moved = await announcing(ports, lease, failed, undefined);
+  if (moved.isOk()) ports.reporter.report({ kind: "task_failed", taskId: failed.id, reason, detail });
+};
+
+/** Stale means that somebody else has settled the task meanwhile: theirs is the truth, and they announce it. */
+const announcing = async (
+  { tasks, signals }: Ports,
+  lease: Lease<Task>,
+  next: Task,
+  dueAt: Date | undefined,
+): Promise<Result<void, StaleTask>> => {
+  const moved = await tasks.move(lease, next, dueAt);
+  if (moved.isOk()) signals.announce(next);
+  return moved;
+};

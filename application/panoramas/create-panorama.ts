@@ -1,0 +1,67 @@
+import { err, ok, type Result } from "neverthrow";
+import type { AccountId } from "../../domain/account.js";
+import type { TooManyActiveTasks } from "../../domain/concurrency-limit.js";
+import { type CreationRequest, canonicalText } from "../../domain/creation-request.js";
+import type { IdempotencyKey } from "../../domain/idempotency.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
+import type { InsufficientCredits } from "../../domain/reservation.js";
+import { openTask, type Task } from "../../domain/task.js";
+import type { Ids } from "../ports/ids.js";
+import type { Secrets } from "../ports/secrets.js";
+import { type SubmissionPorts, submitTask, type UpstreamError } from "./submit-task.js";
+
+export type CreatePanoramaError = InvalidRequest | InsufficientCredits | TooManyActiveTasks | UpstreamError;
+
+/** `replayed`: the idempotency key named this task already; nothing was started or charged by this call. */
+export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean };
+
+type Ports = SubmissionPorts & { readonly ids: Ids; readonly secrets: Secrets };
+
+export type CreationSettings = {
+  /** A task without a recorded answer of the provider after this time is swept. */
+  readonly submissionDeadlineMilliseconds: number;
+  /** A task that still waits for a free place at the provider after this time is given up, and refunded. */
+  readonly queueDeadlineMilliseconds: number;
+};
+
+export type CreatePanorama = ReturnType<typeof createPanorama>;
+
+/**
+ * `POST /panoramas`: reserves the credits, then asks the provider; where that has no free place the task waits
+ * (start-queued-tasks.ts). A refused creation costs nothing, and while the provider is down it is refused at once.
+ */
+export const createPanorama =
+  (ports: Ports, { submissionDeadlineMilliseconds, queueDeadlineMilliseconds }: CreationSettings) =>
+  async (
+    owner: AccountId,
+    request: CreationRequest,
+    idempotencyKey?: IdempotencyKey,
+  ): Promise<Result<CreatedPanorama, CreatePanoramaError>> => {
+    const { tasks, provider, clock, ids, secrets, reporter } = ports;
+    const possible = provider.canMake(request);
+    if (possible.isErr()) return err(possible.error);
+    const idempotent = idempotencyKey && { key: idempotencyKey, requestSha256: secrets.sha256(canonicalText(request)) };
+    const now = clock.now();
+    const after = (milliseconds: number) => new Date(now.getTime() + milliseconds);
+    const draft = { id: ids.taskId(), slug: ids.slug(), request };
+    const { concurrencyMax } = provider;
+
+    const opened = await tasks.open<CreatePanoramaError>(
+      owner,
+      after(submissionDeadlineMilliseconds),
+      idempotent,
+      (standing, turn) => {
+        const opening = openTask(standing, draft, now, turn);
+        return opening.isOk() && provider.readiness() === "down" ? err({ kind: "upstream_error" }) : opening;
+      },
+      concurrencyMax === undefined ? undefined : { concurrencyMax, dueAt: after(queueDeadlineMilliseconds) },
+    );
+    if (opened.isErr()) return err(opened.error);
+    const { task, replayed } = opened.value;
+    if (replayed) return ok({ task, replayed });
+    if (task.state !== "reserved") {
+      reporter.report({ kind: "task_queued", taskId: task.id });
+      return ok({ task, replayed });
+    }
+    return (await submitTask(ports, task)).map((submitted) => ({ task: submitted, replayed }));
+  };

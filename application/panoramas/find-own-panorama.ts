@@ -1,0 +1,14 @@
+import type { AccountId } from "../../domain/account.js";
+import type { Slug } from "../../domain/slug.js";
+import type { Task } from "../../domain/task.js";
+import type { TaskStore } from "../ports/task-store.js";
+
+export type FindOwnPanorama = ReturnType<typeof findOwnPanorama>;
+
+/** `GET /works/{slug}`: the owner's panorama in whatever state it is; somebody else's does not exist. */
+export const findOwnPanorama =
+  ({ tasks }: { readonly tasks: TaskStore }) =>
+  async (slug: Slug, owner: AccountId): Promise<Task | undefined> => {
+    const task = await tasks.findBySlug(slug);
+    return task?.accountId === owner ? task : undefined;
+  };

@@ -1,0 +1,71 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
+import { createServer, get } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { tlsCertificate } from "../../../adapters/http/tls-certificate.js";
+import { scratchFolder } from "../../support/scratch-folder.js";
+
+const DAY = 24 * 60 * 60 * 1000;
+const read = async (folder: string, now: Date) => {
+  const { certificateFile, keyFile } = await tlsCertificate(folder, now);
+  return { certificate: await readFile(certificateFile, "utf8"), key: await readFile(keyFile, "utf8") };
+};
+
+describe("the certificate of the embedded TLS listener", () => {
+  const now = new Date();
+
+  it.each(["localhost", "127.0.0.1"])("is accepted for %s by a client that trusts it", async (hostname) => {
+    const { certificate, key } = await read(await scratchFolder(), now);
+    const server = createServer({ cert: certificate, key }, (_, response) => response.end("hello")).listen(0);
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const [response] = await once(get({ hostname, port, ca: certificate, agent: false }), "response");
+    expect(response.socket.authorized).toBe(true);
+    response.resume();
+  });
+
+  it("names localhost and both loopback addresses, is valid for ten years, and its key is for its owner alone", async () => {
+    const folder = await scratchFolder();
+    const { certificateFile, keyFile } = await tlsCertificate(folder, now);
+    const certificate = new X509Certificate(await readFile(certificateFile));
+    expect(certificate.subjectAltName).toBe("DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1");
+    const days = (Date.parse(certificate.validTo) - now.getTime()) / DAY;
+    expect(Math.round(days)).toBe(3650);
+    expect((await stat(keyFile)).mode & 0o777).toBe(0o600);
+    expect((await readdir(folder)).length).toBe(1);
+  });
+
+  it("is made once and then kept, until 30 days before it runs out", async () => {
+    const folder = await scratchFolder();
+    const first = await read(folder, now);
+    expect(await read(folder, new Date(now.getTime() + 3619 * DAY))).toEqual(first);
+    const renewed = await read(folder, new Date(now.getTime() + 3621 * DAY));
+    expect(renewed.certificate).not.toBe(first.certificate);
+    expect(await read(folder, new Date(now.getTime() + 3621 * DAY))).toEqual(renewed);
+  });
+
+  it("is made anew when its files are broken or do not belong together", async () => {
+    const folder = await scratchFolder();
+    const foreignKey = (await read(await scratchFolder(), now)).key;
+    const { keyFile, certificateFile } = await tlsCertificate(folder, now);
+    const breakages = [
+      () => truncate(keyFile, 20),
+      () => truncate(certificateFile, 0),
+      () => writeFile(keyFile, foreignKey),
+    ];
+    for (const breakIt of breakages) {
+      await breakIt();
+      const { certificate, key } = await read(folder, now);
+      expect(new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))).toBe(true);
+    }
+  });
+
+  it("is made also where the data folder is not there yet", async () => {
+    const { certificate } = await read(join(await scratchFolder(), "data"), now);
+    expect(certificate).toContain("BEGIN CERTIFICATE");
+  });
+});

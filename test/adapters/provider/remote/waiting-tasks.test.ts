@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Task } from "../../../../domain/task.js";
+import { useCases } from "../../../support/application.js";
+import { aCreationRequest } from "../../../support/builders.js";
+import { FAULTS, refuses } from "../../../support/faulty-server.js";
+import { startSkybox } from "../../../support/providers-under-test.js";
+import { anOwner, aWorld, type World } from "../../../support/world.js";
+
+/*
+ * Tasks in the queue of a provider that has free places, and is in no state to be sent anything: each one that is sent
+ * nevertheless is a panorama that somebody has waited for and does not get.
+ */
+
+let world: World;
+let skybox: Awaited<ReturnType<typeof startSkybox>>;
+let waiting: Task[];
+let start: () => Promise<number>;
+
+beforeEach(async () => {
+  world = aWorld();
+  const { clock, storage } = world;
+  vi.spyOn(Date, "now").mockImplementation(() => clock.now().getTime());
+  skybox = await startSkybox({ clock, storage, concurrencyMax: 2, submitTimeoutMilliseconds: 30_000 });
+  const cases = useCases({ ...world, provider: skybox.provider });
+  start = cases.start;
+  const owner = await anOwner(world, 100);
+  const create = async () => (await cases.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task;
+  const tasks = [await create(), await create(), await create(), await create()];
+  waiting = tasks.filter(({ state }) => state === "queued");
+  skybox.fake.plan = "fail";
+  await clock.advance(10_000);
+  await cases.settle();
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await skybox.close();
+});
+
+const states = async () =>
+  Promise.all(waiting.map(async ({ id, accountId }) => (await world.tasks.find(id, accountId))?.state));
+
+it("wait on while a look shows whether the provider is back", async () => {
+  skybox.fake.faults.polls.push(...Array.from({ length: 5 }, () => FAULTS.cutBefore));
+  for (let n = 0; n < 5; n += 1) await skybox.provider.poll("46");
+  await world.clock.advance(10_000);
+
+  const time = new AbortController();
+  vi.spyOn(AbortSignal, "timeout").mockReturnValue(time.signal);
+  skybox.fake.faults.polls.push(FAULTS.silenceAfter);
+  const before = skybox.fake.server.asked.length;
+  const probe = skybox.provider.poll("46");
+  await expect.poll(() => skybox.fake.server.asked.length, { interval: 5 }).toBe(before + 1);
+  expect(await start()).toBe(0);
+  expect(await states()).toEqual(["queued", "queued"]);
+  time.abort();
+  expect((await probe).isErr()).toBe(true);
+});
+
+it("wait on while the provider wants to be left alone", async () => {
+  skybox.fake.faults.polls.push(refuses(429, { "retry-after": "60" }));
+  await skybox.provider.poll("46");
+  expect(await start()).toBe(0);
+  await world.clock.advance(59_999);
+  expect(await start()).toBe(0);
+  expect(await states()).toEqual(["queued", "queued"]);
+  await world.clock.advance(1);
+  expect(await start()).toBe(2);
+  expect(await states()).toEqual(["submitted", "submitted"]);
+});

@@ -1,0 +1,103 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
+import { parseServiceAddress } from "../../../adapters/client/service-address.js";
+import { generatePanorama, type Wish } from "../../../adapters/terminal/generate-panorama.js";
+import { FakeService } from "../../support/fake-service.js";
+import { pngBytes } from "../../support/image-bytes.js";
+import { scratchFolder } from "../../support/scratch-folder.js";
+import { SkippingClock } from "../../support/skipping-clock.js";
+
+let service: FakeService;
+let steps: string[];
+let folder: string;
+
+const generate = (wish: Partial<Wish>) =>
+  generatePanorama(
+    {
+      client: new PanoramaClient(
+        { baseUrl: parseServiceAddress(service.origin)._unsafeUnwrap(), apiKey: service.apiKey },
+        new SkippingClock(() => service.hanging()),
+        () => 0.5,
+      ),
+      progress: { step: (text) => steps.push(text), end: () => {} },
+    },
+    {
+      prompt: "a quiet harbour",
+      images: [],
+      resolution: "1k",
+      visibility: "private",
+      out: join(folder, "out.jpg"),
+      ...wish,
+    },
+  );
+
+beforeEach(async () => {
+  folder = await scratchFolder();
+  steps = [];
+  service = await FakeService.start();
+});
+afterEach(() => service.stop());
+
+describe("panorama generate", () => {
+  it("creates, waits and saves, and tells of each step", async () => {
+    const { task, file } = (await generate({}))._unsafeUnwrap();
+    expect(task).toMatchObject({ id: "task-1", status: "succeeded" });
+    expect(file).toBe(join(folder, "out.jpg"));
+    expect((await readFile(file)).subarray(0, 3)).toEqual(Buffer.from([0xff, 0xd8, 0xff]));
+    expect(steps).toEqual([
+      "Creating the panorama (4 credits)",
+      "Generating (task task-1)",
+      "Generating (task task-1, 0 s)",
+      "Saving the image",
+    ]);
+  });
+
+  it("uploads local images, and keeps them in their order among the URLs", async () => {
+    await writeFile(join(folder, "a.png"), pngBytes(50, 1));
+    await writeFile(join(folder, "b.png"), pngBytes(50, 2));
+    const images = [join(folder, "a.png"), "https://elsewhere.test/c.jpg", join(folder, "b.png")];
+    expect((await generate({ images, prompt: undefined })).isOk()).toBe(true);
+    expect(steps[0]).toBe("Uploading 2 images");
+    const { image_urls } = JSON.parse(String(service.requests("POST", "/panoramas")[0]?.body));
+    expect(image_urls).toEqual([
+      expect.stringMatching(/^https:\/\/images\.test\//),
+      "https://elsewhere.test/c.jpg",
+      expect.stringMatching(/^https:\/\/images\.test\//),
+    ]);
+    expect(image_urls[0]).not.toBe(image_urls[2]);
+  });
+
+  it("refuses what cannot work before anything is sent", async () => {
+    const refused = async (wish: Partial<Wish>) => (await generate(wish))._unsafeUnwrapErr();
+    expect(await refused({ prompt: undefined })).toContain("needs a prompt");
+    expect(await refused({ resolution: "8k" })).toMatch(/^resolution: /);
+    expect(await refused({ images: Array(4).fill("a.png") })).toContain("at most 3");
+    expect(await refused({ images: ["http://a.test/b.png"] })).toContain("https://");
+    expect(await refused({ images: [join(folder, "missing.png")] })).toContain("missing.png: cannot be read.");
+    expect(await refused({ out: join(folder, "missing", "out.jpg") })).toContain("cannot be written");
+    await writeFile(join(folder, "text.png"), "plain text");
+    expect(await refused({ images: [join(folder, "text.png")] })).toContain(
+      `${join(folder, "text.png")}: must be one of`,
+    );
+    expect(service.received).toHaveLength(0);
+  });
+
+  it("says in one line what went wrong", async () => {
+    expect((await generate({ prompt: "a storm test:fail" }))._unsafeUnwrapErr()).toMatch(/^Task task-1: .*refunded/);
+    service.remainingCredits = 0;
+    expect((await generate({}))._unsafeUnwrapErr()).toBe(
+      "refused: insufficient_credits (insufficient_credits, request req-1)",
+    );
+    service.failNext("POST", "/panoramas", ...Array(6).fill({ kind: "accept-and-drop" }));
+    expect((await generate({}))._unsafeUnwrapErr()).toContain("look at your works before trying again");
+  });
+
+  it("does not lose a finished panorama whose image cannot be saved", async () => {
+    service.serve(`/assets/panoramas/${"task-1".padEnd(22, "0")}.jpg`, Buffer.from("<html>"), "text/html");
+    const error = (await generate({}))._unsafeUnwrapErr();
+    expect(error).toContain(`Task task-1 has succeeded (${service.origin}/works/slug-task-1)`);
+    expect(error).toContain("is not an image");
+  });
+});

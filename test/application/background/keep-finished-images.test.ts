@@ -1,0 +1,196 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { AccountId } from "../../../domain/account.js";
+import { thumbnailNameOf } from "../../../domain/object-name.js";
+import { KEEP_ATTEMPTS_MAX } from "../../../domain/storage-status.js";
+import type { SucceededTask } from "../../../domain/task.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
+import { aCreationRequest, taskId } from "../../support/builders.js";
+import { readable } from "../../support/fake-imaging.js";
+import { PortGates } from "../../support/port-gates.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+let world: World;
+let owner: AccountId;
+let id: TaskId;
+
+beforeEach(async () => {
+  world = aWorld();
+  owner = await anOwner(world, 100);
+  id = (await world.createPanorama(owner, aCreationRequest({ resolution: "2k" })))._unsafeUnwrap().task.id;
+  await world.clock.advance(world.provider.nextPollMilliseconds());
+  await world.settle();
+});
+
+const image = async () => ((await world.readTask(id, owner))._unsafeUnwrap() as SucceededTask).image;
+const stored = async () => {
+  const { imageName } = await image();
+  return [imageName, thumbnailNameOf(imageName)].map((name) => {
+    const object = world.storage.objects.get(name);
+    return object && `${object.contentType}: ${readable(object.bytes)}`;
+  });
+};
+const aMinute = 60_000;
+const tenMinutes = 10 * aMinute;
+const aDay = 24 * 60 * aMinute;
+
+const panorama = "2048×1024 of https://temporary.example/upstream-1";
+
+describe("keeping a finished image", () => {
+  it("stores the image that was asked for and its thumbnail", async () => {
+    expect(await world.keep()).toBe(1);
+    expect((await image()).status).toBe("saved");
+    expect(await stored()).toEqual([`image/jpeg: ${panorama}`, `image/webp: thumbnail of ${panorama}`]);
+
+    await world.clock.advance(aDay);
+    expect(await world.keep()).toBe(0);
+  });
+
+  it("calls it expired when the temporary URL is gone", async () => {
+    world.provider.play({ download: "gone" });
+    await world.keep();
+    expect((await image()).status).toBe("expired");
+    await world.clock.advance(aDay);
+    expect(await world.keep()).toBe(0);
+  });
+
+  it("gives up at once on bytes that are no such image", async () => {
+    world.provider.play({ download: "no_image" });
+    await world.keep();
+    expect((await image()).status).toBe("failed");
+    expect(world.storage.objects.size).toBe(0);
+  });
+
+  it.each(["provider", "storage"])(
+    "tries again, less and less often, while the %s is unavailable, and gives up in the end",
+    async (what) => {
+      if (what === "provider") world.provider.play({ download: "unavailable" });
+      else world.storage.available = false;
+
+      const waits: number[] = [];
+      await world.keep();
+      for (let seconds = 0; (await image()).status === "uploading" && seconds < 100; ) {
+        await world.clock.advance(1_000);
+        seconds += 1;
+        if ((await world.keep()) === 1) {
+          waits.push(seconds);
+          seconds = 0;
+        }
+      }
+      expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60]);
+      expect(waits).toHaveLength(KEEP_ATTEMPTS_MAX - 1);
+      expect((await image()).status).toBe("failed");
+    },
+  );
+
+  it("forgets failed attempts once one succeeds", async () => {
+    world.storage.available = false;
+    await world.keep();
+    world.storage.available = true;
+    await world.clock.advance(1_000);
+    await world.keep();
+    expect((await image()).status).toBe("saved");
+  });
+
+  it("is saved without a thumbnail if none can be made, and gets one later", async () => {
+    world.imaging.thumbnails = false;
+    await world.keep();
+    expect((await image()).status).toBe("saved-no-thumb");
+    expect(await stored()).toEqual([`image/jpeg: ${panorama}`, undefined]);
+
+    world.imaging.thumbnails = true;
+    await world.clock.advance(tenMinutes - 1);
+    expect(await world.keep()).toBe(0);
+    await world.clock.advance(1);
+    expect(await world.keep()).toBe(1);
+    expect((await image()).status).toBe("saved");
+    expect(await stored()).toEqual([`image/jpeg: ${panorama}`, `image/webp: thumbnail of ${panorama}`]);
+  });
+
+  it("does not try for a thumbnail for longer than a day", async () => {
+    world.provider.play({ download: "image_without_thumbnail" });
+    world.imaging.thumbnails = false;
+    await world.keep();
+    await world.clock.advance(aDay);
+    expect(await world.keep()).toBe(1);
+    await world.clock.advance(aDay);
+    expect(await world.keep()).toBe(0);
+    expect((await image()).status).toBe("saved-no-thumb");
+  });
+
+  it("goes on after a death between storing and recording, with no second object", async () => {
+    const gates = new PortGates();
+    const { keep } = useCases({ ...world, tasks: gates.guard(world.tasks, { losable: false }) });
+    void keep();
+    await gates.letGo(0); // the claim; what follows stops before it records
+    gates.kill();
+    expect(world.storage.objects.size).toBe(2);
+    expect((await image()).status).toBe("uploading");
+
+    await world.clock.advance(LEASE_MILLISECONDS);
+    await world.keep();
+    expect((await image()).status).toBe("saved");
+    expect(world.storage.objects.size).toBe(2);
+  });
+
+  it("by one whose lease has run out does not undo what its successor has done", async () => {
+    world.provider.play({ download: "gone" });
+    const answer = world.provider.hold("download");
+    const stopping = new AbortController();
+    const slow = world.keep(stopping.signal);
+    stopping.abort(); // it does not take its own task again
+    await world.clock.advance(LEASE_MILLISECONDS);
+    const gates = new PortGates();
+    const successor = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) }).keep();
+    await world.clock.advance(0); // the successor holds the lease, and has not yet downloaded
+    answer();
+    await slow;
+    expect((await image()).status).toBe("uploading");
+
+    world.provider.play({ download: "image" });
+    await gates.letGo(0);
+    await successor;
+    expect((await image()).status).toBe("saved");
+  });
+});
+
+describe("an operator's retry", () => {
+  const fail = async () => {
+    world.provider.play({ download: "no_image" });
+    await world.keep();
+    world.provider.play({ download: "image" });
+  };
+
+  it("lets a failed image be kept after all", async () => {
+    await fail();
+    (await world.retryImage(id, owner))._unsafeUnwrap();
+    expect(await image()).toMatchObject({ status: "uploading", failedAttempts: 0 });
+    expect(await world.keep()).toBe(1);
+    expect((await image()).status).toBe("saved");
+  });
+
+  it("is refused for an image that has not failed, and for a task that is not there or not finished", async () => {
+    await world.keep();
+    expect((await world.retryImage(id, owner))._unsafeUnwrapErr()).toEqual({
+      kind: "illegal_transition",
+      from: "saved",
+      event: "retry",
+    });
+    expect((await world.retryImage(taskId(9), owner))._unsafeUnwrapErr().kind).toBe("not_found");
+    const running = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task;
+    expect((await world.retryImage(running.id, owner))._unsafeUnwrapErr().kind).toBe("not_found");
+  });
+
+  it("that comes twice, the second one late, does not make a saved image uploading again", async () => {
+    await fail();
+    const gates = new PortGates();
+    const late = useCases({ ...world, tasks: gates.guard(world.tasks, { losable: false }) }).retryImage(id, owner);
+    await gates.letGo(0); // it has read that the image is failed
+    (await world.retryImage(id, owner))._unsafeUnwrap();
+    await world.keep();
+
+    await gates.letGo(0);
+    expect((await late)._unsafeUnwrapErr().kind).toBe("stale_task");
+    expect((await image()).status).toBe("saved");
+  });
+});

@@ -1,0 +1,206 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { AccountId } from "../../../domain/account.js";
+import type { IdempotencyKey } from "../../../domain/idempotency.js";
+import { statusOf, type Task } from "../../../domain/task.js";
+import { QUEUE_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
+import { aCreationRequest } from "../../support/builders.js";
+import { PortGates } from "../../support/port-gates.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+let world: World;
+let owner: AccountId;
+
+beforeEach(async () => {
+  world = aWorld();
+  world.provider.concurrencyMax = 1;
+  world.provider.play({ poll: "running" });
+  owner = await anOwner(world, 100);
+});
+
+const create = async (account = owner, key?: string): Promise<Task> =>
+  (await world.createPanorama(account, aCreationRequest(), key as IdempotencyKey | undefined))._unsafeUnwrap().task;
+const stored = (task: Task) => world.tasks.find(task.id, task.accountId);
+/** The running task is over, and whatever else is due is done. */
+const endRunning = async () => {
+  world.provider.play({ poll: "succeeded" });
+  await world.clock.advance(world.provider.nextPollMilliseconds());
+  await world.settle();
+  world.provider.play({ poll: "running" });
+};
+
+describe("a creation for which the provider has no free place", () => {
+  it("is accepted and paid, and nothing is sent for it", async () => {
+    await create();
+    const task = await create();
+    expect(task.state).toBe("queued");
+    expect(statusOf(task)).toBe("processing");
+    expect(world.provider.started).toBe(1);
+    expect(await world.accounts.credits(owner)).toBe(92);
+    expect(world.reporter.of("task_queued")).toEqual([{ kind: "task_queued", taskId: task.id }]);
+  });
+
+  it("is given again for its idempotency key while it waits", async () => {
+    await create();
+    const task = await create(owner, "key");
+    expect(await create(owner, "key")).toEqual(task);
+    expect(await world.accounts.credits(owner)).toBe(92);
+  });
+
+  it("still needs credits and a free slot, in this order, and goes nowhere while the provider is down", async () => {
+    const poor = await anOwner(world, 3);
+    world.provider.ready = "down";
+    const refused = async (account: AccountId) =>
+      (await world.createPanorama(account, aCreationRequest()))._unsafeUnwrapErr().kind;
+    expect(await refused(poor)).toBe("insufficient_credits");
+    expect(await refused(owner)).toBe("upstream_error");
+    expect((await world.accounts.ledger(owner)).map(({ kind }) => kind)).toEqual(["purchase"]);
+    expect(world.provider.started).toBe(0);
+    world.provider.ready = "ready";
+    for (let n = 0; n < 5; n += 1) await create();
+    world.provider.ready = "down";
+    expect(await refused(owner)).toBe("too_many_active_tasks");
+  });
+});
+
+describe("a waiting task", () => {
+  it("is sent when a place becomes free, and ends like any other", async () => {
+    const first = await create();
+    const task = await create();
+    expect(await world.start()).toBe(0);
+
+    await endRunning();
+    expect(await world.start()).toBe(1);
+    expect(await stored(first)).toMatchObject({ state: "succeeded" });
+    expect(await stored(task)).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-2" });
+
+    await endRunning();
+    expect(await stored(task)).toMatchObject({ state: "succeeded" });
+    expect(await world.accounts.credits(owner)).toBe(92);
+  });
+
+  it("comes to its turn before the second task of an account that had brought many", async () => {
+    const other = await anOwner(world, 100);
+    const [, a, b] = [await create(), await create(), await create()];
+    const c = await create(other);
+    const order: Task[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      await endRunning();
+      await world.start();
+      for (const task of [a, b, c]) {
+        const now = await stored(task);
+        if (now?.state === "submitted") order.push(task);
+      }
+    }
+    expect(order.map(({ id }) => id)).toEqual([a, c, b].map(({ id }) => id));
+  });
+
+  it("is refunded when the provider refuses it in the end; its creation's idempotency key stays with it", async () => {
+    await create();
+    const task = await create(owner, "key");
+    await endRunning();
+    world.provider.play({ submit: "refuse" });
+    expect(await world.start()).toBe(1);
+    expect(await stored(task)).toMatchObject({ state: "failed", reason: "refused" });
+    expect(await world.accounts.credits(owner)).toBe(96);
+    expect((await create(owner, "key")).id).toBe(task.id);
+  });
+
+  it("is refunded when no place has become free in time, and not a moment earlier", async () => {
+    await create();
+    const task = await create();
+    await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS - 1);
+    await world.sweep();
+    expect(await stored(task)).toMatchObject({ state: "queued" });
+    await world.clock.advance(1);
+    expect(await world.sweep()).toBe(1);
+    expect(await stored(task)).toMatchObject({ state: "failed", reason: "never_started" });
+    expect(await world.accounts.credits(owner)).toBe(96);
+    expect(world.provider.started).toBe(1);
+  });
+
+  it("waits on while the provider is down, and then one task shows whether it is back", async () => {
+    world.provider.concurrencyMax = 3;
+    for (let n = 0; n < 3; n += 1) await create();
+    const waiting = [await create(), await create()];
+    for (let n = 0; n < 3; n += 1) await endRunning();
+    world.provider.ready = "down";
+    expect(await world.start()).toBe(0);
+    expect((await Promise.all(waiting.map(stored))).map((task) => task?.state)).toEqual(["queued", "queued"]);
+
+    world.provider.ready = "probing";
+    const answer = world.provider.hold("submit");
+    const starting = world.start();
+    await world.clock.advance(1);
+    expect((await Promise.all(waiting.map(stored))).map((task) => task?.state)).toEqual(["reserved", "queued"]);
+    world.provider.ready = "ready";
+    answer();
+    expect(await starting).toBe(2);
+  });
+
+  it("is not held up by another one whose submission is slow", async () => {
+    world.provider.concurrencyMax = 2;
+    const tasks = [await create(), await create(), await create(), await create(), await create()];
+    await endRunning();
+    const submissions: (() => void)[] = [];
+    const submit: typeof world.provider.submit = async (order) => {
+      await new Promise<void>((resolve) => submissions.push(resolve));
+      return world.provider.submit(order);
+    };
+    const provider = Object.assign(Object.create(world.provider), { submit });
+    const starting = useCases({ ...world, provider }).start();
+    await world.clock.advance(1);
+    expect(submissions).toHaveLength(2);
+    world.provider.play({ submit: "refuse" });
+    submissions[1]?.();
+    await world.clock.advance(1_000);
+    expect((await Promise.all(tasks.slice(2).map(stored))).map((task) => task?.state)).toEqual([
+      "reserved",
+      "failed",
+      "reserved",
+    ]);
+    for (const end of submissions) end();
+    expect(await starting).toBe(3);
+  });
+
+  it("is sent once, however many instances start tasks, and whichever of them dies", async () => {
+    world.provider.concurrencyMax = 4;
+    for (let n = 0; n < 4; n += 1) await create();
+    const task = await create();
+    await endRunning();
+    const gates = new PortGates();
+    const dying = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) });
+    void dying.start();
+    await world.clock.advance(1);
+    expect(gates.halted).toBe(1);
+    gates.kill();
+
+    expect(await world.start()).toBe(0);
+    expect(await stored(task)).toMatchObject({ state: "reserved" });
+    expect(world.provider.startedFor(task.id)).toBe(0);
+    await world.clock.advance(60_000);
+    await world.sweep();
+    expect(await stored(task)).toMatchObject({ state: "failed", reason: "never_submitted" });
+  });
+
+  it("starts when the operator has taken the limit away", async () => {
+    await create();
+    await create();
+    await create();
+    world.provider.concurrencyMax = undefined;
+    expect(await world.start()).toBe(2);
+  });
+
+  it("does not hold up the others when recording its submission throws", async () => {
+    await create();
+    const [a, b] = [await create(), await create()];
+    world.provider.concurrencyMax = undefined;
+    const lost = new Error("the database is gone");
+    const tasks = Object.assign(Object.create(world.tasks), {
+      move: (current: Task, ...rest: [Task, Date | undefined]) =>
+        current.id === a.id ? Promise.reject(lost) : world.tasks.move(current, ...rest),
+    });
+    expect(await useCases({ ...world, tasks }).start()).toBe(2);
+    expect(await stored(b)).toMatchObject({ state: "submitted" });
+    expect(world.reporter.of("work_failed")).toMatchObject([{ work: "start", taskId: a.id, error: lost }]);
+  });
+});

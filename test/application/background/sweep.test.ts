@@ -1,0 +1,99 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { AccountId } from "../../../domain/account.js";
+import { SUBMISSION_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
+import { aCreationRequest } from "../../support/builders.js";
+import { PortGates } from "../../support/port-gates.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+let world: World;
+let owner: AccountId;
+
+beforeEach(async () => {
+  world = aWorld();
+  owner = await anOwner(world, 100);
+});
+
+/** A process that dies after so many of its creation's calls: 1 reserves, 2 submits, 3 records the answer. */
+const dieAfter = async (calls: number) => {
+  const gates = new PortGates();
+  const tasks = gates.guard(world.tasks, { losable: false });
+  const provider = gates.guard(world.provider, { losable: false });
+  const creation = useCases({ ...world, tasks, provider }).createPanorama(owner, aCreationRequest());
+  for (let call = 0; call < calls; call += 1) await gates.letGo(0);
+  gates.kill();
+  return { gates, creation };
+};
+
+const onlyTask = async () => (await world.tasks.list(owner, 10, undefined))[0];
+const balance = () => world.accounts.credits(owner);
+const afterTheDeadline = async () => {
+  await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
+  return world.sweep();
+};
+
+describe("the sweep", () => {
+  it("leaves a submission alone until its deadline", async () => {
+    await dieAfter(1);
+    await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS - 1);
+    expect(await world.sweep()).toBe(0);
+    expect(await onlyTask()).toMatchObject({ state: "reserved" });
+    expect(await balance()).toBe(96);
+  });
+
+  it("fails and refunds a task that was never submitted because the process died", async () => {
+    await dieAfter(1);
+    expect(await afterTheDeadline()).toBe(1);
+    expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
+    expect(await balance()).toBe(100);
+    expect(world.reporter.of("possible_orphan")).toEqual([]);
+    expect(await world.sweep()).toBe(0);
+  });
+
+  it("finds the upstream task of a process that died before it recorded the answer, and the task goes on to its end", async () => {
+    await dieAfter(2);
+    expect(world.provider.started).toBe(1);
+    await afterTheDeadline();
+    expect(await onlyTask()).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
+    expect(world.reporter.of("submission_recovered")).toHaveLength(1);
+
+    expect(await world.settle()).toBe(1);
+    expect(await onlyTask()).toMatchObject({ state: "succeeded" });
+    expect(await balance()).toBe(96);
+    expect(world.provider.started).toBe(1);
+  });
+
+  it.each([
+    ["nothing", 0],
+    ["unavailable", 1],
+  ] as const)("refunds when the search gives %s: the customer never pays for the doubt", async (search, orphans) => {
+    world.provider.play({ search });
+    await dieAfter(2);
+    await afterTheDeadline();
+    expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
+    expect(await balance()).toBe(100);
+    expect(world.reporter.of("possible_orphan")).toHaveLength(orphans);
+  });
+
+  it("does not touch a task whose answer is recorded", async () => {
+    await dieAfter(3);
+    expect(await afterTheDeadline()).toBe(0);
+    expect(await onlyTask()).toMatchObject({ state: "submitted" });
+  });
+
+  it("gives way to the answer that comes while it is searching", async () => {
+    const answer = world.provider.hold("submit");
+    const creation = world.createPanorama(owner, aCreationRequest());
+    await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
+    world.provider.play({ search: "nothing" });
+    const found = world.provider.hold("search");
+    const sweeping = world.sweep();
+    await world.clock.advance(0);
+    answer();
+    expect((await creation)._unsafeUnwrap().task.state).toBe("submitted");
+    found();
+    await sweeping;
+    expect(await onlyTask()).toMatchObject({ state: "submitted" });
+    expect(await balance()).toBe(96);
+    expect(world.reporter.of("task_failed")).toEqual([]);
+  });
+});

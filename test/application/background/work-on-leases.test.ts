@@ -1,0 +1,106 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { workOnLeases } from "../../../application/background/work-on-leases.js";
+import type { AccountId } from "../../../domain/account.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { LEASE_MILLISECONDS } from "../../support/application.js";
+import { aCreationRequest } from "../../support/builders.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+/** Work that ends when the test says so. */
+class Workbench {
+  readonly begun: TaskId[] = [];
+  private readonly ends = new Map<TaskId, () => void>();
+
+  readonly workOn = ({ task }: { readonly task: { readonly id: TaskId } }): Promise<undefined> => {
+    this.begun.push(task.id);
+    return new Promise((resolve) => this.ends.set(task.id, () => resolve(undefined)));
+  };
+
+  async end(id: TaskId | undefined): Promise<void> {
+    this.ends.get(id as TaskId)?.();
+    await settled();
+  }
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("work on leased tasks", () => {
+  let world: World;
+  let bench: Workbench;
+  const pace = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 4 };
+  const work = (stopping?: AbortSignal) => workOnLeases(world, "settle", pace, bench.workOn, stopping);
+
+  beforeEach(async () => {
+    world = aWorld();
+    bench = new Workbench();
+    const owners: AccountId[] = [await anOwner(world, 100), await anOwner(world, 100)];
+    for (const owner of owners) {
+      for (let n = 0; n < 5; n += 1) (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
+    }
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+  });
+
+  it("goes on with the others while one of them is slow, a half of the places at a time", async () => {
+    const working = work();
+    await settled();
+    expect(bench.begun).toHaveLength(4);
+    const [slow, ...quick] = bench.begun;
+    await bench.end(quick[0]);
+    expect(bench.begun).toHaveLength(4);
+    await bench.end(quick[1]);
+    expect(bench.begun).toHaveLength(6);
+    for (let n = 0; n < bench.begun.length; n += 1) if (bench.begun[n] !== slow) await bench.end(bench.begun[n]);
+    expect(bench.begun).toHaveLength(10);
+    await bench.end(slow);
+    expect(await working).toBe(10);
+    expect(new Set(bench.begun).size).toBe(10);
+  });
+
+  it("begins what becomes due meanwhile, however slow one of them is", async () => {
+    const owner = await anOwner(world, 100);
+    const working = work();
+    for (let n = 0; n < 9; n += 1) {
+      await settled();
+      await bench.end(bench.begun[n]);
+    }
+    await settled();
+    expect(bench.begun).toHaveLength(10);
+    (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    await settled();
+    expect(bench.begun).toHaveLength(11);
+    await bench.end(bench.begun[10]);
+    await bench.end(bench.begun[9]);
+    expect(await working).toBe(11);
+    expect(world.clock.sleeping).toBe(0);
+  });
+
+  it("gives back what is to be looked at again, in few statements, and none of it late", async () => {
+    const given: number[] = [];
+    const again = new Date(world.clock.now().getTime() + 1_000);
+    const postpone = async (all: Parameters<World["tasks"]["postpone"]>[0]): Promise<void> => {
+      given.push(all.length);
+      await settled();
+      await world.tasks.postpone(all);
+    };
+    const tasks = Object.assign(Object.create(world.tasks), { postpone });
+    const looked = await workOnLeases({ ...world, tasks }, "settle", pace, async () => again);
+    expect(looked).toBe(10);
+    expect(given.reduce((sum, count) => sum + count)).toBe(10);
+    expect(given.length).toBeLessThanOrEqual(5);
+    await world.clock.advance(999);
+    expect(await work()).toBe(0);
+    await world.clock.advance(1);
+    expect(await world.tasks.claim("settle", world.clock.now(), again, 99)).toHaveLength(10);
+  });
+
+  it("begins nothing more once it is to stop, and ends what it has begun", async () => {
+    const stopping = new AbortController();
+    const working = work(stopping.signal);
+    await settled();
+    stopping.abort();
+    for (const id of [...bench.begun]) await bench.end(id);
+    expect(await working).toBe(4);
+    expect(bench.begun).toHaveLength(4);
+  });
+});

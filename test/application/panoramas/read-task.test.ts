@@ -1,0 +1,142 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { AccountId } from "../../../domain/account.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { useCases } from "../../support/application.js";
+import { aCreationRequest, taskId } from "../../support/builders.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+let world: World;
+let owner: AccountId;
+let id: TaskId;
+const never = new AbortController().signal;
+
+beforeEach(async () => {
+  world = aWorld();
+  owner = await anOwner(world, 100);
+  id = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task.id;
+});
+
+describe("reading a task", () => {
+  it("gives it to its owner", async () => {
+    expect((await world.readTask(id, owner))._unsafeUnwrap()).toMatchObject({ id, state: "submitted" });
+  });
+
+  it("does not tell somebody else's task from an unknown one", async () => {
+    const stranger = await anOwner(world, 100);
+    const message = (unknown: TaskId) => `There is no task ${unknown} on this account.`;
+    expect((await world.readTask(id, stranger))._unsafeUnwrapErr()).toEqual({
+      kind: "not_found",
+      message: message(id),
+    });
+    const unknown = taskId(999);
+    expect((await world.readTask(unknown, owner))._unsafeUnwrapErr().message).toBe(message(unknown));
+  });
+});
+
+describe("waiting for a task", () => {
+  /** The task's own poll is due at once, so that settling does not need the clock. */
+  const settleNow = async () => {
+    const task = (await world.readTask(id, owner))._unsafeUnwrap();
+    (await world.tasks.move(task, task, world.clock.now()))._unsafeUnwrap();
+    await world.settle();
+  };
+  const nothingLeft = () => expect([world.clock.sleeping, world.signals.size]).toEqual([0, 0]);
+
+  it("ends as soon as the task has moved, without a tick of the clock", async () => {
+    const waiting = world.waitForTask(id, owner, 30_000, never);
+    await world.clock.advance(0);
+    await settleNow();
+    expect((await waiting)._unsafeUnwrap().state).toBe("succeeded");
+    nothingLeft();
+  });
+
+  it("goes on waiting when the task moves from reserved to submitted", async () => {
+    const answer = world.provider.hold("submit");
+    const creation = world.createPanorama(owner, aCreationRequest());
+    await world.clock.advance(0);
+    const [reserved] = await world.tasks.list(owner, 1, undefined);
+    let ended = false;
+    const waiting = world.waitForTask(reserved!.id, owner, 30_000, never).finally(() => {
+      ended = true;
+    });
+    answer();
+    await creation;
+    await world.clock.advance(29_999);
+    expect(ended).toBe(false);
+    await world.clock.advance(1);
+    expect((await waiting)._unsafeUnwrap().state).toBe("submitted");
+    nothingLeft();
+  });
+
+  it("gives the task as it is when the time is up", async () => {
+    const waiting = world.waitForTask(id, owner, 2_500, never);
+    await world.clock.advance(2_500);
+    expect((await waiting)._unsafeUnwrap().state).toBe("submitted");
+    nothingLeft();
+  });
+
+  it("does not wait at all for a task that has ended, nor for one that does not exist", async () => {
+    await settleNow();
+    expect((await world.waitForTask(id, owner, 30_000, never))._unsafeUnwrap().state).toBe("succeeded");
+    expect((await world.waitForTask(taskId(999), owner, 30_000, never))._unsafeUnwrapErr().kind).toBe("not_found");
+    nothingLeft();
+  });
+
+  it("sees within a second what another instance has done", async () => {
+    const { signals: _, ...elsewhere } = world;
+    const silent = { announce: () => {}, next: () => new Promise<void>(() => {}) };
+    const waiting = world.waitForTask(id, owner, 30_000, never);
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    await useCases({ ...elsewhere, signals: silent }).settle();
+    let ended = false;
+    waiting.finally(() => {
+      ended = true;
+    });
+    await world.clock.advance(1_000);
+    expect(ended).toBe(true);
+    expect((await waiting)._unsafeUnwrap().state).toBe("succeeded");
+    nothingLeft();
+  });
+
+  it("ends when whoever waits has gone", async () => {
+    const gone = new AbortController();
+    const waiting = world.waitForTask(id, owner, 30_000, gone.signal);
+    await world.clock.advance(1_500);
+    gone.abort();
+    expect((await waiting)._unsafeUnwrap().state).toBe("submitted");
+    nothingLeft();
+  });
+
+  it("waits no longer than it was asked to when the clock is set back", async () => {
+    const times = [world.clock.now(), new Date(world.clock.now().getTime() - 60 * 60 * 1000)];
+    const setBack = { now: () => times.shift() ?? world.clock.now(), sleep: () => new Promise<void>(() => {}) };
+    const { waitForTask } = useCases({ ...world, clock: setBack });
+    expect((await waitForTask(id, owner, 30_000, never))._unsafeUnwrap().state).toBe("submitted");
+    nothingLeft();
+  });
+
+  it("leaves nobody listening when the store breaks down", async () => {
+    const down = new Error("the database is down");
+    const { waitForTask } = useCases({
+      ...world,
+      tasks: new Proxy(world.tasks, {
+        get: (store, name) => (name === "find" ? () => Promise.reject(down) : Reflect.get(store, name)),
+      }),
+    });
+    await expect(waitForTask(id, owner, 30_000, never)).rejects.toBe(down);
+    nothingLeft();
+  });
+
+  it("wakes everybody who waits for the task, and nobody else", async () => {
+    const other = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task.id;
+    const waiting = [1, 2, 3].map(() => world.waitForTask(id, owner, 30_000, never));
+    const elsewhere = world.waitForTask(other, owner, 30_000, never);
+    await world.clock.advance(0);
+    await settleNow();
+    for (const result of await Promise.all(waiting)) expect(result._unsafeUnwrap().state).toBe("succeeded");
+    expect(world.signals.size).toBe(1);
+    await world.clock.advance(30_000);
+    expect((await elsewhere)._unsafeUnwrap().state).toBe("submitted");
+    nothingLeft();
+  });
+});

@@ -1,0 +1,73 @@
+import { err } from "neverthrow";
+import { beforeEach, describe, expect, it } from "vitest";
+import { type UploadedFile, uploadImages } from "../../../application/panoramas/upload-images.js";
+import { UPLOAD_FILE_BYTES_MAX } from "../../../domain/upload-rules.js";
+import { image } from "../../support/fake-imaging.js";
+import { aWorld, type World } from "../../support/world.js";
+
+let world: World;
+beforeEach(() => {
+  world = aWorld();
+});
+
+const aFile = (bytes: Uint8Array, declaredType?: string): UploadedFile => ({
+  declaredType,
+  sizeBytes: bytes.length,
+  read: async () => bytes,
+});
+const [cat, dog] = [image("cat"), image("dog")];
+const upload = (...files: UploadedFile[]) => uploadImages(world)(files);
+
+describe("an upload", () => {
+  it("gives the files' public URLs in their order, and the same URL for the same bytes", async () => {
+    const urls = (await upload(aFile(cat), aFile(dog), aFile(cat, "image/jpeg")))._unsafeUnwrap();
+    expect(urls[0]).toMatch(/^https:\/\/objects\.example\/references\/[0-9a-f]{64}\.jpg$/);
+    expect(urls[1]).not.toBe(urls[0]);
+    expect(urls[2]).toBe(urls[0]);
+    expect((await upload(aFile(dog)))._unsafeUnwrap()).toEqual([urls[1]]);
+    expect([...world.storage.objects.values()]).toEqual([
+      { bytes: Uint8Array.from(cat), contentType: "image/jpeg" },
+      { bytes: Uint8Array.from(dog), contentType: "image/jpeg" },
+    ]);
+  });
+
+  it("stores nothing at all if one file is refused", async () => {
+    const refused = await upload(aFile(cat), aFile(Buffer.from("GIF89a, no image that we take")), aFile(dog));
+    expect(refused._unsafeUnwrapErr()).toEqual({
+      kind: "invalid_request",
+      message: "files[1]: must be one of image/jpeg, image/png, image/webp; its signature is none of these.",
+    });
+    expect(world.storage.objects.size).toBe(0);
+  });
+
+  it("refuses a file that says that it is another type", async () => {
+    expect((await upload(aFile(cat, "image/png")))._unsafeUnwrapErr()).toMatchObject({ kind: "invalid_request" });
+  });
+
+  it("refuses what only begins like an image", async () => {
+    world.imaging.inspect = async () => err({ kind: "unusable_image", reason: "is broken." });
+    expect((await upload(aFile(cat)))._unsafeUnwrapErr()).toMatchObject({ message: "files[0]: is broken." });
+    expect(world.storage.objects.size).toBe(0);
+  });
+
+  it("refuses no files, and files that are too many or too large, before it reads any", async () => {
+    const unreadable = (sizeBytes: number): UploadedFile => ({
+      declaredType: undefined,
+      sizeBytes,
+      read: () => Promise.reject(new Error("must not be read")),
+    });
+    for (const files of [
+      [],
+      Array.from({ length: 6 }, () => unreadable(1)),
+      [unreadable(UPLOAD_FILE_BYTES_MAX + 1)],
+      Array.from({ length: 3 }, () => unreadable(UPLOAD_FILE_BYTES_MAX)),
+    ]) {
+      expect((await upload(...files))._unsafeUnwrapErr()).toMatchObject({ kind: "invalid_request" });
+    }
+  });
+
+  it("says so when the storage is unavailable", async () => {
+    world.storage.available = false;
+    expect((await upload(aFile(cat)))._unsafeUnwrapErr()).toMatchObject({ kind: "storage_unavailable" });
+  });
+});
