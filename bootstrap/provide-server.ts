@@ -68,7 +68,8 @@ export const provideServer = (container: Container): void => {
     tokens.httpServer,
     [
       tokens.config,
-      tokens.accounts,
+      tokens.keys,
+      tokens.ledger,
       tokens.tasks,
       tokens.storage,
       tokens.provider,
@@ -86,7 +87,8 @@ export const provideServer = (container: Container): void => {
     ],
     async (
       { host, port, publicUrl, dataDir, storage: stored },
-      accounts,
+      keys,
+      ledger,
       tasks,
       storage,
       provider,
@@ -104,14 +106,14 @@ export const provideServer = (container: Container): void => {
     ) =>
       new HttpServer(
         {
-          authenticate: authenticate({ accounts, secrets }),
+          authenticate: authenticate({ keys, secrets }),
           rateLimits,
           createPanorama,
           readTask: readTask({ tasks }),
           waitForTask: waitForTask({ tasks, clock, signals }),
           listTasks: listTasks({ tasks }),
           uploadImages: uploadImages({ storage, imaging, secrets }),
-          readCredits: readCredits({ accounts }),
+          readCredits: readCredits({ ledger }),
           pages,
           storage,
           assets: storage instanceof FilesystemObjectStorage ? storage : undefined,

@@ -29,9 +29,10 @@ export const keyList: Command = {
   required: ["account"],
   run: async (service, values) => {
     const accounts = await service.get(tokens.accounts);
+    const keyStore = await service.get(tokens.keys);
     const id = text(values, "account") as AccountId;
     if (!(await accounts.exists(id))) return err(`There is no account ${id}.`);
-    const keys = await accounts.listKeys(id);
+    const keys = await keyStore.list(id);
     return ok({
       json: {
         keys: keys.map((key) => ({
@@ -54,10 +55,10 @@ export const keyRevoke: Command = {
   options: { key: { type: "string" } },
   required: ["key"],
   run: async (service, values) => {
-    const accounts = await service.get(tokens.accounts);
+    const keys = await service.get(tokens.keys);
     const clock = await service.get(tokens.clock);
     const id = text(values, "key") as ApiKeyId;
-    const revoked = await accounts.revokeKey(id, clock.now());
+    const revoked = await keys.revoke(id, clock.now());
     return revoked
       .map(() => ({ json: { key_id: id, status: "revoked" }, lines: [`key ${id} is revoked`] }))
       .mapErr(({ message }) => message);
