@@ -12,13 +12,15 @@ import type { AccountId, Standing } from "../../domain/account.js";
 import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../domain/ledger.js";
-import { freeSlots, mustQueue, nextTurn, type Queue } from "../../domain/queue.js";
+import { mustQueue, nextTurn, type Queue } from "../../domain/queue.js";
 import type { Slug } from "../../domain/slug.js";
+import { startNextTasks } from "../../domain/start-next-tasks.js";
 import {
   isActive,
   isInGallery,
   isRefusedCreation,
   type OpenedTask,
+  type QueuedTask,
   type ReservedTask,
   type SucceededTask,
   type Task,
@@ -26,12 +28,13 @@ import {
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
 import { standingOf } from "./account-rows.js";
-import { integer, type Row, text } from "./columns.js";
+import { integer, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { entryRow } from "./ledger-rows.js";
 import { IN_GALLERY } from "./schema.js";
+import { insertion, type Statement, update } from "./statement.js";
 import { newTaskRow, stateColumns, toTask } from "./task-rows.js";
-import { insertion, type Statement, writeInOneRoundTrip } from "./write-in-one-round-trip.js";
+import { writeInOneRoundTrip } from "./write-in-one-round-trip.js";
 
 const stateOfWork: Readonly<Record<keyof DueWork, Task["state"]>> = {
   giveUp: "queued",
@@ -89,18 +92,19 @@ export class SqlTaskStore implements TaskStore {
     if (!(await anyQueued(this.database.sql))) return [];
     const started = await this.database.transaction<ReservedTask[], never>(async (sql) => {
       const queue = await lockQueue(sql);
-      const places = concurrencyMax === undefined ? limit : freeSlots(queue, concurrencyMax, limit);
-      const rows = await sql(
-        `with first as (select id from task where state = 'queued' order by turn, id limit ? ${this.skipLocked})
-        update task set state = 'reserved', due_at = ? where id in (select id from first) returning *`,
-        [places, dueAt],
-      );
-      if (rows.length > 0) {
-        const round = Math.max(...rows.map((row) => integer(row, "turn")));
-        await sql("update task_queue set round = ?", [round]);
+      const rows = await sql(`select * from task where state = 'queued' order by turn, id limit ? ${this.skipLocked}`, [
+        limit,
+      ]);
+      // The statement reads queued tasks only.
+      const next = rows.map((row) => toTask(row) as QueuedTask);
+      const { tasks, round } = startNextTasks(queue, next, concurrencyMax);
+      if (tasks.length > 0) {
+        await writeInOneRoundTrip(sql, this.database.dialect, [
+          ...tasks.map((task) => update("task", { ...stateColumns(task), due_at: dueAt }, { id: task.id })),
+          { text: "update task_queue set round = ?", parameters: [round] },
+        ]);
       }
-      // The statement has made them what `start` (domain/task.ts) makes of a queued task.
-      return ok(rows.map((row) => toTask(row) as ReservedTask));
+      return ok([...tasks]);
     });
     return started._unsafeUnwrap();
   }
@@ -278,14 +282,10 @@ const replace = async (
     ...(before.state === "succeeded" && { storage_status: before.image.status }),
     ...("fence" in current && { fence: current.fence }),
   };
-  const rows = await sql(
-    `update task set ${equations(changes).join(", ")} where ${equations(conditions).join(" and ")} returning id`,
-    [...Object.values(changes), ...Object.values(conditions)],
-  );
+  const { text, parameters } = update("task", changes, conditions);
+  const rows = await sql(`${text} returning id`, parameters);
   return rows.length === 1 ? ok(undefined) : err({ kind: "stale_task", id: before.id });
 };
-
-const equations = (columns: Row): string[] => Object.keys(columns).map((column) => `${column} = ?`);
 
 /** The task needs its slot no more and, if it failed, its credits. */
 const releases = (before: Task, next: Task): Statement[] => {
