@@ -4,7 +4,7 @@ import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { err, ok } from "neverthrow";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
-import { common, type Database } from "../../../adapters/persistence/database.js";
+import { commonOptions, type Database } from "../../../adapters/persistence/database.js";
 import { migratePostgresDatabase, openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
 import { openTask } from "../../../domain/task.js";
 import { accountId, anAccount, aPaidOrder, aReservedTask, noon, taskId } from "../../support/builders.js";
@@ -31,7 +31,7 @@ describe("the PostgreSQL database", () => {
 
   it("has after the migrations exactly the tables that the schema describes", async () => {
     const orm = await MikroORM.init({
-      ...common("postgresql"),
+      ...commonOptions("postgresql"),
       driver: PostgreSqlDriver,
       clientUrl: url,
       schemaGenerator: { skipTables: ["rate_limit"] }, // unlogged, which the schema generator cannot say
