@@ -10,7 +10,7 @@ const run = promisify(execFile);
 /** Another service that embeds the library: it has its own store and provider, and uses credits and limits. */
 const EMBEDDING_SERVICE = `
 import { ok } from "neverthrow";
-import { createPanorama } from "panorama-service/application/panoramas/create-panorama";
+import { createPanorama } from "panorama-service/application/create-panorama";
 import type { GenerationProvider } from "panorama-service/application/ports/generation-provider";
 import type { TaskStore } from "panorama-service/application/ports/task-store";
 import { parseAccountId, type Standing } from "panorama-service/domain/account";

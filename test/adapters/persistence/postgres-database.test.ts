@@ -34,7 +34,7 @@ describe("Database on PostgreSQL", () => {
       ...commonOptions("postgresql"),
       driver: PostgreSqlDriver,
       clientUrl: url,
-      schemaGenerator: { skipTables: ["rate_limit"] }, // unlogged, which the schema generator cannot say
+      schemaGenerator: { skipTables: ["rate_limit"] }, // unlogged, which the schema generator does not support
     });
     expect(await orm.getSchemaGenerator().getUpdateSchemaSQL({ wrap: false })).toBe("");
     await orm.close(true);

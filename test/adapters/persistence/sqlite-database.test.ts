@@ -182,9 +182,9 @@ describe("Database on SQLite", () => {
     const fresh = join(folder, "fresh", "panorama.sqlite");
     const started = await Promise.all([1, 2, 3].map((n) => payingProcess(fresh, n, 1)));
     expect(started).toEqual(Array(3).fill({ code: 0, output: "" }));
-    const made = await openDatabase(fresh);
-    expect(await verifyLedger(sqlStores(made))()).toEqual({ accounts: 3, findings: [] });
-    await made.close();
+    const created = await openDatabase(fresh);
+    expect(await verifyLedger(sqlStores(created))()).toEqual({ accounts: 3, findings: [] });
+    await created.close();
   });
 
   it("rolls back the whole transaction when a later statement fails", async () => {
@@ -211,7 +211,7 @@ const payingProcess = async (file: string, account: number, orders: number) => {
 
 type Query = (statement: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
-/** Columns, indexes and foreign keys of every table: what `schema.ts` decides about. */
+/** Columns, indexes and foreign keys of every table, as defined by schema.ts. */
 const describeTables = async (query: Query) => {
   const names = await query(
     "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name <> 'schema_migration'",

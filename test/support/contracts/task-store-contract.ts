@@ -309,8 +309,8 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         for (const n of [1, 2, 3, 4]) await openLimited(n, 1);
         for (const n of [5, 6]) await openLimited(n, 1, { account: stranger });
         const order: TaskId[] = [];
-        for (let places = 2; places <= 6; places += 1) {
-          for (const { id } of await tasks.startQueued(places, 9, deadline)) order.push(id);
+        for (let concurrencyMax = 2; concurrencyMax <= 6; concurrencyMax += 1) {
+          for (const { id } of await tasks.startQueued(concurrencyMax, 9, deadline)) order.push(id);
         }
         expect(order).toEqual([2, 5, 3, 6, 4].map(taskId));
       });
@@ -501,8 +501,10 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       });
 
       it("returns stale_task for an unknown task", async () => {
-        const nobody = aReservedTask({ id: taskId(99) });
-        expect(await tasks.move(nobody, failed(nobody), undefined)).toEqual(err({ kind: "stale_task", id: nobody.id }));
+        const unknown = aReservedTask({ id: taskId(99) });
+        expect(await tasks.move(unknown, failed(unknown), undefined)).toEqual(
+          err({ kind: "stale_task", id: unknown.id }),
+        );
       });
 
       it("applies one of twenty concurrent moves, so that a refund happens at most once", async () => {
@@ -522,11 +524,11 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       });
 
       it("keeps credits and slots correct when five tasks of one account end concurrently", async () => {
-        const made: SubmittedTask[] = [];
-        for (const n of [1, 2, 3, 4, 5]) made.push(await submitted(n));
+        const active: SubmittedTask[] = [];
+        for (const n of [1, 2, 3, 4, 5]) active.push(await submitted(n));
         const image = (n: number) => uploading(`https://p.example/${n}`, anImageName(n));
         await Promise.all(
-          made.map(async (task, n) =>
+          active.map(async (task, n) =>
             unwrap(await tasks.move(task, n < 3 ? failed(task) : succeed(task, image(n), noon), undefined)),
           ),
         );
@@ -722,5 +724,5 @@ const unwrap = <T>(result: Result<T, unknown>): T => result._unsafeUnwrap();
 const refusals = (results: readonly Result<unknown, { readonly kind: string }>[]) =>
   new Set(results.flatMap((result) => (result.isErr() ? [result.error.kind] : [])));
 
-/** Texts that a request may hold (creation-request.ts). */
+/** Removes the characters that a request must not contain (domain/creation-request.ts). */
 const storable = (text: string): string => text.replaceAll("\u0000", "").toWellFormed();

@@ -32,7 +32,7 @@ import type { MemoryDatabase } from "./memory-database.js";
 
 const stateOfWork = { giveUp: "queued", sweep: "reserved", settle: "submitted", keep: "succeeded" } as const;
 
-/** Tasks in memory. Each method does its work before it first waits, and so is atomic. */
+/** Tasks in memory. Every method runs without an `await`, so it is atomic. */
 export class MemoryTaskStore implements TaskStore {
   private readonly database: MemoryDatabase;
 
@@ -161,7 +161,7 @@ export class MemoryTaskStore implements TaskStore {
     ) {
       return err({ kind: "stale_task", id: before.id });
     }
-    // Its owner may have changed the visibility while somebody worked on it.
+    // Keeps a visibility that the owner has changed since `current` was read.
     stored.task = { ...next, request: stored.task.request };
     stored.dueAt = dueAt;
     if (isActive(before) && !isActive(next)) this.release(before, next);
@@ -185,7 +185,7 @@ export class MemoryTaskStore implements TaskStore {
     this.keepKeys(({ createdAt }) => createdAt >= before);
   }
 
-  /** The task needs its slot no more and, if it failed, its credits. */
+  /** Frees the account's slot. For a failed task, also refunds the credits and releases a refused creation's key. */
   private release(before: Task, next: Task): void {
     const account = this.database.account(next.accountId);
     const { standing } = account;
