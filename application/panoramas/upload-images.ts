@@ -52,6 +52,7 @@ const check = async (
   const type = admitType(index, bytes.subarray(0, SIGNATURE_BYTES), file.declaredType);
   if (type.isErr()) return err(type.error);
   const inspected = await imaging.inspect(bytes, type.value);
-  if (inspected.isErr()) return err(invalidRequest(`files[${index}]: ${inspected.error.reason}`));
+  if (inspected.isErr())
+    return err(invalidRequest("files", { name: "usable_image", reason: inspected.error.reason }, index));
   return ok({ file, type: type.value, name: referenceImageName(secrets.sha256(bytes), type.value) });
 };
