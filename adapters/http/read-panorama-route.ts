@@ -1,6 +1,7 @@
 import { err } from "neverthrow";
 import { notFound } from "../../application/errors.js";
-import type { ReadTask, WaitForTask } from "../../application/panoramas/read-task.js";
+import type { ReadTask } from "../../application/panoramas/read-task.js";
+import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import { shown } from "../wording/shown.js";
 import type { GuardedHandler } from "./guard.js";

@@ -127,6 +127,6 @@ describe("verifying the ledger", () => {
       }
     };
     const { findings } = await verifyLedger({ accounts: Object.assign(Object.create(world.accounts), { ledgers }) })();
-    expect(findings).toEqual([`account ${account.id}: the balance is 7, but the entries sum up to 5`]);
+    expect(findings).toEqual([`account ${account.id}: the balance is 7, but the sum of the entries is 5`]);
   });
 });
