@@ -93,7 +93,11 @@ export const providePages = (container: Container): void => {
           revokeApiKey: revokeApiKey(ports),
           buyCredits: buyCredits(ports),
           receivePaymentWebhook: receivePaymentWebhook(ports),
-          receiveProviderWebhook: receiveProviderWebhook({ ...ports, notices, pollDue: () => schedule.wake("settle") }),
+          receiveProviderWebhook: receiveProviderWebhook({
+            ...ports,
+            webhooks: notices,
+            pollDue: () => schedule.wake("settle"),
+          }),
           rateLimits,
           images: storage,
         },

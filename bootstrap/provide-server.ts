@@ -12,8 +12,9 @@ import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-s
 import { authenticate } from "../application/accounts/authenticate.js";
 import { readCredits } from "../application/credits/read-credits.js";
 import { listTasks } from "../application/panoramas/list-tasks.js";
-import { readTask, waitForTask } from "../application/panoramas/read-task.js";
+import { readTask } from "../application/panoramas/read-task.js";
 import { uploadImages } from "../application/panoramas/upload-images.js";
+import { waitForTask } from "../application/panoramas/wait-for-task.js";
 import { isActive } from "../domain/task.js";
 import { packedMcpServer } from "./packed-mcp-server.js";
 import { provide } from "./provide.js";

@@ -1,14 +1,13 @@
 import type { CreationRequest } from "../../domain/creation-request.js";
 import { credits } from "../../domain/credits.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
-import type { StorageStatus, StoredImage } from "../../domain/storage-status.js";
+import { STORAGE_STATUSES, type StoredImage } from "../../domain/storage-status.js";
 import type { FailureReason, OpenedTask, Task } from "../../domain/task.js";
 import type { Visibility } from "../../domain/visibility.js";
 import { branded, date, integer, oneOf, optional, type Row, text, texts } from "./columns.js";
 
 const TASK_STATES: readonly Task["state"][] = ["queued", "reserved", "submitted", "succeeded", "failed"];
 const VISIBILITIES: readonly Visibility[] = ["private", "public"];
-const STORAGE_STATUSES: readonly StorageStatus[] = ["uploading", "saved", "saved-no-thumb", "failed", "expired"];
 const FAILURE_REASONS: readonly FailureReason[] = [
   "never_started",
   "refused",

@@ -29,20 +29,20 @@ type Ports = LeasePorts & {
   readonly signals: Pick<TaskSignals, "announce">;
 };
 
-/** A missing thumbnail is tried again this often, for a day. */
+/** Interval and total time of the retries for a missing thumbnail. */
 const THUMBNAIL_RETRY_MILLISECONDS = 10 * 60 * 1000;
 const THUMBNAIL_GIVE_UP_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /**
- * Brings every finished image from the provider's temporary URL into permanent storage: download, check, make it
- * exactly the image that was asked for, thumbnail, store. Resolves to the number of images worked on.
+ * Copies every finished image from the provider's temporary URL to permanent storage: downloads it, checks it, converts
+ * it to the requested size, makes a thumbnail and stores both. Resolves to the number of images processed.
  */
 export const keepFinishedImages =
-  (ports: Ports, pace: WorkLimits) =>
+  (ports: Ports, limits: WorkLimits) =>
   (stopping?: AbortSignal): Promise<number> =>
-    workOnLeases(ports, "keep", pace, (lease) => keepImage(ports, lease), stopping);
+    workOnLeases(ports, "keep", limits, (lease) => keepImage(ports, lease), stopping);
 
-/** What became of one attempt, and what there is to say about it. */
+/** The image after one attempt, and a detail for the log. */
 type Attempt = { readonly image: StoredImage; readonly detail: string };
 
 const keepImage = async (ports: Ports, lease: Lease<SucceededTask>): Promise<undefined> => {
@@ -51,7 +51,7 @@ const keepImage = async (ports: Ports, lease: Lease<SucceededTask>): Promise<und
   const { image, detail } = await attempt(ports, task);
   const next = withImage(task, image);
   const moved = await tasks.move(lease, next, nextAttempt(next, clock.now()));
-  if (moved.isErr()) return; // a successor holds the lease; what it does counts
+  if (moved.isErr()) return; // another worker holds the lease now; its result counts
   reporter.report({ kind: "image_status", taskId: task.id, status: image.status, detail });
   signals.announce(next);
 };
@@ -86,7 +86,7 @@ const store = async (ports: Ports, task: SucceededTask, image: UploadingImage): 
     image: keepWithoutThumbnail(image),
     detail,
   });
-  if (thumbnail === "unavailable") return withoutThumbnail("the provider's sandbox wants no thumbnail");
+  if (thumbnail === "unavailable") return withoutThumbnail("the provider's sandbox simulates a thumbnail failure");
   const made = await storeThumbnail(ports, image, panorama.value);
   return made.isErr() ? withoutThumbnail(made.error) : { image: keep(image), detail: "stored" };
 };

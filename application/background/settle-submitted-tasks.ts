@@ -18,15 +18,15 @@ type Ports = LeasePorts & {
 type Settings = WorkLimits & { readonly generationDeadlineMilliseconds: number };
 
 /**
- * Asks the provider about every submitted task that is due: a finished one succeeds, a failed one is refunded, and one
- * that runs past the generation deadline is failed and refunded after this last look. Resolves to the number of looks.
+ * Polls the provider for every submitted task that is due. A finished task succeeds; a failed one is refunded. A task that
+ * still runs after the generation deadline fails and is refunded after this last poll. Resolves to the number of polls.
  */
 export const settleSubmittedTasks =
   (ports: Ports, settings: Settings) =>
   (stopping?: AbortSignal): Promise<number> =>
     workOnLeases(ports, "settle", settings, (lease) => settle(ports, settings, lease), stopping);
 
-/** Resolves to when the task is to be looked at again, if it is still running. */
+/** Resolves to the time of the next poll if the task is still running, otherwise to `undefined`. */
 const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTask>): Promise<Date | undefined> => {
   const { provider, clock, ids, reporter } = ports;
   const { task } = lease;
@@ -34,14 +34,14 @@ const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTa
   const now = clock.now();
 
   if (progress.isErr()) {
-    // While the provider is down that is known, and need not be said of thousands of tasks.
+    // An outage is reported elsewhere; it need not be reported again for each of thousands of tasks.
     if (provider.readiness() !== "down") {
       reporter.report({ kind: "provider_unavailable", taskId: task.id, detail: progress.error.reason });
     }
   } else if (progress.value.state === "succeeded") {
     const image = uploading(progress.value.temporaryUrl, panoramaName(ids.unguessable()));
     const succeeded = succeed(task, image, now);
-    const moved = await announcing(ports, lease, succeeded, now);
+    const moved = await moveAndAnnounce(ports, lease, succeeded, now);
     const seconds = (now.getTime() - task.reservedAt.getTime()) / 1000;
     if (moved.isOk()) reporter.report({ kind: "task_succeeded", taskId: task.id, seconds });
     return undefined;
@@ -68,12 +68,12 @@ const failTask = async (
   detail: string,
 ): Promise<undefined> => {
   const failed = fail(lease.task, reason, ports.clock.now());
-  const moved = await announcing(ports, lease, failed, undefined);
+  const moved = await moveAndAnnounce(ports, lease, failed, undefined);
   if (moved.isOk()) ports.reporter.report({ kind: "task_failed", taskId: failed.id, reason, detail });
 };
 
-/** Stale means that somebody else has settled the task meanwhile: theirs is the truth, and they announce it. */
-const announcing = async (
+/** Stores and announces the next state. A stale task was settled by another worker, which has announced it. */
+const moveAndAnnounce = async (
   { tasks, signals }: Ports,
   lease: Lease<Task>,
   next: Task,

@@ -14,14 +14,14 @@ type Ports = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/** It is still being made or saved: it can be deleted afterwards. */
+/** The panorama is still being generated or stored. It can be deleted afterwards. */
 export type NotFinished = { readonly kind: "not_finished" };
 
 export type DeletePanorama = ReturnType<typeof deletePanorama>;
 
 /**
- * The owner deletes a panorama: its image and thumbnail are removed, and the task is not found any more. What was paid
- * for it stays in the ledger. The objects go first, so that a deletion that was cut short can be repeated by its owner.
+ * The owner deletes a panorama: its image and thumbnail are removed, and the task is no longer found. Its ledger entries
+ * remain. The objects are removed first, so that the owner can repeat an interrupted deletion.
  */
 export const deletePanorama =
   ({ tasks, storage, clock }: Ports) =>

@@ -7,7 +7,7 @@ import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { StaleTask, TaskStore } from "../ports/task-store.js";
 
-/** The operator's retry: a finished image whose storage status is `failed` is `uploading` again. */
+/** The operator's retry: changes the storage status of a finished image from `failed` to `uploading`. */
 export const retryImage =
   ({ tasks, clock }: { readonly tasks: Pick<TaskStore, "find" | "move">; readonly clock: Pick<Clock, "now"> }) =>
   async (id: TaskId, owner: AccountId): Promise<Result<void, NotFound | IllegalTransition | StaleTask>> => {

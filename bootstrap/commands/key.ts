@@ -3,6 +3,7 @@ import type { AccountId } from "../../domain/account.js";
 import { type ApiKeyId, parseKeyName } from "../../domain/api-key.js";
 import { tokens } from "../tokens.js";
 import { type Command, optionalText, text } from "./command.js";
+import { optionMessage } from "./option-message.js";
 
 export const keyCreate: Command = {
   words: "key create",
@@ -11,7 +12,7 @@ export const keyCreate: Command = {
   required: ["account"],
   run: (service, values) =>
     safeTry(async function* () {
-      const name = yield* parseKeyName(optionalText(values, "name") ?? "key").mapErr(({ message }) => message);
+      const name = yield* parseKeyName(optionalText(values, "name") ?? "key").mapErr(optionMessage);
       const createApiKey = await service.get(tokens.createApiKey);
       const created = await createApiKey(text(values, "account") as AccountId, name);
       const { key, secret } = yield* created.mapErr(({ accountId }) => `Account ${accountId} has no paid order.`);

@@ -12,7 +12,7 @@ import { IDEMPOTENCY_KEPT_MILLISECONDS, type IdempotencyKey } from "../../domain
 import { audit } from "../../domain/ledger.js";
 import { thumbnailNameOf } from "../../domain/object-name.js";
 import type { OrderId } from "../../domain/order.js";
-import type { StorageStatus } from "../../domain/storage-status.js";
+import { STORAGE_STATUSES, type StorageStatus } from "../../domain/storage-status.js";
 import { isActive, type SucceededTask, statusOf, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import {
@@ -452,11 +452,9 @@ const nextStates: Record<Task["state"], readonly Task["state"][]> = {
   failed: ["failed"],
 };
 
-const ANY_STATUS: readonly StorageStatus[] = ["uploading", "saved", "saved-no-thumb", "failed", "expired"];
-
 const nextStatuses: Record<StorageStatus, readonly StorageStatus[]> = {
-  uploading: ANY_STATUS,
-  failed: ANY_STATUS,
+  uploading: STORAGE_STATUSES,
+  failed: STORAGE_STATUSES,
   "saved-no-thumb": ["saved-no-thumb", "saved"],
   saved: ["saved"],
   expired: ["expired"],

@@ -16,8 +16,9 @@ import { settleSubmittedTasks } from "../../application/background/settle-submit
 import { readCredits } from "../../application/credits/read-credits.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
-import { readTask, waitForTask } from "../../application/panoramas/read-task.js";
+import { readTask } from "../../application/panoramas/read-task.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
+import { waitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
 import type { ObjectName } from "../../domain/object-name.js";

@@ -37,8 +37,9 @@ import { findOwnPanorama } from "../../application/panoramas/find-own-panorama.j
 import { findPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
 import { listPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
-import { readTask, waitForTask } from "../../application/panoramas/read-task.js";
+import { readTask } from "../../application/panoramas/read-task.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
+import { waitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { Payments } from "../../application/ports/payments.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { parseCreationRequest } from "../../domain/creation-request.js";
@@ -204,7 +205,7 @@ export class WebService {
         receiveProviderWebhook: receiveProviderWebhook({
           tasks: this.tasks,
           clock: this.clock,
-          notices: new Map(),
+          webhooks: new Map(),
           pollDue: () => {},
         }),
         images: storage,

@@ -41,7 +41,7 @@ const stage = <R extends RemoteWebhooks>(name: string, start: (clock: Clock) => 
       createPanorama: (...creation) => createPanorama(ports(), DEADLINES)(...creation),
       pages: [
         providerWebhookPage((...notice) =>
-          receiveProviderWebhook({ ...on.service, notices: new Map([[name, on.remote.notices]]), pollDue })(...notice),
+          receiveProviderWebhook({ ...on.service, webhooks: new Map([[name, on.remote.notices]]), pollDue })(...notice),
         ),
       ],
     });

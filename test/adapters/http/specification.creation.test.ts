@@ -74,6 +74,14 @@ describe("POST /panoramas", () => {
     expect(await credits()).toBe(100);
   });
 
+  it("names the parameter at fault, and none if the body as a whole is wrong", async () => {
+    const paramOf = async (body: unknown) =>
+      ((await (await service.create(customer, body)).json()) as { error: { param?: string } }).error.param;
+    expect(await paramOf({ resolution: "8k", prompt: "lake" })).toBe("resolution");
+    expect(await paramOf({ resolution: "1k", image_urls: ["https://example.com/a", "/b"] })).toBe("image_urls[1]");
+    expect(await paramOf({ resolution: "1k" })).toBeUndefined();
+  });
+
   it.each([
     ["malformed JSON", '{"resolution": "1k", '],
     ["no JSON at all", "resolution=1k"],

@@ -128,7 +128,7 @@ describe("Database on SQLite", () => {
       await database.sql("update account set credits = credits + 1");
       expect(await verifyLedger(stores)()).toEqual({
         accounts: 1,
-        findings: [expect.stringContaining("the balance is 99997, but the entries sum up to 99996")],
+        findings: [expect.stringContaining("the balance is 99997, but the sum of the entries is 99996")],
       });
     });
   });

@@ -67,6 +67,6 @@ describe("verifyLedger", () => {
       }
     };
     const { findings } = await verifyLedger({ ledger: { all } })();
-    expect(findings).toEqual([`account ${id}: the balance is 7, but the entries sum up to 5`]);
+    expect(findings).toEqual([`account ${id}: the balance is 7, but the sum of the entries is 5`]);
   });
 });

@@ -2,6 +2,7 @@ import { err } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";
+import { invalidRequest } from "../../../domain/invalid-request.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
 import { aCreationRequest } from "../../support/builders.js";
@@ -35,7 +36,7 @@ describe("a creation", () => {
   it("that the provider can never make is refused before credits are held, and the provider is not asked", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
-    const impossible = { kind: "invalid_request", message: "image_urls: must have an item." } as const;
+    const impossible = invalidRequest("image_urls", { name: "images_only" });
     world.provider.makes = err(impossible);
 
     expect((await world.createPanorama(owner, lake))._unsafeUnwrapErr()).toEqual(impossible);

@@ -193,7 +193,9 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       it("is rejected with another request", async () => {
         unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
         const other = await open(aReservedTask({ id: taskId(2) }), { idempotent: keyed("k", "b".repeat(64)) });
-        expect(other).toEqual(err({ kind: "invalid_request", message: expect.stringContaining("Idempotency-Key") }));
+        expect(other).toEqual(
+          err({ kind: "invalid_request", field: "Idempotency-Key", rule: { name: "key_reused", hours: 24 } }),
+        );
         expect(await tasks.find(taskId(2), owner)).toBeUndefined();
       });
 
