@@ -3,7 +3,7 @@ import { verifyLedger } from "../../application/credits/verify-ledger.js";
 import { aCreationRequest } from "./builders.js";
 import { anOwner, type World } from "./world.js";
 
-/** Fifty concurrent creations on an account that could pay for them all: five are taken, and paid for, at a time. */
+/** Fifty concurrent creations on an account with credits for all of them: five are accepted and charged. */
 export const createsFiftyAtOnce = async (world: World): Promise<void> => {
   const { accounts, tasks, provider, clock } = world;
   const owner = await anOwner(world, 1_000);
