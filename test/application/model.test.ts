@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { staysRightWhateverHappens } from "../support/application-model.js";
-import { createsFiftyAtOnce } from "../support/fifty-creations.js";
+import { keepsItsInvariants } from "../support/application-model.js";
+import { createsFiftyConcurrently } from "../support/fifty-creations.js";
 import { freshDatabase } from "../support/postgres.js";
 import { postgresStores } from "../support/postgres-stores.js";
 import { sqliteStores } from "../support/sqlite-stores.js";
@@ -8,7 +8,7 @@ import { aWorld, memoryStores } from "../support/world.js";
 
 describe("random model runs of the application keep the ledger exact and every limit", () => {
   it("with stores in memory, and reach every kind of event and outcome", async () => {
-    const seen = await staysRightWhateverHappens(async () => ({ ...memoryStores(), close: async () => {} }), {
+    const seen = await keepsItsInvariants(async () => ({ ...memoryStores(), close: async () => {} }), {
       runs: 1_000,
     });
     // The model runs are useful only if they reach every event and outcome.
@@ -36,12 +36,12 @@ describe("random model runs of the application keep the ledger exact and every l
   }, 120_000);
 
   it("with stores on SQLite", async () => {
-    await staysRightWhateverHappens(sqliteStores, { runs: 20 });
+    await keepsItsInvariants(sqliteStores, { runs: 20 });
   }, 180_000);
 
   it("with stores on PostgreSQL, where concurrent calls use separate connections", async () => {
     const url = await freshDatabase();
-    await staysRightWhateverHappens(() => postgresStores(url), { runs: 25 });
+    await keepsItsInvariants(() => postgresStores(url), { runs: 25 });
   }, 180_000);
 });
 
@@ -50,6 +50,6 @@ it.each([
   ["PostgreSQL", async () => postgresStores(await freshDatabase())],
 ])("createPanorama accepts five of fifty concurrent creations on %s", async (_, open) => {
   const stores = await open();
-  await createsFiftyAtOnce(aWorld(stores));
+  await createsFiftyConcurrently(aWorld(stores));
   await stores.close();
 });

@@ -34,7 +34,7 @@ import { anOwner, aWorld, type World } from "./world.js";
  * in any order and any interleaving. After every step the ledger is correct, nothing was started twice and no final state
  * has changed. At the end, when all deadlines have passed, no task is unfinished.
  */
-export const staysRightWhateverHappens = async (
+export const keepsItsInvariants = async (
   openStores: () => Promise<Stores & { close(): Promise<void> }>,
   { runs }: { readonly runs: number },
 ): Promise<ReadonlySet<string>> => {
@@ -50,7 +50,7 @@ export const staysRightWhateverHappens = async (
           await model.take(step);
           await model.check();
         }
-        await model.comeToRest();
+        await model.finishAllWork();
       } finally {
         await stores.close();
       }
@@ -76,7 +76,7 @@ type Step =
   | { readonly kind: "retryImage"; readonly instance: number; readonly task: number }
   | { readonly kind: "payOrder"; readonly instance: number; readonly order: number }
   /** One halted call continues. */
-  | { readonly kind: "goOn"; readonly instance: number; readonly call: number; readonly fate: Fate }
+  | { readonly kind: "resume"; readonly instance: number; readonly call: number; readonly fate: Fate }
   /** All halted calls continue at the same time. */
   | { readonly kind: "race"; readonly instance: number }
   /** The instance runs until it has nothing to do. */
@@ -89,7 +89,7 @@ type Step =
 
 const INSTANCES = 2;
 /** Credits of each owner: one reaches the limit of active tasks first, the other one runs out of credits. */
-const CREDITS_AT_FIRST = [60, 12];
+const INITIAL_CREDITS = [60, 12];
 const ORDERED_CREDITS = [4, 20];
 
 const instance = fc.nat({ max: INSTANCES - 1 });
@@ -102,7 +102,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("create" as const),
       instance,
-      owner: fc.nat({ max: CREDITS_AT_FIRST.length - 1 }),
+      owner: fc.nat({ max: INITIAL_CREDITS.length - 1 }),
       key: fc.constantFrom(undefined, "key-1", "key-2"),
       request: fc.constantFrom(
         aCreationRequest(),
@@ -125,7 +125,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 16,
     arbitrary: fc.record({
-      kind: fc.constant("goOn" as const),
+      kind: fc.constant("resume" as const),
       instance,
       call: fc.nat(),
       fate: fc.oneof(
@@ -243,7 +243,7 @@ class Model {
     world.provider.concurrencyMax = concurrencyMax;
     const owners: AccountId[] = [];
     const orders: OrderId[] = [];
-    for (const creditsAtFirst of CREDITS_AT_FIRST) {
+    for (const creditsAtFirst of INITIAL_CREDITS) {
       const owner = await anOwner(world, creditsAtFirst);
       owners.push(owner);
       for (const amount of ORDERED_CREDITS) {
@@ -268,7 +268,7 @@ class Model {
       }
       case "payOrder":
         return this.watch(this.instance(step.instance).useCases.payOrder(pick(this.orders, step.order)));
-      case "goOn":
+      case "resume":
         return this.instance(step.instance).gates.resume(step.call, step.fate);
       case "race":
         return this.instance(step.instance).gates.resumeAll();
@@ -310,7 +310,7 @@ class Model {
   }
 
   /** After all deadlines no work is left, whatever happened before. */
-  async comeToRest(): Promise<void> {
+  async finishAllWork(): Promise<void> {
     const { world } = this;
     for (let index = 0; index < INSTANCES; index += 1) await this.finish(index);
     await this.check();

@@ -4,7 +4,7 @@ import { aCreationRequest } from "./builders.js";
 import { anOwner, type World } from "./world.js";
 
 /** Fifty concurrent creations on an account with credits for all of them: five are accepted and charged. */
-export const createsFiftyAtOnce = async (world: World): Promise<void> => {
+export const createsFiftyConcurrently = async (world: World): Promise<void> => {
   const { accounts, tasks, provider, clock } = world;
   const owner = await anOwner(world, 1_000);
 

@@ -62,7 +62,7 @@ describe("keepFinishedImages", () => {
   });
 
   it.each(["provider", "storage"])(
-    "tries again, less and less often, while the %s is unavailable, and gives up in the end",
+    "retries with growing back-off while the %s is unavailable, and fails after the last attempt",
     async (what) => {
       if (what === "provider") world.provider.play({ download: "unavailable" });
       else world.storage.available = false;

@@ -57,7 +57,7 @@ describe("settleSubmittedTasks", () => {
   });
 
   it.each(["running", "unavailable"] as const)(
-    "goes on looking while the provider says %s, and fails and refunds at the deadline",
+    "polls while the provider answers %s, and fails and refunds the task at the deadline",
     async (look) => {
       world.provider.play({ poll: look });
       await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS - 1);

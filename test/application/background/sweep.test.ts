@@ -65,14 +65,17 @@ describe("sweep", () => {
   it.each([
     ["nothing", 0],
     ["unavailable", 1],
-  ] as const)("refunds when the search gives %s: the customer never pays for the doubt", async (search, orphans) => {
-    world.provider.play({ search });
-    await dieAfter(2);
-    await afterTheDeadline();
-    expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
-    expect(await balance()).toBe(100);
-    expect(world.reporter.of("possible_orphan")).toHaveLength(orphans);
-  });
+  ] as const)(
+    "refunds when the search gives %s, so that an unclear submission is never charged",
+    async (search, orphans) => {
+      world.provider.play({ search });
+      await dieAfter(2);
+      await afterTheDeadline();
+      expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
+      expect(await balance()).toBe(100);
+      expect(world.reporter.of("possible_orphan")).toHaveLength(orphans);
+    },
+  );
 
   it("does not touch a task whose answer is recorded", async () => {
     await dieAfter(3);

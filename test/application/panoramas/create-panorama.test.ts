@@ -6,7 +6,7 @@ import { invalidRequest } from "../../../domain/invalid-request.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
 import { aCreationRequest } from "../../support/builders.js";
-import { createsFiftyAtOnce } from "../../support/fifty-creations.js";
+import { createsFiftyConcurrently } from "../../support/fifty-creations.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
 const key = "order-4711" as IdempotencyKey;
@@ -83,7 +83,7 @@ describe("createPanorama", () => {
     ["unknown", "submission_unknown", 1],
     ["unknown_but_started", "submission_unknown", 1],
   ] as const)(
-    "that the provider ends with %s is refunded at once, and its task is failed as %s",
+    "refunds at once when the provider answers %s, and fails the task as %s",
     async (submit, reason, orphans) => {
       const world = aWorld();
       world.provider.play({ submit, search: "nothing" });
@@ -142,7 +142,7 @@ describe("createPanorama", () => {
   });
 
   it("accepts five of fifty concurrent creations on one account, with an exact ledger", async () => {
-    await createsFiftyAtOnce(aWorld());
+    await createsFiftyConcurrently(aWorld());
   });
 });
 
@@ -222,7 +222,7 @@ describe("an idempotency key", () => {
   it.each([
     ["succeeded", "succeeded"],
     ["failed", "failed"],
-  ] as const)("gives the same task after it has %s", async (look, state) => {
+  ] as const)("replays the task after it has %s", async (look, state) => {
     const world = aWorld();
     world.provider.play({ poll: look });
     const { owner, created } = await firstCreation(world);
@@ -288,7 +288,7 @@ describe("an idempotency key", () => {
   });
 
   it.each(["refuse", "unknown", "unknown_but_started"] as const)(
-    "stays free after 502 (%s), also for another request",
+    "can be used again after 502 (%s), also for another request",
     async (submit) => {
       const world = aWorld();
       world.provider.play({ submit, search: "nothing" });
