@@ -3,7 +3,7 @@ import { generationProviderContract } from "../support/contracts/generation-prov
 import { ScriptedProvider } from "../support/scripted-provider.js";
 
 /** The provider that all tests of the use cases rest on keeps the port's contract, too. */
-generationProviderContract(async () => {
+generationProviderContract("ScriptedProvider", async () => {
   const provider = new ScriptedProvider();
   return {
     provider,

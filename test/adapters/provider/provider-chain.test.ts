@@ -9,26 +9,24 @@ import { refuses } from "../../support/faulty-server.js";
 import { startChain, startReplicate, startSkybox } from "../../support/providers-under-test.js";
 import { ScriptedProvider } from "../../support/scripted-provider.js";
 
-describe("ProviderChain of Skybox and Replicate, with refusals by Skybox", () => {
-  generationProviderContract(async () => {
-    const { provider, fakes, close } = await startChain(startSkybox, startReplicate)({});
-    const [first, second] = fakes;
-    return {
-      provider,
-      searchable: true,
-      close,
-      order: (n, outcome) => {
-        if (n === 2 || outcome === "be refused") first?.faults.creates.push(refuses(422));
-        if (outcome === "be refused") second?.faults.creates.push(refuses(422));
-        for (const fake of fakes) {
-          if (outcome === "fail") fake.plan = "fail";
-          if (outcome === "expire") fake.faults.images.push(refuses(404), refuses(404));
-        }
-        return { taskId: taskId(n), request: aCreationRequest({ image_urls: ["https://pictures.example/p.jpg"] }) };
-      },
-      allEnded: async () => {},
-    };
-  });
+generationProviderContract("ProviderChain of Skybox and Replicate, with refusals by Skybox,", async () => {
+  const { provider, fakes, close } = await startChain(startSkybox, startReplicate)({});
+  const [first, second] = fakes;
+  return {
+    provider,
+    searchable: true,
+    close,
+    order: (n, outcome) => {
+      if (n === 2 || outcome === "be refused") first?.faults.creates.push(refuses(422));
+      if (outcome === "be refused") second?.faults.creates.push(refuses(422));
+      for (const fake of fakes) {
+        if (outcome === "fail") fake.plan = "fail";
+        if (outcome === "expire") fake.faults.images.push(refuses(404), refuses(404));
+      }
+      return { taskId: taskId(n), request: aCreationRequest({ image_urls: ["https://pictures.example/p.jpg"] }) };
+    },
+    allEnded: async () => {},
+  };
 });
 
 const ORDER = { taskId: taskId(1), request: aCreationRequest() };

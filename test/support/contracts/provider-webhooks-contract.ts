@@ -117,7 +117,7 @@ export const describeSignedWebhooks = <R extends SignedWebhooksUnderTest>(
     const on = stage(start);
 
     const notice = (at = on.clock.now()): SignedWebhook => on.remote.fake.webhook(on.remote.fake.tasks[0]!, at);
-    const keysAsked = () => on.remote.fake.server.asked.filter(({ path }) => path === keyPath).length;
+    const keysAsked = () => on.remote.fake.server.requests.filter(({ path }) => path === keyPath).length;
 
     it.each(headers)("are forged without %s", async (header) => {
       const genuine = notice();

@@ -9,7 +9,10 @@ import { ReferenceImages } from "../../../../adapters/provider/local/reference-i
 import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
 import { referenceImageName } from "../../../../domain/object-name.js";
 import { aCreationRequest, taskId } from "../../../support/builders.js";
-import { type Destiny, generationProviderContract } from "../../../support/contracts/generation-provider-contract.js";
+import {
+  generationProviderContract,
+  type OrderedOutcome,
+} from "../../../support/contracts/generation-provider-contract.js";
 import { HandClock } from "../../../support/hand-clock.js";
 import { MemoryObjectStorage } from "../../../support/memory/memory-object-storage.js";
 
@@ -23,7 +26,7 @@ let provider: LocalProvider;
 const aProvider = (paintPool: PaintPool = pool): LocalProvider =>
   new LocalProvider(clock, new ReferenceImages(storage, publicFetch), paintPool, folder, "https://p.example", 1500);
 
-const TRIGGERS: Record<Destiny, string> = {
+const TRIGGERS: Record<OrderedOutcome, string> = {
   succeed: "",
   fail: "test:fail",
   "be refused": "test:reject",
@@ -45,12 +48,12 @@ afterAll(async () => {
   await Promise.all([pool.close(), publicFetch.close()]);
 });
 
-generationProviderContract(async () => ({
+generationProviderContract("LocalProvider", async () => ({
   provider,
   searchable: true,
-  order: (n, destiny) => ({
+  order: (n, outcome) => ({
     taskId: taskId(n),
-    request: aCreationRequest({ prompt: `a lake ${TRIGGERS[destiny]}` }),
+    request: aCreationRequest({ prompt: `a lake ${TRIGGERS[outcome]}` }),
   }),
   allEnded: async () => {
     await provider.idle();

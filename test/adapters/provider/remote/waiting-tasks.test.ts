@@ -47,9 +47,9 @@ it("wait on while a look shows whether the provider is back", async () => {
   const time = new AbortController();
   vi.spyOn(AbortSignal, "timeout").mockReturnValue(time.signal);
   skybox.fake.faults.polls.push(FAULTS.silenceAfter);
-  const before = skybox.fake.server.asked.length;
+  const before = skybox.fake.server.requests.length;
   const probe = skybox.provider.poll("46");
-  await expect.poll(() => skybox.fake.server.asked.length, { interval: 5 }).toBe(before + 1);
+  await expect.poll(() => skybox.fake.server.requests.length, { interval: 5 }).toBe(before + 1);
   expect(await start()).toBe(0);
   expect(await states()).toEqual(["queued", "queued"]);
   time.abort();

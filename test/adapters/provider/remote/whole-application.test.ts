@@ -237,7 +237,7 @@ const run = async (start: Start, steps: readonly Step[]): Promise<ReadonlySet<st
     for (const { state, request } of tasks) {
       const prompt = request.prompt ?? "";
       for (const { server } of fakes) {
-        const sent = server.asked.filter(
+        const sent = server.requests.filter(
           ({ method, body }) => method === "POST" && JSON.stringify(body).includes(prompt),
         );
         expect(sent.length).toBeLessThanOrEqual(1);
