@@ -6,7 +6,7 @@ import type { ProviderWebhooks } from "../application/ports/provider-webhooks.js
 import type { Config, RemoteProviderConfig } from "./config.js";
 import { dialectOf } from "./dialect-of.js";
 
-/** Where this provider is asked to send its webhooks; `undefined` if `publicUrl` is not https. */
+/** The URLs for the webhooks of this provider; `undefined` if `publicUrl` is not https. */
 export const webhookUrlsOf = ({ kind, apiKey }: RemoteProviderConfig, publicUrl: string): WebhookUrls | undefined =>
   publicUrl.startsWith("https://") ? new WebhookUrls(publicUrl, kind, apiKey) : undefined;
 

@@ -8,8 +8,8 @@ import { Agent, request } from "undici";
 export type FetchedBytes = { readonly bytes: Uint8Array; readonly contentType: string | undefined };
 
 /**
- * `forbidden`: the IP address is not public, or the scheme is not https. `gone`: status 403, 404 or 410. `too_large`: more
- * than `bytesMax` bytes. `unavailable`: any failure that a retry may fix.
+ * `forbidden`: the IP address is not public, or the scheme is not https. `gone`: status 403, 404 or 410. `too_large`:
+ * more than `bytesMax` bytes. `unavailable`: any failure that a retry may fix.
  */
 export type FetchFailure = {
   readonly kind: "forbidden" | "gone" | "too_large" | "unavailable";

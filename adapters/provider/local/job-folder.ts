@@ -21,8 +21,8 @@ export type Job = z.output<typeof jobSchema>;
 export type Outcome = { readonly kind: "painted" } | { readonly kind: "failed"; readonly reason: string };
 
 /**
- * The durable state of the local provider: jobs, named by task id, and their outcomes. Every file is written once and as
- * a whole, so any number of processes may share the folder, and each may be killed at any time.
+ * The durable state of the local provider: jobs, named by task id, and their outcomes. Every file is written once and
+ * as a whole, so any number of processes may share the folder, and each may be killed at any time.
  */
 export class JobFolder {
   private readonly jobs: string;

@@ -19,7 +19,7 @@ type Job = {
 
 const CLOSED: PaintingFailed = { kind: "closed", reason: "the paint pool is closed" };
 
-/** Narrow, so that all workers finish at about the same time and a small picture does not wait for a whole large one. */
+/** Narrow, so that workers finish at about the same time and a small picture does not wait for a whole large one. */
 const STRIP_COLUMNS = 128;
 
 /**

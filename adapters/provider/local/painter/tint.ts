@@ -15,7 +15,7 @@ export const skyLike = (references: readonly Reference[]): SkyName => {
   return light < 0.1 ? "dusk" : "day";
 };
 
-/** The scene tinted with the colours of the references: their upper part for the sky, their lower part for the ground. */
+/** The scene tinted with the colours of the references: their upper part for the sky, their lower for the ground. */
 export const tinted = (scene: Scene, references: readonly Reference[]): Scene => {
   const above = meanColour(references, 0, 0.4);
   const below = meanColour(references, 0.6, 1);

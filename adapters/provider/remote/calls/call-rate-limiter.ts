@@ -41,8 +41,8 @@ export class CallRateLimiter {
 
   /**
    * Resolves when the call may start, or with an error if it cannot start within `waitMillisecondsMax`. During a pause
-   * it rejects reads at once, because they are repeated anyway, and creations that cannot wait for its end. The error is
-   * a reason for the log.
+   * it rejects reads at once, because they are repeated anyway, and creations that cannot wait for its end. The error
+   * is a reason for the log.
    */
   turn(kind: CallKind, waitMillisecondsMax: number): Promise<Result<void, string>> {
     return new Promise((resolve) => {

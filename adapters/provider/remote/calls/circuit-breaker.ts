@@ -21,12 +21,13 @@ const BREAK_MILLISECONDS_MAX = 60_000;
 const PROBE_MILLISECONDS = 5_000;
 
 /**
- * Decides whether calls are sent to a provider. After five failures in a row it sends none for 10 seconds. Then it sends
- * one call as a probe, and no other while the probe is in flight. If the probe is answered, all calls are sent again; if
- * it fails, the next break is twice as long, up to a minute.
+ * Decides whether calls are sent to a provider. After five failures in a row it sends none for 10 seconds. Then it
+ * sends one call as a probe, and no other while the probe is in flight. If the probe is answered, all calls are sent
+ * again; if it fails, the next break is twice as long, up to a minute.
  *
  * A failure is a call without an answer, or a 5xx to a creation. A 5xx to a read may be about one broken task, which
- * must not stop all creations: it counts as nothing, except that a probe with a 5xx fails. Everything else is an answer.
+ * must not stop all creations: it counts as nothing, but as a failure if the read is the probe. Everything else is an
+ * answer.
  */
 export class CircuitBreaker {
   private readonly clock: Clock;
@@ -100,7 +101,7 @@ export class CircuitBreaker {
   }
 }
 
-/** While the circuit is closed, the library counts an error that it does not handle neither as success nor as failure. */
+/** While the circuit is closed, the library ignores errors that it is not told to handle. */
 class CountsAsNothing extends Error {}
 
 const verdictOn = (method: Call["method"], called: Result<Answer, CallFailure>): "answer" | "failure" | "nothing" => {

@@ -8,8 +8,8 @@ import { referenceInput } from "../images/reference-input.js";
 import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
 
 /**
- * The models of fal that make panoramas: `hunyuan_world` from an image, `flux-lora` from text, with the weights of a LoRA
- * that is trained on panoramas.
+ * The models of fal that make panoramas: `hunyuan_world` from an image, `flux-lora` from text, with the weights of a
+ * LoRA that is trained on panoramas.
  */
 export type FalModel =
   | { readonly id: "fal-ai/hunyuan_world" }

@@ -7,8 +7,8 @@ import { startSkybox } from "../../../support/providers-under-test.js";
 import { anOwner, aWorld, type World } from "../../../support/world.js";
 
 /*
- * A provider has free slots but cannot be sent anything now. Queued tasks must stay queued: a task that is sent would be
- * refused, after its customer has waited for it.
+ * A provider has free slots but cannot be sent anything now. Queued tasks must stay queued: a task that is sent would
+ * be refused, after its customer has waited for it.
  */
 
 let world: World;

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { type CallKind, CallRateLimiter } from "../../../../../adapters/provider/remote/calls/call-rate-limiter.js";
 import { HandClock } from "../../../../support/hand-clock.js";
 
-const PATIENT = 600_000;
+const LONG_WAIT_MILLISECONDS = 600_000;
 
 let clock: HandClock;
 let begin: number;
@@ -21,9 +21,9 @@ const ask = (
   into: [string, number][],
   name: string,
   kind: CallKind,
-  patience = PATIENT,
+  waitMillisecondsMax = LONG_WAIT_MILLISECONDS,
 ): void => {
-  void limiter.turn(kind, patience).then((turn) => {
+  void limiter.turn(kind, waitMillisecondsMax).then((turn) => {
     into.push([turn.isOk() ? name : `${name}: ${turn.error}`, sinceBegin()]);
   });
 };
@@ -106,15 +106,15 @@ describe("CallRateLimiter after pauseFor", () => {
     const starts: [string, number][] = [];
     limiter.pauseFor(7_000);
     ask(limiter, starts, "read", "read");
-    ask(limiter, starts, "impatient", "creation", 6_999);
-    ask(limiter, starts, "patient", "creation", 7_000);
+    ask(limiter, starts, "short wait", "creation", 6_999);
+    ask(limiter, starts, "long wait", "creation", 7_000);
     await clock.advance(6_999);
     expect(limiter.pausedMilliseconds).toBe(1);
     await clock.advance(1);
     expect(starts).toEqual([
       ["read: calls to the provider are paused for 7 more seconds", 0],
-      ["impatient: calls to the provider are paused for 7 more seconds", 0],
-      ["patient", 7_000],
+      ["short wait: calls to the provider are paused for 7 more seconds", 0],
+      ["long wait", 7_000],
     ]);
   });
 
@@ -166,7 +166,7 @@ describe("CallRateLimiter after pauseFor", () => {
 });
 
 type Event =
-  | { readonly kind: CallKind; readonly patience: number }
+  | { readonly kind: CallKind; readonly waitMillisecondsMax: number }
   | { readonly kind: "pass" | "pause"; readonly milliseconds: number }
   | { readonly kind: "answered"; readonly times: number };
 
@@ -175,7 +175,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
     weight: 8,
     arbitrary: fc.record({
       kind: fc.constantFrom<CallKind>("creation", "read"),
-      patience: fc.integer({ min: 0, max: 30_000 }),
+      waitMillisecondsMax: fc.integer({ min: 0, max: 30_000 }),
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("pass" as const), milliseconds: fc.nat(3_000) }) },
@@ -205,9 +205,9 @@ it("CallRateLimiter respects the rate, every pause and every waiting time, and s
             for (let n = 0; n < event.times; n += 1) limiter.answered();
             break;
           default: {
-            const latest = now() + event.patience;
+            const latest = now() + event.waitMillisecondsMax;
             unsettled += 1;
-            void limiter.turn(event.kind, event.patience).then((turn) => {
+            void limiter.turn(event.kind, event.waitMillisecondsMax).then((turn) => {
               unsettled -= 1;
               if (turn.isOk()) starts.push({ at: now(), latest, pausedUntil });
             });
