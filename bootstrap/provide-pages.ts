@@ -34,6 +34,9 @@ export const providePages = (container: Container): void => {
     [
       tokens.config,
       tokens.accounts,
+      tokens.orders,
+      tokens.keys,
+      tokens.ledger,
       tokens.tasks,
       tokens.sessions,
       tokens.payments,
@@ -51,6 +54,9 @@ export const providePages = (container: Container): void => {
     (
       { publicUrl },
       accounts,
+      orders,
+      keys,
+      ledger,
       tasks,
       sessions,
       payments,
@@ -65,7 +71,8 @@ export const providePages = (container: Container): void => {
       notices,
       schedule,
     ) => {
-      const ports = { accounts, tasks, sessions, payments, storage, imaging, rateLimits, secrets, clock, ids };
+      const stores = { accounts, orders, keys, ledger, tasks, sessions };
+      const ports = { ...stores, payments, storage, imaging, rateLimits, secrets, clock, ids };
       return webPages(
         {
           findSession: findSession(ports),
@@ -86,7 +93,11 @@ export const providePages = (container: Container): void => {
           revokeApiKey: revokeApiKey(ports),
           buyCredits: buyCredits(ports),
           receivePaymentWebhook: receivePaymentWebhook(ports),
-          receiveProviderWebhook: receiveProviderWebhook({ ...ports, notices, pollDue: () => schedule.wake("settle") }),
+          receiveProviderWebhook: receiveProviderWebhook({
+            ...ports,
+            webhooks: notices,
+            pollDue: () => schedule.wake("settle"),
+          }),
           rateLimits,
           images: storage,
         },

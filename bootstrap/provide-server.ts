@@ -12,8 +12,9 @@ import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-s
 import { authenticate } from "../application/accounts/authenticate.js";
 import { readCredits } from "../application/credits/read-credits.js";
 import { listTasks } from "../application/panoramas/list-tasks.js";
-import { readTask, waitForTask } from "../application/panoramas/read-task.js";
+import { readTask } from "../application/panoramas/read-task.js";
 import { uploadImages } from "../application/panoramas/upload-images.js";
+import { waitForTask } from "../application/panoramas/wait-for-task.js";
 import { isActive } from "../domain/task.js";
 import { packedMcpServer } from "./packed-mcp-server.js";
 import { provide } from "./provide.js";
@@ -68,7 +69,8 @@ export const provideServer = (container: Container): void => {
     tokens.httpServer,
     [
       tokens.config,
-      tokens.accounts,
+      tokens.keys,
+      tokens.ledger,
       tokens.tasks,
       tokens.storage,
       tokens.provider,
@@ -86,7 +88,8 @@ export const provideServer = (container: Container): void => {
     ],
     async (
       { host, port, publicUrl, dataDir, storage: stored },
-      accounts,
+      keys,
+      ledger,
       tasks,
       storage,
       provider,
@@ -104,14 +107,14 @@ export const provideServer = (container: Container): void => {
     ) =>
       new HttpServer(
         {
-          authenticate: authenticate({ accounts, secrets }),
+          authenticate: authenticate({ keys, secrets }),
           rateLimits,
           createPanorama,
           readTask: readTask({ tasks }),
           waitForTask: waitForTask({ tasks, clock, signals }),
           listTasks: listTasks({ tasks }),
           uploadImages: uploadImages({ storage, imaging, secrets }),
-          readCredits: readCredits({ accounts }),
+          readCredits: readCredits({ ledger }),
           pages,
           storage,
           assets: storage instanceof FilesystemObjectStorage ? storage : undefined,

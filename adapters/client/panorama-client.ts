@@ -239,6 +239,7 @@ export class PanoramaClient {
           !succeeded && code !== undefined && refusal.success
             ? refusal.data.error.message
             : `${this.settings.baseUrl} answered ${status} with ${contentType}, which is not an answer of the panorama service.${redirected}`,
+        param: !succeeded && code !== undefined && refusal.success ? refusal.data.error.param : undefined,
         status,
         requestId: headers.get("x-request-id") ?? undefined,
         retryAfterSeconds: this.retryAfterSeconds(headers.get("retry-after")),
@@ -258,6 +259,7 @@ export class PanoramaClient {
     return this.withoutKey({
       code,
       message: messages[code] ?? cause,
+      param: undefined,
       status: undefined,
       requestId: undefined,
       retryAfterSeconds: undefined,
@@ -332,6 +334,7 @@ const admitImages = (images: readonly ReferenceImage[]): Result<readonly ImageTy
 const unusableKey: ClientError = {
   code: "invalid_api_key",
   message: "The API key is missing, or has characters that no key has.",
+  param: undefined,
   status: undefined,
   requestId: undefined,
   retryAfterSeconds: undefined,

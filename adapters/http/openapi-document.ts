@@ -31,22 +31,28 @@ const requestId = z.string().meta({ description: "The caller's own x-request-id,
 const retryAfter = z.int().min(1).max(60).optional().meta({ description: "Seconds to wait; with rate_limited only." });
 const bearer = z.literal("Bearer").meta({ description: "How to authenticate." });
 
+const errorMembers = (codes: readonly [ErrorCode, ...ErrorCode[]]) => ({
+  code: z.enum(codes),
+  message: z.string().meta({ description: "For people; may change." }),
+});
+
 const errorSchema = (id: string, codes: readonly [ErrorCode, ...ErrorCode[]]) =>
-  z
-    .object({
-      error: z.object({
-        code: z.enum(codes),
-        message: z.string().meta({ description: "For people; may change." }),
-      }),
-    })
-    .meta({ id });
+  z.object({ error: z.object(errorMembers(codes)) }).meta({ id });
+
+const param = z.string().optional().meta({
+  description: "The parameter or header that breaks the rule. Omitted if no single one is at fault.",
+  example: "image_urls[2]",
+});
+const invalidRequestSchema = z
+  .object({ error: z.object({ ...errorMembers(["invalid_request"]), param }) })
+  .meta({ id: "InvalidRequest" });
 
 type Failure = { readonly schema: z.ZodType; readonly description: string; readonly headers?: z.ZodRawShape };
 
 /** Everything that can go wrong with a status, in the words of the specification (Codes). */
 const failures = {
   400: {
-    schema: errorSchema("InvalidRequest", ["invalid_request"]),
+    schema: invalidRequestSchema,
     description: "The request breaks a rule: fix it.",
   },
   401: {
@@ -199,7 +205,7 @@ export const openApiDocument = (origin: string): ReturnType<typeof createDocumen
         title: "Panorama Generation Service",
         version: VERSION,
         description:
-          "360° equirectangular panoramas from a text prompt, from up to 3 reference images, or from both. Creating one gives a task; read it every few seconds, or with Prefer: wait, until it has succeeded or failed.",
+          "360° equirectangular panoramas from a text prompt, from up to 3 reference images, or from both. Creating one gives a task; read it every few seconds, or with Prefer: wait, until it has succeeded or failed. An error with the code invalid_request names the parameter at fault in its optional member param.",
         license: { name: "MIT", identifier: "MIT" },
       },
       servers: [{ url: `${origin}/api/v1` }],

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { err, ok, type Result } from "neverthrow";
 import type { UploadedFile } from "../../application/panoramas/upload-images.js";
-import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
+import { type InvalidRequest, invalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 import type { Exchange } from "./exchange.js";
 import type { Handler } from "./listener.js";
 import { receiveFiles } from "./receive-files.js";
@@ -32,8 +32,8 @@ type Body = {
   readonly form: URLSearchParams;
   readonly files: readonly UploadedFile[];
   readonly bytes: Uint8Array;
-  /** A sentence for people if the body broke a rule, and so is not there. */
-  readonly badBody: string | undefined;
+  /** The rule that the body breaks; the other members are empty then. */
+  readonly badBody: InvalidRequest | undefined;
 };
 
 const NO_BODY: Body = { form: new URLSearchParams(), files: [], bytes: new Uint8Array(), badBody: undefined };
@@ -56,13 +56,13 @@ const readFiles = async (exchange: Exchange, folder: string): Promise<Body> => {
   const received = await receiveFiles(exchange, folder, form);
   // A file input in which nothing was chosen is sent as an empty file.
   const files = received.unwrapOr([]).filter(({ sizeBytes }) => sizeBytes > 0);
-  return { ...NO_BODY, form, files, badBody: received.isErr() ? received.error.message : undefined };
+  return { ...NO_BODY, form, files, badBody: received.isErr() ? received.error : undefined };
 };
 
 const readWhole = async (page: MountedPage, exchange: Exchange): Promise<Body> => {
   const chunks: Buffer[] = [];
   const read = await exchange.readBody(admit, async (chunk) => void chunks.push(chunk));
-  if (read.isErr()) return { ...NO_BODY, badBody: read.error.message };
+  if (read.isErr()) return { ...NO_BODY, badBody: read.error };
   const bytes = Buffer.concat(chunks);
   return page.body === "raw"
     ? { ...NO_BODY, bytes }
@@ -70,9 +70,7 @@ const readWhole = async (page: MountedPage, exchange: Exchange): Promise<Body> =
 };
 
 const admit = (bytes: number): Result<void, InvalidRequest> =>
-  bytes <= BODY_BYTES_MAX
-    ? ok(undefined)
-    : err(invalidRequest(`request body: must have at most ${BODY_BYTES_MAX} bytes.`));
+  bytes <= BODY_BYTES_MAX ? ok(undefined) : err(invalidRequest(WHOLE_BODY, { name: "bytes_max", max: BODY_BYTES_MAX }));
 
 const answer = (page: MountedPage, exchange: Exchange, readBody: () => Promise<Body>): Promise<Reply> =>
   page.handle({

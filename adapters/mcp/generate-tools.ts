@@ -8,19 +8,29 @@ import {
   PROMPT_CHARACTERS_MIN,
   parseCreationRequest,
 } from "../../domain/creation-request.js";
-import { costOf, resolutionSchema } from "../../domain/resolution.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { costOf, RESOLUTIONS, resolutionSchema } from "../../domain/resolution.js";
 import { visibilitySchema } from "../../domain/visibility.js";
 import { createdTaskSchema } from "../client/answers.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
+import { parameterName } from "../wording/parameter-name.js";
+import { rulePredicate } from "../wording/rule-predicate.js";
 import { type Tool, type ToolAnswer, type ToolCall, tool } from "./tool.js";
 import { budgetExceeded, invalidArguments, type ToolError, toolErrorOf } from "./tool-error.js";
 
+/** `1k = 1024 × 512 pixels, 4 credits` and so on. */
+const sizes = Object.entries(RESOLUTIONS).map(
+  ([name, { widthPixels, heightPixels, credits }]) =>
+    `${name} = ${widthPixels} × ${heightPixels} pixels, ${credits} credits`,
+);
+/** `4 (1k), 6 (2k), or 10 (4k)` */
+const prices = new Intl.ListFormat("en", { type: "disjunction" }).format(
+  Object.entries(RESOLUTIONS).map(([name, { credits }]) => `${credits} (${name})`),
+);
+
 const resolution = z
   .enum(resolutionSchema.options)
-  .describe(
-    "Size and price: 1k = 1024 × 512 pixels, 4 credits; 2k = 2048 × 1024, 6 credits; 4k = 3840 × 1920, 10 credits. " +
-      "Take 1k for a first try.",
-  );
+  .describe(`Size and price: ${sizes.join("; ")}. Take 1k for a first try.`);
 const visibility = z
   .enum(visibilitySchema.options)
   .default("private")
@@ -65,7 +75,7 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
     tool({
       name: "generate_panorama_from_text",
       title: "Generate a panorama from text",
-      description: `Creates a 360° equirectangular panorama from a description. Costs 4 (1k), 6 (2k) or 10 (4k) credits. ${afterwards}`,
+      description: `Creates a 360° equirectangular panorama from a description. Costs ${prices} credits. ${afterwards}`,
       annotations,
       input: z.strictObject({
         prompt: z
@@ -84,7 +94,7 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
       title: "Generate a panorama from images",
       description:
         "Creates a 360° equirectangular panorama from 1 to 3 reference images, with an optional description. " +
-        `Costs 4 (1k), 6 (2k) or 10 (4k) credits. ${afterwards}`,
+        `Costs ${prices} credits. ${afterwards}`,
       annotations,
       input: z.strictObject({
         image_urls: z
@@ -117,7 +127,7 @@ const creations = ({ client, site, newIdempotencyKey }: Dependencies) => {
     { signal }: ToolCall,
   ): Promise<Result<ToolAnswer<z.infer<typeof created>>, ToolError>> => {
     const request = parseCreationRequest(fields);
-    if (request.isErr()) return err(invalidArguments(request.error.message));
+    if (request.isErr()) return err(invalidArguments(argumentMessage(request.error)));
     const cost = costOf(request.value.resolution);
     if (maxCredits !== undefined && cost > maxCredits) return err(budgetExceeded(cost, maxCredits));
 
@@ -135,6 +145,9 @@ const creations = ({ client, site, newIdempotencyKey }: Dependencies) => {
     return ok({ structured: task.value, text: textOf(task.value, request.value, earlierKey !== undefined) });
   };
 };
+
+const argumentMessage = (refusal: InvalidRequest): string =>
+  `${parameterName(refusal) ?? "arguments"}: ${rulePredicate(refusal.rule)}`;
 
 /** An answer that says nothing about a creation that was sent before. */
 const isUndecided = (code: ToolError["code"]): boolean =>

@@ -1,4 +1,5 @@
 import type { UploadedFile } from "../../application/panoramas/upload-images.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
 
 /** One page or form of the web side. It knows no HTTP server: whoever has one mounts it. */
 export type Page = {
@@ -31,8 +32,8 @@ export type PageBody = {
   readonly files: readonly UploadedFile[];
   /** Empty unless the page takes `raw`. */
   readonly bytes: Uint8Array;
-  /** A sentence for people if the body broke a rule of its kind, and so is not there. */
-  readonly badBody: string | undefined;
+  /** The rule that the body breaks; the other members are empty then. */
+  readonly badBody: InvalidRequest | undefined;
 };
 
 export type PageReply = {

@@ -1,4 +1,5 @@
 import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
+import { rulePredicate } from "../wording/rule-predicate.js";
 import { type Page, plainText } from "./page.js";
 
 /** `POST /hooks/{provider}`: where a provider tells that there is news of a generation. Only genuine notices get in. */
@@ -8,7 +9,7 @@ export const providerWebhookPage = (take: ReceiveProviderWebhook): Page => ({
   body: "raw",
   handle: async ({ params, headers, query, readBody }) => {
     const { bytes, badBody } = await readBody();
-    if (badBody !== undefined) return plainText(400, badBody);
+    if (badBody !== undefined) return plainText(400, `request body: ${rulePredicate(badBody.rule)}`);
     const taken = await take(params.provider ?? "", { body: bytes, headers, query });
     if (taken.isOk()) return plainText(200, "taken");
     switch (taken.error.kind) {

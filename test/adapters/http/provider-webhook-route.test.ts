@@ -41,7 +41,9 @@ const stage = <R extends WebhooksUnderTest>(name: string, start: (clock: Clock) 
       createPanorama: (...creation) => createPanorama(ports(), DEADLINES)(...creation),
       pages: [
         providerWebhookPage((...notice) =>
-          receiveProviderWebhook({ ...on.service, notices: new Map([[name, on.remote.webhooks]]), pollDue })(...notice),
+          receiveProviderWebhook({ ...on.service, webhooks: new Map([[name, on.remote.webhooks]]), pollDue })(
+            ...notice,
+          ),
         ),
       ],
     });

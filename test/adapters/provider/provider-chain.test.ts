@@ -96,10 +96,10 @@ describe("ProviderChain.submit", () => {
   });
 
   it("skips a provider that cannot make the request, without a warning", async () => {
-    first.makes = err(invalidRequest("the first cannot"));
+    first.makes = err(invalidRequest("prompt", { name: "text_only" }));
     expect(await chain.submit(ORDER)).toEqual(ok("second:upstream-1"));
     expect(warnings).toEqual([]);
-    second.makes = err(invalidRequest("the second cannot"));
+    second.makes = err(invalidRequest("image_urls", { name: "images_only" }));
     expect(await chain.submit(ORDER)).toEqual(err({ kind: "refused", reason: "no provider can make it" }));
   });
 });
@@ -158,10 +158,10 @@ describe("a task of a ProviderChain", () => {
 
 describe("ProviderChain", () => {
   it("can make what any provider can; otherwise it gives the reason of the first provider", () => {
-    first.makes = err(invalidRequest("the first cannot"));
+    first.makes = err(invalidRequest("prompt", { name: "text_only" }));
     expect(chain.canMake(ORDER.request)).toEqual(ok(undefined));
-    second.makes = err(invalidRequest("the second cannot"));
-    expect(chain.canMake(ORDER.request)).toEqual(err(invalidRequest("the first cannot")));
+    second.makes = err(invalidRequest("image_urls", { name: "images_only" }));
+    expect(chain.canMake(ORDER.request)).toEqual(err(invalidRequest("prompt", { name: "text_only" })));
     first.makes = ok(undefined);
     expect(chain.canMake(ORDER.request)).toEqual(ok(undefined));
   });

@@ -60,10 +60,12 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
     // `concurrencyMax` is that of the Standard plan; Business has 2.
     defaults: { callsPerSecond: 10, pauseSeconds: 10, concurrencyMax: 1 },
 
-    canMake: ({ prompt }) =>
-      [...(prompt ?? "")].length > promptCharactersMax
-        ? err(invalidRequest(`prompt: must have at most ${promptCharactersMax} characters.`))
-        : ok(undefined),
+    canMake({ prompt }) {
+      const actual = [...(prompt ?? "")].length;
+      return actual > promptCharactersMax
+        ? err(invalidRequest("prompt", { name: "characters_max", max: promptCharactersMax, actual }))
+        : ok(undefined);
+    },
 
     /** Also sets `promptCharactersMax` to the limit of the style. */
     async check(read) {

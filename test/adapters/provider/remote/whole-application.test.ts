@@ -230,7 +230,7 @@ const run = async (start: Start, steps: readonly Step[]): Promise<ReadonlySet<st
   const check = async (): Promise<Task[]> => {
     expect(world.reporter.of("work_failed")).toEqual([]);
     const tasks: Task[] = [];
-    for await (const ledger of world.accounts.ledgers()) {
+    for await (const ledger of world.ledger.all()) {
       expect(audit(ledger.standing, ledger.entries, ledger.tasks)).toEqual([]);
       tasks.push(...ledger.tasks);
     }

@@ -58,15 +58,15 @@ describe("skybox dialect", () => {
     const styles = (...listed: readonly object[]) => {
       skybox.fake.styles = listed;
     };
-    const promptCharactersMax = () => {
+    const rejectionOfALongPrompt = () => {
       const tooLong = aCreationRequest({ prompt: "x".repeat(2001) });
-      return skybox.provider.canMake(tooLong)._unsafeUnwrapErr().message;
+      return skybox.provider.canMake(tooLong)._unsafeUnwrapErr();
     };
 
     it("finds the style in the provider's list and learns the length of its prompts", async () => {
       expect(await skybox.provider.check()).toEqual(ok(undefined));
       expect(skybox.fake.server.requests.map(({ path }) => path)).toEqual(["/api/v1/skybox/styles"]);
-      expect(promptCharactersMax()).toBe("prompt: must have at most 550 characters.");
+      expect(rejectionOfALongPrompt()).toMatchObject({ field: "prompt", rule: { name: "characters_max", max: 550 } });
       expect(skybox.provider.canMake(aCreationRequest({ prompt: "🌲".repeat(550) })).isOk()).toBe(true);
     });
 
@@ -77,7 +77,7 @@ describe("skybox dialect", () => {
     ])("accepts prompts of 2000 characters when the list %s", async (_, style) => {
       styles({ id: "67", ...style });
       expect(await skybox.provider.check()).toEqual(ok(undefined));
-      expect(promptCharactersMax()).toBe("prompt: must have at most 2000 characters.");
+      expect(rejectionOfALongPrompt()).toMatchObject({ field: "prompt", rule: { name: "characters_max", max: 2000 } });
     });
 
     it("searches the lists of all model versions before it reports an unknown style", async () => {
@@ -106,7 +106,8 @@ describe("skybox dialect", () => {
     expect(provider.canMake(aCreationRequest({ prompt: "🌲".repeat(2000) })).isOk()).toBe(true);
     expect(provider.canMake(aCreationRequest({ prompt: "x".repeat(2001) }))._unsafeUnwrapErr()).toEqual({
       kind: "invalid_request",
-      message: "prompt: must have at most 2000 characters.",
+      field: "prompt",
+      rule: { name: "characters_max", max: 2000, actual: 2001 },
     });
   });
 
