@@ -3,7 +3,7 @@ import { generationProviderContract } from "../support/contracts/generation-prov
 import { ScriptedProvider } from "../support/scripted-provider.js";
 
 /** All tests of the use cases use this provider, so it passes the contract of the port, too. */
-generationProviderContract(async () => {
+generationProviderContract("ScriptedProvider", async () => {
   const provider = new ScriptedProvider();
   return {
     provider,

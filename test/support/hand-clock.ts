@@ -46,7 +46,8 @@ export class HandClock implements Clock {
       next.wake();
       await settled();
     }
-    this.milliseconds = end;
+    // Another `advance` may have gone further meanwhile.
+    this.milliseconds = Math.max(this.milliseconds, end);
   }
 
   /** Sets the clock back, as a time service may do. Pending sleeps do not become longer. */
