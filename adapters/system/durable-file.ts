@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { isFileError } from "./is-file-error.js";
 
 /**
- * Creates the file with all its bytes, or not at all; an existing file stays as it is. Resolves when the file survives a
- * power failure, to `true` if this call created it. Many processes may write the same file at once: the first wins.
+ * Creates the file with all its bytes, or not at all; an existing file stays as it is. Resolves when the file would
+ * survive a power failure: to `true` if this call created it. If several processes write the same file, the first wins.
  *
  * The bytes go to a temporary file first. If the process is killed, a file that ends in `.temporary` can remain in
  * `temporaryFolder`, which must be on the same file system as `path`.

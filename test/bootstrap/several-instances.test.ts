@@ -31,7 +31,7 @@ describe("three instances on one PostgreSQL database", () => {
   };
 
   const expectEverythingRight = async (ids: readonly string[]) => {
-    await fleet.rest();
+    await fleet.untilIdle();
     const { tasks, entries, findings } = await fleet.ledgers();
     expect(findings).toEqual([]);
     const known = new Map(tasks.map((task) => [task.id, task]));
@@ -126,7 +126,7 @@ describe("three instances on one PostgreSQL database", () => {
     expect(held).toBeDefined();
     for (const other of others) other.signal("SIGCONT");
     ids.push(...(await Promise.all(customers.map((customer) => fleet.create(customer, "test:fail", others[0])))));
-    await fleet.rest();
+    await fleet.untilIdle();
     const before = await fleet.ledgers();
 
     paused.signal("SIGCONT");
