@@ -226,10 +226,10 @@ describe("SharpImaging.thumbnail", () => {
     expect(thumbnail.length).toBeLessThan(30_000);
   });
 
-  it("is not made of what is no image, nor of a kind that libvips knows and we do not take", async () => {
+  it("rejects bytes that are not an image, and formats other than JPEG, PNG and WebP", async () => {
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"/>');
     for (const bytes of [
-      Buffer.from("no image"),
+      Buffer.from("not an image"),
       svg,
       await plain(small).gif().toBuffer(),
       await plain(small).tiff().toBuffer(),
@@ -239,9 +239,9 @@ describe("SharpImaging.thumbnail", () => {
   });
 });
 
-describe("the inspection of an upload", () => {
+describe("SharpImaging.inspect", () => {
   it.each(["jpeg", "png", "webp"] as const)(
-    "tells the size of a %s, and refuses it under another type",
+    "returns the size of a %s image, and rejects it if another type is declared",
     async (format) => {
       const bytes = await plain(size(40, 30)).toFormat(format).toBuffer();
       expect((await imaging.inspect(bytes, `image/${format}`))._unsafeUnwrap()).toEqual(size(40, 30));
@@ -250,12 +250,12 @@ describe("the inspection of an upload", () => {
     },
   );
 
-  it("tells the size as it is seen, not as it is stored, of a picture that a camera has turned", async () => {
+  it("returns the size after the EXIF orientation is applied", async () => {
     const bytes = await plain(size(40, 30)).withMetadata({ orientation: 6 }).jpeg().toBuffer();
     expect((await imaging.inspect(bytes, "image/jpeg"))._unsafeUnwrap()).toEqual(size(30, 40));
   });
 
-  it("refuses a bomb, a header alone, and markup behind a signature", async () => {
+  it("rejects a decompression bomb, a signature without an image, and markup after a signature", async () => {
     const signature = Buffer.from([0xff, 0xd8, 0xff]);
     const cases = [
       [bombPng(size(30_000, 30_000)), "image/png"],
