@@ -161,10 +161,10 @@ async function readInTurn(created: readonly Created[]): Promise<number[]> {
   const end = performance.now() + IN_FLIGHT_SECONDS * 1000;
   while (performance.now() < end) {
     for (const { customer, id } of created) {
-      const asked = performance.now();
+      const start = performance.now();
       const answer = await customer.request(`/panoramas/${id}`);
       const { status } = (await answer.json()) as Task;
-      milliseconds.push(performance.now() - asked);
+      milliseconds.push(performance.now() - start);
       if (status !== "processing") throw new Error(`a task is ${status} while its generation still runs`);
       await setTimeout(READ_PAUSE_MILLISECONDS);
       if (performance.now() > end) break;

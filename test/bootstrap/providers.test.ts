@@ -13,7 +13,7 @@ import { scratchFolder } from "../support/scratch-folder.js";
 import { Installation } from "../support/service-process.js";
 import { plain } from "../support/test-images.js";
 
-const PROMPT = "a lake nobody may read about";
+const PROMPT = "a lake that no log may mention";
 
 /** Each with the size of the images that it generates. */
 const PROVIDERS = [
