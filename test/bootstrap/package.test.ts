@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const run = promisify(execFile);
 
-/** Another service that embeds the library: it has its own store and provider, and uses our credits and limits. */
+/** Another service that embeds the library: it brings its own store and provider, and takes credits and limits. */
 const EMBEDDING_SERVICE = `
 import { ok } from "neverthrow";
 import { createPanorama } from "panorama-service/application/create-panorama";
@@ -78,7 +78,7 @@ for (let n = 0; n < 12; n += 1) {
 console.log(JSON.stringify({ outcomes, credits: standing.credits, active: standing.activeTasks, admitted }));
 `;
 
-describe("the npm package installed in an empty project", () => {
+describe("the packed tarball in an empty project of somebody else", () => {
   let project: string;
 
   beforeAll(async () => {
@@ -92,12 +92,12 @@ describe("the npm package installed in an empty project", () => {
   });
   afterAll(() => rm(project, { recursive: true, force: true }));
 
-  it("installs two small dependencies and none of the service's optional ones", async () => {
+  it("brings two small packages along, and nothing of the service's", async () => {
     const installed = (await readdir(join(project, "node_modules"))).filter((name) => !name.startsWith("."));
     expect(installed.filter((name) => !name.startsWith("@"))).toEqual(["neverthrow", "panorama-service", "zod"]);
   });
 
-  it("lets an embedding service type-check and use credits and limits", async () => {
+  it("type-checks and runs credits and limits from it", async () => {
     await writeFile(join(project, "embedding.ts"), EMBEDDING_SERVICE);
     const tsc = join(process.cwd(), "node_modules/typescript/bin/tsc");
     const options = ["--strict", "--module", "nodenext", "--target", "es2023", "--skipLibCheck"];
