@@ -12,8 +12,9 @@ const SLOW_TESTS = [
   // start the compiled service or its package: they need `npm run build`
   "test/bootstrap/*.test.ts",
   "test/adapters/mcp/mcp-package.test.ts",
-  // start other processes
+  // start other processes, or the TypeScript compiler
   "test/architecture.test.ts",
+  "test/public-surface.test.ts",
   "test/adapters/http/openapi.test.ts",
   "test/adapters/persistence/sqlite-database.test.ts",
   "test/adapters/storage/killed-write.test.ts",
