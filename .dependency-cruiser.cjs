@@ -4,6 +4,24 @@ const { builtinModules } = require("node:module");
 const SHARED = ["adapters/client", "adapters/system", "adapters/wording"];
 const CORE = ["domain", "application"];
 
+/** For tests of adapters and of the whole service. */
+const TEST_PACKAGES = [
+  "@google-cloud/storage",
+  "@mikro-orm/core",
+  "@mikro-orm/postgresql",
+  "@mikro-orm/sqlite",
+  "@modelcontextprotocol/sdk",
+  "fast-check",
+  "neverthrow",
+  "playwright-core",
+  "sharp",
+  "stripe",
+  "typescript",
+  "undici",
+  "vitest",
+  "zod",
+];
+
 /**
  * The dependency rule: domain <- application <- adapters <- bootstrap. Each folder lists what it MAY import besides its
  * own files: other folders of the project, npm packages, and whether it may use the modules of Node.js. An import that
@@ -79,23 +97,21 @@ const MAY_IMPORT = {
   },
 
   test: {
-    folders: [...CORE, "adapters", "adapters/web/client", "bootstrap", "test/domain", "test/application"],
-    packages: [
-      "@google-cloud/storage",
-      "@mikro-orm/core",
-      "@mikro-orm/postgresql",
-      "@mikro-orm/sqlite",
-      "@modelcontextprotocol/sdk",
-      "fast-check",
-      "neverthrow",
-      "playwright-core",
-      "sharp",
-      "stripe",
-      "typescript",
-      "undici",
-      "vitest",
-      "zod",
+    folders: [
+      ...CORE,
+      "adapters",
+      "adapters/web/client",
+      "bootstrap",
+      "test/application",
+      "test/bootstrap",
+      "test/domain",
     ],
+    packages: TEST_PACKAGES,
+    node: true,
+  },
+  "test/bootstrap": {
+    folders: [...CORE, "adapters", "bootstrap", "test"],
+    packages: [...TEST_PACKAGES, "inversify"],
     node: true,
   },
   "test/domain": { folders: ["domain", "test"], packages: ["fast-check", "neverthrow", "vitest", "zod"] },
