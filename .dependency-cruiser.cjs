@@ -129,7 +129,7 @@ const filesOf = (folder) => {
 };
 /** "adapters" stands for every adapter folder but the browser's scripts. */
 const allowed = (folder) => (folder === "adapters" ? "^adapters/(?!web/client/)" : filesOf(folder));
-const packageFiles = (name) => `^node_modules/(@types/)?${escaped(name)}/`;
+const packageFiles = (name) => `(^|/)node_modules/(@types/)?${escaped(name)}/`;
 const NODE_MODULES = `^(node:)?(${builtinModules.map(escaped).join("|")})$`;
 
 const allowLists = Object.entries(MAY_IMPORT).map(([folder, { folders = [], packages = [], node = false }]) => ({
