@@ -34,7 +34,11 @@ const MAY_IMPORT = {
   domain: { packages: ["neverthrow", "zod"] },
   application: { folders: ["domain"], packages: ["neverthrow"] },
 
-  "adapters/client": { folders: CORE, packages: ["neverthrow", "zod"], node: true },
+  "adapters/client": {
+    folders: [...CORE, "adapters/system", "adapters/wording"],
+    packages: ["neverthrow", "zod"],
+    node: true,
+  },
   "adapters/http": {
     folders: [...CORE, ...SHARED, "adapters/web-page"],
     packages: ["busboy", "hyper-express", "ipaddr.js", "neverthrow", "selfsigned", "zod", "zod-openapi"],
@@ -111,7 +115,7 @@ const MAY_IMPORT = {
   },
   "test/bootstrap": {
     folders: [...CORE, "adapters", "bootstrap", "test"],
-    packages: [...TEST_PACKAGES, "inversify"],
+    packages: [...TEST_PACKAGES, "inversify", "reflect-metadata"],
     node: true,
   },
   "test/domain": { folders: ["domain", "test"], packages: ["fast-check", "neverthrow", "vitest", "zod"] },
