@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openApiDocument } from "../adapters/http/openapi-document.js";
@@ -88,6 +88,17 @@ describe("OPERATIONS.md", () => {
     const listed = found(firstCells(service), /`([A-Z][A-Z_]+)`/g);
     const readByConfig = found(await read("bootstrap/config.ts"), /^ {2}([A-Z][A-Z_]+):/gm);
     expect(listed.sort()).toEqual(readByConfig.sort());
+  });
+
+  it("lists every command of bootstrap/commands", async () => {
+    const files = await readdir("bootstrap/commands");
+    const sources = await Promise.all(files.map((file) => read(join("bootstrap/commands", file))));
+    const commands = sources.flatMap((source) => found(source, /^ {2}words: "([a-z ]+)"/gm));
+    const listed = found(
+      section(await read("OPERATIONS.md"), "The `panorama` command"),
+      /^ {4}panorama ([a-z ]*[a-z])/gm,
+    );
+    expect(listed.sort()).toEqual(commands.sort());
   });
 
   it("lists exactly the metrics of adapters/observability/metrics.ts", async () => {
