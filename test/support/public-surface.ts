@@ -1,0 +1,57 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import ts from "typescript";
+
+type PackageJson = { readonly exports: Readonly<Record<string, string | { readonly types: string }>> };
+
+/** A module that other projects can import: its public path, and the source file behind it. */
+export type PublicModule = { readonly path: string; readonly source: string };
+
+/** The modules that `exports` in package.json names; "./package.json" is no module. */
+export const publicModules = async (): Promise<readonly PublicModule[]> => {
+  const { exports } = JSON.parse(await readFile("package.json", "utf8")) as PackageJson;
+  return Object.entries(exports).flatMap(([path, target]) =>
+    typeof target === "string"
+      ? []
+      : [{ path: path.slice(2), source: target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, "$1.ts") }],
+  );
+};
+
+/** What a public module declares, and the project's files that these declarations import. */
+export type Declarations = PublicModule & { readonly text: string; readonly imports: readonly string[] };
+
+/** Compiles the modules and reads their declaration files: without comments, imports and empty exports. */
+export const declarationsOf = (modules: readonly PublicModule[]): readonly Declarations[] => {
+  const emitted = emitDeclarations(modules.map(({ source }) => source));
+  return modules.map((module) => {
+    const text = emitted.get(resolve(module.source));
+    if (text === undefined) throw new Error(`exports in package.json names ${module.path}: no file ${module.source}`);
+    const file = ts.createSourceFile(module.source, text, ts.ScriptTarget.ES2023);
+    const printer = ts.createPrinter({ removeComments: true });
+    const statements = file.statements.filter(
+      (statement) => !ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement),
+    );
+    return {
+      ...module,
+      text: statements.map((statement) => printer.printNode(ts.EmitHint.Unspecified, statement, file)).join("\n"),
+      imports: [...text.matchAll(/from "(\.[^"]+)\.js"/g)].map(([, path = ""]) =>
+        resolve(module.source, "..", `${path}.ts`),
+      ),
+    };
+  });
+};
+
+const emitDeclarations = (sources: readonly string[]): ReadonlyMap<string, string> => {
+  const { config } = ts.readConfigFile("tsconfig.json", ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, ".");
+  const program = ts.createProgram([...sources], {
+    ...options,
+    noEmit: false,
+    emitDeclarationOnly: true,
+    noCheck: true, // `npm run check` does
+    removeComments: true,
+  });
+  const emitted = new Map<string, string>();
+  program.emit(undefined, (file, text) => emitted.set(resolve(file).replace(/\.d\.ts$/, ".ts"), text));
+  return emitted;
+};
