@@ -10,7 +10,9 @@ import { LocalProvider } from "../adapters/provider/local/local-provider.js";
 import { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import { authenticate } from "../application/accounts/authenticate.js";
+import { receiveProviderWebhook } from "../application/background/receive-provider-webhook.js";
 import { readCredits } from "../application/credits/read-credits.js";
+import { receivePaymentWebhook } from "../application/credits/receive-payment-webhook.js";
 import { listTasks } from "../application/panoramas/list-tasks.js";
 import { readTask, waitForTask } from "../application/panoramas/read-task.js";
 import { uploadImages } from "../application/panoramas/upload-images.js";
@@ -80,6 +82,9 @@ export const provideServer = (container: Container): void => {
       tokens.rateLimits,
       tokens.createPanorama,
       tokens.pages,
+      tokens.payments,
+      tokens.providerWebhooks,
+      tokens.schedule,
       tokens.database,
       tokens.logger,
       tokens.metrics,
@@ -98,6 +103,9 @@ export const provideServer = (container: Container): void => {
       rateLimits,
       createPanorama,
       pages,
+      payments,
+      notices,
+      schedule,
       database,
       logger,
       metrics,
@@ -112,6 +120,13 @@ export const provideServer = (container: Container): void => {
           listTasks: listTasks({ tasks }),
           uploadImages: uploadImages({ storage, imaging, secrets }),
           readCredits: readCredits({ accounts }),
+          receivePaymentWebhook: receivePaymentWebhook({ accounts, payments, clock }),
+          receiveProviderWebhook: receiveProviderWebhook({
+            tasks,
+            clock,
+            notices,
+            pollDue: () => schedule.wake("settle"),
+          }),
           pages,
           storage,
           assets: storage instanceof FilesystemObjectStorage ? storage : undefined,

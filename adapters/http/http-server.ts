@@ -1,11 +1,14 @@
 import type { Authenticate } from "../../application/accounts/authenticate.js";
+import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import type { ReadCredits } from "../../application/credits/read-credits.js";
+import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { ReadTask, WaitForTask } from "../../application/panoramas/read-task.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
+import type { Page } from "../web-page/page.js";
 import { type Assets, assetRoute } from "./asset-route.js";
 import { createPanoramaRoute } from "./create-panorama-route.js";
 import { guard } from "./guard.js";
@@ -15,7 +18,9 @@ import { type McpPackage, mcpPackageRoute } from "./mcp-package-route.js";
 import type { Observer } from "./observer.js";
 import { openApiDocument } from "./openapi-document.js";
 import { type Check, healthRoute, metricsRoute, readinessRoute } from "./operations-routes.js";
-import { type MountedPage, pageRoute } from "./page-route.js";
+import { pageRoute } from "./page-route.js";
+import { paymentWebhookRoute } from "./payment-webhook-route.js";
+import { providerWebhookRoute } from "./provider-webhook-route.js";
 import { readCreditsRoute } from "./read-credits-route.js";
 import { readPanoramaRoute } from "./read-panorama-route.js";
 import { json } from "./reply.js";
@@ -31,8 +36,10 @@ export type HttpServerParts = {
   readonly listTasks: ListTasks;
   readonly uploadImages: UploadImages;
   readonly readCredits: ReadCredits;
+  readonly receivePaymentWebhook: ReceivePaymentWebhook;
+  readonly receiveProviderWebhook: ReceiveProviderWebhook;
   /** What people look at in a browser. */
-  readonly pages: readonly MountedPage[];
+  readonly pages: readonly Page[];
   readonly storage: Pick<ObjectStorage, "urlOf">;
   /** Absent where the objects are served elsewhere, from a bucket. */
   readonly assets: Assets | undefined;
@@ -70,6 +77,7 @@ export class HttpServer {
     this.main = new Listener(parts.observer);
     this.secure = settings.tls && new Listener(parts.observer, settings.tls);
     this.addInterface(parts);
+    this.addWebhooks(parts);
     this.addPages(parts);
     this.addOperations(parts);
   }
@@ -116,6 +124,11 @@ export class HttpServer {
     api("get", "/credits", guarded("read", readCreditsRoute(readCredits)));
     const description = openApiDocument(publicUrl);
     api("get", "/openapi.json", async () => json(200, description, { "access-control-allow-origin": "*" }));
+  }
+
+  private addWebhooks({ receivePaymentWebhook, receiveProviderWebhook }: HttpServerParts): void {
+    this.main.route("post", "/payments/stripe", paymentWebhookRoute(receivePaymentWebhook));
+    this.main.route("post", "/hooks/:provider", providerWebhookRoute(receiveProviderWebhook));
   }
 
   private addPages({ pages, assets, temporaryImage, mcpPackage }: HttpServerParts): void {

@@ -20,6 +20,13 @@ export const json = (status: number, value: unknown, headers: Readonly<Record<st
   body: JSON.stringify(value),
 });
 
+/** A sentence for programs that expect no JSON, such as senders of webhooks. */
+export const plainText = (status: number, body: string): Reply => ({
+  status,
+  headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
+  body,
+});
+
 export const withHeaders = (reply: Reply, headers: Readonly<Record<string, string>>): Reply => ({
   ...reply,
   headers: { ...reply.headers, ...headers },
