@@ -5,7 +5,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
-import { parseServiceAddress } from "../../../adapters/client/service-address.js";
+import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
 import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
 import { FakeService, type Fault } from "../../support/fake-service.js";
@@ -22,11 +22,7 @@ let folder: string;
 const sessionWith = async (apiKey: string) => {
   let keys = 0;
   const server = panoramaMcpServer({
-    client: new PanoramaClient(
-      { baseUrl: parseServiceAddress(service.origin)._unsafeUnwrap(), apiKey },
-      clock,
-      () => 0.5,
-    ),
+    client: new PanoramaClient({ baseUrl: parseServiceUrl(service.origin)._unsafeUnwrap(), apiKey }, clock, () => 0.5),
     site: service.origin,
     folders: new AllowedFolders(join(folder, "allowed")),
     newIdempotencyKey: () => `key-${++keys}`,
