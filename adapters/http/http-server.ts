@@ -38,34 +38,34 @@ export type HttpServerParts = {
   readonly readCredits: ReadCredits;
   readonly receivePaymentWebhook: ReceivePaymentWebhook;
   readonly receiveProviderWebhook: ReceiveProviderWebhook;
-  /** What people look at in a browser. */
+  /** The web pages. */
   readonly pages: readonly Page[];
   readonly storage: Pick<ObjectStorage, "urlOf">;
-  /** Absent where the objects are served elsewhere, from a bucket. */
+  /** Absent if a bucket serves the objects. */
   readonly assets: Assets | undefined;
-  /** Absent where the provider has temporary URLs of its own. */
+  /** Absent if the provider has temporary URLs of its own. */
   readonly temporaryImage: TemporaryImage | undefined;
-  /** Absent where the MCP server is not built. */
+  /** Absent if the MCP server is not built. */
   readonly mcpPackage: McpPackage | undefined;
   readonly checks: () => Promise<readonly Check[]>;
-  /** In Prometheus's text format. */
+  /** Returns the metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
   readonly observer: Observer;
 };
 
 export type HttpServerSettings = {
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Origin of viewer links, without a slash at the end. */
+  /** Origin of viewer links, without a trailing slash. */
   readonly publicUrl: string;
-  /** For uploads on their way in; instances may share it. */
+  /** For uploads while they are received. Instances may share it. */
   readonly uploadsFolder: string;
-  /** A second listener that serves the assets, and nothing else, under https. */
+  /** A second listener that serves only the assets, over HTTPS. */
   readonly tls: (TlsFiles & { readonly port: number }) | undefined;
 };
 
-/** The service as its clients see it: the interface under `/api/v1`, the pages, the images, and what operators look at. */
+/** All HTTP endpoints: the REST interface under `/api/v1`, webhooks, web pages, images, health checks and metrics. */
 export class HttpServer {
   private readonly settings: HttpServerSettings;
   private readonly main: Listener;
@@ -82,7 +82,7 @@ export class HttpServer {
     this.addOperations(parts);
   }
 
-  /** Resolves when every listener is open; rejects with one clear sentence, and none open, if one cannot be. */
+  /** Resolves when every listener is open. If one cannot be opened, rejects with one sentence and closes the other. */
   async start(): Promise<void> {
     const { host, port, tls, uploadsFolder } = this.settings;
     await prepareUploadsFolder(uploadsFolder);
@@ -103,7 +103,7 @@ export class HttpServer {
     return this.secure?.port;
   }
 
-  /** Closes the doors, answers what is in flight within so many milliseconds, and cuts what is not answered then. */
+  /** Stops accepting connections, and cuts those of requests that are not answered within `deadlineMilliseconds`. */
   async stop(deadlineMilliseconds: number): Promise<void> {
     this.stopping = true;
     await Promise.all([this.main.stop(deadlineMilliseconds), this.secure?.stop(deadlineMilliseconds)]);
@@ -112,14 +112,14 @@ export class HttpServer {
   private addInterface(parts: HttpServerParts): void {
     const { createPanorama, readTask, waitForTask, listTasks, uploadImages, readCredits, storage } = parts;
     const { publicUrl, uploadsFolder } = this.settings;
-    const addresses = { storage, publicUrl };
+    const urls = { storage, publicUrl };
     const guarded = guard(parts);
     const api = (method: "get" | "post", path: string, handler: Parameters<Listener["route"]>[2]) =>
       this.main.route(method, `/api/v1${path}`, handler);
 
     api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama)));
-    api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, addresses)));
-    api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(readTask, waitForTask, addresses)));
+    api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, urls)));
+    api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(readTask, waitForTask, urls)));
     api("post", "/images", guarded("write", uploadImagesRoute(uploadImages, uploadsFolder)));
     api("get", "/credits", guarded("read", readCreditsRoute(readCredits)));
     const description = openApiDocument(publicUrl);
