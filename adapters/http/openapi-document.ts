@@ -31,12 +31,10 @@ const VERSION = "1.0.0";
 const RATE_WINDOW_SECONDS = RATE_WINDOW_MILLISECONDS / 1000;
 
 const rateLimitHeaders = z.object({
-  "RateLimit-Policy": z
-    .string()
-    .meta({
-      description: "The limit of the API key.",
-      example: `"write";q=${RATE_LIMITS.write};w=${RATE_WINDOW_SECONDS}`,
-    }),
+  "RateLimit-Policy": z.string().meta({
+    description: "The limit of the API key.",
+    example: `"write";q=${RATE_LIMITS.write};w=${RATE_WINDOW_SECONDS}`,
+  }),
   RateLimit: z.string().meta({
     description: "The remaining requests of the API key, and the seconds until more are allowed.",
     example: `"write";r=${RATE_LIMITS.write - 1};t=${RATE_WINDOW_SECONDS}`,

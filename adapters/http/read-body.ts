@@ -8,8 +8,8 @@ import { type InvalidRequest, invalidRequest } from "../../domain/invalid-reques
  * so far; after it has refused, `take` is not called again. The next chunk is read when `take` has resolved. If the
  * client disconnects, the result is an error.
  *
- * The body methods of hyper-express are not used: they parse malformed JSON as `{}`, and if the client disconnects, they
- * never settle or crash.
+ * The body methods of hyper-express are not used: they parse malformed JSON as `{}`, and they never settle, or crash, if
+ * the client disconnects.
  */
 export const readBody = (
   request: Request,
