@@ -17,7 +17,7 @@ export const silentProgress: ProgressDisplay = { step: () => {}, end: () => {} }
 
 const BAR_CHARACTERS = 24;
 const FRAME_MILLISECONDS = 200;
-/** The service reports no progress, so the bar approaches its end exponentially: it is at about 63 % after this time. */
+/** The service reports no progress, so the bar approaches its end exponentially: after this time it is at 63 %. */
 const TYPICAL_SECONDS = 30;
 const CLEAR_LINE = "\r\u001b[2K";
 

@@ -64,7 +64,7 @@ export class SessionGuard {
     return this.setCookie("; Max-Age=0");
   }
 
-  /** Checks the `Origin` header, which every browser sends with a form. Also accepts the host that the request names. */
+  /** Checks the `Origin` header, which every browser sends with a form. Also accepts the host of the request itself. */
   private isSameOrigin({ headers }: PageRequest): boolean {
     const { origin } = headers;
     if (origin === undefined || !URL.canParse(origin)) return false;

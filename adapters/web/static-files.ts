@@ -16,7 +16,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** Scripts, styles and icons of the pages. Each URL contains a digest of the content, so browsers may cache it forever. */
+/** Scripts, styles and icons. Each URL contains a digest of the content, so browsers may cache it forever. */
 export class StaticFiles {
   readonly pages: readonly Page[];
   private readonly urls: ReadonlyMap<string, string>;

@@ -134,7 +134,7 @@ const sentence = (refusal: Refusal): string => {
   }
 };
 
-/** Applies the rules, limits and prices of `POST /panoramas`, but the rate limit applies to the account, not to a key. */
+/** Applies the rules, limits and prices of `POST /panoramas`. The rate limit counts per account instead of per key. */
 const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> => {
   const refuse = (refusal: Refusal) => worksPage(parts, STATUS[refusal.kind], request, visitor, sentence(refusal));
   const { form, files, badBody } = request;

@@ -75,7 +75,7 @@ describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promi
   it("makes the task due for a poll immediately", async () => {
     const id = await create();
     expect(await settle()).toBe(0);
-    expect(await send(webhook())).toEqual([200, "taken"]);
+    expect(await send(webhook())).toEqual([200, "accepted"]);
     expect(pollsDue()).toBe(1);
     expect(await settle()).toBe(1);
     expect(await statusOf(id)).toBe("succeeded");
@@ -163,7 +163,7 @@ describe.each(SIGNED)(
       const sent = webhook();
       expect(await send(sent)).toEqual([503, "The webhook cannot be verified now."]);
       await on.service.clock.advance(60_000);
-      expect(await send(sent)).toEqual([200, "taken"]);
+      expect(await send(sent)).toEqual([200, "accepted"]);
     });
   },
 );
