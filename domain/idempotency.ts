@@ -10,7 +10,7 @@ export const IDEMPOTENCY_KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 /** A key together with the SHA-256 of the request it stands for. */
 export type IdempotentRequest = { readonly key: IdempotencyKey; readonly requestSha256: string };
 
-const KEY_CHARACTERS_MAX = 255;
+export const KEY_CHARACTERS_MAX = 255;
 
 /** The header's value: 1 to 255 visible ASCII characters, bare or in quotes; both forms are the same key. */
 export const parseIdempotencyKey = (headerValue: string): Result<IdempotencyKey, InvalidRequest> => {

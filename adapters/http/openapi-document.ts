@@ -7,7 +7,7 @@ import {
 } from "zod-openapi";
 import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
 import { creationRequestSchema, IMAGE_URLS_MAX, PROMPT_CHARACTERS_MIN } from "../../domain/creation-request.js";
-import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/idempotency.js";
+import { IDEMPOTENCY_KEPT_MILLISECONDS, KEY_CHARACTERS_MAX } from "../../domain/idempotency.js";
 import { IMAGE_TYPES } from "../../domain/image-type.js";
 import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS } from "../../domain/rate-limit.js";
 import {
@@ -126,10 +126,10 @@ const createPanorama: ZodOpenApiOperationObject = {
       "Idempotency-Key": z
         .string()
         .min(1)
-        .max(257)
+        .max(KEY_CHARACTERS_MAX + 2)
         .optional()
         .meta({
-          description: `Your own id for this creation: 1 to 255 visible ASCII characters, with or without quotes, valid for ${IDEMPOTENCY_KEPT_MILLISECONDS / 3_600_000} hours. A repeat with the same key and body returns the same task and charges nothing.`,
+          description: `Your own id for this creation: 1 to ${KEY_CHARACTERS_MAX} visible ASCII characters, with or without quotes, valid for ${IDEMPOTENCY_KEPT_MILLISECONDS / 3_600_000} hours. A repeat with the same key and body returns the same task and charges nothing.`,
         }),
     }),
   },

@@ -3,7 +3,7 @@ import type { Visitor } from "../../application/accounts/find-session.js";
 import type { AccountOverview, ReadAccount } from "../../application/accounts/read-account.js";
 import type { RevokeApiKey } from "../../application/accounts/revoke-api-key.js";
 import type { BuyCredits } from "../../application/credits/buy-credits.js";
-import { type ApiKey, type ApiKeyId, parseKeyName } from "../../domain/api-key.js";
+import { type ApiKey, type ApiKeyId, KEY_NAME_CHARACTERS_MAX, parseKeyName } from "../../domain/api-key.js";
 import { CREDIT_PACKS, packOf } from "../../domain/credit-pack.js";
 import type { LedgerEntry } from "../../domain/ledger.js";
 import type { Order } from "../../domain/order.js";
@@ -143,7 +143,7 @@ ${keys.length === 0 ? html`<p>You have no API keys.</p>` : html`<ul class="keys"
 ${
   orders.some(({ state }) => state === "paid")
     ? html`<form method="post" action="/account/keys" class="inline">${hiddenToken(visitor.formToken)}
-<label>Name of the new key<input name="name" maxlength="80" required placeholder="my program"></label><button class="button">Create key</button></form>`
+<label>Name of the new key<input name="name" maxlength="${KEY_NAME_CHARACTERS_MAX}" required placeholder="my program"></label><button class="button">Create key</button></form>`
     : html`<p class="hint">You can create API keys after your first order is paid.</p>`
 }</section>`;
 
