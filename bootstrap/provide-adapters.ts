@@ -11,6 +11,9 @@ import { openDatabase } from "../adapters/persistence/database.js";
 import { openPostgresDatabase } from "../adapters/persistence/postgres-database.js";
 import { PostgresRateLimits } from "../adapters/persistence/postgres-rate-limits.js";
 import { SqlAccountStore } from "../adapters/persistence/sql-account-store.js";
+import { SqlApiKeyStore } from "../adapters/persistence/sql-api-key-store.js";
+import { SqlLedgerStore } from "../adapters/persistence/sql-ledger-store.js";
+import { SqlOrderStore } from "../adapters/persistence/sql-order-store.js";
 import { SqlSessionStore } from "../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../adapters/persistence/sql-task-store.js";
 import { InProcessTaskSignals } from "../adapters/scheduling/in-process-task-signals.js";
@@ -56,6 +59,9 @@ export const provideAdapters = (container: Container): void => {
   );
   provide(container, tokens.tasks, [tokens.database], (database) => new SqlTaskStore(database));
   provide(container, tokens.accounts, [tokens.database], (database) => new SqlAccountStore(database));
+  provide(container, tokens.orders, [tokens.database], (database) => new SqlOrderStore(database));
+  provide(container, tokens.keys, [tokens.database], (database) => new SqlApiKeyStore(database));
+  provide(container, tokens.ledger, [tokens.database], (database) => new SqlLedgerStore(database));
   provide(container, tokens.sessions, [tokens.database], (database) => new SqlSessionStore(database));
 
   // Several instances count together; the one instance of a SQLite file counts by itself.

@@ -32,6 +32,9 @@ export const providePages = (container: Container): void => {
     [
       tokens.config,
       tokens.accounts,
+      tokens.orders,
+      tokens.keys,
+      tokens.ledger,
       tokens.tasks,
       tokens.sessions,
       tokens.payments,
@@ -47,6 +50,9 @@ export const providePages = (container: Container): void => {
     (
       { publicUrl },
       accounts,
+      orders,
+      keys,
+      ledger,
       tasks,
       sessions,
       payments,
@@ -59,7 +65,8 @@ export const providePages = (container: Container): void => {
       createPanorama,
       createApiKey,
     ) => {
-      const ports = { accounts, tasks, sessions, payments, storage, imaging, rateLimits, secrets, clock, ids };
+      const stores = { accounts, orders, keys, ledger, tasks, sessions };
+      const ports = { ...stores, payments, storage, imaging, rateLimits, secrets, clock, ids };
       return webPages(
         {
           findSession: findSession(ports),

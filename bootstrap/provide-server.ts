@@ -14,8 +14,9 @@ import { receiveProviderWebhook } from "../application/background/receive-provid
 import { readCredits } from "../application/credits/read-credits.js";
 import { receivePaymentWebhook } from "../application/credits/receive-payment-webhook.js";
 import { listTasks } from "../application/panoramas/list-tasks.js";
-import { readTask, waitForTask } from "../application/panoramas/read-task.js";
+import { readTask } from "../application/panoramas/read-task.js";
 import { uploadImages } from "../application/panoramas/upload-images.js";
+import { waitForTask } from "../application/panoramas/wait-for-task.js";
 import { isActive } from "../domain/task.js";
 import { packedMcpServer } from "./packed-mcp-server.js";
 import { provide } from "./provide.js";
@@ -70,7 +71,8 @@ export const provideServer = (container: Container): void => {
     tokens.httpServer,
     [
       tokens.config,
-      tokens.accounts,
+      tokens.keys,
+      tokens.ledger,
       tokens.tasks,
       tokens.storage,
       tokens.provider,
@@ -82,6 +84,7 @@ export const provideServer = (container: Container): void => {
       tokens.rateLimits,
       tokens.createPanorama,
       tokens.pages,
+      tokens.orders,
       tokens.payments,
       tokens.providerWebhooks,
       tokens.schedule,
@@ -91,7 +94,8 @@ export const provideServer = (container: Container): void => {
     ],
     async (
       { host, port, publicUrl, dataDir, storage: stored },
-      accounts,
+      keys,
+      ledger,
       tasks,
       storage,
       provider,
@@ -103,6 +107,7 @@ export const provideServer = (container: Container): void => {
       rateLimits,
       createPanorama,
       pages,
+      orders,
       payments,
       notices,
       schedule,
@@ -112,19 +117,19 @@ export const provideServer = (container: Container): void => {
     ) =>
       new HttpServer(
         {
-          authenticate: authenticate({ accounts, secrets }),
+          authenticate: authenticate({ keys, secrets }),
           rateLimits,
           createPanorama,
           readTask: readTask({ tasks }),
           waitForTask: waitForTask({ tasks, clock, signals }),
           listTasks: listTasks({ tasks }),
           uploadImages: uploadImages({ storage, imaging, secrets }),
-          readCredits: readCredits({ accounts }),
-          receivePaymentWebhook: receivePaymentWebhook({ accounts, payments, clock }),
+          readCredits: readCredits({ ledger }),
+          receivePaymentWebhook: receivePaymentWebhook({ orders, payments, clock }),
           receiveProviderWebhook: receiveProviderWebhook({
             tasks,
             clock,
-            notices,
+            webhooks: notices,
             pollDue: () => schedule.wake("settle"),
           }),
           pages,

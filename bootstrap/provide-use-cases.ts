@@ -99,15 +99,16 @@ export const provideUseCases = (container: Container): void => {
   provide(
     container,
     tokens.createApiKey,
-    [tokens.accounts, tokens.clock, tokens.ids, tokens.secrets],
-    (accounts, clock, ids, secrets) => createApiKey({ accounts, clock, ids, secrets }),
+    [tokens.orders, tokens.keys, tokens.clock, tokens.ids, tokens.secrets],
+    (orders, keys, clock, ids, secrets) => createApiKey({ orders, keys, clock, ids, secrets }),
   );
-  provide(container, tokens.createOrder, [tokens.accounts, tokens.clock, tokens.ids], (accounts, clock, ids) =>
-    createOrder({ accounts, clock, ids }),
+  provide(
+    container,
+    tokens.createOrder,
+    [tokens.accounts, tokens.orders, tokens.clock, tokens.ids],
+    (accounts, orders, clock, ids) => createOrder({ accounts, orders, clock, ids }),
   );
-  provide(container, tokens.payOrder, [tokens.accounts, tokens.clock], (accounts, clock) =>
-    payOrder({ accounts, clock }),
-  );
-  provide(container, tokens.verifyLedger, [tokens.accounts], (accounts) => verifyLedger({ accounts }));
+  provide(container, tokens.payOrder, [tokens.orders, tokens.clock], (orders, clock) => payOrder({ orders, clock }));
+  provide(container, tokens.verifyLedger, [tokens.ledger], (ledger) => verifyLedger({ ledger }));
   provide(container, tokens.retryImage, [tokens.tasks, tokens.clock], (tasks, clock) => retryImage({ tasks, clock }));
 };

@@ -4,6 +4,7 @@ import { parseServiceUrl, siteOf } from "../adapters/client/service-url.js";
 import { AllowedFolders } from "../adapters/mcp/allowed-folders.js";
 import { panoramaMcpServer } from "../adapters/mcp/panorama-mcp-server.js";
 import { serveOnStdio } from "../adapters/mcp/serve-on-stdio.js";
+import { rulePredicate } from "../adapters/wording/rule-predicate.js";
 
 const log = (line: string) => process.stderr.write(`panorama-mcp: ${line}\n`);
 
@@ -13,7 +14,7 @@ const log = (line: string) => process.stderr.write(`panorama-mcp: ${line}\n`);
  */
 export const runMcp = async (environment: NodeJS.ProcessEnv, defaultAddress: string): Promise<never> => {
   const baseUrl = parseServiceUrl(environment.PANORAMA_BASE_URL || defaultAddress);
-  if (baseUrl.isErr()) return end(1, `PANORAMA_BASE_URL: ${baseUrl.error.message}`);
+  if (baseUrl.isErr()) return end(1, `PANORAMA_BASE_URL: ${rulePredicate(baseUrl.error.rule)}`);
   const apiKey = environment.PANORAMA_API_KEY ?? "";
   // The tools can still be listed, and say what to do when they are called: more than a server that does not start.
   if (apiKey === "") log("PANORAMA_API_KEY is not set: every tool will answer invalid_api_key");

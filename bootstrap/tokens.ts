@@ -19,10 +19,13 @@ import type { verifyLedger } from "../application/credits/verify-ledger.js";
 import type { CreatePanorama } from "../application/panoramas/create-panorama.js";
 import type { retryImage } from "../application/panoramas/retry-image.js";
 import type { AccountStore } from "../application/ports/account-store.js";
+import type { ApiKeyStore } from "../application/ports/api-key-store.js";
 import type { Clock } from "../application/ports/clock.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
 import type { Ids } from "../application/ports/ids.js";
 import type { Imaging } from "../application/ports/imaging.js";
+import type { LedgerStore } from "../application/ports/ledger-store.js";
+import type { OrderStore } from "../application/ports/order-store.js";
 import type { Payments } from "../application/ports/payments.js";
 import type { ProviderWebhooks } from "../application/ports/provider-webhooks.js";
 import type { RateLimits } from "../application/ports/rate-limits.js";
@@ -54,6 +57,9 @@ export const tokens = {
   database: token<Database>("Database"),
   tasks: token<TaskStore>("TaskStore"),
   accounts: token<AccountStore>("AccountStore"),
+  orders: token<OrderStore>("OrderStore"),
+  keys: token<ApiKeyStore>("ApiKeyStore"),
+  ledger: token<LedgerStore>("LedgerStore"),
   sessions: token<SessionStore>("SessionStore"),
   payments: token<Payments>("Payments"),
 

@@ -1,14 +1,14 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "./account.js";
 import type { Brand } from "./brand.js";
-import { type InvalidRequest, invalidRequest, shown } from "./invalid-request.js";
+import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 
 export type ApiKeyId = Brand<string, "ApiKeyId">;
 
 /** The secret itself, `sk-` and 43 characters of base64url: shown once, never stored (specification, Authentication). */
 export type ApiKeySecret = Brand<string, "ApiKeySecret">;
 
-/** What is kept of a key: of the secret only its SHA-256. */
+/** A key as it is stored: only the SHA-256 of the secret. */
 export type ApiKey = {
   readonly id: ApiKeyId;
   readonly accountId: AccountId;
@@ -20,22 +20,22 @@ export type ApiKey = {
 
 export type NoPaidOrder = { readonly kind: "no_paid_order"; readonly accountId: AccountId };
 
-/** From 32 random bytes as base64url. */
+/** Makes a secret from 32 random bytes as base64url. */
 export const apiKeySecret = (random32BytesAsBase64url: string): ApiKeySecret =>
   `sk-${random32BytesAsBase64url}` as ApiKeySecret;
 
-/** A text from a request, if it can be a key at all: what cannot is not looked up. */
+/** Returns `undefined` for text that cannot be a key, so no lookup is made. */
 export const parseApiKeySecret = (text: string): ApiKeySecret | undefined =>
   /^sk-[A-Za-z0-9_-]{43}$/.test(text) ? (text as ApiKeySecret) : undefined;
 
 export const KEY_NAME_CHARACTERS_MAX = 80;
 
-/** A key's name is for people: 1 to 80 visible characters. */
+/** The name of a key is shown to people: 1 to 80 visible characters. */
 export const parseKeyName = (text: string): Result<string, InvalidRequest> => {
   const name = text.trim();
   return name !== "" && [...name].length <= KEY_NAME_CHARACTERS_MAX && !/\p{Cc}|\p{Cs}/u.test(name)
     ? ok(name)
-    : err(invalidRequest(`name: must have 1 to ${KEY_NAME_CHARACTERS_MAX} visible characters, but is ${shown(text)}.`));
+    : err(invalidRequest("name", { name: "visible_characters", min: 1, max: KEY_NAME_CHARACTERS_MAX, actual: text }));
 };
 
 /** A key needs at least one paid order (specification, Authentication, 3). */

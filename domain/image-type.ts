@@ -1,4 +1,4 @@
-/** The image types that are taken and kept (specification, Limits). */
+/** The image types that are accepted and stored (specification, Limits). */
 export const IMAGE_TYPES = ["image/jpeg", "image/png", "image/webp"] as const;
 export type ImageType = (typeof IMAGE_TYPES)[number];
 
@@ -8,13 +8,16 @@ export const FILE_EXTENSIONS = {
   "image/webp": "webp",
 } as const satisfies Record<ImageType, string>;
 
-/** Bytes from the beginning of a file that `imageTypeOf` needs. */
+/** Larger images (more than 64 megapixels) are never decoded, because they take too much memory. */
+export const IMAGE_PIXELS_MAX = 64_000_000;
+
+/** Number of bytes from the start of a file that `imageTypeOf` needs. */
 export const SIGNATURE_BYTES = 12;
 
 const startsWith = (bytes: Uint8Array, signature: readonly number[], at = 0): boolean =>
   signature.every((byte, index) => bytes[at + index] === byte);
 
-/** The type by file signature; `undefined` if it is none of the allowed ones. */
+/** The type by file signature; `undefined` for any type that is not accepted. */
 export const imageTypeOf = (bytes: Uint8Array): ImageType | undefined => {
   if (startsWith(bytes, [0xff, 0xd8, 0xff])) return "image/jpeg";
   if (startsWith(bytes, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return "image/png";

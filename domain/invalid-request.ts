@@ -1,37 +1,80 @@
-import type { z } from "zod";
+import type { ImageType } from "./image-type.js";
 
-/** Input that breaks a rule. `message` names the field, the rule and the value: it is shown to the client as it is. */
-export type InvalidRequest = { readonly kind: "invalid_request"; readonly message: string };
-
-export const invalidRequest = (message: string): InvalidRequest => ({ kind: "invalid_request", message });
-
-/** The first broken rule of a schema, as `field: what is wrong.` */
-export const invalidBySchema = (error: z.ZodError, whole: string): InvalidRequest => {
-  const issue = error.issues[0];
-  if (issue === undefined) return invalidRequest(`${whole}: is invalid.`);
-  const field = issue.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
-  return invalidRequest(`${field.replace(/^\./, "") || whole}: ${issue.message}`);
+/**
+ * Input that breaks a rule, as data: each edge (HTTP, web pages, MCP, terminal) writes its own sentence for it.
+ *
+ * `field` is the name of the parameter or header as on the wire; `WHOLE_BODY` if the request body as a whole is wrong.
+ * `index` is the position, from 0 on, if one item of a list is wrong.
+ */
+export type InvalidRequest = {
+  readonly kind: "invalid_request";
+  readonly field: string;
+  readonly index?: number;
+  readonly rule: BrokenRule;
 };
 
-const SHOWN_CHARACTERS_MAX = 60;
+export const WHOLE_BODY = "body";
 
-/** A value for an error message, to follow "but is": short, on one line, and quoted if it is text. Never throws. */
-export const shown = (value: unknown): string => {
-  if (value === undefined) return "missing";
-  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
-  if (typeof value === "string") return quoted(value);
-  if (Array.isArray(value)) return value.length === 1 ? "an array of 1 item" : `an array of ${value.length} items`;
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
-};
+/** What is wrong, with the limit and the actual value. Values of a password, and URLs that contain one, are left out. */
+export type BrokenRule = ValueRule | CreationRule | UploadRule | MessageRule;
 
-const quoted = (text: string): string => {
-  // Half a surrogate pair at the cut would be shown as an escape that the text does not have.
-  const beginning = text.slice(0, SHOWN_CHARACTERS_MAX).replace(/[\uD800-\uDBFF]$/, "");
-  const cut = text.length > SHOWN_CHARACTERS_MAX ? `${beginning}…` : text;
-  return JSON.stringify(cut).replace(UNPRINTABLE, (character) => `\\u${hexadecimal(character)}`);
-};
+/** Rules about one value. `actual` is the value itself, or the number of its characters or items. */
+type ValueRule =
+  | { readonly name: "type"; readonly expected: "string" | "strings" | "object"; readonly actual: unknown }
+  | { readonly name: "one_of"; readonly allowed: readonly string[]; readonly actual: unknown }
+  | { readonly name: "integer"; readonly min: number; readonly max: number; readonly actual: unknown }
+  | { readonly name: "characters"; readonly min: number; readonly max: number; readonly actual: number }
+  | { readonly name: "characters_max"; readonly max: number; readonly actual: number }
+  | { readonly name: "items_max"; readonly max: number; readonly actual: number }
+  | { readonly name: "visible_characters"; readonly min: number; readonly max: number; readonly actual: string }
+  | { readonly name: "visible_ascii"; readonly min: number; readonly max: number; readonly actual: string }
+  /** Well-formed Unicode without U+0000. */
+  | { readonly name: "storable_text" }
+  | { readonly name: "email"; readonly actual: string }
+  | { readonly name: "https_url"; readonly actual: string }
+  | { readonly name: "http_url"; readonly actual: string }
+  /** The URL contains a user name or a password. */
+  | { readonly name: "no_user_info" }
+  /** Not a `next_cursor` of an earlier page. */
+  | { readonly name: "cursor"; readonly actual: string }
+  /** The idempotency key belongs to another request. */
+  | { readonly name: "key_reused"; readonly hours: number };
 
-/** What JSON leaves as it is, but would break the line or turn the text around. */
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+/** Rules of a creation request that concern more than one field, and what a provider cannot make. */
+type CreationRule =
+  | { readonly name: "prompt_or_images" }
+  /** Without image URLs, the prompt needs `min` characters that are not white space at its ends. */
+  | { readonly name: "prompt_without_images"; readonly min: number; readonly actual: string }
+  | { readonly name: "images_only" }
+  | { readonly name: "text_only" };
 
-const hexadecimal = (character: string): string => character.charCodeAt(0).toString(16).padStart(4, "0");
+/** Rules of uploaded files. They are checked while the bytes arrive, so the final size is not known. */
+type UploadRule =
+  | { readonly name: "files_required"; readonly max: number }
+  | { readonly name: "files_max"; readonly max: number }
+  | { readonly name: "bytes_max"; readonly max: number }
+  | { readonly name: "total_bytes_max"; readonly max: number }
+  | { readonly name: "image_type"; readonly allowed: readonly ImageType[] }
+  | { readonly name: "declared_type"; readonly declared: string; readonly actual: ImageType }
+  /** `reason` is what the image library says, as a predicate with a full stop. */
+  | { readonly name: "usable_image"; readonly reason: string };
+
+/** Rules that make a request readable at all. */
+type MessageRule =
+  | { readonly name: "complete" }
+  | { readonly name: "not_empty" }
+  | { readonly name: "json" }
+  | { readonly name: "utf8" }
+  | { readonly name: "content_type"; readonly expected: string; readonly actual: string | undefined }
+  | { readonly name: "boundary" }
+  | { readonly name: "multipart"; readonly reason: string }
+  | { readonly name: "parts_max"; readonly max: number }
+  | { readonly name: "filename" }
+  | { readonly name: "transfer_encoding" };
+
+export const invalidRequest = (field: string, rule: BrokenRule, index?: number): InvalidRequest => ({
+  kind: "invalid_request",
+  field,
+  ...(index !== undefined && { index }),
+  rule,
+});

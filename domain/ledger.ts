@@ -5,7 +5,7 @@ import { isActive, type Task } from "./task.js";
 import type { TaskId } from "./task-id.js";
 
 /**
- * One line of an account's ledger. Lines are only ever added; an account's balance is the sum of their `credits`:
+ * One entry of an account's ledger. Entries are only added, never changed. The balance is the sum of their `credits`:
  * positive for a purchase and a refund, negative for a reservation.
  */
 export type LedgerEntry = { readonly accountId: AccountId; readonly credits: number; readonly at: Date } & (
@@ -41,9 +41,9 @@ export const sumOf = (entries: readonly LedgerEntry[]): number =>
   entries.reduce((sum, entry) => sum + entry.credits, 0);
 
 /**
- * Everything that is wrong with an account's ledger, a sentence each; empty if all is well: the balance is the sum of
- * the entries and not negative, the active tasks are counted right, no order was credited twice, and every task has just
- * the entries it must have.
+ * Returns one sentence for each error in an account's ledger, and an empty array if there is none. Checks that the
+ * balance is the sum of the entries and not negative, that the count of active tasks is right, that no order was credited
+ * twice, and that every task has exactly the entries that its state requires.
  */
 export const audit = (
   { credits, activeTasks }: Omit<Standing, "accountId">,
@@ -52,7 +52,7 @@ export const audit = (
 ): string[] => {
   const findings: string[] = [];
   const sum = sumOf(entries);
-  if (sum !== credits) findings.push(`the balance is ${credits}, but the entries sum up to ${sum}`);
+  if (sum !== credits) findings.push(`the balance is ${credits}, but the sum of the entries is ${sum}`);
   if (credits < 0) findings.push(`the balance is negative: ${credits}`);
   const active = tasks.filter(isActive).length;
   if (active !== activeTasks) findings.push(`${activeTasks} active tasks are counted, but there are ${active}`);

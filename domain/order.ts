@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "./account.js";
 import type { Brand } from "./brand.js";
 import type { Credits } from "./credits.js";
-import { type InvalidRequest, invalidRequest, shown } from "./invalid-request.js";
+import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 
 export type OrderId = Brand<string, "OrderId">;
 
@@ -30,7 +30,7 @@ const ORDER_CREDITS_MAX = 1_000_000;
 export const parseOrderCredits = (amount: number): Result<Credits, InvalidRequest> =>
   Number.isInteger(amount) && amount >= 1 && amount <= ORDER_CREDITS_MAX
     ? ok(amount as Credits)
-    : err(invalidRequest(`credits: must be an integer from 1 to ${ORDER_CREDITS_MAX}, but is ${shown(amount)}.`));
+    : err(invalidRequest("credits", { name: "integer", min: 1, max: ORDER_CREDITS_MAX, actual: amount }));
 
 export const pay = (order: Order, now: Date): Result<PaidOrder, AlreadyPaid> =>
   order.state === "pending" ? ok({ ...order, state: "paid", paidAt: now }) : err({ kind: "already_paid", order });

@@ -12,9 +12,14 @@ export type PixelSize = { readonly widthPixels: number; readonly heightPixels: n
 
 export type Resolution = keyof typeof RESOLUTIONS;
 
-export const resolutionSchema = z.enum(["1k", "2k", "4k"]).meta({
-  id: "Resolution",
-  description: "1k: 1024 × 512 pixels, 4 credits. 2k: 2048 × 1024, 6 credits. 4k: 3840 × 1920, 10 credits.",
-});
+const NAMES = ["1k", "2k", "4k"] as const satisfies readonly Resolution[];
+
+/** `1k: 1024 × 512 pixels, 4 credits.` and so on. */
+const description = NAMES.map((name) => {
+  const { widthPixels, heightPixels, credits } = RESOLUTIONS[name];
+  return `${name}: ${widthPixels} × ${heightPixels} pixels, ${credits} credits.`;
+}).join(" ");
+
+export const resolutionSchema = z.enum(NAMES).meta({ id: "Resolution", description });
 
 export const costOf = (resolution: Resolution): Credits => RESOLUTIONS[resolution].credits;

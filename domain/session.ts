@@ -1,10 +1,10 @@
 import type { AccountId } from "./account.js";
 import type { Brand } from "./brand.js";
 
-/** What the browser holds: at least 128 random bits as base64url. Whoever has it is logged in. */
+/** The content of the session cookie: at least 128 random bits as base64url. Its holder is logged in. */
 export type SessionToken = Brand<string, "SessionToken">;
 
-/** What is kept of a login: of the token only its SHA-256. */
+/** A login as it is stored: only the SHA-256 of the token. */
 export type Session = {
   readonly tokenSha256: string;
   readonly accountId: AccountId;
@@ -23,6 +23,6 @@ export const openSession = (accountId: AccountId, tokenSha256: string, now: Date
 
 export const isLive = ({ expiresAt }: Session, now: Date): boolean => now < expiresAt;
 
-/** A text from a cookie, if it can be a token at all: what cannot is not looked up. */
+/** Returns `undefined` for text that cannot be a token, so no lookup is made. */
 export const parseSessionToken = (text: string): SessionToken | undefined =>
   /^[A-Za-z0-9_-]{22,64}$/.test(text) ? (text as SessionToken) : undefined;

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { IMAGE_TYPES, type ImageType, imageTypeOf } from "./image-type.js";
-import { type InvalidRequest, invalidRequest, shown } from "./invalid-request.js";
+import { type BrokenRule, type InvalidRequest, invalidRequest, WHOLE_BODY } from "./invalid-request.js";
 
 const MIB = 1024 * 1024;
 
@@ -10,36 +10,30 @@ export const UPLOAD_FILE_BYTES_MAX = 10 * MIB;
 export const UPLOAD_TOTAL_BYTES_MAX = 20 * MIB;
 export const UPLOAD_REQUEST_BYTES_MAX = 25 * MIB;
 
-/** The files of one upload so far, in bytes each. */
+/** Bytes of each file of one upload that have arrived so far. */
 export type UploadSizes = readonly number[];
 
 export const admitRequestSize = (bytes: number): Result<void, InvalidRequest> =>
   bytes <= UPLOAD_REQUEST_BYTES_MAX
     ? ok(undefined)
-    : err(invalidRequest(`request body: must have at most ${mebibytes(UPLOAD_REQUEST_BYTES_MAX)}.`));
+    : err(invalidRequest(WHOLE_BODY, { name: "bytes_max", max: UPLOAD_REQUEST_BYTES_MAX }));
 
-/** Checked while the files come in: an upload that breaks a limit is refused before it is read to its end. */
+/** Checked while the files arrive, so that an upload that breaks a limit is refused before all of it is read. */
 export const admitSizes = (sizes: UploadSizes): Result<void, InvalidRequest> => {
-  if (sizes.length > UPLOAD_FILES_MAX) {
-    return err(invalidRequest(`files: must be at most ${UPLOAD_FILES_MAX} files in one request.`));
-  }
+  if (sizes.length > UPLOAD_FILES_MAX) return refuse({ name: "files_max", max: UPLOAD_FILES_MAX });
   const tooLarge = sizes.findIndex((bytes) => bytes > UPLOAD_FILE_BYTES_MAX);
-  if (tooLarge !== -1) {
-    return err(invalidRequest(`files[${tooLarge}]: must have at most ${mebibytes(UPLOAD_FILE_BYTES_MAX)}.`));
-  }
+  if (tooLarge !== -1) return refuse({ name: "bytes_max", max: UPLOAD_FILE_BYTES_MAX }, tooLarge);
   return sizes.reduce((sum, bytes) => sum + bytes, 0) > UPLOAD_TOTAL_BYTES_MAX
-    ? err(invalidRequest(`files: must have at most ${mebibytes(UPLOAD_TOTAL_BYTES_MAX)} in total.`))
+    ? refuse({ name: "total_bytes_max", max: UPLOAD_TOTAL_BYTES_MAX })
     : ok(undefined);
 };
 
 export const requireFiles = (count: number): Result<void, InvalidRequest> =>
-  count > 0
-    ? ok(undefined)
-    : err(invalidRequest("files: is required; send 1 to 5 images as multipart/form-data parts with the name files."));
+  count > 0 ? ok(undefined) : refuse({ name: "files_required", max: UPLOAD_FILES_MAX });
 
 /**
- * The type of one file: what its first bytes say, if that is allowed and is what the part declares.
- * `application/octet-stream` and no type at all declare nothing.
+ * The type of one file by its first bytes, if this type is allowed and is the declared one.
+ * `application/octet-stream`, an empty type and no type at all declare nothing.
  */
 export const admitType = (
   index: number,
@@ -47,15 +41,11 @@ export const admitType = (
   declaredType: string | undefined,
 ): Result<ImageType, InvalidRequest> => {
   const type = imageTypeOf(firstBytes);
-  if (type === undefined) {
-    return err(
-      invalidRequest(`files[${index}]: must be one of ${IMAGE_TYPES.join(", ")}; its signature is none of these.`),
-    );
-  }
+  if (type === undefined) return refuse({ name: "image_type", allowed: IMAGE_TYPES }, index);
   const declared = declaredType?.split(";")[0]?.trim().toLowerCase() ?? "";
   return declared === type || declared === "" || declared === "application/octet-stream"
     ? ok(type)
-    : err(invalidRequest(`files[${index}]: is declared as ${shown(declared)}, but its bytes are ${type}.`));
+    : refuse({ name: "declared_type", declared, actual: type }, index);
 };
 
-const mebibytes = (bytes: number): string => `${bytes / MIB} MiB (${bytes} bytes)`;
+const refuse = (rule: BrokenRule, index?: number) => err(invalidRequest("files", rule, index));

@@ -1,11 +1,11 @@
 import { z } from "zod";
+import { STORAGE_STATUSES } from "../../domain/storage-status.js";
 
 /** The answers of the service as on the wire (specification, Resources). Unknown fields are removed. */
 const id = z.string().min(1);
 const creditsCharged = z.int().min(0);
 
 export const TASK_STATUSES = ["processing", "succeeded", "failed"] as const;
-export const STORAGE_STATUSES = ["uploading", "saved", "saved-no-thumb", "failed", "expired"] as const;
 
 export const panoramaOutputSchema = z.object({
   image_url: z.string(),
@@ -41,4 +41,6 @@ export const uploadedSchema = z.object({ image_urls: z.array(z.string()) });
 
 export const balanceSchema = z.object({ remaining_credits: z.int() });
 
-export const errorBodySchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+export const errorBodySchema = z.object({
+  error: z.object({ code: z.string(), message: z.string(), param: z.string().optional().catch(undefined) }),
+});

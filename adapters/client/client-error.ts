@@ -1,4 +1,6 @@
 import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { parameterName } from "../wording/parameter-name.js";
+import { rulePredicate } from "../wording/rule-predicate.js";
 
 /** The error codes of the service (specification, Errors). */
 export const SERVICE_ERROR_CODES = [
@@ -28,6 +30,11 @@ export type ClientErrorCode =
 export type ClientError = {
   readonly code: ClientErrorCode;
   readonly message: string;
+  /**
+   * With `invalid_request`, the parameter at fault as the service names it, such as `files[1]`; `message` then begins
+   * with `param` and a colon. `undefined` if no single parameter is at fault.
+   */
+  readonly param: string | undefined;
   /** The HTTP status; `undefined` if there was no answer, or nothing was sent. */
   readonly status: number | undefined;
   /** The `x-request-id` of the answer: quote it to the operator of the service. */
@@ -38,11 +45,18 @@ export type ClientError = {
 };
 
 /** The error for a request that breaks a rule: the client does not send it. */
-export const refusedUnsent = ({ message }: InvalidRequest): ClientError => ({
+export const refusedUnsent = (refusal: InvalidRequest): ClientError => ({
   code: "invalid_request",
-  message,
+  message: `${parameterName(refusal) ?? "request"}: ${rulePredicate(refusal.rule)}`,
+  param: parameterName(refusal),
   status: undefined,
   requestId: undefined,
   retryAfterSeconds: undefined,
   mayHaveBeenAccepted: false,
 });
+
+/** The error's message, in which the caller's own name replaces the service's `param`, if `names` has one for it. */
+export const messageWithNames = ({ message, param }: ClientError, names: ReadonlyMap<string, string>): string => {
+  const name = param === undefined ? undefined : names.get(param);
+  return name !== undefined && message.startsWith(`${param}: `) ? name + message.slice(param?.length) : message;
+};

@@ -70,6 +70,7 @@ const parseAnswer = <T>(
       !succeeded && code !== undefined && refusal.success
         ? refusal.data.error.message
         : `${baseUrl} answered ${status} with ${contentType}, which is not an answer of the panorama service.${redirected}`,
+    param: !succeeded && code !== undefined && refusal.success ? refusal.data.error.param : undefined,
     status,
     requestId: headers.get("x-request-id") ?? undefined,
     retryAfterSeconds: retryAfterSeconds(headers.get("retry-after"), clock.now()),
@@ -97,7 +98,7 @@ const noAnswer = (
   };
 };
 
-const nothingReceived = { status: undefined, requestId: undefined, retryAfterSeconds: undefined };
+const nothingReceived = { param: undefined, status: undefined, requestId: undefined, retryAfterSeconds: undefined };
 
 const unusableKey: ClientError = {
   ...nothingReceived,

@@ -1,15 +1,21 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Brand } from "../../domain/brand.js";
-import { type InvalidRequest, invalidRequest, shown } from "../../domain/invalid-request.js";
+import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 
 /** The base URL of the REST interface: ends in `/api/v1`, without a trailing slash. */
 export type ServiceUrl = Brand<string, "ServiceUrl">;
 
+const FIELD = "service_url";
+
 /** Takes the origin of a service (`https://panorama.example`) or its base URL (`https://panorama.example/api/v1`). */
 export const parseServiceUrl = (text: string): Result<ServiceUrl, InvalidRequest> => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
-    return err(invalidRequest(`service address: must be an http(s) URL without user name, but is ${shown(text)}.`));
+  // The text may contain a password: it is not part of the error.
+  if (url !== undefined && (url.username !== "" || url.password !== "")) {
+    return err(invalidRequest(FIELD, { name: "no_user_info" }));
+  }
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    return err(invalidRequest(FIELD, { name: "http_url", actual: text }));
   }
   const path = url.pathname.replace(/\/+$/, "");
   return ok(`${url.origin}${path.endsWith("/api/v1") ? path : `${path}/api/v1`}` as ServiceUrl);

@@ -5,6 +5,8 @@ import type { TooManyActiveTasks } from "../../domain/concurrency-limit.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { RateLimited } from "../../domain/rate-limit.js";
 import type { InsufficientCredits } from "../../domain/reservation.js";
+import { parameterName } from "../wording/parameter-name.js";
+import { rulePredicate } from "../wording/rule-predicate.js";
 import { json, type Reply } from "./reply.js";
 
 /** The error codes of the REST interface (specification, Codes). */
@@ -40,13 +42,19 @@ type Answer = {
   readonly status: number;
   readonly code: ErrorCode;
   readonly message: string;
+  /** The parameter at fault; not sent if it is `undefined`. */
+  readonly param?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 };
 
 /** An error kind without an answer does not compile. */
 const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, { kind: Kind }>) => Answer } = {
-  invalid_request: ({ message }) => ({ status: 400, code: "invalid_request", message }),
+  invalid_request: (refusal) => {
+    const param = parameterName(refusal);
+    const message = `${param ?? "request body"}: ${rulePredicate(refusal.rule)}`;
+    return { status: 400, code: "invalid_request", message, param };
+  },
   invalid_api_key: ({ message }) => ({
     status: 401,
     code: "invalid_api_key",
@@ -91,8 +99,8 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
 
 export const errorReply = (error: ApiError): Reply => {
   const answer = answers[error.kind] as (error: ApiError) => Answer;
-  const { status, code, message, headers, cause } = answer(error);
-  return { ...errorBody(status, code, message, headers), cause };
+  const { status, code, message, param, headers, cause } = answer(error);
+  return { ...errorBody(status, code, message, headers, param), cause };
 };
 
 /** The answer to every request that fails (specification, Error body). */
@@ -101,4 +109,5 @@ export const errorBody = (
   code: string,
   message: string,
   headers: Readonly<Record<string, string>> = {},
-): Reply => json(status, { error: { code, message } }, headers);
+  param?: string,
+): Reply => json(status, { error: { code, message, param } }, headers);

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
+import { type InvalidRequest, invalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 import type { Exchange } from "./exchange.js";
 
 /** Far more than any request needs: three URLs of 2048 characters and a prompt of a hundred pages. */
@@ -15,19 +15,13 @@ export const readJson = async (exchange: Exchange): Promise<Result<unknown, Inva
 const admitSize = (bytes: number): Result<void, InvalidRequest> =>
   bytes <= JSON_BODY_BYTES_MAX
     ? ok(undefined)
-    : err(invalidRequest(`request body: must have at most ${JSON_BODY_BYTES_MAX} bytes.`));
+    : err(invalidRequest(WHOLE_BODY, { name: "bytes_max", max: JSON_BODY_BYTES_MAX }));
 
 const parse = (bytes: Buffer): Result<unknown, InvalidRequest> => {
-  if (bytes.length === 0) return err(invalidRequest("request body: is empty, but must be a JSON object."));
+  if (bytes.length === 0) return err(invalidRequest(WHOLE_BODY, { name: "not_empty" }));
   try {
     return ok(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
   } catch (error) {
-    return err(
-      invalidRequest(
-        error instanceof SyntaxError
-          ? "request body: must be JSON; it cannot be parsed."
-          : "request body: must be JSON in UTF-8; it has bytes that are not.",
-      ),
-    );
+    return err(invalidRequest(WHOLE_BODY, { name: error instanceof SyntaxError ? "json" : "utf8" }));
   }
 };

@@ -1,7 +1,7 @@
 import { err, ok } from "neverthrow";
 import { z } from "zod";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
-import { invalidBySchema, shown } from "../../domain/invalid-request.js";
+import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import type { GuardedHandler } from "./guard.js";
 import { panoramaTask, panoramaTaskSchema, type TaskUrls } from "./panorama-task.js";
@@ -10,14 +10,12 @@ import { json } from "./reply.js";
 const PAGE_LIMIT_MAX = 100;
 const PAGE_LIMIT_DEFAULT = 20;
 
-const limitError = `must be an integer from 1 to ${PAGE_LIMIT_MAX}.`;
-
 export const pageQuerySchema = z.object({
   limit: z.coerce
-    .number(limitError)
-    .int(limitError)
-    .min(1, limitError)
-    .max(PAGE_LIMIT_MAX, limitError)
+    .number()
+    .int()
+    .min(1)
+    .max(PAGE_LIMIT_MAX)
     .default(PAGE_LIMIT_DEFAULT)
     .meta({ description: "The maximum number of tasks on the page." }),
   cursor: z
@@ -25,10 +23,7 @@ export const pageQuerySchema = z.object({
     .transform((text, context) => {
       const id = parseTaskId(text);
       if (id !== undefined) return id;
-      context.addIssue({
-        code: "custom",
-        message: `must be a next_cursor of an earlier answer, but is ${shown(text)}.`,
-      });
+      context.addIssue({ code: "custom" });
       return z.NEVER;
     })
     .optional()
@@ -42,12 +37,18 @@ export const taskPageSchema = z
   })
   .meta({ id: "PanoramaTaskPage" });
 
+const refusalOf = ({ issues }: z.ZodError, { limit, cursor }: Record<string, string>): InvalidRequest =>
+  issues[0]?.path[0] === "limit"
+    ? invalidRequest("limit", { name: "integer", min: 1, max: PAGE_LIMIT_MAX, actual: limit })
+    : invalidRequest("cursor", { name: "cursor", actual: cursor ?? "" });
+
 /** `GET /panoramas`: the tasks of the account, newest first. */
 export const listPanoramasRoute =
   (listTasks: ListTasks, urls: TaskUrls): GuardedHandler =>
   async (exchange, owner) => {
-    const query = pageQuerySchema.safeParse(Object.fromEntries(exchange.query));
-    if (!query.success) return err(invalidBySchema(query.error, "query"));
+    const parameters = Object.fromEntries(exchange.query);
+    const query = pageQuerySchema.safeParse(parameters);
+    if (!query.success) return err(refusalOf(query.error, parameters));
     const { tasks, next } = await listTasks(owner, query.data.limit, query.data.cursor);
     const page: z.infer<typeof taskPageSchema> = {
       data: tasks.map((task) => panoramaTask(task, urls)),

@@ -50,22 +50,28 @@ const retryAfter = z
   .meta({ description: "Seconds to wait; only with rate_limited." });
 const bearer = z.literal("Bearer").meta({ description: "How to authenticate." });
 
+const errorMembers = (codes: readonly [ErrorCode, ...ErrorCode[]]) => ({
+  code: z.enum(codes),
+  message: z.string().meta({ description: "For people; the wording may change." }),
+});
+
 const errorSchema = (id: string, codes: readonly [ErrorCode, ...ErrorCode[]]) =>
-  z
-    .object({
-      error: z.object({
-        code: z.enum(codes),
-        message: z.string().meta({ description: "For people; the wording may change." }),
-      }),
-    })
-    .meta({ id });
+  z.object({ error: z.object(errorMembers(codes)) }).meta({ id });
+
+const param = z.string().optional().meta({
+  description: "The parameter or header that breaks the rule. Omitted if no single parameter is invalid.",
+  example: "image_urls[2]",
+});
+const invalidRequestSchema = z
+  .object({ error: z.object({ ...errorMembers(["invalid_request"]), param }) })
+  .meta({ id: "InvalidRequest" });
 
 type Failure = { readonly schema: z.ZodType; readonly description: string; readonly headers?: z.ZodRawShape };
 
 /** Every error status, as in the specification (Codes). */
 const failures = {
   400: {
-    schema: errorSchema("InvalidRequest", ["invalid_request"]),
+    schema: invalidRequestSchema,
     description: "The request breaks a rule. Fix it.",
   },
   401: {
@@ -220,7 +226,7 @@ export const openApiDocument = (origin: string): ReturnType<typeof createDocumen
       info: {
         title: "Panorama Generation Service",
         version: VERSION,
-        description: `360° equirectangular panoramas from a text prompt, from up to ${IMAGE_URLS_MAX} reference images, or from both. A creation returns a task. Read the task every few seconds, or with Prefer: wait, until it has succeeded or failed.`,
+        description: `360° equirectangular panoramas from a text prompt, from up to ${IMAGE_URLS_MAX} reference images, or from both. A creation returns a task. Read the task every few seconds, or with Prefer: wait, until it has succeeded or failed. An error with the code invalid_request names the invalid parameter in its optional member param.`,
         license: { name: "MIT", identifier: "MIT" },
       },
       servers: [{ url: `${origin}/api/v1` }],

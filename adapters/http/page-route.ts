@@ -29,7 +29,7 @@ export const pageRoute =
 const readFields = async (exchange: Exchange): Promise<PageBody> =>
   (await readBytes(exchange, FORM_BYTES_MAX)).match(
     (bytes) => ({ ...NO_BODY, form: new URLSearchParams(bytes.toString("utf8")) }),
-    ({ message }) => ({ ...NO_BODY, badBody: message }),
+    (refusal) => ({ ...NO_BODY, badBody: refusal }),
   );
 
 const readFiles = async (exchange: Exchange, folder: string): Promise<PageBody> => {
@@ -37,7 +37,7 @@ const readFiles = async (exchange: Exchange, folder: string): Promise<PageBody> 
   const received = await receiveFiles(exchange, folder, form);
   // Browsers send an empty file for a file input without a selection.
   const files = received.unwrapOr([]).filter(({ sizeBytes }) => sizeBytes > 0);
-  return { form, files, badBody: received.isErr() ? received.error.message : undefined };
+  return { form, files, badBody: received.isErr() ? received.error : undefined };
 };
 
 const answer = (page: Page, exchange: Exchange, readBody: () => Promise<PageBody>): Promise<Reply> =>

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import { viewerPath } from "../../domain/slug.js";
-import type { StoredImage } from "../../domain/storage-status.js";
+import { isKept, STORAGE_STATUSES, type StoredImage } from "../../domain/storage-status.js";
 import { type SucceededTask, statusOf, type Task } from "../../domain/task.js";
 import { creditsChargedSchema } from "./credits-charged.js";
 
@@ -13,7 +13,7 @@ const panoramaOutputSchema = z
     }),
     slug: z.string(),
     viewer_url: z.url().meta({ format: "uri", description: "The interactive viewer." }),
-    storage_status: z.enum(["uploading", "saved", "saved-no-thumb", "failed", "expired"]),
+    storage_status: z.enum(STORAGE_STATUSES),
   })
   .meta({ id: "PanoramaOutput" });
 
@@ -66,7 +66,7 @@ const output = ({ slug, image, request }: SucceededTask, { storage, publicUrl }:
 
 /** The permanent URL of a saved image, else the temporary URL (specification, `output.storage_status`). */
 export const imageUrl = (image: StoredImage, storage: Pick<ObjectStorage, "urlOf">): string =>
-  image.status === "saved" || image.status === "saved-no-thumb" ? storage.urlOf(image.imageName) : image.temporaryUrl;
+  isKept(image) ? storage.urlOf(image.imageName) : image.temporaryUrl;
 
 const refunded = (credits: number): string =>
   `The panorama could not be generated. The ${credits} reserved credits were refunded.`;

@@ -1,4 +1,5 @@
 import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
+import { rulePredicate } from "../wording/rule-predicate.js";
 import type { Handler } from "./listener.js";
 import { readBytes } from "./read-bytes.js";
 import { plainText } from "./reply.js";
@@ -9,7 +10,7 @@ export const paymentWebhookRoute =
   (receive: ReceivePaymentWebhook): Handler =>
   async (exchange) => {
     const body = await readBytes(exchange, WEBHOOK_BYTES_MAX);
-    if (body.isErr()) return plainText(400, body.error.message);
+    if (body.isErr()) return plainText(400, `request body: ${rulePredicate(body.error.rule)}`);
     const received = await receive(body.value, exchange.header("stripe-signature") ?? "");
     // An unknown order stays unknown: an error status would only make Stripe retry the webhook for days.
     return received.isErr() && received.error.kind === "unverified_webhook"

@@ -1,4 +1,5 @@
 import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
+import { rulePredicate } from "../wording/rule-predicate.js";
 import type { Handler } from "./listener.js";
 import { readBytes } from "./read-bytes.js";
 import { plainText } from "./reply.js";
@@ -9,7 +10,7 @@ export const providerWebhookRoute =
   (receive: ReceiveProviderWebhook): Handler =>
   async (exchange) => {
     const body = await readBytes(exchange, WEBHOOK_BYTES_MAX);
-    if (body.isErr()) return plainText(400, body.error.message);
+    if (body.isErr()) return plainText(400, `request body: ${rulePredicate(body.error.rule)}`);
     const { headers, query } = exchange;
     const received = await receive(exchange.parameter("provider"), { body: body.value, headers, query });
     if (received.isOk()) return plainText(200, "accepted");

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import type { Request, Response } from "hyper-express";
 import { err, ok, type Result } from "neverthrow";
-import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
+import { type InvalidRequest, invalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 
 /**
  * Reads the body of a request chunk by chunk. `admit` checks the declared length, and then the number of bytes received
@@ -46,5 +46,5 @@ export const readBody = (
     request.pipe(sink, {}); // starts the stream
   });
 
-const endedEarly = err(invalidRequest("request body: ended before it was complete."));
-const unknownEncoding = err(invalidRequest("Transfer-Encoding: must be chunked, in lower case, or not sent at all."));
+const endedEarly = err(invalidRequest(WHOLE_BODY, { name: "complete" }));
+const unknownEncoding = err(invalidRequest("Transfer-Encoding", { name: "transfer_encoding" }));

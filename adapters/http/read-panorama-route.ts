@@ -1,8 +1,9 @@
 import { err } from "neverthrow";
 import { notFound } from "../../application/errors.js";
-import type { ReadTask, WaitForTask } from "../../application/panoramas/read-task.js";
-import { shown } from "../../domain/invalid-request.js";
+import type { ReadTask } from "../../application/panoramas/read-task.js";
+import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
 import { parseTaskId } from "../../domain/task-id.js";
+import { shown } from "../wording/shown.js";
 import type { GuardedHandler } from "./guard.js";
 import { panoramaTask, type TaskUrls } from "./panorama-task.js";
 import { preferredWaitSeconds } from "./prefer.js";

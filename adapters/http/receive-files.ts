@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import busboy, { type Busboy } from "busboy";
 import { err, ok, type Result } from "neverthrow";
 import type { UploadedFile } from "../../application/panoramas/upload-images.js";
-import { type InvalidRequest, invalidRequest, shown } from "../../domain/invalid-request.js";
+import { type InvalidRequest, invalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 import { admitRequestSize, admitSizes } from "../../domain/upload-rules.js";
 import type { Exchange } from "./exchange.js";
 
@@ -70,15 +70,15 @@ const receive = (
       });
     });
     parser.on("field", (name: string | undefined, value, { valueTruncated }) => {
-      if (name === "files") refuse(invalidRequest("files: must be files, but one of these parts has no filename."));
+      if (name === "files") refuse(invalidRequest("files", { name: "filename" }));
       if (name === undefined || fields === undefined) return;
-      if (valueTruncated) refuse(invalidRequest(`${name}: must have at most ${FIELD_BYTES_MAX} bytes.`));
+      if (valueTruncated) refuse(invalidRequest(name, { name: "bytes_max", max: FIELD_BYTES_MAX }));
       fields.append(name, value);
     });
-    parser.on("partsLimit", () => refuse(invalidRequest(`request body: must have at most ${PARTS_MAX} parts.`)));
+    parser.on("partsLimit", () => refuse(invalidRequest(WHOLE_BODY, { name: "parts_max", max: PARTS_MAX })));
     parser.on("error", (error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
-      refuse(invalidRequest(`request body: must be complete multipart/form-data, but cannot be parsed: ${reason}.`));
+      refuse(invalidRequest(WHOLE_BODY, { name: "multipart", reason }));
     });
     parser.on("close", () => {
       const files = declaredTypes.map((declaredType, index) => ({
@@ -102,13 +102,15 @@ const receive = (
 
 const parserFor = (contentType: string | undefined): Result<Busboy, InvalidRequest> => {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType ?? "")) {
-    return err(invalidRequest(`Content-Type: must be multipart/form-data, but is ${shown(contentType)}.`));
+    return err(
+      invalidRequest("Content-Type", { name: "content_type", expected: "multipart/form-data", actual: contentType }),
+    );
   }
   try {
     // busboy reports a limit when it is reached; `+ 1` reports it when it is exceeded.
     const limits = { parts: PARTS_MAX + 1, fieldSize: FIELD_BYTES_MAX, headerPairs: 20 };
     return ok(busboy({ headers: { "content-type": contentType }, limits }));
   } catch {
-    return err(invalidRequest("Content-Type: multipart/form-data needs a boundary."));
+    return err(invalidRequest("Content-Type", { name: "boundary" }));
   }
 };

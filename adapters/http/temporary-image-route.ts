@@ -1,6 +1,6 @@
 import { notFound } from "../../application/errors.js";
 import { imageTypeOf } from "../../domain/image-type.js";
-import { shown } from "../../domain/invalid-request.js";
+import { shown } from "../wording/shown.js";
 import { errorReply } from "./errors.js";
 import type { Handler } from "./listener.js";
 

@@ -9,11 +9,14 @@ import {
   PROMPT_CHARACTERS_MIN,
   parseCreationRequest,
 } from "../../domain/creation-request.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { costOf, RESOLUTIONS, type Resolution, resolutionSchema } from "../../domain/resolution.js";
 import { visibilitySchema } from "../../domain/visibility.js";
 import { createdTaskSchema } from "../client/answers.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
+import { parameterName } from "../wording/parameter-name.js";
 import { PRICES } from "../wording/prices.js";
+import { rulePredicate } from "../wording/rule-predicate.js";
 import { type Tool, type ToolAnswer, type ToolCall, tool } from "./tool.js";
 import { budgetExceeded, invalidArguments, type ToolError, toolErrorOf } from "./tool-error.js";
 
@@ -125,7 +128,7 @@ const creations = ({ client, site, newIdempotencyKey }: Dependencies) => {
     { signal }: ToolCall,
   ): Promise<Result<ToolAnswer<z.infer<typeof created>>, ToolError>> => {
     const request = parseCreationRequest(fields);
-    if (request.isErr()) return err(invalidArguments(request.error.message));
+    if (request.isErr()) return err(invalidArguments(argumentMessage(request.error)));
     const cost = costOf(request.value.resolution);
     if (maxCredits !== undefined && cost > maxCredits) return err(budgetExceeded(cost, maxCredits));
 
@@ -143,6 +146,9 @@ const creations = ({ client, site, newIdempotencyKey }: Dependencies) => {
     return ok({ structured: task.value, text: textOf(task.value, request.value, earlierKey !== undefined) });
   };
 };
+
+const argumentMessage = (refusal: InvalidRequest): string =>
+  `${parameterName(refusal) ?? "arguments"}: ${rulePredicate(refusal.rule)}`;
 
 /** Whether the error leaves open if the earlier attempt with the same key was accepted. */
 const isUndecided = (code: ToolError["code"]): boolean =>

@@ -1,7 +1,6 @@
 import type { ContentBlock, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
 import { err, type Result } from "neverthrow";
 import { z } from "zod";
-import { invalidBySchema } from "../../domain/invalid-request.js";
 import { invalidArguments, type ToolError } from "./tool-error.js";
 
 /** The context of one call. `progress` does nothing if the client did not request progress. */
@@ -53,9 +52,7 @@ export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>(
     outputSchema: jsonSchema(output, "output"),
     run: async (args, call) => {
       const parsed = input.safeParse(args ?? {});
-      return parsed.success
-        ? run(parsed.data, call)
-        : err(invalidArguments(invalidBySchema(parsed.error, "arguments").message));
+      return parsed.success ? run(parsed.data, call) : err(invalidArguments(schemaMessage(parsed.error)));
     },
   };
 };
@@ -64,4 +61,12 @@ export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>(
 const jsonSchema = (schema: z.ZodObject, io: "input" | "output"): JsonSchema => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: "draft-7", io });
   return { ...rest, type: "object" };
+};
+
+/** The first broken rule of an input schema, as `argument: what is wrong.` */
+const schemaMessage = ({ issues: [issue] }: z.ZodError): string => {
+  if (issue === undefined) return "arguments: are invalid.";
+  const [argument = "arguments", ...path] = issue.path;
+  const steps = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`));
+  return `${String(argument)}${steps.join("")}: ${issue.message}`;
 };

@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
 import { IMAGE_URLS_MAX } from "../../domain/creation-request.js";
 import { UPLOAD_FILE_BYTES_MAX, UPLOAD_FILES_MAX, UPLOAD_TOTAL_BYTES_MAX } from "../../domain/upload-rules.js";
+import { messageWithNames } from "../client/client-error.js";
 import type { PanoramaClient, ReferenceImage } from "../client/panorama-client.js";
 import { mebibytes } from "../wording/mebibytes.js";
 import type { AllowedFolders } from "./allowed-folders.js";
@@ -65,24 +66,23 @@ export const uploadReferenceImages = ({ client, site, folders }: Dependencies): 
         }))
         .mapErr((error) => {
           // An upload costs nothing and can be repeated: equal bytes are one object.
-          const { code, message, status } = error;
-          const named = { ...error, message: nameArguments(message, images.length), mayHaveBeenAccepted: false };
-          return code === "invalid_request" && status === undefined
-            ? invalidArguments(named.message)
-            : toolErrorOf(named, site);
+          const message = messageWithNames(error, argumentNames(images.length, paths.length));
+          return error.code === "invalid_request" && error.status === undefined
+            ? invalidArguments(message)
+            : toolErrorOf({ ...error, message, mayHaveBeenAccepted: false }, site);
         });
     },
   });
 
 const countMessage = (count: number): string => `images: must be 1 to ${UPLOAD_FILES_MAX} images, but are ${count}.`;
 
-/** The rules name the `files` of one request; the caller knows them as `images` and `paths`. */
-const nameArguments = (message: string, images: number): string =>
-  message
-    .replace(/^files\[(\d+)\]/, (_, index) =>
-      Number(index) < images ? `images[${index}]` : `paths[${Number(index) - images}]`,
-    )
-    .replace(/^files:/, "images:");
+/** The service names the files of one request by their position; the caller knows them as `images` and `paths`. */
+const argumentNames = (images: number, paths: number): ReadonlyMap<string, string> =>
+  new Map([
+    ["files", "images"],
+    ...Array.from({ length: images }, (_, index): [string, string] => [`files[${index}]`, `images[${index}]`]),
+    ...Array.from({ length: paths }, (_, index): [string, string] => [`files[${images + index}]`, `paths[${index}]`]),
+  ]);
 
 const readAll = async (
   images: readonly z.infer<typeof image>[],

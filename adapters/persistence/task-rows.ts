@@ -1,14 +1,13 @@
 import type { CreationRequest } from "../../domain/creation-request.js";
 import { credits } from "../../domain/credits.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
-import type { StorageStatus, StoredImage } from "../../domain/storage-status.js";
+import { STORAGE_STATUSES, type StoredImage } from "../../domain/storage-status.js";
 import type { FailureReason, OpenedTask, Task } from "../../domain/task.js";
 import type { Visibility } from "../../domain/visibility.js";
 import { branded, date, integer, oneOf, optional, type Row, text, texts } from "./columns.js";
 
 const TASK_STATES: readonly Task["state"][] = ["queued", "reserved", "submitted", "succeeded", "failed"];
 const VISIBILITIES: readonly Visibility[] = ["private", "public"];
-const STORAGE_STATUSES: readonly StorageStatus[] = ["uploading", "saved", "saved-no-thumb", "failed", "expired"];
 const FAILURE_REASONS: readonly FailureReason[] = [
   "never_started",
   "refused",
@@ -32,7 +31,7 @@ export const toTask = (row: Row): Task => {
     case "queued":
       return { ...core, state, reservation: { ...reserved, state: "held" }, turn: integer(row, "turn") };
     case "reserved":
-      return { ...core, state, waited: row.turn !== null, reservation: { ...reserved, state: "held" } };
+      return { ...core, state, wasQueued: row.turn !== null, reservation: { ...reserved, state: "held" } };
     case "submitted":
       return { ...core, ...toAccepted(row), state, reservation: { ...reserved, state: "held" } };
     case "succeeded":
@@ -55,7 +54,7 @@ export const toTask = (row: Row): Task => {
   }
 };
 
-/** It was parsed before it was stored. */
+/** The request was parsed before it was stored. */
 const toRequest = (row: Row): CreationRequest =>
   ({
     resolution: oneOf(row, "resolution", Object.keys(RESOLUTIONS) as Resolution[]),
@@ -80,7 +79,7 @@ const toImage = (row: Row): StoredImage => {
     : { ...core, status };
 };
 
-/** A new task's row; every other column begins as null. */
+/** The row of a new task. All other columns are null. */
 export const newTaskRow = (task: OpenedTask["task"], dueAt: Date): Row => ({
   id: task.id,
   account_id: task.accountId,
@@ -98,8 +97,8 @@ export const newTaskRow = (task: OpenedTask["task"], dueAt: Date): Row => ({
 });
 
 /**
- * The columns that the task's state fills. What an earlier state has filled stays, so the row of a failed task still
- * tells an operator what the provider called it.
+ * The columns that the task's state sets. Columns of earlier states keep their values, so that the row of a failed task
+ * still shows the upstream task id to an operator.
  */
 export const stateColumns = (task: Task): Row => {
   const { state } = task;

@@ -4,11 +4,13 @@ import { basename, dirname, resolve } from "node:path";
 import { err, ok, type Result } from "neverthrow";
 import { type CreationRequest, parseCreationRequest } from "../../domain/creation-request.js";
 import { FILE_EXTENSIONS } from "../../domain/image-type.js";
+import { type InvalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 import { costOf } from "../../domain/resolution.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/answers.js";
-import type { ClientError } from "../client/client-error.js";
+import { type ClientError, messageWithNames } from "../client/client-error.js";
 import { downloadImage } from "../client/download-image.js";
 import type { PanoramaClient, ReferenceImage } from "../client/panorama-client.js";
+import { rulePredicate } from "../wording/rule-predicate.js";
 import type { ProgressDisplay } from "./progress-display.js";
 
 /** The options of `panorama generate`. */
@@ -81,7 +83,7 @@ export const generatePanorama = async (
 const isUrl = (image: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(image);
 
 const requestFor = (
-  { prompt, resolution, visibility }: GenerateOptions,
+  { prompt, resolution, visibility, images }: GenerateOptions,
   imageUrls: readonly string[],
 ): Result<CreationRequest, string> =>
   parseCreationRequest({
@@ -89,7 +91,20 @@ const requestFor = (
     visibility,
     ...(prompt === undefined ? {} : { prompt }),
     ...(imageUrls.length === 0 ? {} : { image_urls: imageUrls }),
-  }).mapErr(({ message }) => message);
+  }).mapErr((refusal) => optionMessage(refusal, images));
+
+/** The names of the command line: an image is named as the person wrote it. */
+const optionMessage = ({ field, index, rule }: InvalidRequest, images: readonly string[]): string => {
+  const image = index === undefined ? undefined : images[index];
+  return `${image ?? OPTIONS.get(field) ?? field}: ${rulePredicate(rule, { imageUrls: "images" })}`;
+};
+
+const OPTIONS: ReadonlyMap<string, string> = new Map([
+  [WHOLE_BODY, "panorama"],
+  ["image_urls", "--image"],
+  ["resolution", "--resolution"],
+  ["visibility", "--visibility"],
+]);
 
 const writeErrorOf = async (out: string | undefined): Promise<string | undefined> => {
   const folder = dirname(resolve(out ?? "."));
@@ -117,7 +132,8 @@ const uploadLocal = async (
   progress.step(`Uploading ${paths.length === 1 ? "1 image" : `${paths.length} images`}`);
   const uploaded = await client.upload(files);
   if (uploaded.isErr()) {
-    return err(sentenceOf(uploaded.error).replace(/^files\[(\d+)\]/, (_, index) => paths[Number(index)] ?? "files"));
+    const names = new Map(paths.map((path, index) => [`files[${index}]`, path]));
+    return err(sentenceOf({ ...uploaded.error, message: messageWithNames(uploaded.error, names) }));
   }
   const urls = [...uploaded.value];
   return ok(images.map((image) => (isUrl(image) ? image : (urls.shift() ?? image))));

@@ -1,4 +1,5 @@
 import type { UploadedFile } from "../../application/panoramas/upload-images.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
 
 /**
  * One page or form of the web side: the contract between adapters/web, which makes pages, and adapters/http, which
@@ -32,8 +33,8 @@ export type PageBody = {
   readonly form: URLSearchParams;
   /** Readable until the page has answered. */
   readonly files: readonly UploadedFile[];
-  /** Set if the body broke a rule; `form` and `files` may then be incomplete. A sentence for people. */
-  readonly badBody: string | undefined;
+  /** Set if the body breaks a rule; `form` and `files` may then be incomplete. */
+  readonly badBody: InvalidRequest | undefined;
 };
 
 export type PageReply = {

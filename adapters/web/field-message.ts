@@ -1,10 +1,19 @@
-import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { type InvalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
+import { rulePredicate } from "../wording/rule-predicate.js";
 
-/** The message of an error in a form: "Password must have …" instead of "password: must have …". */
-export const fieldMessage = ({ message }: InvalidRequest): string => {
-  const text = message
-    .replace(/^request body: /, "A panorama ")
-    .replace(/^([\w[\].]+): /, "$1 ")
-    .replaceAll("_", " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** The sentence for a form, with the field's label as its subject: "Password must have …", "Image 3 must …". */
+export const fieldMessage = ({ field, index, rule }: InvalidRequest): string =>
+  `${subject(field, index, rule.name)} ${rulePredicate(rule, { imageUrls: "images" })}`;
+
+const subject = (field: string, index: number | undefined, ruleName: InvalidRequest["rule"]["name"]): string => {
+  if (ruleName === "prompt_or_images") return "A panorama";
+  if (index !== undefined) return `Image ${index + 1}`;
+  return LABELS.get(field) ?? field.charAt(0).toUpperCase() + field.slice(1);
 };
+
+const LABELS: ReadonlyMap<string, string> = new Map([
+  [WHOLE_BODY, "The form"],
+  ["files", "Images"],
+  ["image_urls", "Images"],
+  ["name", "Name of the key"],
+]);

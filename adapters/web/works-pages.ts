@@ -4,18 +4,17 @@ import type { Visitor } from "../../application/accounts/find-session.js";
 import type { ReadCredits } from "../../application/credits/read-credits.js";
 import type { ChangeVisibility } from "../../application/panoramas/change-visibility.js";
 import type { CreatePanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
-import { type DeletePanorama, isUnderWork } from "../../application/panoramas/delete-panorama.js";
+import type { DeletePanorama } from "../../application/panoramas/delete-panorama.js";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
 import { IMAGE_URL_CHARACTERS_MAX, IMAGE_URLS_MAX, parseCreationRequest } from "../../domain/creation-request.js";
 import { parseIdempotencyKey } from "../../domain/idempotency.js";
-import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { RateLimited } from "../../domain/rate-limit.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import { isKept } from "../../domain/storage-status.js";
-import { isActive, type Task } from "../../domain/task.js";
+import { isActive, isInProgress, type Task } from "../../domain/task.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import { visibilitySchema } from "../../domain/visibility.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../web-page/page.js";
@@ -105,11 +104,15 @@ export const worksPages = (parts: Parts): readonly Page[] => {
   ];
 };
 
-type Refusal = CreatePanoramaError | RateLimited | StorageUnavailable;
+/** The form has more reference pictures than one panorama may have; nothing was uploaded. */
+type TooManyPictures = { readonly kind: "too_many_pictures" };
+
+type Refusal = CreatePanoramaError | RateLimited | StorageUnavailable | TooManyPictures;
 
 /** A refusal without a status does not compile. */
 const STATUS: Readonly<Record<Refusal["kind"], number>> = {
   invalid_request: 400,
+  too_many_pictures: 400,
   insufficient_credits: 402,
   too_many_active_tasks: 429,
   rate_limited: 429,
@@ -121,6 +124,8 @@ const sentence = (refusal: Refusal): string => {
   switch (refusal.kind) {
     case "invalid_request":
       return fieldMessage(refusal);
+    case "too_many_pictures":
+      return `Pictures must be at most ${IMAGE_URLS_MAX}, files and addresses together.`;
     case "insufficient_credits":
       return `This costs ${refusal.cost} credits, but you have ${refusal.balance}. You can buy more on your account page.`;
     case "too_many_active_tasks":
@@ -138,12 +143,12 @@ const sentence = (refusal: Refusal): string => {
 const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> => {
   const refuse = (refusal: Refusal) => worksPage(parts, STATUS[refusal.kind], request, visitor, sentence(refusal));
   const { form, files, badBody } = request;
-  if (badBody !== undefined) return refuse({ kind: "invalid_request", message: badBody });
+  if (badBody !== undefined) return refuse(badBody);
   const admitted = await parts.rateLimits.admit(visitor.account.id, "write");
   if (admitted.isErr()) return refuse(admitted.error);
 
   const typed = form.getAll("image_url").filter((url) => url.trim() !== "");
-  if (typed.length + files.length > IMAGE_URLS_MAX) return refuse(tooManyPictures);
+  if (typed.length + files.length > IMAGE_URLS_MAX) return refuse({ kind: "too_many_pictures" });
   const uploaded = files.length === 0 ? ok([]) : await parts.uploadImages(files);
   if (uploaded.isErr()) return refuse(uploaded.error);
   const imageUrls = [...uploaded.value, ...typed.map((url) => url.trim())];
@@ -157,11 +162,6 @@ const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Vi
   const once = parseIdempotencyKey(form.get("once") ?? "");
   const created = await parts.createPanorama(visitor.account.id, creation.value, once.isOk() ? once.value : undefined);
   return created.match(() => redirect("/works"), refuse);
-};
-
-const tooManyPictures: InvalidRequest = {
-  kind: "invalid_request",
-  message: `pictures: must be at most ${IMAGE_URLS_MAX}, files and addresses together.`,
 };
 
 const worksPage = async (
@@ -225,16 +225,16 @@ const workCard = (task: Task, visitor: Visitor, images: Images): Html => {
   const { label, tone, note } = stateOf(task);
   const kept = task.state === "succeeded" && isKept(task.image) ? task.image : undefined;
   const isPublic = task.request.visibility === "public";
-  return html`<li class="card" id="${task.id}"${isUnderWork(task) && html` data-pending="1"`}>
+  return html`<li class="card" id="${task.id}"${isInProgress(task) && html` data-pending="1"`}>
 <a href="${isPublic && kept ? `/p/${task.slug}` : `/works/${task.slug}`}">${
     kept
       ? picture(thumbnailUrl(kept, images))
-      : html`<span class="no-picture ${tone}">${isUnderWork(task) && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
+      : html`<span class="no-picture ${tone}">${isInProgress(task) && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
   }
 <span class="card-text"><span class="card-title">${titleOf(task)}</span>
 <span class="card-note">${dateOf(task.reservedAt)} · ${task.request.resolution.toUpperCase()} · ${isPublic ? "public" : "private"}</span>
 <span class="state ${tone}">${label}</span>${note !== undefined && html`<span class="card-note">${note}</span>`}</span></a>
-${!isUnderWork(task) && ownerActions(task, visitor)}</li>`;
+${!isInProgress(task) && ownerActions(task, visitor)}</li>`;
 };
 
 type State = { readonly label: string; readonly tone: "good" | "busy" | "bad"; readonly note?: string };

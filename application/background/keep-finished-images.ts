@@ -1,5 +1,4 @@
 import { err, ok, type Result } from "neverthrow";
-import { orThrowBug } from "../../domain/illegal-transition.js";
 import { thumbnailNameOf } from "../../domain/object-name.js";
 import { RESOLUTIONS } from "../../domain/resolution.js";
 import {
@@ -15,39 +14,35 @@ import {
   type UploadingImage,
 } from "../../domain/storage-status.js";
 import { type SucceededTask, withImage } from "../../domain/task.js";
-import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
-import type { Reporter } from "../ports/reporter.js";
 import type { TaskSignals } from "../ports/task-signals.js";
 import type { Lease, TaskStore } from "../ports/task-store.js";
-import { type WorkLimits, workOnLeases } from "./work-on-leases.js";
+import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
-type Ports = {
-  readonly tasks: TaskStore;
-  readonly provider: GenerationProvider;
-  readonly storage: ObjectStorage;
-  readonly imaging: Imaging;
-  readonly clock: Clock;
-  readonly signals: TaskSignals;
-  readonly reporter: Reporter;
+type Ports = LeasePorts & {
+  readonly tasks: Pick<TaskStore, "move">;
+  readonly provider: Pick<GenerationProvider, "download">;
+  readonly storage: Pick<ObjectStorage, "put" | "read">;
+  readonly imaging: Pick<Imaging, "panorama" | "thumbnail">;
+  readonly signals: Pick<TaskSignals, "announce">;
 };
 
-/** A missing thumbnail is tried again this often, for a day. */
+/** Interval and total time of the retries for a missing thumbnail. */
 const THUMBNAIL_RETRY_MILLISECONDS = 10 * 60 * 1000;
 const THUMBNAIL_GIVE_UP_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /**
- * Brings every finished image from the provider's temporary URL into permanent storage: download, check, make it
- * exactly the image that was asked for, thumbnail, store. Resolves to the number of images worked on.
+ * Copies every finished image from the provider's temporary URL to permanent storage: downloads it, checks it, converts
+ * it to the requested size, makes a thumbnail and stores both. Resolves to the number of images processed.
  */
 export const keepFinishedImages =
-  (ports: Ports, pace: WorkLimits) =>
+  (ports: Ports, limits: WorkLimits) =>
   (stopping?: AbortSignal): Promise<number> =>
-    workOnLeases(ports, "keep", pace, (lease) => keepImage(ports, lease), stopping);
+    workOnLeases(ports, "keep", limits, (lease) => keepImage(ports, lease), stopping);
 
-/** What became of one attempt, and what there is to say about it. */
+/** The image after one attempt, and a detail for the log. */
 type Attempt = { readonly image: StoredImage; readonly detail: string };
 
 const keepImage = async (ports: Ports, lease: Lease<SucceededTask>): Promise<undefined> => {
@@ -56,7 +51,7 @@ const keepImage = async (ports: Ports, lease: Lease<SucceededTask>): Promise<und
   const { image, detail } = await attempt(ports, task);
   const next = withImage(task, image);
   const moved = await tasks.move(lease, next, nextAttempt(next, clock.now()));
-  if (moved.isErr()) return; // a successor holds the lease; what it does counts
+  if (moved.isErr()) return; // another worker holds the lease now; its result counts
   reporter.report({ kind: "image_status", taskId: task.id, status: image.status, detail });
   signals.announce(next);
 };
@@ -74,33 +69,33 @@ const attempt = async (ports: Ports, task: SucceededTask): Promise<Attempt> => {
 
 const store = async (ports: Ports, task: SucceededTask, image: UploadingImage): Promise<Attempt> => {
   const { provider, storage, imaging } = ports;
-  const again = (detail: string): Attempt => ({ image: orThrowBug(failAttempt(image)), detail });
+  const again = (detail: string): Attempt => ({ image: failAttempt(image), detail });
 
   const downloaded = await provider.download(image.temporaryUrl, task.upstreamTaskId);
   if (downloaded.isErr()) {
     const { kind, reason } = downloaded.error;
-    return kind === "result_gone" ? { image: orThrowBug(expire(image)), detail: reason } : again(reason);
+    return kind === "result_gone" ? { image: expire(image), detail: reason } : again(reason);
   }
   const { bytes, thumbnail } = downloaded.value;
   const panorama = await imaging.panorama(bytes, RESOLUTIONS[task.request.resolution]);
-  if (panorama.isErr()) return { image: orThrowBug(giveUp(image)), detail: panorama.error.reason };
+  if (panorama.isErr()) return { image: giveUp(image), detail: panorama.error.reason };
   const stored = await storage.put(image.imageName, panorama.value, "image/jpeg");
   if (stored.isErr()) return again(stored.error.reason);
 
   const withoutThumbnail = (detail: string): Attempt => ({
-    image: orThrowBug(keepWithoutThumbnail(image)),
+    image: keepWithoutThumbnail(image),
     detail,
   });
-  if (thumbnail === "unavailable") return withoutThumbnail("the provider's sandbox wants no thumbnail");
+  if (thumbnail === "unavailable") return withoutThumbnail("the provider's sandbox simulates a thumbnail failure");
   const made = await storeThumbnail(ports, image, panorama.value);
-  return made.isErr() ? withoutThumbnail(made.error) : { image: orThrowBug(keep(image)), detail: "stored" };
+  return made.isErr() ? withoutThumbnail(made.error) : { image: keep(image), detail: "stored" };
 };
 
 const addMissingThumbnail = async (ports: Ports, image: SavedWithoutThumbnail): Promise<Attempt> => {
   const panorama = await ports.storage.read(image.imageName);
   if (panorama.isErr()) return { image, detail: `the stored image cannot be read: ${panorama.error.kind}` };
   const made = await storeThumbnail(ports, image, panorama.value);
-  return made.isErr() ? { image, detail: made.error } : { image: orThrowBug(addThumbnail(image)), detail: "stored" };
+  return made.isErr() ? { image, detail: made.error } : { image: addThumbnail(image), detail: "stored" };
 };
 
 const storeThumbnail = async (

@@ -6,30 +6,30 @@ import type { IncomingWebhook, ProviderWebhooks } from "../ports/provider-webhoo
 import type { TaskStore } from "../ports/task-store.js";
 
 type Ports = {
-  /** By the provider's name. */
-  readonly notices: ReadonlyMap<string, ProviderWebhooks>;
-  readonly tasks: TaskStore;
-  readonly clock: Clock;
-  /** Told that a look is due now. */
+  /** The webhook parsers by the provider's name. */
+  readonly webhooks: ReadonlyMap<string, ProviderWebhooks>;
+  readonly tasks: Pick<TaskStore, "makeDueNow">;
+  readonly clock: Pick<Clock, "now">;
+  /** Called when a poll is due now. */
   readonly pollDue: () => void;
 };
 
 export type ReceiveProviderWebhook = ReturnType<typeof receiveProviderWebhook>;
 
 /**
- * A notice of a provider: its task is looked at now instead of later. A notice that comes again, or too late, or is
- * about a task that nobody knows, changes nothing else.
+ * `POST /hooks/{provider}`: makes the poll of the webhook's task due now. A repeated or late webhook, and one for an
+ * unknown task, have no other effect.
  */
 export const receiveProviderWebhook =
-  ({ notices, tasks, clock, pollDue }: Ports) =>
+  ({ webhooks, tasks, clock, pollDue }: Ports) =>
   async (
     provider: string,
-    notice: IncomingWebhook,
+    webhook: IncomingWebhook,
   ): Promise<Result<void, NotFound | UnverifiedWebhook | ProviderUnavailable>> => {
-    const taken = await notices.get(provider)?.taskOf(notice);
-    if (taken === undefined) return err(notFound(`No notices are taken from ${provider}.`));
-    if (taken.isErr()) return err(taken.error);
-    await tasks.makeDueNow(taken.value, clock.now());
+    const taskId = await webhooks.get(provider)?.taskOf(webhook);
+    if (taskId === undefined) return err(notFound(`No webhooks are accepted from ${provider}.`));
+    if (taskId.isErr()) return err(taskId.error);
+    await tasks.makeDueNow(taskId.value, clock.now());
     pollDue();
     return ok(undefined);
   };

@@ -1,37 +1,32 @@
 import type { Result } from "neverthrow";
-import { orThrowBug } from "../../domain/illegal-transition.js";
 import { panoramaName } from "../../domain/object-name.js";
 import { uploading } from "../../domain/storage-status.js";
 import { type FailureReason, fail, type SubmittedTask, succeed, type Task } from "../../domain/task.js";
-import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
-import type { Reporter } from "../ports/reporter.js";
 import type { TaskSignals } from "../ports/task-signals.js";
 import type { Lease, StaleTask, TaskStore } from "../ports/task-store.js";
-import { type WorkLimits, workOnLeases } from "./work-on-leases.js";
+import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
-type Ports = {
-  readonly tasks: TaskStore;
-  readonly provider: GenerationProvider;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly signals: TaskSignals;
-  readonly reporter: Reporter;
+type Ports = LeasePorts & {
+  readonly tasks: Pick<TaskStore, "move">;
+  readonly provider: Pick<GenerationProvider, "poll" | "readiness" | "nextPollMilliseconds">;
+  readonly ids: Pick<Ids, "unguessable">;
+  readonly signals: Pick<TaskSignals, "announce">;
 };
 
 type Settings = WorkLimits & { readonly generationDeadlineMilliseconds: number };
 
 /**
- * Asks the provider about every submitted task that is due: a finished one succeeds, a failed one is refunded, and one
- * that runs past the generation deadline is failed and refunded after this last look. Resolves to the number of looks.
+ * Polls the provider for every submitted task that is due. A finished task succeeds; a failed one is refunded. A task that
+ * still runs after the generation deadline fails and is refunded after this last poll. Resolves to the number of polls.
  */
 export const settleSubmittedTasks =
   (ports: Ports, settings: Settings) =>
   (stopping?: AbortSignal): Promise<number> =>
     workOnLeases(ports, "settle", settings, (lease) => settle(ports, settings, lease), stopping);
 
-/** Resolves to when the task is to be looked at again, if it is still running. */
+/** Resolves to the time of the next poll if the task is still running, otherwise to `undefined`. */
 const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTask>): Promise<Date | undefined> => {
   const { provider, clock, ids, reporter } = ports;
   const { task } = lease;
@@ -39,14 +34,14 @@ const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTa
   const now = clock.now();
 
   if (progress.isErr()) {
-    // While the provider is down that is known, and need not be said of thousands of tasks.
+    // An outage is reported elsewhere; it need not be reported again for each of thousands of tasks.
     if (provider.readiness() !== "down") {
       reporter.report({ kind: "provider_unavailable", taskId: task.id, detail: progress.error.reason });
     }
   } else if (progress.value.state === "succeeded") {
     const image = uploading(progress.value.temporaryUrl, panoramaName(ids.unguessable()));
-    const succeeded = orThrowBug(succeed(task, image, now));
-    const moved = await announcing(ports, lease, succeeded, now);
+    const succeeded = succeed(task, image, now);
+    const moved = await moveAndAnnounce(ports, lease, succeeded, now);
     const seconds = (now.getTime() - task.reservedAt.getTime()) / 1000;
     if (moved.isOk()) reporter.report({ kind: "task_succeeded", taskId: task.id, seconds });
     return undefined;
@@ -72,13 +67,13 @@ const failTask = async (
   reason: FailureReason,
   detail: string,
 ): Promise<undefined> => {
-  const failed = orThrowBug(fail(lease.task, reason, ports.clock.now()));
-  const moved = await announcing(ports, lease, failed, undefined);
+  const failed = fail(lease.task, reason, ports.clock.now());
+  const moved = await moveAndAnnounce(ports, lease, failed, undefined);
   if (moved.isOk()) ports.reporter.report({ kind: "task_failed", taskId: failed.id, reason, detail });
 };
 
-/** Stale means that somebody else has settled the task meanwhile: theirs is the truth, and they announce it. */
-const announcing = async (
+/** Stores and announces the next state. A stale task was settled by another worker, which has announced it. */
+const moveAndAnnounce = async (
   { tasks, signals }: Ports,
   lease: Lease<Task>,
   next: Task,

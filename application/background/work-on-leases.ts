@@ -4,26 +4,30 @@ import type { Reporter } from "../ports/reporter.js";
 import type { DueWork, Lease, Postponement, TaskStore } from "../ports/task-store.js";
 import { waitUpToASecond } from "./wait-up-to-a-second.js";
 
-/** How one kind of background work takes its tasks. */
+/** Limits of one kind of background work. */
 export type WorkLimits = {
-  /** How long a task is this worker's own; longer than the work on it can take. */
+  /** Duration of a lease; longer than the work on one task can take. */
   readonly leaseMilliseconds: number;
-  /** Tasks that are worked on at once. */
+  /** Maximum of tasks in progress at once. */
   readonly concurrency: number;
 };
 
-type Ports = { readonly tasks: TaskStore; readonly clock: Clock; readonly reporter: Reporter };
+export type LeasePorts = {
+  readonly tasks: Pick<TaskStore, "claim" | "postpone">;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+};
 
 /**
  * Works on every task that is due for `work`, until none is left or `stopping` is aborted. Each task is leased to one
- * worker at a time; if the work on one throws, that is reported, its lease runs out, and the others go on. A slow one
- * holds up no other. Resolves to the number worked on.
+ * worker at a time. If the work on a task throws, the error is reported and the lease expires; the other tasks continue.
+ * A slow task does not delay the others. Resolves to the number of tasks.
  *
- * Tasks are claimed by the half of `concurrency`, and those with which nothing has happened (`workOn` says when they are
- * due again) are given back together: thousands that are only looked at cost few statements.
+ * New tasks are claimed when half of `concurrency` is free. Unchanged tasks, for which `workOn` resolves to their next due
+ * time, are postponed in batches. Both keep the number of database statements low for thousands of tasks.
  */
 export const workOnLeases = async <Work extends keyof DueWork>(
-  { tasks, clock, reporter }: Ports,
+  { tasks, clock, reporter }: LeasePorts,
   work: Work,
   { leaseMilliseconds, concurrency }: WorkLimits,
   workOn: (lease: Lease<DueWork[Work]>) => Promise<Date | undefined>,
@@ -58,6 +62,6 @@ export const workOnLeases = async <Work extends keyof DueWork>(
     while (more && running.size > concurrency / 2) await Promise.race(running);
     await giveBack();
   }
-  await giveBack(); // what ended while the ones before it were given back
+  await giveBack(); // tasks that ended during the last call
   return worked;
 };

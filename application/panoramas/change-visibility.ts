@@ -7,8 +7,8 @@ import type { TaskStore } from "../ports/task-store.js";
 
 export type ChangeVisibility = ReturnType<typeof changeVisibility>;
 
-/** The owner shows a panorama in the gallery, or takes it back. */
+/** The owner makes a panorama public or private. */
 export const changeVisibility =
-  ({ tasks }: { readonly tasks: TaskStore }) =>
+  ({ tasks }: { readonly tasks: Pick<TaskStore, "setVisibility"> }) =>
   (id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>> =>
     tasks.setVisibility(id, owner, visibility);

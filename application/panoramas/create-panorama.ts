@@ -6,29 +6,37 @@ import type { IdempotencyKey } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { InsufficientCredits } from "../../domain/reservation.js";
 import { openTask, type Task } from "../../domain/task.js";
+import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { Secrets } from "../ports/secrets.js";
+import type { TaskStore } from "../ports/task-store.js";
 import { type SubmissionPorts, submitTask, type UpstreamError } from "./submit-task.js";
 
 export type CreatePanoramaError = InvalidRequest | InsufficientCredits | TooManyActiveTasks | UpstreamError;
 
-/** `replayed`: the idempotency key named this task already; nothing was started or charged by this call. */
+/** `replayed`: the idempotency key belongs to this existing task; this call started and charged nothing. */
 export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean };
 
-type Ports = SubmissionPorts & { readonly ids: Ids; readonly secrets: Secrets };
+type Ports = SubmissionPorts & {
+  readonly tasks: Pick<TaskStore, "open">;
+  readonly provider: Pick<GenerationProvider, "canMake" | "concurrencyMax" | "readiness">;
+  readonly ids: Pick<Ids, "taskId" | "slug">;
+  readonly secrets: Pick<Secrets, "sha256">;
+};
 
 export type CreationSettings = {
-  /** A task without a recorded answer of the provider after this time is swept. */
+  /** The sweep resolves a task that has no recorded answer of the provider after this time. */
   readonly submissionDeadlineMilliseconds: number;
-  /** A task that still waits for a free place at the provider after this time is given up, and refunded. */
+  /** A task that still waits for a free slot of the provider after this time fails and is refunded. */
   readonly queueDeadlineMilliseconds: number;
 };
 
 export type CreatePanorama = ReturnType<typeof createPanorama>;
 
 /**
- * `POST /panoramas`: reserves the credits, then asks the provider; where that has no free place the task waits
- * (start-queued-tasks.ts). A refused creation costs nothing, and while the provider is down it is refused at once.
+ * `POST /panoramas`: reserves the credits, then submits the task to the provider. If the provider has no free slot, the
+ * task is queued (start-queued-tasks.ts). A refused creation costs nothing. While the provider is down, every creation is
+ * refused immediately.
  */
 export const createPanorama =
   (ports: Ports, { submissionDeadlineMilliseconds, queueDeadlineMilliseconds }: CreationSettings) =>

@@ -1,30 +1,34 @@
 import { err, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import { thumbnailNameOf } from "../../domain/object-name.js";
-import { isActive, type Task } from "../../domain/task.js";
+import { isInProgress } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
 import type { TaskStore } from "../ports/task-store.js";
 
-type Ports = { readonly tasks: TaskStore; readonly storage: ObjectStorage; readonly clock: Clock };
+type Ports = {
+  readonly tasks: Pick<TaskStore, "find" | "hide">;
+  readonly storage: Pick<ObjectStorage, "delete">;
+  readonly clock: Pick<Clock, "now">;
+};
 
-/** It is still being made or saved: it can be deleted afterwards. */
+/** The panorama is still being generated or stored. It can be deleted afterwards. */
 export type NotFinished = { readonly kind: "not_finished" };
 
 export type DeletePanorama = ReturnType<typeof deletePanorama>;
 
 /**
- * The owner deletes a panorama: its image and thumbnail are removed, and the task is not found any more. What was paid
- * for it stays in the ledger. The objects go first, so that a deletion that was cut short can be repeated by its owner.
+ * The owner deletes a panorama: its image and thumbnail are removed, and the task is no longer found. Its ledger entries
+ * remain. The objects are removed first, so that the owner can repeat an interrupted deletion.
  */
 export const deletePanorama =
   ({ tasks, storage, clock }: Ports) =>
   async (id: TaskId, owner: AccountId): Promise<Result<void, NotFound | NotFinished | StorageUnavailable>> => {
     const task = await tasks.find(id, owner);
     if (task === undefined) return err(notFound(`There is no task ${id} on this account.`));
-    if (isUnderWork(task)) return err({ kind: "not_finished" });
+    if (isInProgress(task)) return err({ kind: "not_finished" });
     if (task.state === "succeeded") {
       const { imageName } = task.image;
       for (const name of [imageName, thumbnailNameOf(imageName)]) {
@@ -34,6 +38,3 @@ export const deletePanorama =
     }
     return tasks.hide(id, owner, clock.now());
   };
-
-export const isUnderWork = (task: Task): boolean =>
-  isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");

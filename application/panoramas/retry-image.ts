@@ -1,16 +1,15 @@
 import { err, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
-import type { IllegalTransition } from "../../domain/illegal-transition.js";
-import { retry } from "../../domain/storage-status.js";
+import { type IllegalTransition, retry } from "../../domain/storage-status.js";
 import { withImage } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { StaleTask, TaskStore } from "../ports/task-store.js";
 
-/** The operator's retry: a finished image whose storage status is `failed` is `uploading` again. */
+/** The operator's retry: changes the storage status of a finished image from `failed` to `uploading`. */
 export const retryImage =
-  ({ tasks, clock }: { readonly tasks: TaskStore; readonly clock: Clock }) =>
+  ({ tasks, clock }: { readonly tasks: Pick<TaskStore, "find" | "move">; readonly clock: Pick<Clock, "now"> }) =>
   async (id: TaskId, owner: AccountId): Promise<Result<void, NotFound | IllegalTransition | StaleTask>> => {
     const task = await tasks.find(id, owner);
     if (task?.state !== "succeeded") return err(notFound(`There is no finished task ${id} on account ${owner}.`));

@@ -1,5 +1,4 @@
 import { err, ok, type Result } from "neverthrow";
-import { orThrowBug } from "../../domain/illegal-transition.js";
 import { type FailureReason, fail, type ReservedTask, submit, type Task } from "../../domain/task.js";
 import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider, SubmissionFailure } from "../ports/generation-provider.js";
@@ -7,53 +6,55 @@ import type { Reporter } from "../ports/reporter.js";
 import type { TaskSignals } from "../ports/task-signals.js";
 import type { TaskStore } from "../ports/task-store.js";
 
-/** The provider did not take the task; the credits are back. */
+/** The provider did not accept the task. Its credits are refunded. */
 export type UpstreamError = { readonly kind: "upstream_error" };
 
 export type SubmissionPorts = {
-  readonly tasks: TaskStore;
-  readonly provider: GenerationProvider;
+  readonly tasks: Pick<TaskStore, "find" | "move">;
+  readonly provider: Pick<GenerationProvider, "submit" | "search" | "nextPollMilliseconds">;
   readonly clock: Clock;
-  readonly signals: TaskSignals;
+  readonly signals: Pick<TaskSignals, "announce">;
   readonly reporter: Reporter;
 };
 
-/** How long a client waits for the look for a task whose submission had an unclear end. */
-const SEARCH_MILLISECONDS = 5_000;
+/** Timeout of the search for the upstream task after an unclear answer; the client waits for it. */
+const SEARCH_TIMEOUT_MILLISECONDS = 5_000;
 
 /**
- * Sends a task to the provider and records how that ended. After an unclear end the provider is asked once for a task
- * with our mark, and what it finds counts as its answer; else, as after a refusal, the task is refunded. To be called
- * once, by whoever made the task `reserved`, and with no transaction open: the provider may take seconds, and the process
- * may die meanwhile.
+ * Submits a task to the provider and records the result. After an unclear answer (a timeout, a broken connection) it
+ * searches once for an upstream task with our task id and uses the one that it finds. If there is none, and after a
+ * refusal, the task fails and is refunded.
+ *
+ * Must be called once, by the caller that made the task `reserved`, and with no transaction open: the provider may take
+ * seconds, and the process may be killed meanwhile.
  */
 export const submitTask = async (ports: SubmissionPorts, task: ReservedTask): Promise<Result<Task, UpstreamError>> => {
   const { tasks, provider, clock, signals, reporter } = ports;
   const submission = await provider.submit({ taskId: task.id, request: task.request });
-  const accepted = submission.isErr() ? await recover(ports, task, submission.error) : submission;
+  const accepted = submission.isErr() ? await findUpstreamTask(ports, task, submission.error) : submission;
   if (accepted.isErr()) return failAndRefund(ports, task, accepted.error);
 
   const upstreamTaskId = accepted.value;
   const submittedAt = clock.now();
-  const submitted = orThrowBug(submit(task, upstreamTaskId, submittedAt));
+  const submitted = submit(task, upstreamTaskId, submittedAt);
   const firstPoll = new Date(submittedAt.getTime() + provider.nextPollMilliseconds(upstreamTaskId, 0));
   const recorded = await tasks.move(task, submitted, firstPoll);
-  if (recorded.isErr()) return afterTheSweep(ports, task, `accepted as ${upstreamTaskId}`);
+  if (recorded.isErr()) return readSweptTask(ports, task, `accepted as ${upstreamTaskId}`);
   const kind = submission.isOk() ? "task_submitted" : "submission_recovered";
   reporter.report({ kind, taskId: task.id, upstreamTaskId });
   signals.announce(submitted);
   return ok(submitted);
 };
 
-/** After an unclear end: what was started nevertheless, if the provider can tell in time. */
-const recover = async (
+/** Searches for the upstream task after an unclear answer. Returns `failure` if none is found before the timeout. */
+const findUpstreamTask = async (
   { provider, clock }: SubmissionPorts,
   task: ReservedTask,
   failure: SubmissionFailure,
 ): Promise<Result<string, SubmissionFailure>> => {
   if (failure.kind === "refused") return err(failure);
   const ended = new AbortController();
-  const found = await Promise.race([provider.search(task.id), clock.sleep(SEARCH_MILLISECONDS, ended.signal)]);
+  const found = await Promise.race([provider.search(task.id), clock.sleep(SEARCH_TIMEOUT_MILLISECONDS, ended.signal)]);
   ended.abort();
   return found?.isOk() && found.value !== undefined ? ok(found.value) : err(failure);
 };
@@ -70,9 +71,9 @@ const failAndRefund = async (
 ): Promise<Result<Task, UpstreamError>> => {
   const { tasks, clock, reporter, signals } = ports;
   const reason = reasonOf[failure.kind];
-  const failed = orThrowBug(fail(task, reason, clock.now()));
+  const failed = fail(task, reason, clock.now());
   const moved = await tasks.move(task, failed, undefined);
-  if (moved.isErr()) return afterTheSweep(ports, task, failure.reason);
+  if (moved.isErr()) return readSweptTask(ports, task, failure.reason);
   reporter.report({ kind: "task_failed", taskId: task.id, reason, detail: failure.reason });
   if (failure.kind === "unknown") {
     reporter.report({ kind: "possible_orphan", taskId: task.id, detail: failure.reason });
@@ -82,16 +83,21 @@ const failAndRefund = async (
 };
 
 /**
- * The end of the call came after the submission deadline. The sweep has found the upstream task itself, and then the
- * customer has a task and pays for it, whatever the call ended with; or it has given up and refunded.
+ * The provider answered after the submission deadline, and the sweep has resolved the task already. Returns the task if
+ * the sweep found it at the provider: it runs and is charged, whatever this call returned. Otherwise the sweep has failed
+ * and refunded it.
  */
-const afterTheSweep = async (
+const readSweptTask = async (
   { tasks, reporter }: SubmissionPorts,
   { id, accountId }: ReservedTask,
-  lateEnd: string,
+  lateResult: string,
 ): Promise<Result<Task, UpstreamError>> => {
   const current = await tasks.find(id, accountId);
   if (current !== undefined && current.state !== "failed") return ok(current);
-  reporter.report({ kind: "possible_orphan", taskId: id, detail: `ended after the submission deadline: ${lateEnd}` });
+  reporter.report({
+    kind: "possible_orphan",
+    taskId: id,
+    detail: `ended after the submission deadline: ${lateResult}`,
+  });
   return err({ kind: "upstream_error" });
 };

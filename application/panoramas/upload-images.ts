@@ -7,22 +7,26 @@ import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
 
-/** One file of an upload. Its bytes are read when they are needed, so that only one file at a time is in memory. */
+/** One file of an upload. Its bytes are read on demand, so that only one file at a time is in memory. */
 export type UploadedFile = {
   readonly declaredType: string | undefined;
   readonly sizeBytes: number;
   read(): Promise<Uint8Array>;
 };
 
-type Ports = { readonly storage: ObjectStorage; readonly imaging: Imaging; readonly secrets: Secrets };
+type Ports = {
+  readonly storage: Pick<ObjectStorage, "put" | "urlOf">;
+  readonly imaging: Pick<Imaging, "inspect">;
+  readonly secrets: Pick<Secrets, "sha256">;
+};
 
 type CheckedFile = { readonly file: UploadedFile; readonly name: ObjectName; readonly type: ImageType };
 
 export type UploadImages = ReturnType<typeof uploadImages>;
 
 /**
- * `POST /images`: checks all files, then stores them under names made of their contents. Gives the public URLs in the
- * order of the files; the same bytes have the same URL. If one file is refused, none is stored.
+ * `POST /images`: checks all files, then stores them under names derived from their contents. Returns the public URLs in
+ * the order of the files; the same bytes have the same URL. If one file is refused, none is stored.
  */
 export const uploadImages =
   (ports: Ports) =>
@@ -52,6 +56,7 @@ const check = async (
   const type = admitType(index, bytes.subarray(0, SIGNATURE_BYTES), file.declaredType);
   if (type.isErr()) return err(type.error);
   const inspected = await imaging.inspect(bytes, type.value);
-  if (inspected.isErr()) return err(invalidRequest(`files[${index}]: ${inspected.error.reason}`));
+  if (inspected.isErr())
+    return err(invalidRequest("files", { name: "usable_image", reason: inspected.error.reason }, index));
   return ok({ file, type: type.value, name: referenceImageName(secrets.sha256(bytes), type.value) });
 };

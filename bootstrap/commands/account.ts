@@ -3,6 +3,7 @@ import { parseEmail } from "../../domain/account.js";
 import { parseOrderCredits } from "../../domain/order.js";
 import { tokens } from "../tokens.js";
 import { type Command, optionalText, text } from "./command.js";
+import { optionMessage } from "./option-message.js";
 
 export const accountCreate: Command = {
   words: "account create",
@@ -16,10 +17,9 @@ export const accountCreate: Command = {
   required: ["email"],
   run: (service, values) =>
     safeTry(async function* () {
-      const email = yield* parseEmail(text(values, "email")).mapErr(({ message }) => message);
+      const email = yield* parseEmail(text(values, "email")).mapErr(optionMessage);
       const amount = optionalText(values, "credits");
-      const credits =
-        amount === undefined ? undefined : yield* parseOrderCredits(Number(amount)).mapErr(({ message }) => message);
+      const credits = amount === undefined ? undefined : yield* parseOrderCredits(Number(amount)).mapErr(optionMessage);
       const openAccount = await service.get(tokens.openAccount);
       const opened = await openAccount({
         email,

@@ -3,6 +3,7 @@ import { PanoramaClient } from "../../adapters/client/panorama-client.js";
 import { parseServiceUrl } from "../../adapters/client/service-url.js";
 import { generatePanorama } from "../../adapters/terminal/generate-panorama.js";
 import { progressOn, silentProgress } from "../../adapters/terminal/progress-display.js";
+import { rulePredicate } from "../../adapters/wording/rule-predicate.js";
 import { tokens } from "../tokens.js";
 import { type Command, optionalText, text } from "./command.js";
 
@@ -26,7 +27,7 @@ export const generate: Command = {
     const apiKey = process.env.PANORAMA_API_KEY;
     if (apiKey === undefined || apiKey === "") return err("PANORAMA_API_KEY is not set: it takes your sk-... key.");
     const baseUrl = parseServiceUrl(process.env.PANORAMA_BASE_URL || publicUrl);
-    if (baseUrl.isErr()) return err(`PANORAMA_BASE_URL: ${baseUrl.error.message}`);
+    if (baseUrl.isErr()) return err(`PANORAMA_BASE_URL: ${rulePredicate(baseUrl.error.rule)}`);
 
     const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey, timeoutSeconds: PATIENCE_SECONDS }, clock);
     const progress = values.json === true ? silentProgress : progressOn(process.stderr, clock);

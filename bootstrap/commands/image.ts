@@ -22,7 +22,7 @@ export const imageRetry: Command = {
           case "not_found":
             return error.message;
           case "illegal_transition":
-            return `The storage status of ${id} is ${error.from}; only a failed one can be retried.`;
+            return `The image of task ${id} cannot be retried: event "${error.event}" is not allowed in state "${error.from}".`;
           case "stale_task":
             return `The service is working on ${id} right now; look again in a moment.`;
         }

@@ -3,6 +3,7 @@ import type { AccountId } from "../../domain/account.js";
 import { type ApiKeyId, parseKeyName } from "../../domain/api-key.js";
 import { tokens } from "../tokens.js";
 import { type Command, optionalText, text } from "./command.js";
+import { optionMessage } from "./option-message.js";
 
 export const keyCreate: Command = {
   words: "key create",
@@ -11,7 +12,7 @@ export const keyCreate: Command = {
   required: ["account"],
   run: (service, values) =>
     safeTry(async function* () {
-      const name = yield* parseKeyName(optionalText(values, "name") ?? "key").mapErr(({ message }) => message);
+      const name = yield* parseKeyName(optionalText(values, "name") ?? "key").mapErr(optionMessage);
       const createApiKey = await service.get(tokens.createApiKey);
       const created = await createApiKey(text(values, "account") as AccountId, name);
       const { key, secret } = yield* created.mapErr(({ accountId }) => `Account ${accountId} has no paid order.`);
@@ -29,9 +30,10 @@ export const keyList: Command = {
   required: ["account"],
   run: async (service, values) => {
     const accounts = await service.get(tokens.accounts);
+    const keyStore = await service.get(tokens.keys);
     const id = text(values, "account") as AccountId;
     if (!(await accounts.exists(id))) return err(`There is no account ${id}.`);
-    const keys = await accounts.listKeys(id);
+    const keys = await keyStore.list(id);
     return ok({
       json: {
         keys: keys.map((key) => ({
@@ -54,10 +56,10 @@ export const keyRevoke: Command = {
   options: { key: { type: "string" } },
   required: ["key"],
   run: async (service, values) => {
-    const accounts = await service.get(tokens.accounts);
+    const keys = await service.get(tokens.keys);
     const clock = await service.get(tokens.clock);
     const id = text(values, "key") as ApiKeyId;
-    const revoked = await accounts.revokeKey(id, clock.now());
+    const revoked = await keys.revoke(id, clock.now());
     return revoked
       .map(() => ({ json: { key_id: id, status: "revoked" }, lines: [`key ${id} is revoked`] }))
       .mapErr(({ message }) => message);

@@ -11,9 +11,10 @@ export const ledgerShow: Command = {
   required: ["account"],
   run: async (service, values) => {
     const accounts = await service.get(tokens.accounts);
+    const ledger = await service.get(tokens.ledger);
     const id = text(values, "account") as AccountId;
     if (!(await accounts.exists(id))) return err(`There is no account ${id}.`);
-    const entries = await accounts.ledger(id);
+    const entries = await ledger.entries(id);
     const credits = sumOf(entries);
     return ok({
       json: {

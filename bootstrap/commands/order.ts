@@ -3,6 +3,7 @@ import type { AccountId } from "../../domain/account.js";
 import { type OrderId, parseOrderCredits } from "../../domain/order.js";
 import { tokens } from "../tokens.js";
 import { type Command, text } from "./command.js";
+import { optionMessage } from "./option-message.js";
 
 export const orderCreate: Command = {
   words: "order create",
@@ -11,7 +12,7 @@ export const orderCreate: Command = {
   required: ["account", "credits"],
   run: (service, values) =>
     safeTry(async function* () {
-      const credits = yield* parseOrderCredits(Number(text(values, "credits"))).mapErr(({ message }) => message);
+      const credits = yield* parseOrderCredits(Number(text(values, "credits"))).mapErr(optionMessage);
       const createOrder = await service.get(tokens.createOrder);
       const created = await createOrder(text(values, "account") as AccountId, credits);
       const { id } = yield* created.mapErr(({ message }) => message);

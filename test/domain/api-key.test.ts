@@ -26,7 +26,7 @@ describe("an API key", () => {
     `sk-${"a".repeat(43)}\n`,
     `sk-${"a".repeat(42)}+`,
     `sk-${"a".repeat(42)}ä`,
-  ])("is not looked up if it is %j", (text) => {
+  ])("returns undefined for %j, so no lookup is made", (text) => {
     expect(parseApiKeySecret(text)).toBeUndefined();
   });
 
@@ -48,15 +48,13 @@ describe("an API key's name", () => {
     expect(parseKeyName(text)).toEqual(ok(name));
   });
 
-  it.each([
-    ["", '""'],
-    ["   ", '"   "'],
-    ["two\nlines", '"two\\nlines"'],
-    ["nul\u0000", '"nul\\u0000"'],
-    ["half \ud83d", '"half \\ud83d"'],
-    ["k".repeat(81), `"${"k".repeat(60)}…"`],
-  ])("cannot be %j", (text, said) => {
-    const message = `name: must have 1 to 80 visible characters, but is ${said}.`;
-    expect(parseKeyName(text)).toEqual(err({ kind: "invalid_request", message }));
+  it.each(["", "   ", "two\nlines", "nul\u0000", "half \ud83d", "k".repeat(81)])("cannot be %j", (text) => {
+    expect(parseKeyName(text)).toEqual(
+      err({
+        kind: "invalid_request",
+        field: "name",
+        rule: { name: "visible_characters", min: 1, max: 80, actual: text },
+      }),
+    );
   });
 });

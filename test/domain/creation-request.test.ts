@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalText, parseCreationRequest } from "../../domain/creation-request.js";
+import { type BrokenRule, invalidRequest } from "../../domain/invalid-request.js";
 
 const url = "https://images.example.com/1.jpg";
 const urlOf = (characters: number, filler = "x"): string => {
@@ -9,11 +10,16 @@ const urlOf = (characters: number, filler = "x"): string => {
 };
 
 const accepted = (body: unknown) => parseCreationRequest(body)._unsafeUnwrap();
-const refusal = (body: unknown): string => {
-  const { kind, message } = parseCreationRequest(body)._unsafeUnwrapErr();
-  expect(kind).toBe("invalid_request");
-  return message;
-};
+const refusal = (body: unknown) => parseCreationRequest(body)._unsafeUnwrapErr();
+
+const type = (expected: "string" | "strings" | "object", actual?: unknown) => ({
+  name: "type" as const,
+  expected,
+  actual,
+});
+const oneOf = (allowed: readonly string[], actual?: unknown) => ({ name: "one_of" as const, allowed, actual });
+const resolutions = ["1k", "2k", "4k"];
+const visibilities = ["private", "public"];
 
 describe("a creation request", () => {
   it("is private, and from text alone, if it says nothing else", () => {
@@ -63,7 +69,7 @@ describe("a creation request", () => {
 
   it("takes an empty array of image URLs for none", () => {
     expect(accepted({ resolution: "1k", prompt: "lake", image_urls: [] }).imageUrls).toEqual([]);
-    expect(refusal({ resolution: "1k", image_urls: [] })).toBe("request body: needs a prompt, image_urls, or both.");
+    expect(refusal({ resolution: "1k", image_urls: [] })).toEqual(invalidRequest("body", { name: "prompt_or_images" }));
   });
 
   it("ignores fields that it does not know", () => {
@@ -71,55 +77,51 @@ describe("a creation request", () => {
     expect(accepted(body)).toEqual(accepted({ resolution: "1k", prompt: "lake" }));
   });
 
-  it.each<[unknown, string]>([
-    [undefined, "request body: must be a JSON object, but is missing."],
-    [null, "request body: must be a JSON object, but is null."],
-    ["lake", 'request body: must be a JSON object, but is "lake".'],
-    [[{ resolution: "1k" }], "request body: must be a JSON object, but is an array of 1 item."],
-    [{ resolution: "1k" }, "request body: needs a prompt, image_urls, or both."],
-    [{}, 'resolution: must be "1k", "2k" or "4k", but is missing.'],
-  ])("cannot be %j", (body, message) => {
-    expect(refusal(body)).toBe(message);
+  it.each<[unknown, string, BrokenRule]>([
+    [undefined, "body", type("object")],
+    [null, "body", type("object", null)],
+    ["lake", "body", type("object", "lake")],
+    [[{ resolution: "1k" }], "body", type("object", [{ resolution: "1k" }])],
+    [{ resolution: "1k" }, "body", { name: "prompt_or_images" }],
+    [{}, "resolution", oneOf(resolutions)],
+  ])("cannot be %j", (body, field, rule) => {
+    expect(refusal(body)).toEqual(invalidRequest(field, rule));
   });
 
-  it.each<[string, unknown, string]>([
-    ["resolution", "8k", 'resolution: must be "1k", "2k" or "4k", but is "8k".'],
-    ["resolution", "1K", 'resolution: must be "1k", "2k" or "4k", but is "1K".'],
-    ["resolution", "", 'resolution: must be "1k", "2k" or "4k", but is "".'],
-    ["resolution", null, 'resolution: must be "1k", "2k" or "4k", but is null.'],
-    ["resolution", 1, 'resolution: must be "1k", "2k" or "4k", but is 1.'],
-    ["resolution", ["1k"], 'resolution: must be "1k", "2k" or "4k", but is an array of 1 item.'],
-    ["prompt", null, "prompt: must be a string, but is null."],
-    ["prompt", 123, "prompt: must be a string, but is 123."],
-    ["prompt", ["lake"], "prompt: must be a string, but is an array of 1 item."],
-    ["prompt", {}, "prompt: must be a string, but is an object."],
-    ["prompt", "a\u0000lake", "prompt: must be valid Unicode text without NUL characters."],
-    ["prompt", "a lake \ud83c", "prompt: must be valid Unicode text without NUL characters."],
-    ["image_urls", null, "image_urls: must be an array of strings, but is null."],
-    ["image_urls", url, `image_urls: must be an array of strings, but is "${url}".`],
-    ["image_urls", { 0: url }, "image_urls: must be an array of strings, but is an object."],
-    ["image_urls", [url, url, url, url], "image_urls: must have at most 3 items, but has 4."],
-    ["image_urls", [url, 5], "image_urls[1]: must be a string, but is 5."],
-    ["image_urls", [null], "image_urls[0]: must be a string, but is null."],
-    ["image_urls", [urlOf(2049)], "image_urls[0]: must have at most 2048 characters, but has 2049."],
-    ["image_urls", [url, `${url}\u0000`], "image_urls[1]: must be valid Unicode text without NUL characters."],
-    ["image_urls", [`${url}\udc00`], "image_urls[0]: must be valid Unicode text without NUL characters."],
-    [
-      "image_urls",
-      ["https://me:secret@example.com/1.jpg"],
-      "image_urls[0]: must not have a user name or password in front of the host.",
-    ],
-    ["visibility", "hidden", 'visibility: must be "private" or "public", but is "hidden".'],
-    ["visibility", null, 'visibility: must be "private" or "public", but is null.'],
-    ["visibility", true, 'visibility: must be "private" or "public", but is true.'],
-  ])("is refused with %s %j", (field, value, message) => {
-    expect(refusal({ resolution: "1k", prompt: "lake", [field]: value })).toBe(message);
+  it.each<[string, unknown, BrokenRule, number?]>([
+    ["resolution", "8k", oneOf(resolutions, "8k")],
+    ["resolution", "1K", oneOf(resolutions, "1K")],
+    ["resolution", "", oneOf(resolutions, "")],
+    ["resolution", null, oneOf(resolutions, null)],
+    ["resolution", 1, oneOf(resolutions, 1)],
+    ["resolution", ["1k"], oneOf(resolutions, ["1k"])],
+    ["prompt", null, type("string", null)],
+    ["prompt", 123, type("string", 123)],
+    ["prompt", ["lake"], type("string", ["lake"])],
+    ["prompt", {}, type("string", {})],
+    ["prompt", "a\u0000lake", { name: "storable_text" }],
+    ["prompt", "a lake \ud83c", { name: "storable_text" }],
+    ["image_urls", null, type("strings", null)],
+    ["image_urls", url, type("strings", url)],
+    ["image_urls", { 0: url }, type("strings", { 0: url })],
+    ["image_urls", [url, url, url, url], { name: "items_max", max: 3, actual: 4 }],
+    ["image_urls", [url, 5], type("string", 5), 1],
+    ["image_urls", [null], type("string", null), 0],
+    ["image_urls", [urlOf(2049)], { name: "characters_max", max: 2048, actual: 2049 }, 0],
+    ["image_urls", [url, `${url}\u0000`], { name: "storable_text" }, 1],
+    ["image_urls", [`${url}\udc00`], { name: "storable_text" }, 0],
+    ["image_urls", ["https://me:secret@example.com/1.jpg"], { name: "no_user_info" }, 0],
+    ["visibility", "hidden", oneOf(visibilities, "hidden")],
+    ["visibility", null, oneOf(visibilities, null)],
+    ["visibility", true, oneOf(visibilities, true)],
+  ])("is refused with %s %j", (field, value, rule, index) => {
+    expect(refusal({ resolution: "1k", prompt: "lake", [field]: value })).toEqual(invalidRequest(field, rule, index));
   });
 
   it.each(["ab", " ab ", "👍👍", "", "   ", "\n\t"])("is refused with the prompt %j and no image URLs", (prompt) => {
-    const message = `prompt: must have at least 3 characters, without the white space around them, when image_urls is omitted, but is ${JSON.stringify(prompt)}.`;
-    expect(refusal({ resolution: "1k", prompt })).toBe(message);
-    expect(refusal({ resolution: "1k", prompt, image_urls: [] })).toBe(message);
+    const tooShort = invalidRequest("prompt", { name: "prompt_without_images", min: 3, actual: prompt });
+    expect(refusal({ resolution: "1k", prompt })).toEqual(tooShort);
+    expect(refusal({ resolution: "1k", prompt, image_urls: [] })).toEqual(tooShort);
   });
 
   it.each([
@@ -138,28 +140,12 @@ describe("a creation request", () => {
     "https://images.example.com/1.jpg\u0007",
     "https://images.example.com:99999/1.jpg",
   ])("is refused with the image URL %j", (text) => {
-    expect(refusal({ resolution: "1k", image_urls: [text] })).toBe(
-      `image_urls[0]: must be a complete URL that starts with https://, but is ${JSON.stringify(text)}.`,
+    expect(refusal({ resolution: "1k", image_urls: [text] })).toEqual(
+      invalidRequest("image_urls", { name: "https_url", actual: text }, 0),
     );
   });
 
-  it("stays short in its messages, however much is sent", () => {
-    const huge = "x".repeat(1_000_000);
-    for (const body of [
-      huge,
-      { resolution: huge },
-      { resolution: "1k", prompt: "lake", visibility: huge },
-      { resolution: "1k", prompt: "lake", image_urls: huge },
-      { resolution: "1k", image_urls: [huge] },
-      { resolution: "1k", image_urls: [`http://${"x".repeat(2000)}`] },
-      { resolution: "1k", prompt: " ".repeat(1_000_000) },
-      { resolution: "1k", image_urls: new Array(10_000).fill(url) },
-    ]) {
-      expect(refusal(body).length).toBeLessThan(250);
-    }
-  });
-
-  it("answers whatever is sent with a request that keeps every rule, or with one sentence that names a field", () => {
+  it("parses any input to a request that keeps every rule, or to an error that names a field", () => {
     const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true });
     const text = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), fc.webUrl());
     const nearlyRight = fc.record(
@@ -175,10 +161,10 @@ describe("a creation request", () => {
       fc.property(fc.oneof(anything, nearlyRight), (body) => {
         const result = parseCreationRequest(body);
         if (result.isErr()) {
-          expect(result.error.message).toMatch(
-            /^(request body|resolution|prompt|visibility|image_urls(\[\d+\])?): (must|needs) [^\p{Cc}\p{Zl}\p{Zp}]+\.$/u,
-          );
-          expect(result.error.message).not.toMatch(/undefined|Invalid input|Too (big|small)|\[object/);
+          const { kind, field, index } = result.error;
+          expect(kind).toBe("invalid_request");
+          expect(["body", "resolution", "prompt", "visibility", "image_urls"]).toContain(field);
+          if (index !== undefined) expect(field).toBe("image_urls");
           return;
         }
         const { resolution, prompt, imageUrls, visibility } = result.value;

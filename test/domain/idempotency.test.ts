@@ -27,26 +27,26 @@ describe("an idempotency key", () => {
   });
 
   it.each([
-    ["", '""'],
-    ['""', '""'],
-    ["two words", '"two words"'],
-    ['" key"', '" key"'],
-    ["key\n", '"key\\n"'],
-    ["key\u0000", '"key\\u0000"'],
-    ["key\u007f", '"key\\u007f"'],
-    ["schlüssel", '"schlüssel"'],
-    ["🔑", '"🔑"'],
-    ["k".repeat(256), `"${"k".repeat(60)}…"`],
-  ])("cannot be %j", (text, said) => {
-    const message = `Idempotency-Key: must have 1 to 255 visible ASCII characters, but is ${said}.`;
-    expect(parseIdempotencyKey(text)).toEqual(err({ kind: "invalid_request", message }));
+    ["", ""],
+    ['""', ""],
+    ["two words", "two words"],
+    ['" key"', " key"],
+    ["key\n", "key\n"],
+    ["key\u0000", "key\u0000"],
+    ["key\u007f", "key\u007f"],
+    ["schlüssel", "schlüssel"],
+    ["🔑", "🔑"],
+    ["k".repeat(256), "k".repeat(256)],
+  ])("cannot be %j", (text, actual) => {
+    const rule = { name: "visible_ascii", min: 1, max: 255, actual };
+    expect(parseIdempotencyKey(text)).toEqual(err({ kind: "invalid_request", field: "Idempotency-Key", rule }));
   });
 
   it("stands for one request only", () => {
     const request = { key: "key" as IdempotencyKey, requestSha256: "a".repeat(64) };
     expect(sameRequest("a".repeat(64), request)).toEqual(ok(undefined));
-    expect(sameRequest("b".repeat(64), request)._unsafeUnwrapErr().message).toBe(
-      "Idempotency-Key: was used with another request body within the last 24 hours; use a new key for a new request.",
+    expect(sameRequest("b".repeat(64), request)).toEqual(
+      err({ kind: "invalid_request", field: "Idempotency-Key", rule: { name: "key_reused", hours: 24 } }),
     );
   });
 });

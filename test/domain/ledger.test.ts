@@ -195,7 +195,7 @@ describe("the audit", () => {
     const ledger = { credits: -2, activeTasks: 1, entries: [purchase, purchase, reserved, orphan], tasks: [failed] };
 
     expect(findings(ledger)).toEqual([
-      "the balance is -2, but the entries sum up to -6",
+      "the balance is -2, but the sum of the entries is -6",
       "the balance is negative: -2",
       "1 active tasks are counted, but there are 0",
       `order ${orderId(1)} was credited more than once`,

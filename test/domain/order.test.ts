@@ -15,18 +15,12 @@ describe("an order", () => {
     expect(parseOrderCredits(amount)).toEqual(ok(amount));
   });
 
-  it.each([
-    [0, "0"],
-    [-1, "-1"],
-    [1_000_001, "1000001"],
-    [1.5, "1.5"],
-    [Number.NaN, "NaN"],
-    [Number.POSITIVE_INFINITY, "Infinity"],
-  ])("cannot be for %d credits", (amount, said) => {
+  it.each([0, -1, 1_000_001, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("cannot be for %d credits", (amount) => {
     expect(parseOrderCredits(amount)).toEqual(
       err({
         kind: "invalid_request",
-        message: `credits: must be an integer from 1 to 1000000, but is ${said}.`,
+        field: "credits",
+        rule: { name: "integer", min: 1, max: 1_000_000, actual: amount },
       }),
     );
   });

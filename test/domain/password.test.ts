@@ -11,10 +11,11 @@ describe("a password", () => {
     ["", 0],
     ["🔑".repeat(9), 9],
     ["x".repeat(201), 201],
-  ])("may not be %j, and the message does not show it", (text, characters) => {
+  ])("may not be %j, and the error does not contain it", (text, characters) => {
     expect(parsePassword(text)._unsafeUnwrapErr()).toEqual({
       kind: "invalid_request",
-      message: `password: must have 10 to 200 characters, but has ${characters}.`,
+      field: "password",
+      rule: { name: "characters", min: 10, max: 200, actual: characters },
     });
   });
 });

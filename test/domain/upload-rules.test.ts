@@ -2,10 +2,11 @@ import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { IMAGE_TYPES } from "../../domain/image-type.js";
+import { type BrokenRule, invalidRequest } from "../../domain/invalid-request.js";
 import { admitRequestSize, admitSizes, admitType, requireFiles } from "../../domain/upload-rules.js";
 
 const MIB = 1024 * 1024;
-const refused = (message: string) => err({ kind: "invalid_request", message });
+const refused = (field: string, rule: BrokenRule, index?: number) => err(invalidRequest(field, rule, index));
 
 const beginnings = {
   "image/jpeg": Uint8Array.of(0xff, 0xd8, 0xff, 0xe0, 0, 0x10, 0x4a, 0x46, 0x49, 0x46, 0, 1),
@@ -16,25 +17,25 @@ const beginnings = {
 describe("the size of an upload", () => {
   it("is at most 25 MiB for the whole request", () => {
     expect(admitRequestSize(25 * MIB)).toEqual(ok(undefined));
-    const message = "request body: must have at most 25 MiB (26214400 bytes).";
-    expect(admitRequestSize(25 * MIB + 1)).toEqual(refused(message));
-    expect(admitRequestSize(Number.NaN)).toEqual(refused(message));
+    const tooLarge = refused("body", { name: "bytes_max", max: 26_214_400 });
+    expect(admitRequestSize(25 * MIB + 1)).toEqual(tooLarge);
+    expect(admitRequestSize(Number.NaN)).toEqual(tooLarge);
   });
 
   it("is at most five files", () => {
     expect(admitSizes([1, 1, 1, 1, 1])).toEqual(ok(undefined));
-    expect(admitSizes([1, 1, 1, 1, 1, 1])).toEqual(refused("files: must be at most 5 files in one request."));
+    expect(admitSizes([1, 1, 1, 1, 1, 1])).toEqual(refused("files", { name: "files_max", max: 5 }));
   });
 
   it("is at most 10 MiB for each file", () => {
     expect(admitSizes([10 * MIB, 10 * MIB])).toEqual(ok(undefined));
-    expect(admitSizes([1, 10 * MIB + 1])).toEqual(refused("files[1]: must have at most 10 MiB (10485760 bytes)."));
+    expect(admitSizes([1, 10 * MIB + 1])).toEqual(refused("files", { name: "bytes_max", max: 10_485_760 }, 1));
   });
 
   it("is at most 20 MiB for all files together", () => {
     expect(admitSizes([8 * MIB, 8 * MIB, 4 * MIB])).toEqual(ok(undefined));
     expect(admitSizes([8 * MIB, 8 * MIB, 4 * MIB + 1])).toEqual(
-      refused("files: must have at most 20 MiB (20971520 bytes) in total."),
+      refused("files", { name: "total_bytes_max", max: 20_971_520 }),
     );
   });
 
@@ -49,9 +50,7 @@ describe("the size of an upload", () => {
 
   it("is at least one file", () => {
     expect(requireFiles(1)).toEqual(ok(undefined));
-    expect(requireFiles(0)).toEqual(
-      refused("files: is required; send 1 to 5 images as multipart/form-data parts with the name files."),
-    );
+    expect(requireFiles(0)).toEqual(refused("files", { name: "files_required", max: 5 }));
   });
 });
 
@@ -60,7 +59,7 @@ describe("the type of an uploaded file", () => {
 
   it.each(pairs)("%s, declared as %s, is taken only if both are the same", (type, declared) => {
     expect(admitType(2, beginnings[type], declared)).toEqual(
-      type === declared ? ok(type) : refused(`files[2]: is declared as "${declared}", but its bytes are ${type}.`),
+      type === declared ? ok(type) : refused("files", { name: "declared_type", declared, actual: type }, 2),
     );
   });
 
@@ -73,7 +72,7 @@ describe("the type of an uploaded file", () => {
 
   it("must be declared by its name: image/jpg is none of the three", () => {
     expect(admitType(0, beginnings["image/jpeg"], "image/jpg")).toEqual(
-      refused('files[0]: is declared as "image/jpg", but its bytes are image/jpeg.'),
+      refused("files", { name: "declared_type", declared: "image/jpg", actual: "image/jpeg" }, 0),
     );
   });
 
@@ -83,9 +82,9 @@ describe("the type of an uploaded file", () => {
     ["an SVG", Buffer.from("<svg xmlns=''>")],
     ["a page", Buffer.from("<html><body>")],
   ])("is refused for %s, whatever is declared", (_, bytes) => {
-    const message = "files[0]: must be one of image/jpeg, image/png, image/webp; its signature is none of these.";
+    const unknownType = refused("files", { name: "image_type", allowed: ["image/jpeg", "image/png", "image/webp"] }, 0);
     for (const declared of [...IMAGE_TYPES, "image/gif", undefined]) {
-      expect(admitType(0, bytes, declared)).toEqual(refused(message));
+      expect(admitType(0, bytes, declared)).toEqual(unknownType);
     }
   });
 });

@@ -12,7 +12,7 @@ import { IDEMPOTENCY_KEPT_MILLISECONDS, type IdempotencyKey } from "../../domain
 import { audit } from "../../domain/ledger.js";
 import { thumbnailNameOf } from "../../domain/object-name.js";
 import type { OrderId } from "../../domain/order.js";
-import type { StorageStatus } from "../../domain/storage-status.js";
+import { STORAGE_STATUSES, type StorageStatus } from "../../domain/storage-status.js";
 import { isActive, type SucceededTask, statusOf, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import {
@@ -230,6 +230,7 @@ class Model {
         ids: this.ids,
         signals: new InProcessTaskSignals(),
         accounts: gates.guard(world.accounts, { losable: true }),
+        orders: gates.guard(world.orders, { losable: true }),
         tasks: gates.guard(world.tasks, { losable: true }),
         provider: gates.guard(world.provider, { losable: false }),
         storage: gates.guard(world.storage, { losable: false }),
@@ -296,7 +297,7 @@ class Model {
     for (const { error } of world.reporter.of("work_failed")) expect(error).toBeInstanceOf(ConnectionLost);
 
     const tasks: Task[] = [];
-    for await (const ledger of world.accounts.ledgers()) {
+    for await (const ledger of world.ledger.all()) {
       expect(audit(ledger.standing, ledger.entries, ledger.tasks)).toEqual([]);
       expect(ledger.standing.activeTasks).toBeLessThanOrEqual(ACTIVE_TASKS_MAX);
       tasks.push(...ledger.tasks);
@@ -323,7 +324,7 @@ class Model {
       await this.check();
     }
     expect(this.unfinished()).toEqual([]);
-    for await (const { standing } of world.accounts.ledgers()) expect(standing.activeTasks).toBe(0);
+    for await (const { standing } of world.ledger.all()) expect(standing.activeTasks).toBe(0);
   }
 
   private unfinished(): Task[] {
@@ -451,11 +452,9 @@ const nextStates: Record<Task["state"], readonly Task["state"][]> = {
   failed: ["failed"],
 };
 
-const ANY_STATUS: readonly StorageStatus[] = ["uploading", "saved", "saved-no-thumb", "failed", "expired"];
-
 const nextStatuses: Record<StorageStatus, readonly StorageStatus[]> = {
-  uploading: ANY_STATUS,
-  failed: ANY_STATUS,
+  uploading: STORAGE_STATUSES,
+  failed: STORAGE_STATUSES,
   "saved-no-thumb": ["saved-no-thumb", "saved"],
   saved: ["saved"],
   expired: ["expired"],

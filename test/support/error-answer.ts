@@ -5,7 +5,12 @@ export const expectError = async (response: Response, status: number, code: stri
   const text = await response.text();
   expect(`${response.status} ${text}`).toMatch(new RegExp(`^${status} \\{"error":`));
   const body = JSON.parse(text);
-  expect(body).toEqual({ error: { code, message: expect.stringMatching(/^\S.*[.!]$/) } });
+  const { param, ...error } = body.error;
+  expect({ ...body, error }).toEqual({ error: { code, message: expect.stringMatching(/^\S.*[.!]$/) } });
+  if (param !== undefined) {
+    expect(code).toBe("invalid_request");
+    expect(error.message.startsWith(`${param}: `)).toBe(true);
+  }
   expect(response.headers.get("content-type")).toBe("application/json");
   expect(response.headers.get("x-request-id")).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
   expect(response.headers.has("retry-after")).toBe(code === "rate_limited");

@@ -19,8 +19,9 @@ import { readCredits } from "../../application/credits/read-credits.js";
 import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
-import { readTask, waitForTask } from "../../application/panoramas/read-task.js";
+import { readTask } from "../../application/panoramas/read-task.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
+import { waitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
 import type { ObjectName } from "../../domain/object-name.js";
@@ -28,8 +29,11 @@ import { DEADLINES } from "./application.js";
 import { FakeImaging } from "./fake-imaging.js";
 import { HandClock } from "./hand-clock.js";
 import { MemoryAccountStore } from "./memory/memory-account-store.js";
+import { MemoryApiKeyStore } from "./memory/memory-api-key-store.js";
 import { MemoryDatabase } from "./memory/memory-database.js";
+import { MemoryLedgerStore } from "./memory/memory-ledger-store.js";
 import { MemoryObjectStorage } from "./memory/memory-object-storage.js";
+import { MemoryOrderStore } from "./memory/memory-order-store.js";
 import { MemoryTaskStore } from "./memory/memory-task-store.js";
 import { RecordingReporter } from "./recording-reporter.js";
 import { ScriptedProvider } from "./scripted-provider.js";
@@ -47,6 +51,9 @@ export class HttpService {
   readonly database = new MemoryDatabase();
   readonly tasks = new MemoryTaskStore(this.database);
   readonly accounts = new MemoryAccountStore(this.database);
+  readonly orders = new MemoryOrderStore(this.database);
+  readonly keys = new MemoryApiKeyStore(this.database);
+  readonly ledger = new MemoryLedgerStore(this.database);
   readonly storage = new MemoryObjectStorage();
   readonly imaging = new FakeImaging();
   readonly provider = new ScriptedProvider();
@@ -66,8 +73,8 @@ export class HttpService {
 
   private constructor(folder: string, parts: Partial<HttpServerParts>, settings: Partial<HttpServerSettings>) {
     this.folder = folder;
-    const { clock, tasks, accounts, storage, imaging, provider, signals, reporter, secrets, ids } = this;
-    const ports = { clock, tasks, accounts, storage, imaging, provider, signals, reporter, secrets, ids };
+    const { clock, tasks, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids } = this;
+    const ports = { clock, tasks, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids };
     this.server = new HttpServer(
       {
         authenticate: authenticate(ports),
@@ -78,8 +85,8 @@ export class HttpService {
         listTasks: this.counted("listTasks", listTasks(ports)),
         uploadImages: this.counted("uploadImages", uploadImages(ports)),
         readCredits: this.counted("readCredits", readCredits(ports)),
-        receivePaymentWebhook: receivePaymentWebhook({ ...ports, payments: new ManualPayments() }),
-        receiveProviderWebhook: receiveProviderWebhook({ ...ports, notices: new Map(), pollDue: () => {} }),
+        receivePaymentWebhook: receivePaymentWebhook({ clock, orders: this.orders, payments: new ManualPayments() }),
+        receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: new Map(), pollDue: () => {} }),
         pages: [],
         storage,
         assets: undefined,

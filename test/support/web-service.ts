@@ -37,8 +37,9 @@ import { findOwnPanorama } from "../../application/panoramas/find-own-panorama.j
 import { findPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
 import { listPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
-import { readTask, waitForTask } from "../../application/panoramas/read-task.js";
+import { readTask } from "../../application/panoramas/read-task.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
+import { waitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { Payments } from "../../application/ports/payments.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { parseCreationRequest } from "../../domain/creation-request.js";
@@ -47,7 +48,10 @@ import type { SucceededTask, Task } from "../../domain/task.js";
 import { DEADLINES } from "./application.js";
 import { HandClock } from "./hand-clock.js";
 import { MemoryAccountStore } from "./memory/memory-account-store.js";
+import { MemoryApiKeyStore } from "./memory/memory-api-key-store.js";
 import { MemoryDatabase } from "./memory/memory-database.js";
+import { MemoryLedgerStore } from "./memory/memory-ledger-store.js";
+import { MemoryOrderStore } from "./memory/memory-order-store.js";
 import { MemorySessionStore } from "./memory/memory-session-store.js";
 import { MemoryTaskStore } from "./memory/memory-task-store.js";
 import { RecordingReporter } from "./recording-reporter.js";
@@ -86,6 +90,9 @@ export class WebService {
   readonly database = new MemoryDatabase();
   readonly tasks = new MemoryTaskStore(this.database);
   readonly accounts = new MemoryAccountStore(this.database);
+  readonly orders = new MemoryOrderStore(this.database);
+  readonly keys = new MemoryApiKeyStore(this.database);
+  readonly ledger = new MemoryLedgerStore(this.database);
   readonly sessions = new MemorySessionStore();
   readonly provider = new PaintingProvider();
   readonly signals = new InProcessTaskSignals();
@@ -206,7 +213,7 @@ export class WebService {
         receiveProviderWebhook: receiveProviderWebhook({
           tasks: this.tasks,
           clock: this.clock,
-          notices: new Map(),
+          webhooks: new Map(),
           pollDue: () => {},
         }),
         authenticate: authenticate(ports),

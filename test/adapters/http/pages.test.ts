@@ -83,12 +83,16 @@ describe("a mounted page", () => {
   it("receives an error instead of a body that is too large or malformed", async () => {
     expect(await post("/fields", new URLSearchParams({ much: "x".repeat(600_000) }))).toMatchObject({
       form: [],
-      badBody: "request body: must have at most 524288 bytes.",
+      badBody: { kind: "invalid_request", field: "body", rule: { name: "bytes_max", max: 524_288 } },
     });
     const form = new FormData();
     form.append("prompt", "x".repeat(70_000));
-    expect(await post("/files", form)).toMatchObject({ badBody: "prompt: must have at most 65536 bytes." });
-    expect(await post("/files", "no form")).toMatchObject({ badBody: expect.stringContaining("multipart/form-data") });
+    expect(await post("/files", form)).toMatchObject({
+      badBody: { kind: "invalid_request", field: "prompt", rule: { name: "bytes_max", max: 65_536 } },
+    });
+    expect(await post("/files", "no form")).toMatchObject({
+      badBody: { field: "Content-Type", rule: { name: "content_type", expected: "multipart/form-data" } },
+    });
   });
 
   it("can refuse a request without reading its body, and no file is written", async () => {

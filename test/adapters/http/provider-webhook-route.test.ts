@@ -39,7 +39,7 @@ const stage = <R extends RemoteWebhooks>(name: string, start: (clock: Clock) => 
     on.service = await HttpService.start({
       createPanorama: (...creation) => createPanorama(ports(), DEADLINES)(...creation),
       receiveProviderWebhook: (...webhook) =>
-        receiveProviderWebhook({ ...on.service, notices: new Map([[name, on.remote.notices]]), pollDue })(...webhook),
+        receiveProviderWebhook({ ...on.service, webhooks: new Map([[name, on.remote.notices]]), pollDue })(...webhook),
     });
     on.remote = await start(on.service.clock);
     on.customer = await on.service.customer();

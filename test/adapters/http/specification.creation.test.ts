@@ -15,7 +15,7 @@ describe("POST /panoramas", () => {
   });
   afterAll(() => service.end());
 
-  const credits = () => service.accounts.credits(customer.accountId);
+  const credits = () => service.ledger.balance(customer.accountId);
 
   it.each([
     ["1k", 4],
@@ -72,6 +72,14 @@ describe("POST /panoramas", () => {
     const response = await service.create(customer, body);
     expect(await expectError(response, 400, "invalid_request")).toContain(message);
     expect(await credits()).toBe(100);
+  });
+
+  it("names the parameter at fault, and none if the body as a whole is wrong", async () => {
+    const paramOf = async (body: unknown) =>
+      ((await (await service.create(customer, body)).json()) as { error: { param?: string } }).error.param;
+    expect(await paramOf({ resolution: "8k", prompt: "lake" })).toBe("resolution");
+    expect(await paramOf({ resolution: "1k", image_urls: ["https://example.com/a", "/b"] })).toBe("image_urls[1]");
+    expect(await paramOf({ resolution: "1k" })).toBeUndefined();
   });
 
   it.each([

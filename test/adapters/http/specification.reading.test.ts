@@ -77,7 +77,7 @@ describe("the reading routes", () => {
         credits_charged: 6,
         error: { code: "generation_failed", message: expect.stringMatching(/6 reserved credits were refunded/) },
       });
-      expect(await service.accounts.credits(customer.accountId)).toBe(100);
+      expect(await service.ledger.balance(customer.accountId)).toBe(100);
     });
 
     it("gives the same 404 for a task of another account and an unknown id", async () => {

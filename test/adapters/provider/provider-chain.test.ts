@@ -98,10 +98,10 @@ describe("a submission to a chain of providers", () => {
   });
 
   it("passes over a provider that cannot make the picture, without a word", async () => {
-    first.makes = err(invalidRequest("the first cannot"));
+    first.makes = err(invalidRequest("prompt", { name: "text_only" }));
     expect(await chain.submit(ORDER)).toEqual(ok("second:upstream-1"));
     expect(warnings).toEqual([]);
-    second.makes = err(invalidRequest("the second cannot"));
+    second.makes = err(invalidRequest("image_urls", { name: "images_only" }));
     expect(await chain.submit(ORDER)).toEqual(err({ kind: "refused", reason: "no provider can make it" }));
   });
 });
@@ -160,10 +160,10 @@ describe("a task of a chain of providers", () => {
 
 describe("a chain of providers", () => {
   it("can make what one of them can; otherwise the first one's reason is given", () => {
-    first.makes = err(invalidRequest("the first cannot"));
+    first.makes = err(invalidRequest("prompt", { name: "text_only" }));
     expect(chain.canMake(ORDER.request)).toEqual(ok(undefined));
-    second.makes = err(invalidRequest("the second cannot"));
-    expect(chain.canMake(ORDER.request)).toEqual(err(invalidRequest("the first cannot")));
+    second.makes = err(invalidRequest("image_urls", { name: "images_only" }));
+    expect(chain.canMake(ORDER.request)).toEqual(err(invalidRequest("prompt", { name: "text_only" })));
     first.makes = ok(undefined);
     expect(chain.canMake(ORDER.request)).toEqual(ok(undefined));
   });

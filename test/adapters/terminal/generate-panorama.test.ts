@@ -72,7 +72,7 @@ describe("panorama generate", () => {
   it("refuses invalid options before anything is sent", async () => {
     const refused = async (options: Partial<GenerateOptions>) => (await generate(options))._unsafeUnwrapErr();
     expect(await refused({ prompt: undefined })).toContain("needs a prompt");
-    expect(await refused({ resolution: "8k" })).toMatch(/^resolution: /);
+    expect(await refused({ resolution: "8k" })).toMatch(/^--resolution: /);
     expect(await refused({ images: Array(4).fill("a.png") })).toContain("at most 3");
     expect(await refused({ images: ["http://a.test/b.png"] })).toContain("https://");
     expect(await refused({ images: [join(folder, "missing.png")] })).toContain("missing.png: cannot be read.");

@@ -35,7 +35,9 @@ describe("an upload", () => {
     const refused = await upload(aFile(cat), aFile(Buffer.from("GIF89a, no image that we take")), aFile(dog));
     expect(refused._unsafeUnwrapErr()).toEqual({
       kind: "invalid_request",
-      message: "files[1]: must be one of image/jpeg, image/png, image/webp; its signature is none of these.",
+      field: "files",
+      index: 1,
+      rule: { name: "image_type", allowed: ["image/jpeg", "image/png", "image/webp"] },
     });
     expect(world.storage.objects.size).toBe(0);
   });
@@ -46,7 +48,11 @@ describe("an upload", () => {
 
   it("refuses what only begins like an image", async () => {
     world.imaging.inspect = async () => err({ kind: "unusable_image", reason: "is broken." });
-    expect((await upload(aFile(cat)))._unsafeUnwrapErr()).toMatchObject({ message: "files[0]: is broken." });
+    expect((await upload(aFile(cat)))._unsafeUnwrapErr()).toMatchObject({
+      field: "files",
+      index: 0,
+      rule: { name: "usable_image", reason: "is broken." },
+    });
     expect(world.storage.objects.size).toBe(0);
   });
 

@@ -7,7 +7,7 @@ const ORIGIN = "https://objects.example/";
 
 /** Objects in memory. */
 export class MemoryObjectStorage implements ObjectStorage {
-  /** While false, every call fails. */
+  /** While this is false, every call returns `storage_unavailable`. */
   available = true;
   readonly objects = new Map<ObjectName, { readonly bytes: Uint8Array; readonly contentType: string }>();
 

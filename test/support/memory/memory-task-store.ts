@@ -12,11 +12,11 @@ import type { AccountId, Standing } from "../../../domain/account.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import { credits } from "../../../domain/credits.js";
 import { type IdempotentRequest, sameRequest } from "../../../domain/idempotency.js";
-import { orThrowBug } from "../../../domain/illegal-transition.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../../domain/ledger.js";
-import { freePlaces, mustWait, type Queue, takeTurn } from "../../../domain/queue.js";
+import { mustQueue, nextTurn, type Queue } from "../../../domain/queue.js";
 import type { Slug } from "../../../domain/slug.js";
+import { startNextTasks } from "../../../domain/start-next-tasks.js";
 import {
   isActive,
   isInGallery,
@@ -24,7 +24,6 @@ import {
   type OpenedTask,
   type ReservedTask,
   type SucceededTask,
-  start,
   type Task,
 } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -33,7 +32,7 @@ import type { MemoryDatabase } from "./memory-database.js";
 
 const stateOfWork = { giveUp: "queued", sweep: "reserved", settle: "submitted", keep: "succeeded" } as const;
 
-/** Tasks in memory. Each method does its work before it first waits, and so is atomic. */
+/** Tasks in memory. Every method runs without an `await`, so it is atomic. */
 export class MemoryTaskStore implements TaskStore {
   private readonly database: MemoryDatabase;
 
@@ -54,12 +53,15 @@ export class MemoryTaskStore implements TaskStore {
       const known = this.keysOf(account).find(({ key }) => key === idempotent.key);
       if (known !== undefined) {
         const { taskId } = known;
-        return sameRequest(known.requestSha256, idempotent).map(() => ({ task: this.stored(taskId), replayed: true }));
+        return sameRequest(known.requestSha256, idempotent).map(() => ({
+          task: this.row(taskId).task,
+          replayed: true,
+        }));
       }
     }
     const turn =
-      limits !== undefined && mustWait(this.queue, limits.concurrencyMax)
-        ? takeTurn(this.queue, stored.lastTurn)
+      limits !== undefined && mustQueue(this.queue, limits.concurrencyMax)
+        ? nextTurn(this.queue, stored.lastTurn)
         : undefined;
     return decide(stored.standing, turn).map(({ task, standing }) => {
       stored.lastTurn = turn ?? stored.lastTurn;
@@ -82,18 +84,16 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async startQueued(concurrencyMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]> {
-    const places = concurrencyMax === undefined ? limit : freePlaces(this.queue, concurrencyMax, limit);
-    const waiting = [...this.database.tasks.values()].flatMap((stored) =>
-      stored.task.state === "queued" ? [{ stored, task: stored.task }] : [],
-    );
-    waiting.sort((a, b) => a.task.turn - b.task.turn || (a.task.id < b.task.id ? -1 : 1));
-    return waiting.slice(0, places).map(({ stored, task }) => {
-      this.database.round = task.turn;
-      const started = orThrowBug(start(task));
-      stored.task = started;
-      stored.dueAt = dueAt;
-      return started;
-    });
+    const next = [...this.database.tasks.values()]
+      .flatMap(({ task }) => (task.state === "queued" ? [task] : []))
+      .sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1))
+      .slice(0, limit);
+    const started = startNextTasks(this.queue, next, concurrencyMax);
+    for (const task of started.tasks) {
+      this.database.tasks.set(task.id, { ...this.row(task.id), task, dueAt });
+    }
+    this.database.round = started.round;
+    return [...started.tasks];
   }
 
   async find(id: TaskId, owner: AccountId): Promise<Task | undefined> {
@@ -161,7 +161,7 @@ export class MemoryTaskStore implements TaskStore {
     ) {
       return err({ kind: "stale_task", id: before.id });
     }
-    // Its owner may have changed the visibility while somebody worked on it.
+    // Keeps a visibility that the owner has changed since `current` was read.
     stored.task = { ...next, request: stored.task.request };
     stored.dueAt = dueAt;
     if (isActive(before) && !isActive(next)) this.release(before, next);
@@ -185,7 +185,7 @@ export class MemoryTaskStore implements TaskStore {
     this.keepKeys(({ createdAt }) => createdAt >= before);
   }
 
-  /** The task needs its slot no more and, if it failed, its credits. */
+  /** Frees the account's slot. For a failed task, also refunds the credits and releases a refused creation's key. */
   private release(before: Task, next: Task): void {
     const account = this.database.account(next.accountId);
     const { standing } = account;
@@ -224,10 +224,10 @@ export class MemoryTaskStore implements TaskStore {
       .slice(0, limit);
   }
 
-  private stored(id: TaskId): Task {
+  private row(id: TaskId) {
     const stored = this.database.tasks.get(id);
     if (stored === undefined) throw new Error(`there is no task ${id}`);
-    return stored.task;
+    return stored;
   }
 
   private keysOf(account: AccountId) {

@@ -23,10 +23,10 @@ const FLUX_LARGEST = RESOLUTIONS["2k"];
 
 export const falModelCanMake = ({ id }: FalModel, { imageUrls }: CreationRequest): Result<void, InvalidRequest> => {
   if (id === "fal-ai/hunyuan_world" && imageUrls.length === 0) {
-    return err(invalidRequest("image_urls: must have an item: this service makes panoramas from pictures only."));
+    return err(invalidRequest("image_urls", { name: "images_only" }));
   }
   return id === "fal-ai/flux-lora" && imageUrls.length > 0
-    ? err(invalidRequest("image_urls: must be empty: this service makes panoramas from text only."))
+    ? err(invalidRequest("image_urls", { name: "text_only" }))
     : ok(undefined);
 };
 

@@ -118,8 +118,9 @@ export class SkyboxProvider implements GenerationProvider {
   }
 
   canMake({ prompt }: CreationRequest): Result<void, InvalidRequest> {
-    return [...(prompt ?? "")].length > this.promptCharactersMax
-      ? err(invalidRequest(`prompt: must have at most ${this.promptCharactersMax} characters.`))
+    const actual = [...(prompt ?? "")].length;
+    return actual > this.promptCharactersMax
+      ? err(invalidRequest("prompt", { name: "characters_max", max: this.promptCharactersMax, actual }))
       : ok(undefined);
   }
 

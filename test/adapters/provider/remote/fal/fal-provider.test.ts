@@ -127,13 +127,17 @@ describe("what a model of fal can make", () => {
     expect(falModelCanMake(hunyuan, fromPicture).isOk()).toBe(true);
     expect(falModelCanMake(hunyuan, fromText)._unsafeUnwrapErr()).toEqual({
       kind: "invalid_request",
-      message: "image_urls: must have an item: this service makes panoramas from pictures only.",
+      field: "image_urls",
+      rule: { name: "images_only" },
     });
   });
 
   it("flux-lora: nothing with one", async () => {
     expect(falModelCanMake(flux, fromText).isOk()).toBe(true);
-    expect(falModelCanMake(flux, fromPicture)._unsafeUnwrapErr().message).toMatch(/^image_urls: must be empty/);
+    expect(falModelCanMake(flux, fromPicture)._unsafeUnwrapErr()).toMatchObject({
+      field: "image_urls",
+      rule: { name: "text_only" },
+    });
     expect((await falInput(flux, fromText, new MemoryObjectStorage()))._unsafeUnwrap()).toEqual({
       prompt: "360 degree equirectangular panorama, seamless, a lake",
       image_size: { width: 2048, height: 1024 },

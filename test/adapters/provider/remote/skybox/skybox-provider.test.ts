@@ -52,15 +52,15 @@ describe("the check at the start", () => {
   const styles = (...listed: readonly object[]) => {
     skybox.fake.styles = listed;
   };
-  const promptCharactersMax = () => {
+  const refusalOfALongPrompt = () => {
     const tooLong = aCreationRequest({ prompt: "x".repeat(2001) });
-    return skybox.provider.canMake(tooLong)._unsafeUnwrapErr().message;
+    return skybox.provider.canMake(tooLong)._unsafeUnwrapErr();
   };
 
   it("knows by the provider's list whether there is the style, and how long its prompts may be", async () => {
     expect(await skybox.provider.check()).toEqual(ok(undefined));
     expect(skybox.fake.server.asked.map(({ path }) => path)).toEqual(["/api/v1/skybox/styles"]);
-    expect(promptCharactersMax()).toBe("prompt: must have at most 550 characters.");
+    expect(refusalOfALongPrompt()).toMatchObject({ field: "prompt", rule: { name: "characters_max", max: 550 } });
     expect(skybox.provider.canMake(aCreationRequest({ prompt: "🌲".repeat(550) })).isOk()).toBe(true);
   });
 
@@ -71,7 +71,7 @@ describe("the check at the start", () => {
   ])("takes prompts of 2000 characters where the list %s", async (_, style) => {
     styles({ id: "67", ...style });
     expect(await skybox.provider.check()).toEqual(ok(undefined));
-    expect(promptCharactersMax()).toBe("prompt: must have at most 2000 characters.");
+    expect(refusalOfALongPrompt()).toMatchObject({ field: "prompt", rule: { name: "characters_max", max: 2000 } });
   });
 
   it("looks for the style in every version of the model before it says that there is none", async () => {
@@ -100,7 +100,8 @@ it("refuses a prompt of more than 2000 characters before anything is held or sen
   expect(provider.canMake(aCreationRequest({ prompt: "🌲".repeat(2000) })).isOk()).toBe(true);
   expect(provider.canMake(aCreationRequest({ prompt: "x".repeat(2001) }))._unsafeUnwrapErr()).toEqual({
     kind: "invalid_request",
-    message: "prompt: must have at most 2000 characters.",
+    field: "prompt",
+    rule: { name: "characters_max", max: 2000, actual: 2001 },
   });
 });
 

@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
-import { invalidBySchema, shown } from "../../domain/invalid-request.js";
+import { shown } from "../../../adapters/wording/shown.js";
 
-describe("a value in an error message", () => {
+describe("a value shown in an error message", () => {
   it.each<[unknown, string]>([
     [undefined, "missing"],
     [null, "null"],
@@ -26,11 +25,11 @@ describe("a value in an error message", () => {
     ["x".repeat(60), `"${"x".repeat(60)}"`],
     ["x".repeat(61), `"${"x".repeat(60)}…"`],
     [`${"x".repeat(59)}🌊🌊`, `"${"x".repeat(59)}…"`],
-  ])("is shown for what it is (%#)", (value, said) => {
+  ])("shows %o as %s", (value, said) => {
     expect(shown(value)).toBe(said);
   });
 
-  it("is short, on one line and encodable, whatever it is", () => {
+  it("is short, on one line and well-formed for every value", () => {
     const anything = fc.anything({ withBigInt: true, withNullPrototype: true, withObjectString: true });
     return fc.assert(
       fc.property(fc.oneof(anything, fc.string({ unit: "binary", maxLength: 500 })), (value) => {
@@ -40,16 +39,5 @@ describe("a value in an error message", () => {
         expect(said.isWellFormed()).toBe(true);
       }),
     );
-  });
-});
-
-describe("the first broken rule of a schema", () => {
-  const schema = z.object({ list: z.array(z.object({ size: z.number("must be a number.") })) }, "must be an object.");
-  const message = (input: unknown) => invalidBySchema(schema.safeParse(input).error as z.ZodError, "settings").message;
-
-  it("is named by the way to its field, or by the whole", () => {
-    expect(message({ list: [{ size: 1 }, { size: "x" }, {}] })).toBe("list[1].size: must be a number.");
-    expect(message(5)).toBe("settings: must be an object.");
-    expect(invalidBySchema(new z.ZodError([]), "settings").message).toBe("settings: is invalid.");
   });
 });

@@ -1,0 +1,74 @@
+import type { BrokenRule } from "../../domain/invalid-request.js";
+import { shown } from "./shown.js";
+
+/** The names that an edge has for the fields of a creation request, where a rule mentions them. */
+export type FieldNames = { readonly imageUrls: string };
+
+const WIRE_NAMES: FieldNames = { imageUrls: "image_urls" };
+
+/**
+ * What is wrong, as the predicate of a sentence with its full stop: "must have at most 3 items, but has 4.". The edge
+ * puts its own name for the field in front.
+ */
+export const rulePredicate = (rule: BrokenRule, names: FieldNames = WIRE_NAMES): string => {
+  const write = predicates[rule.name] as (rule: BrokenRule, names: FieldNames) => string;
+  return write(rule, names);
+};
+
+/** Total by construction: a rule without a predicate does not compile. */
+const predicates: {
+  readonly [Name in BrokenRule["name"]]: (rule: Extract<BrokenRule, { name: Name }>, names: FieldNames) => string;
+} = {
+  type: ({ expected, actual }) => `must be ${TYPES[expected]}, but is ${shown(actual)}.`,
+  one_of: ({ allowed, actual }) => `must be ${alternatives(allowed)}, but is ${shown(actual)}.`,
+  integer: ({ min, max, actual }) => `must be an integer from ${min} to ${max}, but is ${shown(actual)}.`,
+  characters: ({ min, max, actual }) => `must have ${min} to ${max} characters, but has ${actual}.`,
+  characters_max: ({ max, actual }) => `must have at most ${max} characters, but has ${actual}.`,
+  items_max: ({ max, actual }) => `must have at most ${max} items, but has ${actual}.`,
+  visible_characters: ({ min, max, actual }) =>
+    `must have ${min} to ${max} visible characters, but is ${shown(actual)}.`,
+  visible_ascii: ({ min, max, actual }) =>
+    `must have ${min} to ${max} visible ASCII characters, but is ${shown(actual)}.`,
+  storable_text: () => "must be valid Unicode text without NUL characters.",
+  email: ({ actual }) => `must be an address such as name@example.com, but is ${shown(actual)}.`,
+  https_url: ({ actual }) => `must be a complete URL that starts with https://, but is ${shown(actual)}.`,
+  http_url: ({ actual }) => `must be a complete http(s) URL, but is ${shown(actual)}.`,
+  no_user_info: () => "must not have a user name or password in front of the host.",
+  cursor: ({ actual }) => `must be a next_cursor of an earlier answer, but is ${shown(actual)}.`,
+  key_reused: ({ hours }) =>
+    `was used with another request body within the last ${hours} hours; use a new key for a new request.`,
+  prompt_or_images: (_, { imageUrls }) => `needs a prompt, ${imageUrls}, or both.`,
+  prompt_without_images: ({ min, actual }, { imageUrls }) =>
+    `must have at least ${min} characters, without the white space around them, when there are no ${imageUrls}, but is ${shown(actual)}.`,
+  images_only: () => "must have an item: this service makes panoramas from pictures only.",
+  text_only: () => "must be empty: this service makes panoramas from text only.",
+  files_required: ({ max }) => `is required; send 1 to ${max} images as multipart/form-data parts with the name files.`,
+  files_max: ({ max }) => `must be at most ${max} files in one request.`,
+  bytes_max: ({ max }) => `must have at most ${size(max)}.`,
+  total_bytes_max: ({ max }) => `must have at most ${size(max)} in total.`,
+  image_type: ({ allowed }) => `must be one of ${allowed.join(", ")}; its signature is none of these.`,
+  declared_type: ({ declared, actual }) => `is declared as ${shown(declared)}, but its bytes are ${actual}.`,
+  usable_image: ({ reason }) => reason,
+  complete: () => "ended before it was complete.",
+  not_empty: () => "is empty, but must be a JSON object.",
+  json: () => "must be JSON; it cannot be parsed.",
+  utf8: () => "must be JSON in UTF-8; it has bytes that are not.",
+  content_type: ({ expected, actual }) => `must be ${expected}, but is ${shown(actual)}.`,
+  boundary: () => "is multipart/form-data, which needs a boundary.",
+  multipart: ({ reason }) => `must be complete multipart/form-data, but cannot be parsed: ${reason}.`,
+  parts_max: ({ max }) => `must have at most ${max} parts.`,
+  filename: () => "must be files, but one of these parts has no filename.",
+  transfer_encoding: () => "must be chunked, in lower case, or not sent at all.",
+};
+
+const TYPES = { string: "a string", strings: "an array of strings", object: "a JSON object" } as const;
+
+/** `"1k", "2k" or "4k"` */
+const alternatives = (values: readonly string[]): string => {
+  const quoted = values.map((value) => JSON.stringify(value));
+  return quoted.length < 2 ? quoted.join() : `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`;
+};
+
+const MIB = 1024 * 1024;
+
+const size = (bytes: number): string => (bytes % MIB === 0 ? `${bytes / MIB} MiB (${bytes} bytes)` : `${bytes} bytes`);

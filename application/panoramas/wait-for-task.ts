@@ -1,0 +1,50 @@
+import type { Result } from "neverthrow";
+import type { AccountId } from "../../domain/account.js";
+import { isActive, type Task } from "../../domain/task.js";
+import type { TaskId } from "../../domain/task-id.js";
+import type { NotFound } from "../errors.js";
+import type { Clock } from "../ports/clock.js";
+import type { TaskSignals } from "../ports/task-signals.js";
+import type { TaskStore } from "../ports/task-store.js";
+import { readTask } from "./read-task.js";
+
+type Ports = {
+  readonly tasks: Pick<TaskStore, "find">;
+  readonly clock: Clock;
+  readonly signals: Pick<TaskSignals, "next">;
+};
+
+/** Interval between reads of the store: no signal arrives when another instance moves the task. */
+const READ_EVERY_MILLISECONDS = 1_000;
+
+export type WaitForTask = ReturnType<typeof waitForTask>;
+
+/**
+ * `GET /panoramas/{id}` with `Prefer: wait`. Resolves with the task when it leaves `processing`, after
+ * `waitMilliseconds`, or when `signal` is aborted. Holds no connection to the store while it waits.
+ */
+export const waitForTask =
+  ({ tasks, clock, signals }: Ports) =>
+  async (
+    id: TaskId,
+    owner: AccountId,
+    waitMilliseconds: number,
+    signal: AbortSignal,
+  ): Promise<Result<Task, NotFound>> => {
+    const startedAt = clock.now().getTime();
+    for (;;) {
+      const woken = new AbortController();
+      const ended = AbortSignal.any([signal, woken.signal]);
+      try {
+        // Listens before it reads, so that it does not miss a move between the two.
+        const moved = signals.next(id, ended);
+        const task = await readTask({ tasks })(id, owner);
+        // A change of the system clock, also backwards, shortens the wait and never extends it.
+        const left = waitMilliseconds - Math.abs(clock.now().getTime() - startedAt);
+        if (task.isErr() || !isActive(task.value) || left <= 0 || signal.aborted) return task;
+        await Promise.race([moved, clock.sleep(Math.min(left, READ_EVERY_MILLISECONDS), ended)]);
+      } finally {
+        woken.abort(); // ends the listener and the timer, also if the store throws
+      }
+    }
+  };

@@ -1,0 +1,144 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { rulePredicate } from "../../../adapters/wording/rule-predicate.js";
+import { parseCreationRequest } from "../../../domain/creation-request.js";
+import { IMAGE_TYPES } from "../../../domain/image-type.js";
+import type { BrokenRule } from "../../../domain/invalid-request.js";
+
+/** One example of every rule: a forgotten one does not compile. */
+const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { name: Name }>, string] } = {
+  type: [{ name: "type", expected: "strings", actual: 5 }, "must be an array of strings, but is 5."],
+  one_of: [{ name: "one_of", allowed: ["1k", "2k", "4k"], actual: "8k" }, 'must be "1k", "2k" or "4k", but is "8k".'],
+  integer: [{ name: "integer", min: 1, max: 100, actual: "x" }, 'must be an integer from 1 to 100, but is "x".'],
+  characters: [{ name: "characters", min: 10, max: 200, actual: 9 }, "must have 10 to 200 characters, but has 9."],
+  characters_max: [
+    { name: "characters_max", max: 2048, actual: 2049 },
+    "must have at most 2048 characters, but has 2049.",
+  ],
+  items_max: [{ name: "items_max", max: 3, actual: 4 }, "must have at most 3 items, but has 4."],
+  visible_characters: [
+    { name: "visible_characters", min: 1, max: 80, actual: "two\nlines" },
+    'must have 1 to 80 visible characters, but is "two\\nlines".',
+  ],
+  visible_ascii: [
+    { name: "visible_ascii", min: 1, max: 255, actual: "schlüssel" },
+    'must have 1 to 255 visible ASCII characters, but is "schlüssel".',
+  ],
+  storable_text: [{ name: "storable_text" }, "must be valid Unicode text without NUL characters."],
+  email: [{ name: "email", actual: "me" }, 'must be an address such as name@example.com, but is "me".'],
+  https_url: [
+    { name: "https_url", actual: "http://a.example" },
+    'must be a complete URL that starts with https://, but is "http://a.example".',
+  ],
+  http_url: [
+    { name: "http_url", actual: "ftp://a.example" },
+    'must be a complete http(s) URL, but is "ftp://a.example".',
+  ],
+  no_user_info: [{ name: "no_user_info" }, "must not have a user name or password in front of the host."],
+  cursor: [{ name: "cursor", actual: "?" }, 'must be a next_cursor of an earlier answer, but is "?".'],
+  key_reused: [
+    { name: "key_reused", hours: 24 },
+    "was used with another request body within the last 24 hours; use a new key for a new request.",
+  ],
+  prompt_or_images: [{ name: "prompt_or_images" }, "needs a prompt, image_urls, or both."],
+  prompt_without_images: [
+    { name: "prompt_without_images", min: 3, actual: " ab" },
+    'must have at least 3 characters, without the white space around them, when there are no image_urls, but is " ab".',
+  ],
+  images_only: [{ name: "images_only" }, "must have an item: this service makes panoramas from pictures only."],
+  text_only: [{ name: "text_only" }, "must be empty: this service makes panoramas from text only."],
+  files_required: [
+    { name: "files_required", max: 5 },
+    "is required; send 1 to 5 images as multipart/form-data parts with the name files.",
+  ],
+  files_max: [{ name: "files_max", max: 5 }, "must be at most 5 files in one request."],
+  bytes_max: [{ name: "bytes_max", max: 10_485_760 }, "must have at most 10 MiB (10485760 bytes)."],
+  total_bytes_max: [
+    { name: "total_bytes_max", max: 20_971_520 },
+    "must have at most 20 MiB (20971520 bytes) in total.",
+  ],
+  image_type: [
+    { name: "image_type", allowed: IMAGE_TYPES },
+    "must be one of image/jpeg, image/png, image/webp; its signature is none of these.",
+  ],
+  declared_type: [
+    { name: "declared_type", declared: "image/jpg", actual: "image/jpeg" },
+    'is declared as "image/jpg", but its bytes are image/jpeg.',
+  ],
+  usable_image: [{ name: "usable_image", reason: "cannot be decoded: bad header." }, "cannot be decoded: bad header."],
+  complete: [{ name: "complete" }, "ended before it was complete."],
+  not_empty: [{ name: "not_empty" }, "is empty, but must be a JSON object."],
+  json: [{ name: "json" }, "must be JSON; it cannot be parsed."],
+  utf8: [{ name: "utf8" }, "must be JSON in UTF-8; it has bytes that are not."],
+  content_type: [
+    { name: "content_type", expected: "multipart/form-data", actual: undefined },
+    "must be multipart/form-data, but is missing.",
+  ],
+  boundary: [{ name: "boundary" }, "is multipart/form-data, which needs a boundary."],
+  multipart: [
+    { name: "multipart", reason: "Unexpected end of form" },
+    "must be complete multipart/form-data, but cannot be parsed: Unexpected end of form.",
+  ],
+  parts_max: [{ name: "parts_max", max: 50 }, "must have at most 50 parts."],
+  filename: [{ name: "filename" }, "must be files, but one of these parts has no filename."],
+  transfer_encoding: [{ name: "transfer_encoding" }, "must be chunked, in lower case, or not sent at all."],
+};
+
+describe("the predicate of a broken rule", () => {
+  it.each(Object.values(examples) as [BrokenRule, string][])("of %o is: %s", (rule, predicate) => {
+    expect(rulePredicate(rule)).toBe(predicate);
+  });
+
+  it("gives sizes that are no whole MiB in bytes only", () => {
+    expect(rulePredicate({ name: "bytes_max", max: 65_536 })).toBe("must have at most 65536 bytes.");
+  });
+
+  it("uses the edge's own name for the image URLs", () => {
+    expect(rulePredicate({ name: "prompt_or_images" }, { imageUrls: "images" })).toBe(
+      "needs a prompt, images, or both.",
+    );
+  });
+
+  const refusal = (body: unknown): string => rulePredicate(parseCreationRequest(body)._unsafeUnwrapErr().rule);
+  const url = "https://images.example.com/1.jpg";
+
+  it("stays short for a creation request of any size", () => {
+    const huge = "x".repeat(1_000_000);
+    for (const body of [
+      huge,
+      { resolution: huge },
+      { resolution: "1k", prompt: "lake", visibility: huge },
+      { resolution: "1k", prompt: "lake", image_urls: huge },
+      { resolution: "1k", image_urls: [huge] },
+      { resolution: "1k", image_urls: [`http://${"x".repeat(2000)}`] },
+      { resolution: "1k", prompt: " ".repeat(1_000_000) },
+      { resolution: "1k", image_urls: new Array(10_000).fill(url) },
+    ]) {
+      expect(refusal(body).length).toBeLessThan(230);
+    }
+  });
+
+  it("is one line that ends with a full stop for every creation request that is refused", () => {
+    const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true });
+    const text = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), fc.webUrl());
+    const nearlyRight = fc.record(
+      {
+        resolution: fc.oneof({ weight: 5, arbitrary: fc.constantFrom("1k", "2k", "4k") }, anything),
+        prompt: fc.oneof({ weight: 5, arbitrary: text }, anything),
+        image_urls: fc.oneof(fc.array(fc.oneof(fc.webUrl({ validSchemes: ["https"] }), text, anything)), anything),
+        visibility: fc.oneof({ weight: 5, arbitrary: fc.constantFrom("private", "public") }, anything),
+      },
+      { requiredKeys: [] },
+    );
+    return fc.assert(
+      fc.property(fc.oneof(anything, nearlyRight), (body) => {
+        const result = parseCreationRequest(body);
+        if (result.isOk()) return;
+        const predicate = rulePredicate(result.error.rule);
+        expect(predicate).toMatch(/^(must|needs) [^\p{Cc}\p{Zl}\p{Zp}]+\.$/u);
+        expect(predicate).not.toMatch(/undefined|Invalid input|Too (big|small)|\[object/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
