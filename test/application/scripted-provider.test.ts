@@ -2,8 +2,8 @@ import { aCreationRequest, taskId } from "../support/builders.js";
 import { generationProviderContract } from "../support/contracts/generation-provider-contract.js";
 import { ScriptedProvider } from "../support/scripted-provider.js";
 
-/** The provider that all tests of the use cases rest on keeps the port's contract, too. */
-generationProviderContract(async () => {
+/** All tests of the use cases use this provider, so it passes the contract of the port, too. */
+generationProviderContract("ScriptedProvider", async () => {
   const provider = new ScriptedProvider();
   return {
     provider,

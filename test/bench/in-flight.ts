@@ -253,12 +253,12 @@ function reportPhases(): void {
 
 /** When the provider was called, but for the images themselves. */
 function calls(): number[] {
-  return provider.server.asked.filter(({ path }) => path.startsWith("/v1/")).map(({ at }) => at);
+  return provider.server.requests.filter(({ path }) => path.startsWith("/v1/")).map(({ at }) => at);
 }
 
 function reportTraffic(readMilliseconds: readonly number[], ends: readonly number[]): void {
   const looksAt = new Map<string, number[]>(provider.tasks.map(({ id }) => [`/v1/predictions/${id}`, []]));
-  for (const { path, at } of provider.server.asked) looksAt.get(path)?.push(at);
+  for (const { path, at } of provider.server.requests) looksAt.get(path)?.push(at);
   const looks = [...looksAt.values()];
   const between = looks.flatMap(gaps);
   const shortest = quantile(between, 0);

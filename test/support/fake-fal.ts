@@ -1,27 +1,27 @@
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
-import { type Answer, type Asked, type Fault, FaultyServer, json } from "./faulty-server.js";
+import { type Answer, type Fault, FaultyServer, json, type ReceivedRequest } from "./faulty-server.js";
 
 export const FAL_KEY = "fal-id:fal-secret";
 const FAL_USER = "github|123456";
 const JWKS_PATH = "/.well-known/jwks.json";
 
-/** As much of fal's queue as the adapter needs. */
+/** The part of fal's queue API that the adapter uses. */
 export class FakeFal extends UpstreamTasks implements FakeProvider {
   server!: FaultyServer;
-  /** What a finished request's result is ... */
+  /** The result of a finished request. */
   result: "image" | "images" | "black image" | "no image" = "image";
-  /** ... or what is answered instead of it. */
+  /** Faults of the next reads of a result, one each. */
   resultFaults: Fault[] = [];
-  /** What notices are signed with: with the last one, while the first one is on its way out. */
+  /** The last key signs webhooks; the first one is still published. */
   signingKeys = [generateKeyPairSync("ed25519"), generateKeyPairSync("ed25519")];
   readonly jwksFaults: Fault[] = [];
 
   static async start(): Promise<FakeFal> {
     const fake = new FakeFal();
     fake.server = await FaultyServer.start(
-      (asked) => fake.answer(asked),
-      (asked) => fake.faultOf(asked),
+      (request) => fake.answer(request),
+      (request) => fake.faultOf(request),
     );
     return fake;
   }
@@ -38,7 +38,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     return `${this.server.url}${JWKS_PATH}`;
   }
 
-  notice(task: UpstreamTask, at: Date, key = this.signingKeys.at(-1)?.privateKey): SignedWebhook {
+  webhook(task: UpstreamTask, at: Date, key = this.signingKeys.at(-1)?.privateKey): SignedWebhook {
     const timestamp = String(Math.floor(at.getTime() / 1000));
     const status = task.state === "fail" ? "ERROR" : "OK";
     const body = JSON.stringify({ request_id: task.id, gateway_request_id: task.id, status, payload: null });
@@ -54,22 +54,22 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     return { url: task.webhook ?? "", headers, body };
   }
 
-  private faultOf({ method, path }: Asked): Fault | undefined {
+  private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (path.startsWith("/files/")) return this.faults.images.shift();
     if (path === JWKS_PATH) return this.jwksFaults.shift();
     if (method === "POST") return this.faults.creates.shift();
     return path.endsWith("/status") ? this.faults.polls.shift() : this.resultFaults.shift();
   }
 
-  private answer(asked: Asked): Answer {
-    const { method, path, headers, body, query } = asked;
-    if (path.startsWith("/files/")) return this.image(asked);
+  private answer(request: ReceivedRequest): Answer {
+    const { method, path, headers, body, query } = request;
+    if (path.startsWith("/files/")) return this.image(request);
     if (path === JWKS_PATH) {
       const keys = this.signingKeys.map(({ publicKey }) => ({ ...publicKey.export({ format: "jwk" }), use: "sig" }));
       return json(200, { keys });
     }
     if (headers.authorization !== `Key ${FAL_KEY}`) return json(401, { detail: "Cannot access application." });
-    // The input is not looked at here: what is wrong with it shows in the result.
+    // The input is not checked here: an error in it appears in the result.
     if (method === "POST") {
       const task = this.start(body, `764cabcf-${this.tasks.length}`, query.get("fal_webhook"));
       return json(200, this.queued(task, path));
@@ -81,7 +81,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
   }
 
   private queued(task: UpstreamTask, path: string) {
-    // The rest of the model's name is left out, as in reality.
+    // The real queue also leaves out the rest of the model's name.
     const request = `${this.server.url}${path.split("/").slice(0, 3).join("/")}/requests/${task.id}`;
     return {
       status: "IN_QUEUE",

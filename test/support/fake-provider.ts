@@ -1,7 +1,7 @@
 import { image } from "./fake-imaging.js";
-import type { Answer, Asked, Fault, FaultyServer } from "./faulty-server.js";
+import type { Answer, Fault, FaultyServer, ReceivedRequest } from "./faulty-server.js";
 
-/** What becomes of an upstream task when it is next looked at; one that has ended stays as it ended. */
+/** What happens to an upstream task at the next poll; one that has ended does not change any more. */
 export type Plan =
   | "run"
   | "succeed"
@@ -15,43 +15,42 @@ export type Plan =
 export type UpstreamTask = {
   readonly id: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** As it is, or as it ended. */
   state: Plan;
-  /** Where its notices go. */
+  /** Where its webhooks are sent. */
   readonly webhook?: string | undefined;
 };
 
-/** A notice of the provider, ready to be sent. */
+/** A webhook of the provider, ready to be sent. */
 export type SignedWebhook = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
-/** Sends it as the provider would, but to where the service under test listens, whatever its public address. */
+/** Sends it as the provider would, but to `origin`, where the service under test listens, instead of its public URL. */
 export const sendWebhook = ({ url, headers, body }: SignedWebhook, origin: string): Promise<Response> => {
   const { pathname, search } = new URL(url);
   return fetch(origin + pathname + search, { method: "POST", headers, body });
 };
 
-/** What befalls the next requests of each kind, one each. */
+/** Faults of the next requests of each kind, one each. */
 export type Faults = { creates: Fault[]; polls: Fault[]; lists: Fault[]; images: Fault[]; checks: Fault[] };
 
-/** What the tests of every adapter need of its provider's fake. */
+/** What the contract tests need from every fake provider. */
 export interface FakeProvider {
   readonly server: FaultyServer;
-  /** What was started, which is what would be paid for. */
+  /** Every task that was started, and so would have to be paid for. */
   readonly tasks: UpstreamTask[];
   readonly faults: Faults;
   plan: Plan;
-  /** What is behind every result's URL, where it is to be a real picture. */
+  /** The image behind every result URL; `undefined` for a small stand-in. */
   picture: Buffer | undefined;
-  /** What the provider sends when the upstream task has news, signed at that time. */
-  notice(upstreamTask: UpstreamTask, at: Date): SignedWebhook;
+  /** The webhook that the provider sends when the upstream task has changed, signed at this time. */
+  webhook(upstreamTask: UpstreamTask, at: Date): SignedWebhook;
   close(): Promise<void>;
 }
 
-/** What is the same for all fakes: tasks that go by the plan, and images. */
+/** What all fakes share: tasks that follow the plan, and images. */
 export class UpstreamTasks {
   readonly tasks: UpstreamTask[] = [];
   readonly faults: Faults = { creates: [], polls: [], lists: [], images: [], checks: [] };
@@ -65,7 +64,7 @@ export class UpstreamTasks {
     return task;
   }
 
-  /** The task as it is now; `undefined` if there is none, or it is lost. */
+  /** The current state of the task; `undefined` if it does not exist or is lost. */
   poll(id: string | undefined): UpstreamTask | undefined {
     const task = this.tasks.find((task) => task.id === id);
     if (task === undefined || this.plan === "be lost") return undefined;
@@ -73,11 +72,11 @@ export class UpstreamTasks {
     return task;
   }
 
-  image(asked: Asked): Answer {
+  image({ path }: ReceivedRequest): Answer {
     return {
       status: 200,
       headers: { "content-type": "image/jpeg" },
-      body: this.picture ?? Buffer.from(image(asked.path)),
+      body: this.picture ?? Buffer.from(image(path)),
     };
   }
 }

@@ -1,27 +1,27 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
-import { type Answer, type Asked, type Fault, FaultyServer, json } from "./faulty-server.js";
+import { type Answer, type Fault, FaultyServer, json, type ReceivedRequest } from "./faulty-server.js";
 
 export const REPLICATE_KEY = "r8_secret";
 const PAGE = 100;
 const MODELS = "/v1/models/";
 
-/** As much of Replicate as the adapter needs. */
+/** The part of Replicate that the adapter uses. */
 export class FakeReplicate extends UpstreamTasks implements FakeProvider {
   server!: FaultyServer;
   /** The shape of a finished prediction's output. */
   output: "array" | "string" | "empty array" | "removed" = "array";
-  /** What notices are signed with. */
+  /** Signs webhooks. */
   webhookSecret = aWebhookSecret();
   readonly secretFaults: Fault[] = [];
-  private notices = 0;
+  private webhooksSent = 0;
   models: readonly string[] = ["owner/flux-360", "igorriti/flux-360"];
 
   static async start(): Promise<FakeReplicate> {
     const fake = new FakeReplicate();
     fake.server = await FaultyServer.start(
-      (asked) => fake.answer(asked),
-      (asked) => fake.faultOf(asked),
+      (request) => fake.answer(request),
+      (request) => fake.faultOf(request),
     );
     return fake;
   }
@@ -34,10 +34,10 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     return this.server.close();
   }
 
-  /** By the Standard Webhooks scheme; each has an id of its own, and the same one keeps it when it is sent again. */
-  notice(task: UpstreamTask, at: Date, secret = this.webhookSecret): SignedWebhook {
-    this.notices += 1;
-    const id = `msg_${this.notices}`;
+  /** Signed by the Standard Webhooks scheme, with an id of its own. */
+  webhook(task: UpstreamTask, at: Date, secret = this.webhookSecret): SignedWebhook {
+    this.webhooksSent += 1;
+    const id = `msg_${this.webhooksSent}`;
     const timestamp = String(Math.floor(at.getTime() / 1000));
     const body = JSON.stringify(this.prediction(task));
     const key = Buffer.from(secret.slice("whsec_".length), "base64");
@@ -46,7 +46,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     return { url: task.webhook ?? "", headers: { "content-type": "application/json", ...headers }, body };
   }
 
-  private faultOf({ method, path }: Asked): Fault | undefined {
+  private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (path.startsWith("/delivery/")) return this.faults.images.shift();
     if (path.startsWith("/v1/webhooks/")) return this.secretFaults.shift();
     if (method === "POST") return this.faults.creates.shift();
@@ -54,9 +54,9 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     return path === "/v1/predictions" ? this.faults.lists.shift() : this.faults.polls.shift();
   }
 
-  private answer(asked: Asked): Answer {
-    const { method, path, headers, body, query } = asked;
-    if (path.startsWith("/delivery/")) return this.image(asked);
+  private answer(request: ReceivedRequest): Answer {
+    const { method, path, headers, body, query } = request;
+    if (path.startsWith("/delivery/")) return this.image(request);
     if (headers.authorization !== `Bearer ${REPLICATE_KEY}`) return json(401, { detail: "Invalid token." });
     if (method === "POST" && path === "/v1/predictions") {
       const { input, version, webhook, webhook_events_filter } = body as {
@@ -65,7 +65,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
         webhook?: unknown;
         webhook_events_filter?: unknown;
       };
-      // All that is asked for are ends: other news would come twice a second.
+      // Only ends may be requested: other events would arrive twice a second.
       if (webhook !== undefined && String(webhook_events_filter) !== "completed")
         return json(422, { detail: "Oh no." });
       if (typeof input?.prompt !== "string" || typeof version !== "string") return json(422, { detail: "Invalid." });

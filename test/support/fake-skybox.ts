@@ -1,12 +1,12 @@
 import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
-import { type Answer, type Asked, type Fault, FaultyServer, json } from "./faulty-server.js";
+import { type Answer, type Fault, FaultyServer, json, type ReceivedRequest } from "./faulty-server.js";
 
 export const SKYBOX_KEY = "skybox-secret-key";
 
-/** As much of Blockade Labs' Skybox AI as the adapter needs. */
+/** The part of Blockade Labs' Skybox AI that the adapter uses. */
 export class FakeSkybox extends UpstreamTasks implements FakeProvider {
   server!: FaultyServer;
-  /** How a generation is wrapped in the answer to a look. */
+  /** How a generation is wrapped in the answer to a poll. */
   wrapper: "request" | "imagine" | "bare" = "request";
   styles: readonly object[] = [
     { id: 102, name: "M3 Cinematic Realism", "max-char": 600, model: "Model 3", model_version: 3 },
@@ -16,8 +16,8 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
   static async start(): Promise<FakeSkybox> {
     const fake = new FakeSkybox();
     fake.server = await FaultyServer.start(
-      (asked) => fake.answer(asked),
-      (asked) => fake.faultOf(asked),
+      (request) => fake.answer(request),
+      (request) => fake.faultOf(request),
     );
     return fake;
   }
@@ -30,22 +30,22 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
     return this.server.close();
   }
 
-  /** Without the signature that the real one is said to have: nobody knows what it looks like. */
-  notice(task: UpstreamTask): SignedWebhook {
+  /** Without the signature of the real ones, whose format is not documented. */
+  webhook(task: UpstreamTask): SignedWebhook {
     const headers = { "content-type": "application/json" };
     return { url: task.webhook ?? "", headers, body: JSON.stringify(this.generation(task)) };
   }
 
-  private faultOf({ method, path }: Asked): Fault | undefined {
+  private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (path.startsWith("/images/")) return this.faults.images.shift();
     if (method === "POST") return this.faults.creates.shift();
     if (path.endsWith("/styles")) return this.faults.checks.shift();
     return path.endsWith("/myRequests") ? this.faults.lists.shift() : this.faults.polls.shift();
   }
 
-  private answer(asked: Asked): Answer {
-    const { method, path, headers, body, query } = asked;
-    if (path.startsWith("/images/")) return this.image(asked);
+  private answer(request: ReceivedRequest): Answer {
+    const { method, path, headers, body, query } = request;
+    if (path.startsWith("/images/")) return this.image(request);
     if (headers["x-api-key"] !== SKYBOX_KEY) return json(403, { error: "This API key is not valid." });
     if (method === "POST" && path === "/api/v1/skybox") {
       const { skybox_style_id, prompt, webhook_url } = body as Record<string, unknown>;

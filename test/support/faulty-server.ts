@@ -3,14 +3,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
 
-export type Asked = {
+export type ReceivedRequest = {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage["headers"];
   /** The decoded JSON. */
   readonly body: unknown;
-  /** When it came: milliseconds, as `performance.now()` counts them. */
+  /** When it arrived, by `performance.now()`. */
   readonly at: number;
 };
 
@@ -18,11 +18,11 @@ export type Answer = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Buffer | string;
-  /** Says that it has more bytes than it sends, and then closes the connection or leaves it open. */
+  /** Announces more bytes than it sends; then closes the connection, or leaves it open if `and silent`. */
   readonly cutShort?: boolean | "and silent";
 };
 
-/** What befalls one request: whether it is done nevertheless, and what comes back instead of the answer. */
+/** A fault of one request: whether the request still takes effect, and what is sent instead of the answer. */
 export type Fault = { readonly done: boolean; readonly instead: Answer | "cut" | "silence" };
 
 export const json = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer => ({
@@ -36,7 +36,7 @@ const after = (instead: Fault["instead"]): Fault => ({ done: true, instead });
 
 export const refuses = (status: number, headers?: Record<string, string>, body: unknown = { detail: "no" }): Fault =>
   before(json(status, body, headers));
-/** Nothing is done, but the answer is a good one. */
+/** Answers with status 200 and this body; the request takes no effect. */
 export const says = (body: unknown): Fault => before(json(200, body));
 export const FAULTS = {
   cutBefore: before("cut"),
@@ -53,23 +53,26 @@ export const FAULTS = {
   tooBusy: before(json(429, { detail: "slow down" })),
 } as const satisfies Record<string, Fault>;
 
-/** A server over real HTTP to which things can happen, one request at a time. */
+/** A real HTTP server that can have a fault at each request. */
 export class FaultyServer {
-  readonly asked: Asked[] = [];
-  /** How long every answer takes. */
+  readonly requests: ReceivedRequest[] = [];
+  /** The delay of every answer. */
   latencyMilliseconds = 0;
   private readonly server: Server;
 
-  private constructor(answer: (asked: Asked) => Answer, faultOf: (asked: Asked) => Fault | undefined) {
+  private constructor(
+    answer: (request: ReceivedRequest) => Answer,
+    faultOf: (request: ReceivedRequest) => Fault | undefined,
+  ) {
     const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
       const at = performance.now();
       const text = Buffer.concat(await request.toArray()).toString();
       const { pathname, searchParams } = new URL(request.url ?? "", "http://fake");
       const { method = "", headers } = request;
-      const asked = { method, path: pathname, query: searchParams, headers, body: text && JSON.parse(text), at };
-      this.asked.push(asked);
-      const fault = faultOf(asked);
-      const usual = fault === undefined || fault.done ? answer(asked) : undefined;
+      const received = { method, path: pathname, query: searchParams, headers, body: text && JSON.parse(text), at };
+      this.requests.push(received);
+      const fault = faultOf(received);
+      const usual = fault === undefined || fault.done ? answer(received) : undefined;
       if (this.latencyMilliseconds > 0) await setTimeout(this.latencyMilliseconds);
       deliver(fault?.instead ?? usual, response);
     };
@@ -79,8 +82,8 @@ export class FaultyServer {
   }
 
   static async start(
-    answer: (asked: Asked) => Answer,
-    faultOf: (asked: Asked) => Fault | undefined,
+    answer: (request: ReceivedRequest) => Answer,
+    faultOf: (request: ReceivedRequest) => Fault | undefined,
   ): Promise<FaultyServer> {
     const faulty = new FaultyServer(answer, faultOf);
     await once(faulty.server.listen(0, "127.0.0.1"), "listening");

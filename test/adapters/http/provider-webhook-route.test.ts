@@ -9,11 +9,11 @@ import { type SignedWebhook, sendWebhook } from "../../support/fake-provider.js"
 import { FAULTS } from "../../support/faulty-server.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
 import {
-  type RemoteWebhooks,
-  type SignedRemoteWebhooks,
+  type SignedWebhooksUnderTest,
   startFalWebhooks,
   startReplicateWebhooks,
   startSkyboxWebhooks,
+  type WebhooksUnderTest,
 } from "../../support/webhooks-under-test.js";
 
 const SIGNED = [
@@ -26,7 +26,7 @@ const LIMITS = { leaseMilliseconds: 60_000, concurrency: 10, generationDeadlineM
 const CREATION = { ...A_CREATION, image_urls: ["https://pictures.example/p.jpg"] };
 
 /** A service that accepts the webhooks of one provider, with one customer. */
-const stage = <R extends RemoteWebhooks>(name: string, start: (clock: Clock) => Promise<R>) => {
+const stage = <R extends WebhooksUnderTest>(name: string, start: (clock: Clock) => Promise<R>) => {
   let pollsDue = 0;
   const on = {} as { service: HttpService; remote: R; customer: Customer };
   const ports = () => ({ ...on.service, provider: on.remote.provider });
@@ -39,7 +39,7 @@ const stage = <R extends RemoteWebhooks>(name: string, start: (clock: Clock) => 
     on.service = await HttpService.start({
       createPanorama: (...creation) => createPanorama(ports(), DEADLINES)(...creation),
       receiveProviderWebhook: (...webhook) =>
-        receiveProviderWebhook({ ...on.service, webhooks: new Map([[name, on.remote.notices]]), pollDue })(...webhook),
+        receiveProviderWebhook({ ...on.service, webhooks: new Map([[name, on.remote.webhooks]]), pollDue })(...webhook),
     });
     on.remote = await start(on.service.clock);
     on.customer = await on.service.customer();
@@ -55,7 +55,7 @@ const stage = <R extends RemoteWebhooks>(name: string, start: (clock: Clock) => 
     pollsDue: () => pollsDue,
     create: () => on.service.created(on.customer, CREATION),
     /** The webhook that the provider sends for its n-th task. */
-    webhook: (n = 1): SignedWebhook => on.remote.fake.notice(on.remote.fake.tasks[n - 1]!, on.service.clock.now()),
+    webhook: (n = 1): SignedWebhook => on.remote.fake.webhook(on.remote.fake.tasks[n - 1]!, on.service.clock.now()),
     send: async (webhook: SignedWebhook): Promise<[status: number, body: string]> => {
       const answer = await sendWebhook(webhook, on.service.url);
       return [answer.status, await answer.text()];
@@ -69,7 +69,7 @@ const stage = <R extends RemoteWebhooks>(name: string, start: (clock: Clock) => 
   };
 };
 
-describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promise<RemoteWebhooks>) => {
+describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promise<WebhooksUnderTest>) => {
   const { on, pollsDue, create, webhook, send, settle, statusOf } = stage(name, start);
 
   it("makes the task due for a poll immediately", async () => {
@@ -86,7 +86,7 @@ describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promi
     const { fake } = on.remote;
     fake.plan = "run";
     const early = { ...fake.tasks[0]!, state: "succeed" as const };
-    expect((await send(fake.notice(early, on.service.clock.now())))[0]).toBe(200);
+    expect((await send(fake.webhook(early, on.service.clock.now())))[0]).toBe(200);
     expect(await settle()).toBe(1);
     expect(await statusOf(id)).toBe("processing");
   });
@@ -100,7 +100,7 @@ describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promi
       { ...rest, url: url.replace(/proof=\w+/, `proof=${stolen}`) },
       { ...rest, url: url.replace(/\?.*/, "") },
     ]) {
-      expect(await send(forged)).toEqual([400, "The address is none of ours."]);
+      expect(await send(forged)).toEqual([400, "This URL was not issued by this service."]);
     }
     expect(pollsDue()).toBe(0);
     expect(await settle()).toBe(0);
@@ -143,7 +143,7 @@ describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promi
 
 describe.each(SIGNED)(
   "signed webhooks to POST /hooks/%s",
-  (name, start: (clock: Clock) => Promise<SignedRemoteWebhooks>) => {
+  (name, start: (clock: Clock) => Promise<SignedWebhooksUnderTest>) => {
     const { on, pollsDue, create, webhook, send, settle } = stage(name, start);
 
     it("changes nothing for a webhook with a wrong or an old signature", async () => {
@@ -152,7 +152,7 @@ describe.each(SIGNED)(
       expect((await send({ ...genuine, body: `${genuine.body} ` }))[0]).toBe(400);
       // No poll is due yet.
       await on.service.clock.advance(2_000);
-      expect((await send(on.remote.fake.notice(on.remote.fake.tasks[0]!, new Date(0))))[0]).toBe(400);
+      expect((await send(on.remote.fake.webhook(on.remote.fake.tasks[0]!, new Date(0))))[0]).toBe(400);
       expect(pollsDue()).toBe(0);
       expect(await settle()).toBe(0);
     });

@@ -3,22 +3,22 @@ import type { GenerationOrder, GenerationProvider } from "../../../application/p
 import { imageTypeOf } from "../../../domain/image-type.js";
 import { taskId } from "../builders.js";
 
-export type Destiny = "succeed" | "fail" | "be refused" | "expire";
+export type OrderedOutcome = "succeed" | "fail" | "be refused" | "expire";
 
 export type Subject = {
   readonly provider: GenerationProvider;
   /** Whether the provider can search for its tasks. */
   readonly searchable: boolean;
-  /** An order for the n-th task, of which this becomes. */
-  order(n: number, destiny: Destiny): GenerationOrder;
-  /** Whatever was submitted has ended. */
+  /** An order for the n-th task that ends with this outcome. */
+  order(n: number, outcome: OrderedOutcome): GenerationOrder;
+  /** Resolves when every submitted generation has ended. */
   allEnded(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** What every generation provider does. `open` gives one that has not been asked for anything. */
-export const generationProviderContract = (open: () => Promise<Subject>): void => {
-  describe("as a generation provider", () => {
+/** What every generation provider does. `open` returns an unused one. */
+export const generationProviderContract = (name: string, open: () => Promise<Subject>): void => {
+  describe(`${name} as a GenerationProvider`, () => {
     let subject: Subject;
     const opened = async (): Promise<Subject> => {
       subject = await open();
@@ -26,7 +26,7 @@ export const generationProviderContract = (open: () => Promise<Subject>): void =
     };
     afterEach(() => subject.close());
 
-    it("makes what it says it can make, and the image can be downloaded", async () => {
+    it("makes what canMake accepts, and the image can be downloaded", async () => {
       const { provider, order, allEnded } = await opened();
       const wanted = order(1, "succeed");
       expect(provider.canMake(wanted.request).isOk()).toBe(true);
@@ -39,7 +39,7 @@ export const generationProviderContract = (open: () => Promise<Subject>): void =
       expect(imageTypeOf(bytes)).toBe("image/jpeg");
     });
 
-    it("says that a generation has failed, and keeps saying it", async () => {
+    it("reports a failed generation with the same reason at every poll", async () => {
       const { provider, order, allEnded } = await opened();
       const id = (await provider.submit(order(1, "fail")))._unsafeUnwrap();
       await allEnded();
@@ -48,7 +48,7 @@ export const generationProviderContract = (open: () => Promise<Subject>): void =
       expect((await provider.poll(id))._unsafeUnwrap()).toEqual(failed);
     });
 
-    it("tells a clear refusal from an unclear end", async () => {
+    it("reports a rejected creation as refused", async () => {
       const { provider, order } = await opened();
       expect((await provider.submit(order(1, "be refused")))._unsafeUnwrapErr()).toEqual({
         kind: "refused",
@@ -56,7 +56,7 @@ export const generationProviderContract = (open: () => Promise<Subject>): void =
       });
     });
 
-    it("finds a task by its mark, or says that it cannot", async () => {
+    it("finds an upstream task by the task id, or reports that it cannot search", async () => {
       const { provider, searchable, order } = await opened();
       const first = (await provider.submit(order(1, "succeed")))._unsafeUnwrap();
       const second = (await provider.submit(order(2, "succeed")))._unsafeUnwrap();
@@ -70,7 +70,7 @@ export const generationProviderContract = (open: () => Promise<Subject>): void =
       expect((await provider.search(taskId(3)))._unsafeUnwrap()).toBeUndefined();
     });
 
-    it("says that a result is gone for good", async () => {
+    it("reports an expired result as result_gone", async () => {
       const { provider, order, allEnded } = await opened();
       const id = (await provider.submit(order(1, "expire")))._unsafeUnwrap();
       await allEnded();

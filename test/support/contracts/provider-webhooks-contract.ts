@@ -5,18 +5,18 @@ import { aCreationRequest, taskId } from "../builders.js";
 import type { SignedWebhook } from "../fake-provider.js";
 import { FAULTS } from "../faulty-server.js";
 import { HandClock } from "../hand-clock.js";
-import { arrived, type RemoteWebhooks, type SignedRemoteWebhooks } from "../webhooks-under-test.js";
+import { arrived, type SignedWebhooksUnderTest, type WebhooksUnderTest } from "../webhooks-under-test.js";
 
-const isForged = err({ kind: "unverified_webhook", reason: expect.any(String) });
+const rejected = err({ kind: "unverified_webhook", reason: expect.any(String) });
 
-/** What works with every provider: text and a picture. */
+/** Text and an image, which every provider accepts. */
 const anOrder = (n: number) => ({
   taskId: taskId(n),
   request: aCreationRequest({ image_urls: ["https://pictures.example/p.jpg"] }),
 });
 
-/** Starts afresh for each test, with one upstream task. */
-const stage = <R extends RemoteWebhooks>(start: (clock: HandClock) => Promise<R>) => {
+/** Starts the provider with one upstream task for each test. */
+const setUp = <R extends WebhooksUnderTest>(start: (clock: HandClock) => Promise<R>) => {
   const on = {} as { clock: HandClock; remote: R };
   beforeEach(async () => {
     on.clock = new HandClock();
@@ -27,35 +27,36 @@ const stage = <R extends RemoteWebhooks>(start: (clock: HandClock) => Promise<R>
   return on;
 };
 
-/** What whoever takes a provider's notices does, whatever that provider signs. */
-export const describeProviderWebhooks = (name: string, start: (clock: HandClock) => Promise<RemoteWebhooks>) =>
-  describe(`notices of ${name}`, () => {
-    const on = stage(start);
+/** What RemoteWebhooks does for every provider, with or without a signature. */
+export const describeProviderWebhooks = (name: string, start: (clock: HandClock) => Promise<WebhooksUnderTest>) =>
+  describe(`webhooks of ${name}`, () => {
+    const on = setUp(start);
 
-    const webhookOf = (n: number): SignedWebhook => on.remote.fake.notice(on.remote.fake.tasks[n - 1]!, on.clock.now());
+    const webhookOf = (n: number): SignedWebhook =>
+      on.remote.fake.webhook(on.remote.fake.tasks[n - 1]!, on.clock.now());
 
-    it("are asked for at our address of the task", () => {
+    it("are requested at the task's URL of this service", () => {
       const { origin, pathname, searchParams } = new URL(webhookOf(1).url);
       expect(origin + pathname).toBe(`https://panoramas.example/hooks/${name}`);
       expect([...searchParams.keys()]).toEqual(["task", "proof"]);
       expect(searchParams.get("task")).toBe(taskId(1));
     });
 
-    it("name their task, however often and in whatever order they come", async () => {
+    it("identify their task, also when repeated or out of order", async () => {
       await on.remote.provider.submit(anOrder(2));
       const [first, second] = [arrived(webhookOf(1)), arrived(webhookOf(2))];
-      for (const [notice, id] of [
+      for (const [webhook, id] of [
         [second, taskId(2)],
         [first, taskId(1)],
         [first, taskId(1)],
         [second, taskId(2)],
       ] as const) {
-        expect(await on.remote.notices.taskOf(notice)).toEqual(ok(id));
+        expect(await on.remote.webhooks.taskOf(webhook)).toEqual(ok(id));
       }
     });
 
-    it("are forged if their address is not one of ours", async () => {
-      const { url, ...notice } = webhookOf(1);
+    it("are rejected if this service did not issue their URL", async () => {
+      const { url, ...webhook } = webhookOf(1);
       const changes: ((query: URLSearchParams) => void)[] = [
         (query) => query.set("task", taskId(2)),
         (query) => query.delete("task"),
@@ -67,11 +68,11 @@ export const describeProviderWebhooks = (name: string, start: (clock: HandClock)
       for (const change of changes) {
         const changed = new URL(url);
         change(changed.searchParams);
-        expect(await on.remote.notices.taskOf(arrived({ ...notice, url: changed.href }))).toEqual(isForged);
+        expect(await on.remote.webhooks.taskOf(arrived({ ...webhook, url: changed.href }))).toEqual(rejected);
       }
     });
 
-    it("may be anything: what is not genuine is forged, and nothing is thrown", async () => {
+    it("are rejected without throwing if body, headers or query are random", async () => {
       const genuine = webhookOf(1);
       const { searchParams } = new URL(genuine.url);
       const headerNames = [...Object.keys(genuine.headers), "__proto__"];
@@ -88,110 +89,112 @@ export const describeProviderWebhooks = (name: string, start: (clock: HandClock)
       await fc.assert(
         fc.asyncProperty(garbage, async ({ body, headers, keptHeaders, query }) => {
           const kept = Object.fromEntries(keptHeaders.map((header) => [header, genuine.headers[header]]));
-          const taken = await on.remote.notices.taskOf({ body, headers: { ...headers, ...kept }, query });
-          // Skybox signs nothing that we could check: whatever comes to our address counts.
-          expect(taken).toEqual(name === "skybox" && query === searchParams ? ok(taskId(1)) : isForged);
+          const taskOf = await on.remote.webhooks.taskOf({ body, headers: { ...headers, ...kept }, query });
+          // The format of Skybox's signature is not documented, so the URL alone decides.
+          expect(taskOf).toEqual(name === "skybox" && query === searchParams ? ok(taskId(1)) : rejected);
         }),
       );
     });
   });
 
 type Signature<R> = {
-  /** What the signature needs, each. */
+  /** The headers that the signature needs. */
   readonly headers: readonly string[];
-  /** The header of them that holds the signature, and one of the right shape that is wrong. */
+  /** The header with the signature, and a wrong value with the right format. */
   readonly signature: readonly [header: string, wrong: string];
   readonly keyPath: string;
-  /** The provider signs with another key from now on. */
+  /** Makes the provider sign with another key from now on. */
   readonly changeKey: (remote: R) => void;
 };
 
-/** What is to be seen of a signature of the provider's own. */
-export const describeSignedWebhooks = <R extends SignedRemoteWebhooks>(
+/** What RemoteWebhooks does for a provider that signs its webhooks. */
+export const describeSignedWebhooks = <R extends SignedWebhooksUnderTest>(
   name: string,
   start: (clock: HandClock) => Promise<R>,
   { headers, signature, keyPath, changeKey }: Signature<R>,
 ) =>
-  describe(`signed notices of ${name}`, () => {
-    const on = stage(start);
+  describe(`signed webhooks of ${name}`, () => {
+    const on = setUp(start);
 
-    const notice = (at = on.clock.now()): SignedWebhook => on.remote.fake.notice(on.remote.fake.tasks[0]!, at);
-    const keysAsked = () => on.remote.fake.server.asked.filter(({ path }) => path === keyPath).length;
+    const webhook = (at = on.clock.now()): SignedWebhook => on.remote.fake.webhook(on.remote.fake.tasks[0]!, at);
+    const keyReads = () => on.remote.fake.server.requests.filter(({ path }) => path === keyPath).length;
 
-    it.each(headers)("are forged without %s", async (header) => {
-      const genuine = notice();
+    it.each(headers)("are rejected without %s", async (header) => {
+      const genuine = webhook();
       const { [header]: missing, ...rest } = genuine.headers;
       expect(missing).toBeTypeOf("string");
-      expect(await on.remote.notices.taskOf(arrived({ ...genuine, headers: rest }))).toEqual(isForged);
+      expect(await on.remote.webhooks.taskOf(arrived({ ...genuine, headers: rest }))).toEqual(rejected);
     });
 
-    it.each(headers)("are forged with another %s", async (header) => {
-      const genuine = notice();
+    it.each(headers)("are rejected with a changed %s", async (header) => {
+      const genuine = webhook();
       const other = header === signature[0] ? signature[1] : `${Number(genuine.headers[header]) + 1}`;
       const changed = { ...genuine, headers: { ...genuine.headers, [header]: other } };
-      expect(await on.remote.notices.taskOf(arrived(changed))).toEqual(isForged);
+      expect(await on.remote.webhooks.taskOf(arrived(changed))).toEqual(rejected);
     });
 
-    it("are forged if a byte of the body is another", async () => {
-      const genuine = notice();
-      expect(await on.remote.notices.taskOf(arrived({ ...genuine, body: `${genuine.body} ` }))).toEqual(isForged);
-      expect(await on.remote.notices.taskOf(arrived({ ...genuine, body: "" }))).toEqual(isForged);
+    it("are rejected if the body has changed", async () => {
+      const genuine = webhook();
+      expect(await on.remote.webhooks.taskOf(arrived({ ...genuine, body: `${genuine.body} ` }))).toEqual(rejected);
+      expect(await on.remote.webhooks.taskOf(arrived({ ...genuine, body: "" }))).toEqual(rejected);
     });
 
-    it("hold for five minutes, by a clock that is up to five minutes before or behind ours", async () => {
+    it("are accepted if they were signed at most five minutes before or after now", async () => {
       const signedAt = on.clock.now().getTime();
       for (const seconds of [-300, 0, 300]) {
-        expect(await on.remote.notices.taskOf(arrived(notice(new Date(signedAt + seconds * 1000))))).toEqual(
+        expect(await on.remote.webhooks.taskOf(arrived(webhook(new Date(signedAt + seconds * 1000))))).toEqual(
           ok(taskId(1)),
         );
       }
       for (const seconds of [-301, 301]) {
-        expect(await on.remote.notices.taskOf(arrived(notice(new Date(signedAt + seconds * 1000))))).toEqual(isForged);
+        expect(await on.remote.webhooks.taskOf(arrived(webhook(new Date(signedAt + seconds * 1000))))).toEqual(
+          rejected,
+        );
       }
-      const kept = arrived(notice());
+      const kept = arrived(webhook());
       await on.clock.advance(300_001);
-      expect(await on.remote.notices.taskOf(kept)).toEqual(isForged);
+      expect(await on.remote.webhooks.taskOf(kept)).toEqual(rejected);
     });
 
-    it("are checked with keys that are fetched when they are first needed, once a day", async () => {
-      expect(keysAsked()).toBe(0);
-      await Promise.all([1, 2, 3].map(() => on.remote.notices.taskOf(arrived(notice()))));
-      expect(keysAsked()).toBe(1);
+    it("are checked with keys that are fetched at the first use and once a day", async () => {
+      expect(keyReads()).toBe(0);
+      await Promise.all([1, 2, 3].map(() => on.remote.webhooks.taskOf(arrived(webhook()))));
+      expect(keyReads()).toBe(1);
       await on.clock.advance(24 * 3_600_000 - 1);
-      expect(await on.remote.notices.taskOf(arrived(notice()))).toEqual(ok(taskId(1)));
-      expect(keysAsked()).toBe(1);
+      expect(await on.remote.webhooks.taskOf(arrived(webhook()))).toEqual(ok(taskId(1)));
+      expect(keyReads()).toBe(1);
       await on.clock.advance(1);
-      expect(await on.remote.notices.taskOf(arrived(notice()))).toEqual(ok(taskId(1)));
-      expect(keysAsked()).toBe(2);
+      expect(await on.remote.webhooks.taskOf(arrived(webhook()))).toEqual(ok(taskId(1)));
+      expect(keyReads()).toBe(2);
     });
 
-    it("are checked with new keys when the old ones do not fit, but those are asked for once a minute at most", async () => {
-      await on.remote.notices.taskOf(arrived(notice()));
+    it("are checked with new keys, fetched at most once a minute, when the old ones do not match", async () => {
+      await on.remote.webhooks.taskOf(arrived(webhook()));
       changeKey(on.remote);
-      expect(await on.remote.notices.taskOf(arrived(notice()))).toEqual(isForged);
-      expect(keysAsked()).toBe(1);
+      expect(await on.remote.webhooks.taskOf(arrived(webhook()))).toEqual(rejected);
+      expect(keyReads()).toBe(1);
       await on.clock.advance(60_000);
-      expect(await on.remote.notices.taskOf(arrived(notice()))).toEqual(ok(taskId(1)));
-      const forged = { ...notice(), body: "{}" };
-      for (const _ of [1, 2, 3]) expect(await on.remote.notices.taskOf(arrived(forged))).toEqual(isForged);
-      expect(keysAsked()).toBe(2);
+      expect(await on.remote.webhooks.taskOf(arrived(webhook()))).toEqual(ok(taskId(1)));
+      const forged = { ...webhook(), body: "{}" };
+      for (const _ of [1, 2, 3]) expect(await on.remote.webhooks.taskOf(arrived(forged))).toEqual(rejected);
+      expect(keyReads()).toBe(2);
     });
 
-    it("lead nobody to fetch keys whose address is not ours", async () => {
-      await on.remote.notices.taskOf(
-        arrived({ ...notice(), url: `https://panoramas.example/hooks/${name}?task=${taskId(1)}` }),
+    it("cause no fetch of keys if this service did not issue their URL", async () => {
+      await on.remote.webhooks.taskOf(
+        arrived({ ...webhook(), url: `https://panoramas.example/hooks/${name}?task=${taskId(1)}` }),
       );
-      expect(keysAsked()).toBe(0);
+      expect(keyReads()).toBe(0);
     });
 
-    it("cannot be checked while the keys cannot be had", async () => {
+    it("are unavailable while the keys cannot be fetched", async () => {
       for (const fault of [FAULTS.failsBefore, FAULTS.cutBefore, FAULTS.html, FAULTS.noId]) {
         on.remote.keyFaults.push(fault);
-        expect(await on.remote.notices.taskOf(arrived(notice()))).toMatchObject({
+        expect(await on.remote.webhooks.taskOf(arrived(webhook()))).toMatchObject({
           error: { kind: "provider_unavailable" },
         });
         await on.clock.advance(60_000);
       }
-      expect(await on.remote.notices.taskOf(arrived(notice()))).toEqual(ok(taskId(1)));
+      expect(await on.remote.webhooks.taskOf(arrived(webhook()))).toEqual(ok(taskId(1)));
     });
   });

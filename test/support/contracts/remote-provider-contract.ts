@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { CircuitState } from "../../../adapters/provider/remote/calls/circuit-breaker.js";
+import type { CircuitState } from "../../../application/ports/circuit-state.js";
 import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
 import { referenceImageName } from "../../../domain/object-name.js";
 import { aCreationRequest, taskId } from "../builders.js";
@@ -11,58 +11,61 @@ import { MemoryObjectStorage } from "../memory/memory-object-storage.js";
 import { type Circumstances, SUBMIT_TIMEOUT_MILLISECONDS } from "../providers-under-test.js";
 import { generationProviderContract } from "./generation-provider-contract.js";
 
-export type RemoteProvider = {
+export type RemoteUnderTest = {
   readonly provider: GenerationProvider;
   readonly fake: FakeProvider;
   close(): Promise<void>;
 };
 
-const PROMPT = "a lake nobody may read about";
+const PROMPT = "a lake with a secret";
 const FOREIGN = "https://pictures.example/p.jpg";
 
-/** What works with every provider: text and a picture, for one of them makes nothing of text alone. */
+/** Text and an image, which every provider accepts: one of them requires an image. */
 const anOrder = (n = 1) => ({
   taskId: taskId(n),
   request: aCreationRequest({ prompt: PROMPT, image_urls: [FOREIGN] }),
 });
 
-type Customs = {
+type ExpectedDefaults = {
   readonly callsPerSecond: number;
   readonly concurrencyMax: number | undefined;
-  /** How long it is left alone after a 429 that does not say it. */
+  /** How long calls pause after a 429 that does not say it. */
   readonly pauseSeconds: number;
   readonly searchable: boolean;
 };
 
-/** What every adapter of a provider on the network does, whatever that provider and the network do to it. */
+/** What RemoteProvider does with every dialect. `name` is that of the dialect. */
 export const remoteProviderContract = (
-  start: (circumstances: Circumstances) => Promise<RemoteProvider>,
-  defaults: Customs,
+  name: string,
+  start: (circumstances: Circumstances) => Promise<RemoteUnderTest>,
+  defaults: ExpectedDefaults,
 ): void => {
-  generationProviderContract(async () => {
+  generationProviderContract(`RemoteProvider for ${name}`, async () => {
     const { provider, fake, close } = await start({});
     return {
       provider,
       searchable: defaults.searchable,
       close,
-      order: (n, destiny) => {
-        if (destiny === "be refused") fake.faults.creates.push(refuses(422));
-        if (destiny === "fail") fake.plan = "fail";
-        if (destiny === "expire") fake.faults.images.push(refuses(404), refuses(404));
+      order: (n, outcome) => {
+        if (outcome === "be refused") fake.faults.creates.push(refuses(422));
+        if (outcome === "fail") fake.plan = "fail";
+        if (outcome === "expire") fake.faults.images.push(refuses(404), refuses(404));
         return anOrder(n);
       },
       allEnded: async () => {},
     };
   });
 
-  describe("as the adapter of a provider on the network", () => {
+  describe(`RemoteProvider for ${name}`, () => {
     let clock: HandClock;
     let storage: MemoryObjectStorage;
-    let remote: RemoteProvider;
+    let remote: RemoteUnderTest;
     let warnings: string[];
     let circuit: CircuitState[];
 
     beforeEach(async () => {
+      // A real timeout would depend on the machine's load.
+      timeoutsByHand();
       clock = new HandClock();
       storage = new MemoryObjectStorage();
       warnings = [];
@@ -88,17 +91,17 @@ export const remoteProviderContract = (
       if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
       return { id, url: progress.temporaryUrl };
     };
-    const asked = () => remote.fake.server.asked.length;
-    const creations = () => remote.fake.server.asked.filter(({ method }) => method === "POST").length;
+    const requests = () => remote.fake.server.requests.length;
+    const creations = () => remote.fake.server.requests.filter(({ method }) => method === "POST").length;
 
-    it("asks for no notices where none can reach this service", async () => {
+    it("requests no webhooks if the provider cannot reach this service", async () => {
       await submitted();
-      const [creation] = remote.fake.server.asked;
+      const [creation] = remote.fake.server.requests;
       expect(JSON.stringify([creation?.body, [...(creation?.query ?? [])]])).not.toContain("webhook");
     });
 
     it.each([400, 401, 402, 403, 404, 409, 422, 429])(
-      "takes status %i for a refusal: nothing was started",
+      "reports a creation with status %i as refused",
       async (status) => {
         remote.fake.faults.creates.push(refuses(status, { "retry-after": "1" }, { error: `No: ${PROMPT}` }));
         const failure = (await remote.provider.submit(anOrder()))._unsafeUnwrapErr();
@@ -113,41 +116,41 @@ export const remoteProviderContract = (
       ["the connection is cut before the answer", FAULTS.cutBefore],
       ["the connection is cut after the task was started", FAULTS.cutAfter],
       ["a 500 comes after the task was started", FAULTS.failsAfter],
-      ["a gateway gives up waiting", FAULTS.gatewayTimeout],
+      ["a gateway times out", FAULTS.gatewayTimeout],
       ["status 408 comes", refuses(408)],
       ["status 499 comes", refuses(499)],
-      ["it is sent somewhere else", refuses(307, { location: "/elsewhere" })],
-      ["a page comes instead of JSON", FAULTS.html],
+      ["a redirect comes", refuses(307, { location: "/elsewhere" })],
+      ["HTML comes instead of JSON", FAULTS.html],
       ["the JSON is cut off", FAULTS.cutJson],
-      ["half the JSON comes", FAULTS.halfJson],
+      ["the JSON is incomplete", FAULTS.halfJson],
       ["no task id comes", FAULTS.noId],
       ["an empty task id comes", FAULTS.emptyId],
-    ])("does not know how a creation ended, and never sends it again, when %s", async (_, fault) => {
+    ])("reports a creation as unknown, and does not send it again, when %s", async (_, fault) => {
       remote.fake.faults.creates.push(fault);
       expect((await remote.provider.submit(anOrder()))._unsafeUnwrapErr().kind).toBe("unknown");
       expect(creations()).toBe(1);
     });
 
-    it("does not know how a creation ended when no answer comes in time", async () => {
+    it("reports a creation as unknown after the submit timeout", async () => {
       const timeouts = timeoutsByHand();
       remote.fake.faults.creates.push(FAULTS.silenceAfter);
       const submitting = remote.provider.submit(anOrder());
       await expect.poll(creations, { interval: 5 }).toBe(1);
       timeouts.expire();
       expect((await submitting)._unsafeUnwrapErr()).toEqual({ kind: "unknown", reason: "TimeoutError" });
-      expect(timeouts.asked).toEqual([SUBMIT_TIMEOUT_MILLISECONDS]);
+      expect(timeouts.requested).toEqual([SUBMIT_TIMEOUT_MILLISECONDS]);
       expect(creations()).toBe(1);
     });
 
-    it("knows that nothing was started where there was no connection", async () => {
+    it("reports a creation as refused when there is no connection", async () => {
       await remote.fake.close();
       const failure = (await remote.provider.submit(anOrder()))._unsafeUnwrapErr();
       expect(failure.kind).toBe("refused");
-      // For `close` of the test itself.
+      // The fake is closed already, so `afterEach` must not close it again.
       Object.assign(remote, { close: async () => {} });
     });
 
-    it("is running, then one of the ends", async () => {
+    it("reports a task as running until it has ended", async () => {
       remote.fake.plan = "run";
       const id = await submitted();
       expect(await polled(id)).toEqual({ state: "running" });
@@ -162,12 +165,12 @@ export const remoteProviderContract = (
       ["fail", /^the provider ended it as [^:]+$/],
       ["be cancelled", /^the provider ended it as [^:]+$/],
       ["be moderated", /^the provider ended it as [^:]+: its content rules$/],
-    ] as const)("has failed, and keeps the provider's words to itself: %s", async (plan, reason) => {
+    ] as const)("reports a task as failed without the provider's text when the plan is: %s", async (plan, reason) => {
       remote.fake.plan = plan;
       expect(await polled(await submitted())).toEqual({ state: "failed", reason: expect.stringMatching(reason) });
     });
 
-    it("takes a status that nobody knows for running, and says so once", async () => {
+    it("reports a task with an unknown status as running and warns once", async () => {
       remote.fake.plan = "say something unknown";
       const id = await submitted();
       expect(await polled(id)).toEqual({ state: "running" });
@@ -175,7 +178,7 @@ export const remoteProviderContract = (
       expect(warnings).toEqual([expect.stringMatching(/unknown status, "simmering"/i)]);
     });
 
-    it("waits for a task that cannot be found yet, for 60 seconds", async () => {
+    it("reports a task that is not found as running for 60 seconds, then as failed", async () => {
       remote.fake.plan = "be lost";
       const id = await submitted();
       expect(await polled(id)).toEqual({ state: "running" });
@@ -189,16 +192,16 @@ export const remoteProviderContract = (
       ["status 500", FAULTS.failsBefore],
       ["status 401", refuses(401)],
       ["a cut connection", FAULTS.cutBefore],
-      ["a page instead of JSON", FAULTS.html],
+      ["HTML instead of JSON", FAULTS.html],
       ["cut JSON", FAULTS.cutJson],
-    ])("learns nothing about a task from %s, and everything from the next look", async (_, fault) => {
+    ])("reports %s at a poll as unavailable, and the result at the next poll", async (_, fault) => {
       const id = await submitted();
       remote.fake.faults.polls.push(fault);
       expect((await remote.provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
       expect((await polled(id)).state).toBe("succeeded");
     });
 
-    it("comes through a burst of refusals, errors and cuts to the end of a task", async () => {
+    it("reports the result after a burst of failed polls", async () => {
       const id = await submitted();
       remote.fake.faults.polls.push(
         refuses(429, { "retry-after": "1" }),
@@ -216,24 +219,24 @@ export const remoteProviderContract = (
     });
 
     it.each([
-      ["for its usual time where it says none", {}, defaults.pauseSeconds * 1_000],
-      ["as long as it says", { "retry-after": "7" }, 7_000],
-      ["until the date it says", { "retry-after": "Thu, 01 Jan 2026 12:00:20 GMT" }, 20_000],
-      ["for a minute at most", { "retry-after": "3600" }, 60_000],
-      ["for a second at least", { "retry-after": "0" }, 1_000],
-    ])("leaves a provider that is too busy alone %s", async (_, headers, milliseconds) => {
+      ["for the default time without Retry-After", {}, defaults.pauseSeconds * 1_000],
+      ["for the seconds in Retry-After", { "retry-after": "7" }, 7_000],
+      ["until the date in Retry-After", { "retry-after": "Thu, 01 Jan 2026 12:00:20 GMT" }, 20_000],
+      ["for at most a minute", { "retry-after": "3600" }, 60_000],
+      ["for at least a second", { "retry-after": "0" }, 1_000],
+    ])("pauses reads after a 429 %s", async (_, headers, milliseconds) => {
       const id = await submitted();
       remote.fake.faults.polls.push(refuses(429, headers));
       expect((await remote.provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
-      const before = asked();
+      const before = requests();
       await clock.advance(milliseconds - 1);
       expect((await remote.provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
-      expect(asked()).toBe(before);
+      expect(requests()).toBe(before);
       await clock.advance(1);
       expect((await polled(id)).state).toBe("succeeded");
     });
 
-    it("puts the next look off while the provider wants to be left alone, and sends no creation", async () => {
+    it("delays the next poll and refuses creations during a pause", async () => {
       const id = await submitted();
       expect(remote.provider.nextPollMilliseconds(id, 0)).toBeLessThanOrEqual(3_600);
       expect(remote.provider.nextPollMilliseconds(id, 60_001)).toBeGreaterThanOrEqual(4_000);
@@ -243,53 +246,52 @@ export const remoteProviderContract = (
       const refused = (await remote.provider.submit(anOrder(2)))._unsafeUnwrapErr();
       expect(refused).toEqual({
         kind: "refused",
-        reason: "the provider wants to be left alone for 30 more seconds",
+        reason: "calls to the provider are paused for 30 more seconds",
       });
       expect(creations()).toBe(1);
       await clock.advance(30_000);
       expect((await remote.provider.submit(anOrder(2))).isOk()).toBe(true);
     });
 
-    it("lets a creation wait until a busy provider can be asked again, if its time allows", async () => {
-      const patient = await start({ clock, submitTimeoutMilliseconds: 30_000 });
-      patient.fake.faults.creates.push(refuses(429, { "retry-after": "15" }));
-      expect((await patient.provider.submit(anOrder(1)))._unsafeUnwrapErr().kind).toBe("refused");
-      const waiting = patient.provider.submit(anOrder(2));
+    it("lets a creation wait for the end of a pause within its timeout", async () => {
+      const other = await start({ clock, submitTimeoutMilliseconds: 30_000 });
+      other.fake.faults.creates.push(refuses(429, { "retry-after": "15" }));
+      expect((await other.provider.submit(anOrder(1)))._unsafeUnwrapErr().kind).toBe("refused");
+      const waiting = other.provider.submit(anOrder(2));
       await clock.advance(14_999);
-      expect(patient.fake.server.asked).toHaveLength(1);
+      expect(other.fake.server.requests).toHaveLength(1);
       await clock.advance(1);
       expect((await waiting).isOk()).toBe(true);
-      await patient.close();
+      await other.close();
     });
 
-    it("makes as many calls a second, and generations at once, as the provider allows", async () => {
+    it("uses the default callsPerSecond and concurrencyMax of the dialect", async () => {
       const other = await start({ clock, callsPerSecond: undefined, submitTimeoutMilliseconds: 30_000 });
       expect(other.provider.concurrencyMax).toBe(defaults.concurrencyMax);
-      const ends = [1, 2, 3].map((n) => other.provider.submit(anOrder(n)));
-      await expect.poll(() => other.fake.server.asked.length, { interval: 5 }).toBe(2);
+      const submissions = [1, 2, 3].map((n) => other.provider.submit(anOrder(n)));
+      await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(2);
       await clock.advance(1_000 / defaults.callsPerSecond - 1);
       expect(clock.sleeping).toBe(1);
       await clock.advance(1);
-      expect((await Promise.all(ends)).every((end) => end.isOk())).toBe(true);
+      expect((await Promise.all(submissions)).every((submission) => submission.isOk())).toBe(true);
       await other.close();
     });
 
-    it("makes as many of both as the operator says", async () => {
+    it("uses callsPerSecond and concurrencyMax of the settings", async () => {
       const other = await start({ clock, callsPerSecond: 2, concurrencyMax: 40, submitTimeoutMilliseconds: 30_000 });
       expect(other.provider.concurrencyMax).toBe(40);
-      const ends = [1, 2, 3, 4].map((n) => other.provider.submit(anOrder(n)));
-      await expect.poll(() => other.fake.server.asked.length, { interval: 5 }).toBe(2);
+      const submissions = [1, 2, 3, 4].map((n) => other.provider.submit(anOrder(n)));
+      await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(2);
       await clock.advance(500);
-      await expect.poll(() => other.fake.server.asked.length, { interval: 5 }).toBe(3);
+      await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(3);
       await clock.advance(500);
-      expect((await Promise.all(ends)).every((end) => end.isOk())).toBe(true);
+      expect((await Promise.all(submissions)).every((submission) => submission.isOk())).toBe(true);
       await other.close();
     });
 
-    describe("that does not answer any more", () => {
+    describe("when the provider does not respond", () => {
       let id: string;
       beforeEach(async () => {
-        vi.spyOn(Date, "now").mockImplementation(() => clock.now().getTime());
         id = await submitted();
         remote.fake.faults.creates.push(...Array.from({ length: 5 }, () => FAULTS.cutBefore));
         for (let n = 2; n < 7; n += 1) {
@@ -297,19 +299,19 @@ export const remoteProviderContract = (
         }
       });
 
-      it("is sent nothing: a creation is refused at once, a look is for later", async () => {
-        const before = asked();
+      it("sends nothing, refuses creations at once and delays polls", async () => {
+        const before = requests();
         expect(remote.provider.readiness()).toBe("down");
         expect((await remote.provider.submit(anOrder(7)))._unsafeUnwrapErr()).toEqual({
           kind: "refused",
-          reason: expect.stringContaining("the provider does not answer"),
+          reason: expect.stringContaining("the provider does not respond"),
         });
         expect((await remote.provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
         expect(remote.provider.nextPollMilliseconds(id, 0)).toBeGreaterThanOrEqual(10_000);
-        expect(asked()).toBe(before);
+        expect(requests()).toBe(before);
       });
 
-      it("is probed by a look, and taken for well again when it answers that", async () => {
+      it("probes with a poll and is ready again when that is answered", async () => {
         await clock.advance(10_000);
         expect(remote.provider.readiness()).toBe("probing");
         remote.fake.faults.polls.push(refuses(503));
@@ -322,24 +324,24 @@ export const remoteProviderContract = (
         expect(circuit).toEqual(["open", "half-open", "open", "half-open", "closed"]);
       });
 
-      it("is probed by a creation, while nothing else is sent", async () => {
+      it("probes with a creation and sends nothing else meanwhile", async () => {
         await clock.advance(10_000);
-        const before = asked();
+        const before = requests();
         const timeouts = timeoutsByHand();
         remote.fake.faults.creates.push(FAULTS.silenceAfter);
         const probe = remote.provider.submit(anOrder(7));
-        await expect.poll(asked, { interval: 5 }).toBe(before + 1);
+        await expect.poll(requests, { interval: 5 }).toBe(before + 1);
         expect(remote.provider.readiness()).toBe("down");
         expect((await remote.provider.submit(anOrder(8)))._unsafeUnwrapErr().kind).toBe("refused");
         expect((await remote.provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
         timeouts.expire();
         expect((await probe)._unsafeUnwrapErr().kind).toBe("unknown");
         expect(remote.provider.readiness()).toBe("down");
-        expect(asked()).toBe(before + 1);
+        expect(requests()).toBe(before + 1);
       });
     });
 
-    it("goes on with creations while it has only errors to say about one task", async () => {
+    it("still sends creations while every poll of one task fails with 500", async () => {
       const id = await submitted();
       remote.fake.faults.polls.push(...Array.from({ length: 10 }, () => FAULTS.failsBefore));
       for (let n = 0; n < 10; n += 1) expect((await remote.provider.poll(id)).isErr()).toBe(true);
@@ -347,44 +349,44 @@ export const remoteProviderContract = (
       expect((await remote.provider.submit(anOrder(2))).isOk()).toBe(true);
     });
 
-    it("does not wait for ever for the answer to a look", async () => {
+    it("reports a poll without an answer as unavailable after 10 seconds", async () => {
       const id = await submitted();
       const timeouts = timeoutsByHand();
       remote.fake.faults.polls.push(FAULTS.silenceAfter);
-      const looking = remote.provider.poll(id);
-      await expect.poll(asked, { interval: 5 }).toBe(2);
+      const polling = remote.provider.poll(id);
+      await expect.poll(requests, { interval: 5 }).toBe(2);
       timeouts.expire();
-      expect((await looking)._unsafeUnwrapErr()).toEqual({ kind: "provider_unavailable", reason: "TimeoutError" });
-      expect(timeouts.asked).toEqual([10_000]);
+      expect((await polling)._unsafeUnwrapErr()).toEqual({ kind: "provider_unavailable", reason: "TimeoutError" });
+      expect(timeouts.requested).toEqual([10_000]);
     });
 
     if (defaults.searchable) {
-      it("finds what a lost answer had started, though the search stumbles at first", async () => {
+      it("finds the task of a lost submission on a later page, although the first read fails", async () => {
         remote.fake.faults.creates.push(FAULTS.cutAfter);
         expect((await remote.provider.submit(anOrder(7)))._unsafeUnwrapErr().kind).toBe("unknown");
         for (let n = 10; n < 130; n += 1)
           remote.fake.tasks.push({ id: `${1000 + n}`, input: { seed: n }, state: "run" });
         remote.fake.faults.lists.push(FAULTS.cutBefore);
         const found = remote.provider.search(taskId(7));
-        await windUntil(clock, found);
+        await advanceUntil(clock, found);
         expect((await found)._unsafeUnwrap()).toBe(remote.fake.tasks[0]?.id);
       });
 
       it.each<[string, Fault]>([
         ["status 500", FAULTS.failsBefore],
         ["cut connections", FAULTS.cutBefore],
-        ["pages instead of JSON", FAULTS.html],
-        ["something that is no list", FAULTS.noId],
-      ])("does not search for ever where there is nothing but %s", async (_, fault) => {
+        ["HTML instead of JSON", FAULTS.html],
+        ["JSON that is not a list", FAULTS.noId],
+      ])("gives a search up when every read fails with %s", async (_, fault) => {
         remote.fake.faults.lists.push(...Array.from({ length: 3 }, () => fault));
         const found = remote.provider.search(taskId(7));
-        await windUntil(clock, found);
+        await advanceUntil(clock, found);
         expect((await found)._unsafeUnwrapErr().kind).toBe("provider_unavailable");
       });
     }
 
-    describe("a result", () => {
-      it.each([403, 404, 410])("whose URL answers %i is asked for once more", async (status) => {
+    describe("download", () => {
+      it.each([403, 404, 410])("polls for a fresh URL once when the URL answers %i", async (status) => {
         const { id, url } = await succeeded();
         remote.fake.faults.images.push(refuses(status));
         expect((await remote.provider.download(url, id)).isOk()).toBe(true);
@@ -393,7 +395,7 @@ export const remoteProviderContract = (
       });
 
       it.each<[string, Fault]>([
-        ["cannot be had now", FAULTS.failsBefore],
+        ["fails with status 500", FAULTS.failsBefore],
         ["is cut short", { done: true, instead: { status: 200, body: "half", cutShort: true } }],
         [
           "is larger than 64 MiB",
@@ -401,7 +403,7 @@ export const remoteProviderContract = (
         ],
         ["leads to a private address", refuses(302, { location: "https://169.254.169.254/" })],
         ["leads to another port of the same host", refuses(302, { location: "http://127.0.0.1:1/" })],
-      ])("that %s may be tried again", async (_, fault) => {
+      ])("reports a result that %s as unavailable", async (_, fault) => {
         const { id, url } = await succeeded();
         remote.fake.faults.images.push(fault);
         expect((await remote.provider.download(url, id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
@@ -409,22 +411,22 @@ export const remoteProviderContract = (
       });
     });
 
-    describe("a result that comes too slowly", () => {
+    describe("download of a slow result", () => {
       const half: Fault = { done: true, instead: { status: 200, body: "half", cutShort: "and silent" } };
 
       it.each<[string, Fault]>([
-        ["not at all", FAULTS.silenceAfter],
-        ["and stops half-way", half],
-      ])("%s is given up, and may be tried again", async (_, fault) => {
+        ["nothing arrives", FAULTS.silenceAfter],
+        ["only half arrives", half],
+      ])("is unavailable after 60 seconds when %s, and can be retried", async (_, fault) => {
         const { id, url } = await succeeded();
         remote.fake.faults.images.push(fault);
         const timeouts = timeoutsByHand();
-        const before = asked();
+        const before = requests();
         const downloading = remote.provider.download(url, id);
-        await expect.poll(asked, { interval: 5 }).toBe(before + 1);
+        await expect.poll(requests, { interval: 5 }).toBe(before + 1);
         timeouts.expire();
         expect((await downloading)._unsafeUnwrapErr().kind).toBe("provider_unavailable");
-        expect(timeouts.asked).toEqual([60_000]);
+        expect(timeouts.requested).toEqual([60_000]);
         vi.restoreAllMocks();
         expect((await remote.provider.download(url, id)).isOk()).toBe(true);
       });
@@ -433,12 +435,12 @@ export const remoteProviderContract = (
     describe("a reference image", () => {
       const sent = () => JSON.stringify(remote.fake.tasks[0]?.input);
 
-      it("of somebody else is passed on as its URL", async () => {
+      it("with a foreign URL is sent as its URL", async () => {
         await submitted();
         expect(sent()).toContain(FOREIGN);
       });
 
-      it("of our own is sent as bytes, for its URL may lead nowhere from outside", async () => {
+      it("that the service hosts is sent as bytes", async () => {
         const name = referenceImageName("ab".repeat(32), "image/png");
         await storage.put(name, await aPicture(), "image/png");
         const request = aCreationRequest({ prompt: PROMPT, image_urls: [storage.urlOf(name)] });
@@ -447,7 +449,7 @@ export const remoteProviderContract = (
         expect(sent()).toMatch(/"(data:image\/(png|jpeg);base64,)?[A-Za-z0-9+/]{80,}=*"/);
       });
 
-      it("of our own that cannot be read is a refusal, and nothing is sent", async () => {
+      it("that the service hosts but cannot read makes the creation refused, without a call", async () => {
         const request = aCreationRequest({
           image_urls: [storage.urlOf(referenceImageName("cd".repeat(32), "image/png"))],
         });
@@ -457,7 +459,7 @@ export const remoteProviderContract = (
       });
     });
 
-    it("shows its key to nobody but the provider, and the provider refuses a wrong one", async () => {
+    it("sends its API key only to the provider, which refuses a wrong one", async () => {
       const other = await start({ apiKey: "wrong-key" });
       const failure = (await other.provider.submit(anOrder()))._unsafeUnwrapErr();
       await other.close();
@@ -465,26 +467,26 @@ export const remoteProviderContract = (
       expect(failure.reason).not.toContain("wrong-key");
       const { id, url } = await succeeded();
       expect((await remote.provider.download(url, id)).isOk()).toBe(true);
-      const image = remote.fake.server.asked.at(-1);
+      const image = remote.fake.server.requests.at(-1);
       expect(image?.headers).not.toHaveProperty("authorization");
       expect(image?.headers).not.toHaveProperty("x-api-key");
     });
   });
 };
 
-/** Time-outs come when the test says so; `asked`: how many milliseconds they were to take. */
+/** Replaces real timeouts: all expire on `expire()`. `requested` are their milliseconds. */
 const timeoutsByHand = () => {
-  const asked: number[] = [];
+  const requested: number[] = [];
   const timeout = new AbortController();
   vi.spyOn(AbortSignal, "timeout").mockImplementation((milliseconds) => {
-    asked.push(milliseconds);
+    requested.push(milliseconds);
     return timeout.signal;
   });
-  return { asked, expire: () => timeout.abort(new DOMException("The time is over.", "TimeoutError")) };
+  return { requested, expire: () => timeout.abort(new DOMException("The time is over.", "TimeoutError")) };
 };
 
-/** Winds the clock, also over pauses that begin while real answers come in, until the work has ended. */
-const windUntil = async (clock: HandClock, work: Promise<unknown>): Promise<void> => {
+/** Advances the clock until the work has ended, also over pauses that begin while real answers arrive. */
+const advanceUntil = async (clock: HandClock, work: Promise<unknown>): Promise<void> => {
   let ended = false;
   void work.finally(() => {
     ended = true;

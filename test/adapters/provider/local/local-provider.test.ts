@@ -9,7 +9,10 @@ import { ReferenceImages } from "../../../../adapters/provider/local/reference-i
 import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
 import { referenceImageName } from "../../../../domain/object-name.js";
 import { aCreationRequest, taskId } from "../../../support/builders.js";
-import { type Destiny, generationProviderContract } from "../../../support/contracts/generation-provider-contract.js";
+import {
+  generationProviderContract,
+  type OrderedOutcome,
+} from "../../../support/contracts/generation-provider-contract.js";
 import { HandClock } from "../../../support/hand-clock.js";
 import { MemoryObjectStorage } from "../../../support/memory/memory-object-storage.js";
 
@@ -23,7 +26,7 @@ let provider: LocalProvider;
 const aProvider = (paintPool: PaintPool = pool): LocalProvider =>
   new LocalProvider(clock, new ReferenceImages(storage, publicFetch), paintPool, folder, "https://p.example", 1500);
 
-const TRIGGERS: Record<Destiny, string> = {
+const TRIGGERS: Record<OrderedOutcome, string> = {
   succeed: "",
   fail: "test:fail",
   "be refused": "test:reject",
@@ -45,12 +48,12 @@ afterAll(async () => {
   await Promise.all([pool.close(), publicFetch.close()]);
 });
 
-generationProviderContract(async () => ({
+generationProviderContract("LocalProvider", async () => ({
   provider,
   searchable: true,
-  order: (n, destiny) => ({
+  order: (n, outcome) => ({
     taskId: taskId(n),
-    request: aCreationRequest({ prompt: `a lake ${TRIGGERS[destiny]}` }),
+    request: aCreationRequest({ prompt: `a lake ${TRIGGERS[outcome]}` }),
   }),
   allEnded: async () => {
     await provider.idle();
@@ -59,229 +62,231 @@ generationProviderContract(async () => ({
   close: async () => {},
 }));
 
-const anOrder = (prompt: string | undefined, more: Readonly<Record<string, unknown>> = {}) => ({
-  taskId: taskId(1),
-  request: aCreationRequest({ resolution: "1k", prompt, ...more }),
-});
+describe("LocalProvider", () => {
+  const anOrder = (prompt: string | undefined, more: Readonly<Record<string, unknown>> = {}) => ({
+    taskId: taskId(1),
+    request: aCreationRequest({ resolution: "1k", prompt, ...more }),
+  });
 
-/** Submits, lets the painting end and the delay pass, and looks. */
-const outcomeOf = async (order: ReturnType<typeof anOrder>) => {
-  const id = (await provider.submit(order))._unsafeUnwrap();
-  await provider.idle();
-  await clock.advance(1500);
-  return (await provider.poll(id))._unsafeUnwrap();
-};
+  /** Submits, waits for the painting and the delay, and polls. */
+  const outcomeOf = async (order: ReturnType<typeof anOrder>) => {
+    const id = (await provider.submit(order))._unsafeUnwrap();
+    await provider.idle();
+    await clock.advance(1500);
+    return (await provider.poll(id))._unsafeUnwrap();
+  };
 
-const urlOf = async (order: ReturnType<typeof anOrder>): Promise<string> => {
-  const progress = await outcomeOf(order);
-  if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
-  return progress.temporaryUrl;
-};
+  const urlOf = async (order: ReturnType<typeof anOrder>): Promise<string> => {
+    const progress = await outcomeOf(order);
+    if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+    return progress.temporaryUrl;
+  };
 
-it.each([
-  ["1k", 1024, 512],
-  ["2k", 2048, 1024],
-] as const)("paints a JPEG of exactly the size of %s", async (resolution, width, height) => {
-  const url = await urlOf(anOrder("a lake in the mountains", { resolution }));
-  const image = (await provider.download(url))._unsafeUnwrap();
-  expect(image.thumbnail).toBe("possible");
-  expect(await sharp(image.bytes).metadata()).toMatchObject({ format: "jpeg", width, height });
-});
+  it.each([
+    ["1k", 1024, 512],
+    ["2k", 2048, 1024],
+  ] as const)("paints a JPEG of exactly the size of %s", async (resolution, width, height) => {
+    const url = await urlOf(anOrder("a lake in the mountains", { resolution }));
+    const image = (await provider.download(url))._unsafeUnwrap();
+    expect(image.thumbnail).toBe("possible");
+    expect(await sharp(image.bytes).metadata()).toMatchObject({ format: "jpeg", width, height });
+  });
 
-it("is running until it is painted and the delay has passed", async () => {
-  const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
-  expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
-  await provider.idle();
-  await clock.advance(1499);
-  expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
-  await clock.advance(1);
-  expect((await provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
-});
+  it("reports a generation as running until it is painted and the delay has passed", async () => {
+    const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
+    expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
+    await provider.idle();
+    await clock.advance(1499);
+    expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
+    await clock.advance(1);
+    expect((await provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
+  });
 
-it("gives a temporary URL that nobody can guess, and serves it by name", async () => {
-  const url = await urlOf(anOrder("a lake"));
-  expect(url).toMatch(/^https:\/\/p\.example\/generations\/[\w-]{22}\.jpg$/);
-  const served = await provider.temporaryImage(url.slice(url.lastIndexOf("/") + 1));
-  expect(served).toEqual((await provider.download(url))._unsafeUnwrap().bytes);
-});
+  it("returns an unguessable temporary URL and serves the image by its name", async () => {
+    const url = await urlOf(anOrder("a lake"));
+    expect(url).toMatch(/^https:\/\/p\.example\/generations\/[\w-]{22}\.jpg$/);
+    const served = await provider.temporaryImage(url.slice(url.lastIndexOf("/") + 1));
+    expect(served).toEqual((await provider.download(url))._unsafeUnwrap().bytes);
+  });
 
-it.each(["../jobs/x.json", "nothing.jpg", "", "AAAAAAAAAAAAAAAAAAAAAA.jpg", "AAAAAAAAAAAAAAAAAAAAAA.jpg.failed"])(
-  "has no temporary image named %j",
-  async (name) => {
-    expect(await provider.temporaryImage(name)).toBeUndefined();
-    const gone = await provider.download(`https://p.example/generations/${name}`);
-    expect(gone._unsafeUnwrapErr().kind).toBe("result_gone");
-  },
-);
-
-it("starts one generation for a task, however often and by whomever it is submitted", async () => {
-  const order = anOrder("a lake");
-  const other = aProvider();
-  const ids = await Promise.all([provider.submit(order), provider.submit(order), other.submit(order)]);
-  expect(new Set(ids.map((id) => id._unsafeUnwrap())).size).toBe(1);
-  await Promise.all([provider.idle(), other.idle()]);
-  expect(await readdir(join(folder, "jobs"))).toHaveLength(1);
-  expect(await readdir(join(folder, "results"))).toHaveLength(1);
-});
-
-it("finds a generation by the mark of its task", async () => {
-  expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBeUndefined();
-  const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
-  expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBe(id);
-  expect((await provider.search(taskId(2)))._unsafeUnwrap()).toBeUndefined();
-});
-
-it("paints anew what a process left unpainted when it ended", async () => {
-  const dying = new PaintPool(1);
-  const before = aProvider(dying);
-  const id = (await before.submit(anOrder("a lake")))._unsafeUnwrap();
-  await dying.close();
-  await before.idle();
-  expect(await readdir(join(folder, "results"))).toEqual([]);
-
-  await clock.advance(1500);
-  expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
-  await provider.idle();
-  expect((await provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
-});
-
-it("tells when a picture cannot be stored, and tries again", async () => {
-  const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
-  await rm(join(folder, "results"), { recursive: true });
-  await provider.idle();
-  expect((await provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
-  await provider.idle();
-});
-
-it("says that a generation it does not know has failed", async () => {
-  expect((await provider.poll("local-unknown"))._unsafeUnwrap().state).toBe("failed");
-});
-
-it("forgets what is older than a day", async () => {
-  const url = await urlOf(anOrder("a lake"));
-  clock = new HandClock(new Date());
-  provider = aProvider();
-  await provider.clean();
-  expect((await provider.download(url)).isOk()).toBe(true);
-
-  const results = join(folder, "results");
-  await writeFile(join(results, "left-behind.temporary"), "");
-  const old = new Date(clock.now().getTime() - 25 * 60 * 60 * 1000);
-  for (const part of ["jobs", "results"]) {
-    for (const name of await readdir(join(folder, part))) await utimes(join(folder, part, name), old, old);
-  }
-  await provider.clean();
-  expect((await provider.download(url))._unsafeUnwrapErr().kind).toBe("result_gone");
-  expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBeUndefined();
-  expect(await readdir(results)).toEqual([]);
-});
-
-describe("a test trigger in the prompt", () => {
-  it.each(["test:reject", "a lake test:no-id", "TEST:REJECT please", "A lake (test:reject), please."])(
-    "%j: the call is refused",
-    async (prompt) => {
-      expect((await provider.submit(anOrder(prompt)))._unsafeUnwrapErr().kind).toBe("refused");
-      expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBeUndefined();
+  it.each(["../jobs/x.json", "nothing.jpg", "", "AAAAAAAAAAAAAAAAAAAAAA.jpg", "AAAAAAAAAAAAAAAAAAAAAA.jpg.failed"])(
+    "has no temporary image named %j",
+    async (name) => {
+      expect(await provider.temporaryImage(name)).toBeUndefined();
+      const gone = await provider.download(`https://p.example/generations/${name}`);
+      expect(gone._unsafeUnwrapErr().kind).toBe("result_gone");
     },
   );
 
-  it("test:fail: the generation fails", async () => {
-    expect((await outcomeOf(anOrder("a lake test:fail"))).state).toBe("failed");
+  it("starts one generation per task, also with repeated submissions by two processes", async () => {
+    const order = anOrder("a lake");
+    const other = aProvider();
+    const ids = await Promise.all([provider.submit(order), provider.submit(order), other.submit(order)]);
+    expect(new Set(ids.map((id) => id._unsafeUnwrap())).size).toBe(1);
+    await Promise.all([provider.idle(), other.idle()]);
+    expect(await readdir(join(folder, "jobs"))).toHaveLength(1);
+    expect(await readdir(join(folder, "results"))).toHaveLength(1);
   });
 
-  it("test:slow: takes a minute", async () => {
-    expect((await outcomeOf(anOrder("a lake test:slow"))).state).toBe("running");
-    await clock.advance(58_499);
-    expect((await provider.poll(`local-${taskId(1)}`))._unsafeUnwrap().state).toBe("running");
-    await clock.advance(1);
-    expect((await provider.poll(`local-${taskId(1)}`))._unsafeUnwrap().state).toBe("succeeded");
+  it("finds a generation by its task id", async () => {
+    expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBeUndefined();
+    const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
+    expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBe(id);
+    expect((await provider.search(taskId(2)))._unsafeUnwrap()).toBeUndefined();
   });
 
-  it("test:expired: the temporary URL is gone at once", async () => {
-    const url = await urlOf(anOrder("a lake test:expired"));
+  it("paints again what a previous process did not finish", async () => {
+    const previousPool = new PaintPool(1);
+    const before = aProvider(previousPool);
+    const id = (await before.submit(anOrder("a lake")))._unsafeUnwrap();
+    await previousPool.close();
+    await before.idle();
+    expect(await readdir(join(folder, "results"))).toEqual([]);
+
+    await clock.advance(1500);
+    expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
+    await provider.idle();
+    expect((await provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
+  });
+
+  it("reports unavailable when a picture cannot be stored, and tries again", async () => {
+    const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
+    await rm(join(folder, "results"), { recursive: true });
+    await provider.idle();
+    expect((await provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    await provider.idle();
+  });
+
+  it("reports an unknown generation as failed", async () => {
+    expect((await provider.poll("local-unknown"))._unsafeUnwrap().state).toBe("failed");
+  });
+
+  it("removes jobs and results that are older than a day", async () => {
+    const url = await urlOf(anOrder("a lake"));
+    clock = new HandClock(new Date());
+    provider = aProvider();
+    await provider.clean();
+    expect((await provider.download(url)).isOk()).toBe(true);
+
+    const results = join(folder, "results");
+    await writeFile(join(results, "left-behind.temporary"), "");
+    const old = new Date(clock.now().getTime() - 25 * 60 * 60 * 1000);
+    for (const part of ["jobs", "results"]) {
+      for (const name of await readdir(join(folder, part))) await utimes(join(folder, part, name), old, old);
+    }
+    await provider.clean();
     expect((await provider.download(url))._unsafeUnwrapErr().kind).toBe("result_gone");
+    expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBeUndefined();
+    expect(await readdir(results)).toEqual([]);
   });
 
-  it("test:storage-fail: what is downloaded is not an image", async () => {
-    const url = await urlOf(anOrder("a lake test:storage-fail"));
-    const { bytes } = (await provider.download(url))._unsafeUnwrap();
-    expect(Buffer.from(bytes).toString()).toContain("not an image");
-  });
+  describe("a sandbox trigger in the prompt", () => {
+    it.each(["test:reject", "a lake test:no-id", "TEST:REJECT please", "A lake (test:reject), please."])(
+      "makes the creation refused: %j",
+      async (prompt) => {
+        expect((await provider.submit(anOrder(prompt)))._unsafeUnwrapErr().kind).toBe("refused");
+        expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBeUndefined();
+      },
+    );
 
-  it("test:no-thumb: the image is good, but no thumbnail can be made", async () => {
-    const url = await urlOf(anOrder("a lake test:no-thumb"));
-    const image = (await provider.download(url))._unsafeUnwrap();
-    expect(image.thumbnail).toBe("unavailable");
-    expect((await sharp(image.bytes).metadata()).width).toBe(1024);
-  });
+    it("test:fail makes the generation fail", async () => {
+      expect((await outcomeOf(anOrder("a lake test:fail"))).state).toBe("failed");
+    });
 
-  it("is a whole word: test:failure and contest:fail are only words", async () => {
-    expect((await outcomeOf(anOrder("contest:fail test:failure"))).state).toBe("succeeded");
-  });
-});
+    it("test:slow makes the generation take a minute", async () => {
+      expect((await outcomeOf(anOrder("a lake test:slow"))).state).toBe("running");
+      await clock.advance(58_499);
+      expect((await provider.poll(`local-${taskId(1)}`))._unsafeUnwrap().state).toBe("running");
+      await clock.advance(1);
+      expect((await provider.poll(`local-${taskId(1)}`))._unsafeUnwrap().state).toBe("succeeded");
+    });
 
-describe("a reference image", () => {
-  const stored = async (bytes: Uint8Array): Promise<string> => {
-    const name = referenceImageName("ab".repeat(32), "image/png");
-    storage.objects.delete(name);
-    await storage.put(name, bytes, "image/png");
-    return storage.urlOf(name);
-  };
+    it("test:expired makes the temporary URL expire at once", async () => {
+      const url = await urlOf(anOrder("a lake test:expired"));
+      expect((await provider.download(url))._unsafeUnwrapErr().kind).toBe("result_gone");
+    });
 
-  const aSquare = (background: string): Promise<Buffer> =>
-    sharp({ create: { width: 300, height: 300, channels: 3, background } })
-      .png()
-      .toBuffer();
+    it("test:storage-fail makes the download something that is not an image", async () => {
+      const url = await urlOf(anOrder("a lake test:storage-fail"));
+      const { bytes } = (await provider.download(url))._unsafeUnwrap();
+      expect(Buffer.from(bytes).toString()).toContain("not an image");
+    });
 
-  it("of our own storage is read there and shows in the middle of the picture", async () => {
-    const imageUrls = [await stored(await aSquare("#d01030"))];
-    const url = await urlOf(anOrder(undefined, { image_urls: imageUrls }));
-    const { bytes } = (await provider.download(url))._unsafeUnwrap();
-    const middle = await sharp(bytes).extract({ left: 508, top: 252, width: 8, height: 8 }).raw().toBuffer();
-    expect(middle[0]).toBeGreaterThan(190);
-    expect(middle[1]).toBeLessThan(40);
-  });
+    it("test:no-thumb makes the thumbnail unavailable, with a good image", async () => {
+      const url = await urlOf(anOrder("a lake test:no-thumb"));
+      const image = (await provider.download(url))._unsafeUnwrap();
+      expect(image.thumbnail).toBe("unavailable");
+      expect((await sharp(image.bytes).metadata()).width).toBe(1024);
+    });
 
-  it.each([
-    ["is not on a public address", async () => "https://127.0.0.1/a.png"],
-    ["is not in the storage any more", async () => storage.urlOf(referenceImageName("cd".repeat(32), "image/png"))],
-    ["is no image", async () => stored(Buffer.from("<svg/>"))],
-    ["is cut off", async () => stored((await aSquare("#808080")).subarray(0, 100))],
-  ])("that %s fails the generation", async (_, imageUrl) => {
-    expect(await outcomeOf(anOrder("a lake", { image_urls: [await imageUrl()] }))).toMatchObject({
-      state: "failed",
-      reason: expect.stringContaining("reference image"),
+    it("must be a whole word: test:failure and contest:fail have no effect", async () => {
+      expect((await outcomeOf(anOrder("contest:fail test:failure"))).state).toBe("succeeded");
     });
   });
 
-  it("that is a decompression bomb fails the generation without being decoded", async () => {
-    const bomb = sharp({ create: { width: 9000, height: 9000, channels: 3, background: "black" } });
-    const imageUrls = [await stored(await bomb.png().toBuffer())];
-    expect((await outcomeOf(anOrder("a lake", { image_urls: imageUrls }))).state).toBe("failed");
+  describe("a reference image", () => {
+    const stored = async (bytes: Uint8Array): Promise<string> => {
+      const name = referenceImageName("ab".repeat(32), "image/png");
+      storage.objects.delete(name);
+      await storage.put(name, bytes, "image/png");
+      return storage.urlOf(name);
+    };
+
+    const aSquare = (background: string): Promise<Buffer> =>
+      sharp({ create: { width: 300, height: 300, channels: 3, background } })
+        .png()
+        .toBuffer();
+
+    it("in our own storage is read from there and appears in the middle of the picture", async () => {
+      const imageUrls = [await stored(await aSquare("#d01030"))];
+      const url = await urlOf(anOrder(undefined, { image_urls: imageUrls }));
+      const { bytes } = (await provider.download(url))._unsafeUnwrap();
+      const middle = await sharp(bytes).extract({ left: 508, top: 252, width: 8, height: 8 }).raw().toBuffer();
+      expect(middle[0]).toBeGreaterThan(190);
+      expect(middle[1]).toBeLessThan(40);
+    });
+
+    it.each([
+      ["is not on a public address", async () => "https://127.0.0.1/a.png"],
+      ["is not in the storage", async () => storage.urlOf(referenceImageName("cd".repeat(32), "image/png"))],
+      ["is not an image", async () => stored(Buffer.from("<svg/>"))],
+      ["is cut off", async () => stored((await aSquare("#808080")).subarray(0, 100))],
+    ])("that %s fails the generation", async (_, imageUrl) => {
+      expect(await outcomeOf(anOrder("a lake", { image_urls: [await imageUrl()] }))).toMatchObject({
+        state: "failed",
+        reason: expect.stringContaining("reference image"),
+      });
+    });
+
+    it("that is a decompression bomb fails the generation without being decoded", async () => {
+      const bomb = sharp({ create: { width: 9000, height: 9000, channels: 3, background: "black" } });
+      const imageUrls = [await stored(await bomb.png().toBuffer())];
+      expect((await outcomeOf(anOrder("a lake", { image_urls: imageUrls }))).state).toBe("failed");
+    });
   });
-});
 
-it("keeps no prompt in a file name and no half-written file", async () => {
-  await outcomeOf(anOrder("a lake"));
-  const [job] = await readdir(join(folder, "jobs"));
-  expect(job).toBe(`${taskId(1)}.json`);
-  expect(JSON.parse(await readFile(join(folder, "jobs", job!), "utf8"))).toMatchObject({ prompt: "a lake" });
-  expect((await readdir(join(folder, "results"))).filter((name) => name.endsWith(".temporary"))).toEqual([]);
-});
-
-describe("with a disk that fails", () => {
-  it("gives no clear answer to a submission, which is refunded, and throws nothing", async () => {
-    await rm(join(folder, "jobs"), { recursive: true });
-    await writeFile(join(folder, "jobs"), "not a folder");
-    expect((await provider.submit(anOrder("a lake")))._unsafeUnwrapErr().kind).toBe("unknown");
-    expect((await provider.poll("local-pan_1"))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
-    expect((await provider.search(taskId(1)))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+  it("has no prompt in file names and leaves no temporary files", async () => {
+    await outcomeOf(anOrder("a lake"));
+    const [job] = await readdir(join(folder, "jobs"));
+    expect(job).toBe(`${taskId(1)}.json`);
+    expect(JSON.parse(await readFile(join(folder, "jobs", job!), "utf8"))).toMatchObject({ prompt: "a lake" });
+    expect((await readdir(join(folder, "results"))).filter((name) => name.endsWith(".temporary"))).toEqual([]);
   });
 
-  it("does not answer about a generation whose file is damaged, so that its deadline can fail it", async () => {
-    const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
-    const [name = ""] = await readdir(join(folder, "jobs"));
-    await writeFile(join(folder, "jobs", name), "{");
-    expect((await provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+  describe("when the disk fails", () => {
+    it("reports submissions as unknown, and polls and searches as unavailable", async () => {
+      await rm(join(folder, "jobs"), { recursive: true });
+      await writeFile(join(folder, "jobs"), "not a folder");
+      expect((await provider.submit(anOrder("a lake")))._unsafeUnwrapErr().kind).toBe("unknown");
+      expect((await provider.poll("local-pan_1"))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+      expect((await provider.search(taskId(1)))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    });
+
+    it("reports a generation whose file is damaged as unavailable", async () => {
+      const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
+      const [name = ""] = await readdir(join(folder, "jobs"));
+      await writeFile(join(folder, "jobs", name), "{");
+      expect((await provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    });
   });
 });

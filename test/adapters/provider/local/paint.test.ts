@@ -51,7 +51,7 @@ const meanOf = (pixels: Uint8Array, channel: number, fromRow: number, toRow: num
   return sum / ((toRow - fromRow) * WIDTH);
 };
 
-describe("the painted sphere", () => {
+describe("a painted panorama", () => {
   it.each([
     "a lake in the mountains at sunset",
     "a snowy forest at night under the aurora",
@@ -65,7 +65,7 @@ describe("the painted sphere", () => {
     "volcano",
     "autumn forest in the mist",
     "spring meadow at sunrise",
-  ])("closes without a seam, and both poles are single points: %s", async (prompt) => {
+  ])("has no seam and uniform poles: %s", async (prompt) => {
     const pixels = await painted(prompt);
     const inner = Array.from({ length: WIDTH - 1 }, (_, column) => columnDifference(pixels, column, column + 1));
     expect(columnDifference(pixels, WIDTH - 1, 0)).toBeLessThanOrEqual(Math.max(...inner));
@@ -75,13 +75,13 @@ describe("the painted sphere", () => {
     expect(brightness(pixels)).toBeLessThan(250);
   });
 
-  it("is the same for the same prompt, whatever its blanks and capitals", async () => {
+  it("is the same for the same prompt, ignoring blanks and capitals", async () => {
     const first = await painted("a lake in the mountains");
     expect(await painted("a lake in the mountains")).toEqual(first);
     expect(await painted("  A lake  in the Mountains")).toEqual(first);
   });
 
-  it("is another one for another prompt, also of the same kind", async () => {
+  it("differs for a different prompt with the same features", async () => {
     expect(await painted("a lake in the mountains")).not.toEqual(await painted("a lake in the high mountains"));
   });
 
@@ -100,21 +100,21 @@ describe("the painted sphere", () => {
   });
 });
 
-describe("the words of the prompt", () => {
-  it("night is darker than day", async () => {
+describe("a panorama painted from a prompt", () => {
+  it("is darker at night than by day", async () => {
     expect(brightness(await painted("mountains at night"))).toBeLessThan(
       brightness(await painted("mountains at noon")) * 0.5,
     );
   });
 
-  it("a clear sky at noon is blue, the sky of Mars is not", async () => {
+  it("has a blue sky at noon, but not on Mars", async () => {
     const earth = await painted("clear sky over a meadow at noon");
     const mars = await painted("the plains of mars");
     expect(meanOf(earth, 2, 0, 50)).toBeGreaterThan(meanOf(earth, 0, 0, 50) * 1.3);
     expect(meanOf(mars, 0, 0, 50)).toBeGreaterThan(meanOf(mars, 2, 0, 50) * 1.3);
   });
 
-  it("a meadow is green below the horizon, snow is white, sand is yellow", async () => {
+  it("has green ground for a meadow, white for snow, yellow for sand", async () => {
     const below = async (prompt: string) => {
       const pixels = await painted(prompt);
       return [0, 1, 2].map((channel) => meanOf(pixels, channel, 85, 128)) as [number, number, number];
@@ -127,13 +127,13 @@ describe("the words of the prompt", () => {
     expect(sandGreen).toBeGreaterThan(sandBlue * 1.2);
   });
 
-  it("are whole words: a knight brings no night, a starfish no stars", () => {
+  it("uses only whole words: a knight is not night, a starfish has no stars", () => {
     expect(sceneOf("a knight and a starfish at noon", []).stars).toBe(0);
     expect(sceneOf("stars at night", []).stars).toBeGreaterThan(0);
   });
 });
 
-describe("reference images", () => {
+describe("reference images in a painted panorama", () => {
   const aReference = (red: number, green: number, blue: number): Reference => {
     const pixels = new Uint8Array(64 * 48 * 3);
     for (let at = 0; at < pixels.length; at += 3) pixels.set([red, green, blue], at);
@@ -143,7 +143,7 @@ describe("reference images", () => {
     ...pixels.subarray(((HEIGHT / 2) * WIDTH + column) * 3).subarray(0, 3),
   ];
 
-  it("hang ahead, and evenly around if there are several", async () => {
+  it("are ahead, or evenly around if there are several", async () => {
     const references = [aReference(200, 10, 10), aReference(10, 200, 10), aReference(10, 10, 200)];
     const pixels = await painted("a lake", WIDTH, references);
     const [ahead, second, third] = [0, 1, 2].map((index) =>
@@ -178,17 +178,17 @@ describe("reference images", () => {
   });
 });
 
-describe("the paint pool", () => {
-  it("leaves the event loop free while it paints the largest picture", async () => {
+describe("PaintPool", () => {
+  it("does not block the event loop while it paints the largest picture", async () => {
     const delay = monitorEventLoopDelay({ resolution: 5 });
     delay.enable();
     await painted("a lake in the mountains", 3840);
     delay.disable();
-    // Painting here would take seconds at a time; the bound leaves room for a busy machine.
+    // On the main thread painting would block for seconds; the limit allows for a busy machine.
     expect(delay.max / 1e6).toBeLessThan(1000);
   }, 120_000);
 
-  it("fails one job cleanly when its worker crashes, and paints the next with a new one", async () => {
+  it("fails only the job whose worker crashes, and starts a new worker for the next", async () => {
     let started = 0;
     const crashing = () => {
       started++;
@@ -207,7 +207,7 @@ describe("the paint pool", () => {
     await crashes.close();
   });
 
-  it("fails what it has not painted yet when it is closed, and takes nothing more", async () => {
+  it("fails unfinished and new jobs when it is closed", async () => {
     const closing = new PaintPool(1);
     const picture = { scene: sceneOf("a lake", []), references: [], size: { widthPixels: 1024, heightPixels: 512 } };
     const jobs = [closing.paint(picture), closing.paint(picture)];

@@ -18,7 +18,7 @@ describe.each<[string, StartOfOne]>([
   ["Skybox AI", startSkybox],
   ["Replicate", startReplicate],
   ["fal", startFal],
-])("what %s gives for 1024 × 512 pixels", (_, start) => {
+])("a result of %s for 1024 × 512 pixels", (_, start) => {
   let world: World;
   let remote: Awaited<ReturnType<StartOfOne>>;
   beforeEach(async () => {
@@ -27,7 +27,7 @@ describe.each<[string, StartOfOne]>([
   });
   afterEach(() => remote.close());
 
-  /** What has become of the image of a finished generation, after so many attempts. */
+  /** The final state of the image of a finished generation, and the number of attempts. */
   const kept = async (picture: Buffer, faults: readonly Fault[] = []) => {
     remote.fake.picture = picture;
     remote.fake.faults.images.push(...faults);
@@ -50,7 +50,7 @@ describe.each<[string, StartOfOne]>([
     ["larger", size(2048, 1024)],
     ["smaller", size(512, 256)],
     ["nearly 2:1", size(1536, 764)],
-  ])("is brought to exactly that where it is %s", async (_, given) => {
+  ])("is scaled to exactly 1024 × 512 pixels when it is %s", async (_, given) => {
     const { image } = await kept(await plain(given).jpeg().toBuffer());
     expect(image.status).toBe("saved");
     const stored = world.storage.objects.get(image.imageName);
@@ -59,33 +59,33 @@ describe.each<[string, StartOfOne]>([
 
   it.each<[string, Promise<Buffer>]>([
     ["is not 2:1", plain(size(1024, 1024)).jpeg().toBuffer()],
-    ["is a page", Promise.resolve(Buffer.from("<!doctype html><title>Log in</title>"))],
+    ["is HTML", Promise.resolve(Buffer.from("<!doctype html><title>Log in</title>"))],
     [
-      "breaks off",
+      "is cut off",
       plain(size(1024, 512))
         .jpeg()
         .toBuffer()
         .then((whole) => whole.subarray(0, whole.length / 2)),
     ],
     ["has too many pixels", Promise.resolve(bombPng(size(20_000, 10_000)))],
-  ])("is given up at once where it %s", async (_, picture) => {
+  ])("fails at the first attempt when it %s", async (_, picture) => {
     const { image, attempts } = await kept(await picture);
     expect([image.status, attempts]).toEqual(["failed", 1]);
     expect(world.storage.objects.size).toBe(0);
   });
 
-  it("is given up after the last attempt where it always leads to a private address", async () => {
+  it("fails after the last attempt when its URL always redirects to a private address", async () => {
     const faults = Array.from({ length: KEEP_ATTEMPTS_MAX }, () => refuses(302, { location: "https://10.0.0.1/" }));
     const { image, attempts } = await kept(await A_PANORAMA, faults);
     expect([image.status, attempts]).toEqual(["failed", KEEP_ATTEMPTS_MAX]);
   });
 
-  it("is fetched in the end where that goes wrong at first", async () => {
+  it("is saved when the download succeeds after three failures", async () => {
     const { image, attempts } = await kept(await A_PANORAMA, [FAULTS.failsBefore, FAULTS.cutBefore, refuses(429)]);
     expect([image.status, attempts]).toEqual(["saved", 4]);
   });
 
-  it("is gone where its URL is, and a fresh one, too", async () => {
+  it("expires when its URL and a fresh one are both gone", async () => {
     const { image, attempts } = await kept(await A_PANORAMA, [refuses(403), refuses(403)]);
     expect([image.status, attempts]).toEqual(["expired", 1]);
   });

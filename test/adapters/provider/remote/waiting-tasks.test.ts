@@ -7,8 +7,8 @@ import { startSkybox } from "../../../support/providers-under-test.js";
 import { anOwner, aWorld, type World } from "../../../support/world.js";
 
 /*
- * Tasks in the queue of a provider that has free places, and is in no state to be sent anything: each one that is sent
- * nevertheless is a panorama that somebody has waited for and does not get.
+ * A provider has free slots but cannot be sent anything now. Queued tasks must stay queued: a task that is sent would
+ * be refused, after its customer has waited for it.
  */
 
 let world: World;
@@ -19,7 +19,6 @@ let start: () => Promise<number>;
 beforeEach(async () => {
   world = aWorld();
   const { clock, storage } = world;
-  vi.spyOn(Date, "now").mockImplementation(() => clock.now().getTime());
   skybox = await startSkybox({ clock, storage, concurrencyMax: 2, submitTimeoutMilliseconds: 30_000 });
   const cases = useCases({ ...world, provider: skybox.provider });
   start = cases.start;
@@ -40,24 +39,24 @@ afterEach(async () => {
 const states = async () =>
   Promise.all(waiting.map(async ({ id, accountId }) => (await world.tasks.find(id, accountId))?.state));
 
-it("wait on while a look shows whether the provider is back", async () => {
+it("queued tasks stay queued while a poll probes the provider", async () => {
   skybox.fake.faults.polls.push(...Array.from({ length: 5 }, () => FAULTS.cutBefore));
   for (let n = 0; n < 5; n += 1) await skybox.provider.poll("46");
   await world.clock.advance(10_000);
 
-  const time = new AbortController();
-  vi.spyOn(AbortSignal, "timeout").mockReturnValue(time.signal);
+  const timeout = new AbortController();
+  vi.spyOn(AbortSignal, "timeout").mockReturnValue(timeout.signal);
   skybox.fake.faults.polls.push(FAULTS.silenceAfter);
-  const before = skybox.fake.server.asked.length;
+  const before = skybox.fake.server.requests.length;
   const probe = skybox.provider.poll("46");
-  await expect.poll(() => skybox.fake.server.asked.length, { interval: 5 }).toBe(before + 1);
+  await expect.poll(() => skybox.fake.server.requests.length, { interval: 5 }).toBe(before + 1);
   expect(await start()).toBe(0);
   expect(await states()).toEqual(["queued", "queued"]);
-  time.abort();
+  timeout.abort();
   expect((await probe).isErr()).toBe(true);
 });
 
-it("wait on while the provider wants to be left alone", async () => {
+it("queued tasks stay queued while calls to the provider are paused", async () => {
   skybox.fake.faults.polls.push(refuses(429, { "retry-after": "60" }));
   await skybox.provider.poll("46");
   expect(await start()).toBe(0);

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { nextPollMilliseconds } from "../../../../../adapters/provider/remote/calls/poll-delay.js";
 
 const young = { shortestMilliseconds: 2_400, sinceSubmissionMilliseconds: 60_000, silentMilliseconds: 0 };
@@ -6,23 +6,25 @@ const old = { ...young, sinceSubmissionMilliseconds: 60_001 };
 
 const between = (situation: typeof young) => [0, 0.5, 1].map((random) => nextPollMilliseconds(situation, () => random));
 
-it("looks every 3 seconds for a minute, 20 % sooner or later so that looks spread", () => {
-  expect(between(young)).toEqual([2_400, 3_000, 3_600]);
-  expect(between({ ...young, sinceSubmissionMilliseconds: 0 })).toEqual([2_400, 3_000, 3_600]);
-});
+describe("nextPollMilliseconds", () => {
+  it("is 3 seconds ± 20 % in the first minute", () => {
+    expect(between(young)).toEqual([2_400, 3_000, 3_600]);
+    expect(between({ ...young, sinceSubmissionMilliseconds: 0 })).toEqual([2_400, 3_000, 3_600]);
+  });
 
-it("looks every 5 seconds at what has taken longer than a minute", () => {
-  expect(between(old)).toEqual([4_000, 5_000, 6_000]);
-});
+  it("is 5 seconds ± 20 % after the first minute", () => {
+    expect(between(old)).toEqual([4_000, 5_000, 6_000]);
+  });
 
-it("never looks sooner than the operator's shortest time", () => {
-  expect(between({ ...young, shortestMilliseconds: 500 })).toEqual([500, 625, 750]);
-});
+  it("is never less than the operator's shortest time", () => {
+    expect(between({ ...young, shortestMilliseconds: 500 })).toEqual([500, 625, 750]);
+  });
 
-it("does not look while the provider is asked nothing, and spreads the looks after that", () => {
-  expect(between({ ...young, silentMilliseconds: 8_000 })).toEqual([8_000, 8_600, 9_200]);
-  expect(between({ ...old, silentMilliseconds: 8_000 })).toEqual([8_000, 9_000, 10_000]);
-  // Another instance, which the provider answers, is to find the task again.
-  expect(between({ ...young, silentMilliseconds: 60_000 })).toEqual([10_000, 10_600, 11_200]);
-  expect(between({ ...young, silentMilliseconds: 100 })).toEqual([2_400, 3_000, 3_600]);
+  it("waits for the end of a silence, at most 10 seconds, and then spreads polls", () => {
+    expect(between({ ...young, silentMilliseconds: 8_000 })).toEqual([8_000, 8_600, 9_200]);
+    expect(between({ ...old, silentMilliseconds: 8_000 })).toEqual([8_000, 9_000, 10_000]);
+    // Another instance may still reach the provider, and should get the task.
+    expect(between({ ...young, silentMilliseconds: 60_000 })).toEqual([10_000, 10_600, 11_200]);
+    expect(between({ ...young, silentMilliseconds: 100 })).toEqual([2_400, 3_000, 3_600]);
+  });
 });

@@ -1,5 +1,5 @@
 import sharp from "sharp";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { panoramaCanvas } from "../../../../../adapters/provider/remote/images/panorama-canvas.js";
 
 const RED = { r: 208, g: 16, b: 48 };
@@ -12,49 +12,51 @@ const pixelAt = async (jpeg: Buffer, left: number, top: number): Promise<number[
   ...(await sharp(jpeg).extract({ left, top, width: 1, height: 1 }).raw().toBuffer()),
 ];
 
-it("hangs a photo in the middle of a canvas of its average colour", async () => {
-  const photo = await sharp(await picture(300, 200))
-    .composite([
-      {
-        input: await sharp({ create: { width: 40, height: 200, channels: 3, background: "white" } })
-          .png()
-          .toBuffer(),
-        gravity: "west",
-      },
-    ])
-    .png()
-    .toBuffer();
-  const canvas = (await panoramaCanvas(photo))._unsafeUnwrap();
-  expect(await sharp(canvas).metadata()).toMatchObject({ format: "jpeg", width: 1440, height: 720 });
-  const [r = 0, g = 0] = await pixelAt(canvas, 760, 360);
-  expect(r - g).toBeGreaterThan(150);
-  const [average = 0] = (await pixelAt(canvas, 5, 360)).slice(1, 2);
-  expect(average).toBeGreaterThan(20);
-  expect(average).toBeLessThan(100);
-});
-
-it("takes a 2:1 picture for the panorama that it is", async () => {
-  const canvas = (await panoramaCanvas(await picture(800, 400)))._unsafeUnwrap();
-  expect((await pixelAt(canvas, 0, 0))[0]).toBeGreaterThan(190);
-});
-
-it("stays below 256 KB as base64, whatever is in the picture", async () => {
-  const noise = sharp({
-    create: {
-      width: 1440,
-      height: 720,
-      channels: 3,
-      noise: { type: "gaussian", mean: 128, sigma: 90 },
-      background: "black",
-    },
+describe("panoramaCanvas", () => {
+  it("places a photo in the middle of a canvas of its average colour", async () => {
+    const photo = await sharp(await picture(300, 200))
+      .composite([
+        {
+          input: await sharp({ create: { width: 40, height: 200, channels: 3, background: "white" } })
+            .png()
+            .toBuffer(),
+          gravity: "west",
+        },
+      ])
+      .png()
+      .toBuffer();
+    const canvas = (await panoramaCanvas(photo))._unsafeUnwrap();
+    expect(await sharp(canvas).metadata()).toMatchObject({ format: "jpeg", width: 1440, height: 720 });
+    const [r = 0, g = 0] = await pixelAt(canvas, 760, 360);
+    expect(r - g).toBeGreaterThan(150);
+    const [average = 0] = (await pixelAt(canvas, 5, 360)).slice(1, 2);
+    expect(average).toBeGreaterThan(20);
+    expect(average).toBeLessThan(100);
   });
-  const canvas = (await panoramaCanvas(await noise.png().toBuffer()))._unsafeUnwrap();
-  expect(canvas.toString("base64").length).toBeLessThan(256_000);
-});
 
-it.each([
-  ["is no image", Buffer.from("<svg/>")],
-  ["is cut off", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13])],
-])("says so when the picture %s", async (_, bytes) => {
-  expect((await panoramaCanvas(bytes))._unsafeUnwrapErr()).toContain("reference image");
+  it("fills the canvas with a 2:1 image", async () => {
+    const canvas = (await panoramaCanvas(await picture(800, 400)))._unsafeUnwrap();
+    expect((await pixelAt(canvas, 0, 0))[0]).toBeGreaterThan(190);
+  });
+
+  it("stays below 256 KB as base64, even for noise", async () => {
+    const noise = sharp({
+      create: {
+        width: 1440,
+        height: 720,
+        channels: 3,
+        noise: { type: "gaussian", mean: 128, sigma: 90 },
+        background: "black",
+      },
+    });
+    const canvas = (await panoramaCanvas(await noise.png().toBuffer()))._unsafeUnwrap();
+    expect(canvas.toString("base64").length).toBeLessThan(256_000);
+  });
+
+  it.each([
+    ["is not an image", Buffer.from("<svg/>")],
+    ["is cut off", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13])],
+  ])("returns an error when the reference image %s", async (_, bytes) => {
+    expect((await panoramaCanvas(bytes))._unsafeUnwrapErr()).toContain("reference image");
+  });
 });

@@ -1,0 +1,158 @@
+import { err, ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { aCreationRequest, taskId } from "../../../../support/builders.js";
+import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
+import { refuses, says } from "../../../../support/faulty-server.js";
+import { HandClock } from "../../../../support/hand-clock.js";
+import { startSkybox } from "../../../../support/providers-under-test.js";
+
+remoteProviderContract("Skybox", startSkybox, {
+  callsPerSecond: 10,
+  concurrencyMax: 1,
+  pauseSeconds: 10,
+  searchable: true,
+});
+
+describe("skybox dialect", () => {
+  let clock: HandClock;
+  let skybox: Awaited<ReturnType<typeof startSkybox>>;
+
+  /** Nothing in these tests has an unknown status. */
+  const failOnWarning = (warning: string): never => {
+    throw new Error(warning);
+  };
+
+  beforeEach(async () => {
+    clock = new HandClock();
+    skybox = await startSkybox({ clock, warn: failOnWarning });
+  });
+
+  afterEach(() => skybox.close());
+
+  const anOrder = (body: Readonly<Record<string, unknown>> = {}) => ({
+    taskId: taskId(1),
+    request: aCreationRequest(body),
+  });
+
+  it("sends the style and the correlation seed", async () => {
+    await skybox.provider.submit(anOrder({ prompt: "a lake" }));
+    expect(skybox.fake.tasks[0]?.input).toEqual({
+      prompt: "a lake",
+      skybox_style_id: 67,
+      seed: correlationSeed(taskId(1)),
+    });
+  });
+
+  it("sends a neutral prompt if there is none, and only the first image", async () => {
+    const image_urls = ["https://pictures.example/1.jpg", "https://pictures.example/2.jpg"];
+    await skybox.provider.submit(anOrder({ prompt: undefined, image_urls }));
+    expect(skybox.fake.tasks[0]?.input).toMatchObject({
+      prompt: expect.stringMatching(/./),
+      init_image: image_urls[0],
+      init_strength: 0.5,
+    });
+  });
+
+  describe("check", () => {
+    const styles = (...listed: readonly object[]) => {
+      skybox.fake.styles = listed;
+    };
+    const rejectionOfALongPrompt = () => {
+      const tooLong = aCreationRequest({ prompt: "x".repeat(2001) });
+      return skybox.provider.canMake(tooLong)._unsafeUnwrapErr();
+    };
+
+    it("finds the style in the provider's list and learns the length of its prompts", async () => {
+      expect(await skybox.provider.check()).toEqual(ok(undefined));
+      expect(skybox.fake.server.requests.map(({ path }) => path)).toEqual(["/api/v1/skybox/styles"]);
+      expect(rejectionOfALongPrompt()).toMatchObject({ field: "prompt", rule: { name: "characters_max", max: 550 } });
+      expect(skybox.provider.canMake(aCreationRequest({ prompt: "🌲".repeat(550) })).isOk()).toBe(true);
+    });
+
+    it.each([
+      ["has no max-char", {}],
+      ["has null", { "max-char": null }],
+      ["has text", { "max-char": "a few" }],
+    ])("accepts prompts of 2000 characters when the list %s", async (_, style) => {
+      styles({ id: "67", ...style });
+      expect(await skybox.provider.check()).toEqual(ok(undefined));
+      expect(rejectionOfALongPrompt()).toMatchObject({ field: "prompt", rule: { name: "characters_max", max: 2000 } });
+    });
+
+    it("searches the lists of all model versions before it reports an unknown style", async () => {
+      skybox.fake.faults.checks.push(says([]), says([]));
+      expect(await skybox.provider.check()).toEqual(ok(undefined));
+      expect(skybox.fake.server.requests.map(({ query }) => query.get("model_version"))).toEqual([null, "4", "3"]);
+
+      styles({ id: 102 }, { id: 670 });
+      const reason = "SKYBOX_STYLE_ID=67: the provider has no such style; set one of its list, GET /skybox/styles";
+      expect(await skybox.provider.check()).toEqual(err({ kind: "misconfigured", reason }));
+    });
+
+    it("is unchecked when an answer is not a list or unavailable", async () => {
+      skybox.fake.faults.checks.push(says({ error: "soon" }));
+      expect(await skybox.provider.check()).toEqual(
+        err({ kind: "unchecked", reason: "the answer is not a list of styles" }),
+      );
+      styles();
+      skybox.fake.faults.checks.push(says([]), refuses(503));
+      expect(await skybox.provider.check()).toEqual(err({ kind: "unchecked", reason: "status 503" }));
+    });
+  });
+
+  it("rejects a prompt of more than 2000 characters without a call", () => {
+    const { provider } = skybox;
+    expect(provider.canMake(aCreationRequest({ prompt: "🌲".repeat(2000) })).isOk()).toBe(true);
+    expect(provider.canMake(aCreationRequest({ prompt: "x".repeat(2001) }))._unsafeUnwrapErr()).toEqual({
+      kind: "invalid_request",
+      field: "prompt",
+      rule: { name: "characters_max", max: 2000, actual: 2001 },
+    });
+  });
+
+  it("reports a creation with status 200 and an error as refused", async () => {
+    skybox.fake.faults.creates.push(says({ id: 46, error: "generations are disabled" }));
+    expect((await skybox.provider.submit(anOrder()))._unsafeUnwrapErr().kind).toBe("refused");
+  });
+
+  it.each([
+    ["pending", "running"],
+    ["dispatched", "running"],
+    ["processing", "running"],
+    ["complete", "succeeded"],
+    ["abort", "failed"],
+    ["error", "failed"],
+  ])("reports a generation with status %s as %s", async (status, state) => {
+    const id = (await skybox.provider.submit(anOrder()))._unsafeUnwrap();
+    skybox.fake.faults.polls.push(says({ request: { status, file_url: "https://images.example/1.jpg" } }));
+    expect((await skybox.provider.poll(id))._unsafeUnwrap().state).toBe(state);
+  });
+
+  it.each(["request", "imagine", "bare"] as const)("reads a generation wrapped as: %s", async (wrapper) => {
+    skybox.fake.wrapper = wrapper;
+    const id = (await skybox.provider.submit(anOrder()))._unsafeUnwrap();
+    expect((await skybox.provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
+  });
+
+  it("reports a complete generation without an image as running for 60 seconds, then as failed", async () => {
+    skybox.fake.plan = "succeed without image";
+    const id = (await skybox.provider.submit(anOrder()))._unsafeUnwrap();
+    expect((await skybox.provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
+    skybox.fake.plan = "succeed";
+    expect((await skybox.provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
+
+    skybox.fake.plan = "succeed without image";
+    const other = (await skybox.provider.submit({ ...anOrder(), taskId: taskId(2) }))._unsafeUnwrap();
+    expect((await skybox.provider.poll(other))._unsafeUnwrap()).toEqual({ state: "running" });
+    await clock.advance(60_000);
+    expect((await skybox.provider.poll(other))._unsafeUnwrap().state).toBe("failed");
+  });
+
+  it("distinguishes missing credit from a bad key in the reason", async () => {
+    skybox.fake.faults.creates.push(refuses(403, {}, { error: "You have used every generation of your quota." }));
+    expect((await skybox.provider.submit(anOrder()))._unsafeUnwrapErr().reason).toBe(
+      "status 403: no credit or quota is left with the provider",
+    );
+  });
+});
