@@ -10,10 +10,8 @@ import { logOut } from "../application/accounts/log-out.js";
 import { readAccount } from "../application/accounts/read-account.js";
 import { revokeApiKey } from "../application/accounts/revoke-api-key.js";
 import { signUp } from "../application/accounts/sign-up.js";
-import { receiveProviderWebhook } from "../application/background/receive-provider-webhook.js";
 import { buyCredits } from "../application/credits/buy-credits.js";
 import { readCredits } from "../application/credits/read-credits.js";
-import { receivePaymentWebhook } from "../application/credits/receive-payment-webhook.js";
 import { changeVisibility } from "../application/panoramas/change-visibility.js";
 import { deletePanorama } from "../application/panoramas/delete-panorama.js";
 import { findOwnPanorama } from "../application/panoramas/find-own-panorama.js";
@@ -48,8 +46,6 @@ export const providePages = (container: Container): void => {
       tokens.ids,
       tokens.createPanorama,
       tokens.createApiKey,
-      tokens.providerWebhooks,
-      tokens.schedule,
     ],
     (
       { publicUrl },
@@ -68,8 +64,6 @@ export const providePages = (container: Container): void => {
       ids,
       createPanorama,
       createApiKey,
-      notices,
-      schedule,
     ) => {
       const stores = { accounts, orders, keys, ledger, tasks, sessions };
       const ports = { ...stores, payments, storage, imaging, rateLimits, secrets, clock, ids };
@@ -92,12 +86,6 @@ export const providePages = (container: Container): void => {
           createApiKey,
           revokeApiKey: revokeApiKey(ports),
           buyCredits: buyCredits(ports),
-          receivePaymentWebhook: receivePaymentWebhook(ports),
-          receiveProviderWebhook: receiveProviderWebhook({
-            ...ports,
-            webhooks: notices,
-            pollDue: () => schedule.wake("settle"),
-          }),
           rateLimits,
           images: storage,
         },

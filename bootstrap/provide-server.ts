@@ -10,7 +10,9 @@ import { LocalProvider } from "../adapters/provider/local/local-provider.js";
 import { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import { authenticate } from "../application/accounts/authenticate.js";
+import { receiveProviderWebhook } from "../application/background/receive-provider-webhook.js";
 import { readCredits } from "../application/credits/read-credits.js";
+import { receivePaymentWebhook } from "../application/credits/receive-payment-webhook.js";
 import { listTasks } from "../application/panoramas/list-tasks.js";
 import { readTask } from "../application/panoramas/read-task.js";
 import { uploadImages } from "../application/panoramas/upload-images.js";
@@ -82,6 +84,10 @@ export const provideServer = (container: Container): void => {
       tokens.rateLimits,
       tokens.createPanorama,
       tokens.pages,
+      tokens.orders,
+      tokens.payments,
+      tokens.providerWebhooks,
+      tokens.schedule,
       tokens.database,
       tokens.logger,
       tokens.metrics,
@@ -101,6 +107,10 @@ export const provideServer = (container: Container): void => {
       rateLimits,
       createPanorama,
       pages,
+      orders,
+      payments,
+      notices,
+      schedule,
       database,
       logger,
       metrics,
@@ -115,6 +125,13 @@ export const provideServer = (container: Container): void => {
           listTasks: listTasks({ tasks }),
           uploadImages: uploadImages({ storage, imaging, secrets }),
           readCredits: readCredits({ ledger }),
+          receivePaymentWebhook: receivePaymentWebhook({ orders, payments, clock }),
+          receiveProviderWebhook: receiveProviderWebhook({
+            tasks,
+            clock,
+            webhooks: notices,
+            pollDue: () => schedule.wake("settle"),
+          }),
           pages,
           storage,
           assets: storage instanceof FilesystemObjectStorage ? storage : undefined,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { PanoramaClient } from "../adapters/client/panorama-client.js";
-import { parseServiceAddress, siteOf } from "../adapters/client/service-address.js";
+import { parseServiceUrl, siteOf } from "../adapters/client/service-url.js";
 import { AllowedFolders } from "../adapters/mcp/allowed-folders.js";
 import { panoramaMcpServer } from "../adapters/mcp/panorama-mcp-server.js";
 import { serveOnStdio } from "../adapters/mcp/serve-on-stdio.js";
@@ -13,7 +13,7 @@ const log = (line: string) => process.stderr.write(`panorama-mcp: ${line}\n`);
  * stdin ends, then ends the process. Stdout belongs to the protocol; everything else goes to stderr.
  */
 export const runMcp = async (environment: NodeJS.ProcessEnv, defaultAddress: string): Promise<never> => {
-  const baseUrl = parseServiceAddress(environment.PANORAMA_BASE_URL || defaultAddress);
+  const baseUrl = parseServiceUrl(environment.PANORAMA_BASE_URL || defaultAddress);
   if (baseUrl.isErr()) return end(1, `PANORAMA_BASE_URL: ${rulePredicate(baseUrl.error.rule)}`);
   const apiKey = environment.PANORAMA_API_KEY ?? "";
   // The tools can still be listed, and say what to do when they are called: more than a server that does not start.

@@ -10,7 +10,7 @@ import type { InProcessTaskSignals } from "../adapters/scheduling/in-process-tas
 import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
-import type { Page } from "../adapters/web/page.js";
+import type { Page } from "../adapters/web-page/page.js";
 import type { createApiKey } from "../application/accounts/create-api-key.js";
 import type { openAccount } from "../application/accounts/open-account.js";
 import type { createOrder } from "../application/credits/create-order.js";

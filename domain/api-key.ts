@@ -28,7 +28,7 @@ export const apiKeySecret = (random32BytesAsBase64url: string): ApiKeySecret =>
 export const parseApiKeySecret = (text: string): ApiKeySecret | undefined =>
   /^sk-[A-Za-z0-9_-]{43}$/.test(text) ? (text as ApiKeySecret) : undefined;
 
-const KEY_NAME_CHARACTERS_MAX = 80;
+export const KEY_NAME_CHARACTERS_MAX = 80;
 
 /** The name of a key is shown to people: 1 to 80 visible characters. */
 export const parseKeyName = (text: string): Result<string, InvalidRequest> => {

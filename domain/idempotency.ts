@@ -12,7 +12,7 @@ export const IDEMPOTENCY_KEPT_MILLISECONDS = KEPT_HOURS * 60 * 60 * 1000;
 export type IdempotentRequest = { readonly key: IdempotencyKey; readonly requestSha256: string };
 
 const HEADER = "Idempotency-Key";
-const KEY_CHARACTERS_MAX = 255;
+export const KEY_CHARACTERS_MAX = 255;
 
 /** Parses the header's value: 1 to 255 visible ASCII characters, bare or in quotes. Both forms are the same key. */
 export const parseIdempotencyKey = (headerValue: string): Result<IdempotencyKey, InvalidRequest> => {

@@ -4,7 +4,7 @@ import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import type { GuardedHandler } from "./guard.js";
-import { type Addresses, panoramaTask, panoramaTaskSchema } from "./panorama-task.js";
+import { panoramaTask, panoramaTaskSchema, type TaskUrls } from "./panorama-task.js";
 import { json } from "./reply.js";
 
 const PAGE_LIMIT_MAX = 100;
@@ -17,7 +17,7 @@ export const pageQuerySchema = z.object({
     .min(1)
     .max(PAGE_LIMIT_MAX)
     .default(PAGE_LIMIT_DEFAULT)
-    .meta({ description: "How many tasks to give at most." }),
+    .meta({ description: "The maximum number of tasks on the page." }),
   cursor: z
     .string()
     .transform((text, context) => {
@@ -27,7 +27,7 @@ export const pageQuerySchema = z.object({
       return z.NEVER;
     })
     .optional()
-    .meta({ description: "The next_cursor of the page before." }),
+    .meta({ description: "The next_cursor of the previous page." }),
 });
 
 export const taskPageSchema = z
@@ -42,16 +42,16 @@ const refusalOf = ({ issues }: z.ZodError, { limit, cursor }: Record<string, str
     ? invalidRequest("limit", { name: "integer", min: 1, max: PAGE_LIMIT_MAX, actual: limit })
     : invalidRequest("cursor", { name: "cursor", actual: cursor ?? "" });
 
-/** `GET /panoramas`: the account's tasks, newest first. */
+/** `GET /panoramas`: the tasks of the account, newest first. */
 export const listPanoramasRoute =
-  (listTasks: ListTasks, addresses: Addresses): GuardedHandler =>
+  (listTasks: ListTasks, urls: TaskUrls): GuardedHandler =>
   async (exchange, owner) => {
     const parameters = Object.fromEntries(exchange.query);
     const query = pageQuerySchema.safeParse(parameters);
     if (!query.success) return err(refusalOf(query.error, parameters));
     const { tasks, next } = await listTasks(owner, query.data.limit, query.data.cursor);
     const page: z.infer<typeof taskPageSchema> = {
-      data: tasks.map((task) => panoramaTask(task, addresses)),
+      data: tasks.map((task) => panoramaTask(task, urls)),
       next_cursor: next ?? null,
     };
     return ok(json(200, page));

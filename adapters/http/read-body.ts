@@ -4,18 +4,18 @@ import { err, ok, type Result } from "neverthrow";
 import { type InvalidRequest, invalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 
 /**
- * Reads a request's body chunk by chunk. `admit` decides on the length that the client declares, and then on the bytes
- * that have come so far; once it refuses, nothing more is read. The next chunk waits until `take` has dealt with the
- * last one. A client that goes away ends the body with an error that nobody will read.
+ * Reads the body of a request chunk by chunk. `admit` checks the declared length, and then the number of bytes received
+ * so far; after it has refused, `onChunk` is not called again. The next chunk is read when `onChunk` has resolved.
+ * Returns an error if the client disconnects.
  *
- * hyper-express's own body methods are no use here: they take malformed JSON for `{}`, and never settle, or crash, when
- * the client goes away.
+ * The body methods of hyper-express are not used: they parse malformed JSON as `{}`, and they never settle, or
+ * crash, if the client disconnects.
  */
 export const readBody = (
   request: Request,
   response: Response,
   admit: (bytes: number) => Result<void, InvalidRequest>,
-  take: (chunk: Buffer) => Promise<void>,
+  onChunk: (chunk: Buffer) => Promise<void>,
 ): Promise<Result<void, InvalidRequest>> =>
   new Promise((resolve, reject) => {
     if (response.completed) return resolve(endedEarly);
@@ -33,17 +33,17 @@ export const readBody = (
         const admitted = admit(bytes);
         if (admitted.isErr()) {
           resolve(err(admitted.error));
-          return done(); // the rest flows by unused until the answer is written
+          return done(); // the rest is discarded until the answer is written
         }
-        take(chunk).then(() => done(), done);
+        onChunk(chunk).then(() => done(), done);
       },
       final(done) {
-        resolve(response.completed ? endedEarly : ok(undefined)); // an abort ends the stream like a normal end
+        resolve(response.completed ? endedEarly : ok(undefined)); // an abort also ends the stream
         done();
       },
     });
     sink.once("error", reject);
-    request.pipe(sink, {}); // the only thing that starts the stream
+    request.pipe(sink, {}); // starts the stream
   });
 
 const endedEarly = err(invalidRequest(WHOLE_BODY, { name: "complete" }));

@@ -3,11 +3,13 @@ import type { LogOut } from "../../application/accounts/log-out.js";
 import type { SignUp } from "../../application/accounts/sign-up.js";
 import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from "../../domain/password.js";
 import type { RateLimited } from "../../domain/rate-limit.js";
+import type { Page, PageReply } from "../web-page/page.js";
+import { errorBox } from "./error-box.js";
 import { fieldMessage } from "./field-message.js";
 import { type Html, html } from "./html.js";
 import type { Layout } from "./layout.js";
 import { nextPath } from "./next-path.js";
-import { type Page, type PageReply, redirect } from "./page.js";
+import { redirect } from "./redirect.js";
 import type { SessionGuard } from "./session-guard.js";
 
 type Parts = {
@@ -29,7 +31,7 @@ export const loginPages = (parts: Parts): readonly Page[] => {
       handle: async (request) => {
         const next = nextPath(request.query.get("next"));
         if ((await guard.visitor(request)) !== undefined) return redirect(next);
-        return loginForm(parts, 200, { next, email: "", notice: webhookOf(request.query) });
+        return loginForm(parts, 200, { next, email: "", notice: signUpNotice(request.query) });
       },
     },
     {
@@ -46,7 +48,7 @@ export const loginPages = (parts: Parts): readonly Page[] => {
           (error) =>
             error.kind === "rate_limited"
               ? loginForm(parts, 429, { next, email, error: waitMessage(error) })
-              : loginForm(parts, 401, { next, email, error: "E-mail address or password is wrong." }),
+              : loginForm(parts, 401, { next, email, error: "The e-mail address or the password is wrong." }),
         );
       }),
     },
@@ -79,16 +81,16 @@ export const loginPages = (parts: Parts): readonly Page[] => {
       body: "fields",
       handle: guard.memberForm(async (_request, { token }) => {
         await parts.logOut(token);
-        return redirect("/", guard.noCookie());
+        return redirect("/", guard.expiredCookie());
       }),
     },
   ];
 };
 
-/** The same words whether the address was new or not. */
-const webhookOf = (query: URLSearchParams): string | undefined =>
+/** The same text whether the address was new or not, so that it does not reveal who has an account. */
+const signUpNotice = (query: URLSearchParams): string | undefined =>
   query.get("new") === "1"
-    ? "If this address had no account yet, it has one now. Log in with the password that you have just chosen."
+    ? "If this address had no account, it has one now. Log in with the password that you have just chosen."
     : undefined;
 
 const waitMessage = ({ retryAfterSeconds }: RateLimited): string =>
@@ -119,14 +121,11 @@ const signUpForm = ({ layout }: Parts, status: number, email: string, error?: st
 ${emailField(email)}
 <label>Password<input type="password" name="password" autocomplete="new-password" required
 minlength="${PASSWORD_CHARACTERS_MIN}" maxlength="${PASSWORD_CHARACTERS_MAX}" aria-describedby="password-hint"></label>
-<p class="hint" id="password-hint">At least ${PASSWORD_CHARACTERS_MIN} characters. A few random words are a good one.</p>
+<p class="hint" id="password-hint">At least ${PASSWORD_CHARACTERS_MIN} characters. A few random words make a good password.</p>
 <button class="button">Sign up</button></form>
-<p class="aside">You have an account? <a href="/login">Log in</a></p></div>`;
+<p class="aside">Already have an account? <a href="/login">Log in</a></p></div>`;
   return layout.reply(status, { title: "Sign up", main });
 };
 
 const emailField = (email: string): Html =>
   html`<label>E-mail address<input type="email" name="email" value="${email}" autocomplete="username" maxlength="254" required></label>`;
-
-export const errorBox = (error: string | undefined): Html | undefined =>
-  error === undefined ? undefined : html`<p class="error" role="alert">${error}</p>`;

@@ -1,6 +1,6 @@
 import { err } from "neverthrow";
 import { PanoramaClient } from "../../adapters/client/panorama-client.js";
-import { parseServiceAddress } from "../../adapters/client/service-address.js";
+import { parseServiceUrl } from "../../adapters/client/service-url.js";
 import { generatePanorama } from "../../adapters/terminal/generate-panorama.js";
 import { progressOn, silentProgress } from "../../adapters/terminal/progress-display.js";
 import { rulePredicate } from "../../adapters/wording/rule-predicate.js";
@@ -26,10 +26,10 @@ export const generate: Command = {
     const clock = await service.get(tokens.clock);
     const apiKey = process.env.PANORAMA_API_KEY;
     if (apiKey === undefined || apiKey === "") return err("PANORAMA_API_KEY is not set: it takes your sk-... key.");
-    const baseUrl = parseServiceAddress(process.env.PANORAMA_BASE_URL || publicUrl);
+    const baseUrl = parseServiceUrl(process.env.PANORAMA_BASE_URL || publicUrl);
     if (baseUrl.isErr()) return err(`PANORAMA_BASE_URL: ${rulePredicate(baseUrl.error.rule)}`);
 
-    const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey, patienceSeconds: PATIENCE_SECONDS }, clock);
+    const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey, timeoutSeconds: PATIENCE_SECONDS }, clock);
     const progress = values.json === true ? silentProgress : progressOn(process.stderr, clock);
     const generated = await generatePanorama(
       { client, progress },

@@ -2,13 +2,13 @@ import { err, ok, type Result } from "neverthrow";
 import type { Brand } from "../../domain/brand.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 
-/** The base URL of the REST interface: ends in `/api/v1`, without a slash behind it. */
-export type ServiceAddress = Brand<string, "ServiceAddress">;
+/** The base URL of the REST interface: ends in `/api/v1`, without a trailing slash. */
+export type ServiceUrl = Brand<string, "ServiceUrl">;
 
-const FIELD = "service_address";
+const FIELD = "service_url";
 
-/** From a service's origin (`https://panorama.example`) or its base URL (`https://panorama.example/api/v1`). */
-export const parseServiceAddress = (text: string): Result<ServiceAddress, InvalidRequest> => {
+/** Takes the origin of a service (`https://panorama.example`) or its base URL (`https://panorama.example/api/v1`). */
+export const parseServiceUrl = (text: string): Result<ServiceUrl, InvalidRequest> => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // The text may contain a password: it is not part of the error.
   if (url !== undefined && (url.username !== "" || url.password !== "")) {
@@ -18,8 +18,8 @@ export const parseServiceAddress = (text: string): Result<ServiceAddress, Invali
     return err(invalidRequest(FIELD, { name: "http_url", actual: text }));
   }
   const path = url.pathname.replace(/\/+$/, "");
-  return ok(`${url.origin}${path.endsWith("/api/v1") ? path : `${path}/api/v1`}` as ServiceAddress);
+  return ok(`${url.origin}${path.endsWith("/api/v1") ? path : `${path}/api/v1`}` as ServiceUrl);
 };
 
-/** Where the service's pages are, such as `/works`. */
-export const siteOf = (address: ServiceAddress): string => address.replace(/\/api\/v1$/, "");
+/** The URL of the service's web pages, without a trailing slash: append `/works`, for example. */
+export const siteOf = (url: ServiceUrl): string => url.replace(/\/api\/v1$/, "");
