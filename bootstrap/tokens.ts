@@ -16,10 +16,13 @@ import type { Page } from "../adapters/web/page.js";
 import type { authenticate } from "../application/accounts/authenticate.js";
 import type { createApiKey } from "../application/accounts/create-api-key.js";
 import type { findSession } from "../application/accounts/find-session.js";
+import type { hasAccounts } from "../application/accounts/has-accounts.js";
+import type { listApiKeys } from "../application/accounts/list-api-keys.js";
 import type { logIn } from "../application/accounts/log-in.js";
 import type { logOut } from "../application/accounts/log-out.js";
 import type { openAccount } from "../application/accounts/open-account.js";
 import type { readAccount } from "../application/accounts/read-account.js";
+import type { revokeAnyApiKey } from "../application/accounts/revoke-any-api-key.js";
 import type { revokeApiKey } from "../application/accounts/revoke-api-key.js";
 import type { signUp } from "../application/accounts/sign-up.js";
 import type { keepFinishedImages } from "../application/background/keep-finished-images.js";
@@ -31,6 +34,7 @@ import type { buyCredits } from "../application/credits/buy-credits.js";
 import type { createOrder } from "../application/credits/create-order.js";
 import type { payOrder } from "../application/credits/pay-order.js";
 import type { readCredits } from "../application/credits/read-credits.js";
+import type { readLedger } from "../application/credits/read-ledger.js";
 import type { receivePaymentWebhook } from "../application/credits/receive-payment-webhook.js";
 import type { verifyLedger } from "../application/credits/verify-ledger.js";
 import type { changeVisibility } from "../application/panoramas/change-visibility.js";
@@ -44,10 +48,13 @@ import type { readTask, waitForTask } from "../application/panoramas/read-task.j
 import type { retryImage } from "../application/panoramas/retry-image.js";
 import type { uploadImages } from "../application/panoramas/upload-images.js";
 import type { AccountStore } from "../application/ports/account-store.js";
+import type { ApiKeyStore } from "../application/ports/api-key-store.js";
 import type { Clock } from "../application/ports/clock.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
 import type { Ids } from "../application/ports/ids.js";
 import type { Imaging } from "../application/ports/imaging.js";
+import type { LedgerStore } from "../application/ports/ledger-store.js";
+import type { OrderStore } from "../application/ports/order-store.js";
 import type { Payments } from "../application/ports/payments.js";
 import type { ProviderWebhooks } from "../application/ports/provider-webhooks.js";
 import type { RateLimits } from "../application/ports/rate-limits.js";
@@ -78,12 +85,16 @@ export const tokens = {
   migrateDatabase: token<() => Promise<void>>("migrateDatabase"),
   tasks: token<TaskStore>("tasks"),
   accounts: token<AccountStore>("accounts"),
+  orders: token<OrderStore>("orders"),
+  keys: token<ApiKeyStore>("keys"),
+  ledger: token<LedgerStore>("ledger"),
   sessions: token<SessionStore>("sessions"),
   /** `clean` deletes expired counters; absent where the implementation needs no cleaning. */
   rateLimits: token<RateLimits & { clean?(): Promise<void> }>("rateLimits"),
 
   // accounts
   authenticate: useCase<typeof authenticate>("authenticate"),
+  hasAccounts: useCase<typeof hasAccounts>("hasAccounts"),
   openAccount: useCase<typeof openAccount>("openAccount"),
   signUp: useCase<typeof signUp>("signUp"),
   logIn: useCase<typeof logIn>("logIn"),
@@ -91,7 +102,9 @@ export const tokens = {
   findSession: useCase<typeof findSession>("findSession"),
   readAccount: useCase<typeof readAccount>("readAccount"),
   createApiKey: useCase<typeof createApiKey>("createApiKey"),
+  listApiKeys: useCase<typeof listApiKeys>("listApiKeys"),
   revokeApiKey: useCase<typeof revokeApiKey>("revokeApiKey"),
+  revokeAnyApiKey: useCase<typeof revokeAnyApiKey>("revokeAnyApiKey"),
 
   // credits
   payments: token<Payments>("payments"),
@@ -100,6 +113,7 @@ export const tokens = {
   payOrder: useCase<typeof payOrder>("payOrder"),
   buyCredits: useCase<typeof buyCredits>("buyCredits"),
   receivePaymentWebhook: useCase<typeof receivePaymentWebhook>("receivePaymentWebhook"),
+  readLedger: useCase<typeof readLedger>("readLedger"),
   verifyLedger: useCase<typeof verifyLedger>("verifyLedger"),
 
   // panoramas

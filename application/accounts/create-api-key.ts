@@ -1,32 +1,24 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
-import { type ApiKey, type ApiKeySecret, allowKey, type NoPaidOrder } from "../../domain/api-key.js";
-import type { AccountStore } from "../ports/account-store.js";
-import type { Clock } from "../ports/clock.js";
-import type { Ids } from "../ports/ids.js";
-import type { Secrets } from "../ports/secrets.js";
+import { allowKey, type NoPaidOrder } from "../../domain/api-key.js";
+import type { ApiKeyStore } from "../ports/api-key-store.js";
+import type { OrderStore } from "../ports/order-store.js";
+import { type CreatedApiKey, type NewApiKeyPorts, newApiKey } from "./new-api-key.js";
 
-/** The secret is shown this once: only its digest is kept. */
-export type CreatedApiKey = { readonly key: ApiKey; readonly secret: ApiKeySecret };
-
-type Makers = { readonly clock: Clock; readonly ids: Ids; readonly secrets: Secrets };
+type Ports = NewApiKeyPorts & {
+  readonly orders: Pick<OrderStore, "countPaid">;
+  readonly keys: Pick<ApiKeyStore, "insert">;
+};
 
 export type CreateApiKey = ReturnType<typeof createApiKey>;
 
-/** Creates a key; refused without a paid order (specification, Authentication, 3). */
+/** Creates a key; refused for an account without a paid order (specification, Authentication, 3). */
 export const createApiKey =
-  (ports: Makers & { readonly accounts: AccountStore }) =>
+  (ports: Ports) =>
   async (accountId: AccountId, name: string): Promise<Result<CreatedApiKey, NoPaidOrder>> => {
-    const allowed = allowKey(accountId, await ports.accounts.countPaidOrders(accountId));
+    const allowed = allowKey(accountId, await ports.orders.countPaid(accountId));
     if (allowed.isErr()) return err(allowed.error);
-    const made = newApiKey(ports, accountId, name);
-    await ports.accounts.insertKey(made.key);
-    return ok(made);
+    const created = newApiKey(ports, accountId, name);
+    await ports.keys.insert(created.key);
+    return ok(created);
   };
-
-export const newApiKey = ({ clock, ids, secrets }: Makers, accountId: AccountId, name: string): CreatedApiKey => {
-  const secret = ids.apiKeySecret();
-  const secretSha256 = secrets.sha256(secret);
-  const key = { id: ids.apiKeyId(), accountId, name, secretSha256, createdAt: clock.now(), revokedAt: undefined };
-  return { key, secret };
-};

@@ -6,24 +6,24 @@ import type { Secrets } from "../ports/secrets.js";
 import type { SessionStore } from "../ports/session-store.js";
 
 type Ports = {
-  readonly accounts: AccountStore;
-  readonly sessions: SessionStore;
-  readonly clock: Clock;
-  readonly secrets: Secrets;
+  readonly accounts: Pick<AccountStore, "find">;
+  readonly sessions: Pick<SessionStore, "find">;
+  readonly clock: Pick<Clock, "now">;
+  readonly secrets: Pick<Secrets, "sha256">;
 };
 
-/** Somebody who is logged in. `formToken` is in each of their forms: a page of somebody else cannot know it. */
+/** A logged-in user. Every form contains `formToken`, which other sites cannot know (protection against CSRF). */
 export type Visitor = { readonly account: Account; readonly token: SessionToken; readonly formToken: string };
 
 export type FindSession = ReturnType<typeof findSession>;
 
-/** Who holds this session token; `undefined` for an unknown, expired or ended session. */
+/** Returns the user of this session token; `undefined` for an unknown, expired or ended session. */
 export const findSession =
   ({ accounts, sessions, clock, secrets }: Ports) =>
   async (token: SessionToken): Promise<Visitor | undefined> => {
     const session = await sessions.find(secrets.sha256(token));
     if (session === undefined || !isLive(session, clock.now())) return undefined;
     const account = await accounts.find(session.accountId);
-    // Made of the token, of which the store knows only another digest.
+    // The prefix makes this digest differ from the one in the store: a leaked store does not reveal form tokens.
     return account && { account, token, formToken: secrets.sha256(`form ${token}`) };
   };

@@ -5,36 +5,30 @@ import { openSession, type SessionToken } from "../../domain/session.js";
 import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
-import type { RateLimitedParty, RateLimits } from "../ports/rate-limits.js";
 import type { Secrets } from "../ports/secrets.js";
 import type { SessionStore } from "../ports/session-store.js";
+import { admitLoginAttempt, type LoginAttempt, type LoginThrottlePorts } from "./admit-login-attempt.js";
 
-/** Wrong password, no password set, no such account: not told apart. */
+/** A wrong password, an account without a password and an unknown e-mail address give the same error. */
 export type WrongLogin = { readonly kind: "wrong_login" };
 
-type ThrottlePorts = { readonly rateLimits: RateLimits; readonly secrets: Secrets };
-
-type Ports = ThrottlePorts & {
-  readonly accounts: AccountStore;
-  readonly sessions: SessionStore;
-  readonly clock: Clock;
-  readonly ids: Ids;
+type Ports = Pick<LoginThrottlePorts, "rateLimits"> & {
+  readonly accounts: Pick<AccountStore, "findByEmail">;
+  readonly sessions: Pick<SessionStore, "insert" | "deleteExpired">;
+  readonly clock: Pick<Clock, "now">;
+  readonly ids: Pick<Ids, "sessionToken">;
+  readonly secrets: Pick<Secrets, "sha256" | "verifyPassword">;
 };
 
-export type Credentials = {
-  readonly email: string;
-  readonly password: string;
-  /** The network address that the attempt comes from. */
-  readonly remoteAddress: string;
-};
+export type Credentials = LoginAttempt & { readonly password: string };
 
 export type LogIn = ReturnType<typeof logIn>;
 
-/** Opens a session for the right password. Takes as long, and says as little, for an unknown address as for a known one. */
+/** Opens a session for the right password. Takes the same time for an unknown e-mail address as for a known one. */
 export const logIn =
   (ports: Ports) =>
   async (credentials: Credentials): Promise<Result<SessionToken, WrongLogin | RateLimited>> => {
-    const admitted = await admitAttempt(ports, credentials);
+    const admitted = await admitLoginAttempt(ports, credentials);
     if (admitted.isErr()) return err(admitted.error);
     const email = parseEmail(credentials.email);
     const found = email.isOk() ? await ports.accounts.findByEmail(email.value) : undefined;
@@ -42,22 +36,6 @@ export const logIn =
     if (!right || found === undefined) return err({ kind: "wrong_login" });
     return ok(await newSession(ports, found.account.id));
   };
-
-/** 128 bits of the digest: as good as the name itself, and no longer than an id. */
-const PARTY_DIGITS = 32;
-
-/** Counts an attempt against its e-mail address and its network address: neither may guess on and on. */
-export const admitAttempt = async (
-  { rateLimits, secrets }: ThrottlePorts,
-  { email, remoteAddress }: Pick<Credentials, "email" | "remoteAddress">,
-): Promise<Result<void, RateLimited>> => {
-  for (const name of [`email ${email.trim().toLowerCase()}`, `address ${remoteAddress}`]) {
-    const party = secrets.sha256(name).slice(0, PARTY_DIGITS) as RateLimitedParty;
-    const admitted = await rateLimits.admit(party, "login");
-    if (admitted.isErr()) return err(admitted.error);
-  }
-  return ok(undefined);
-};
 
 const newSession = async ({ sessions, clock, ids, secrets }: Ports, accountId: AccountId): Promise<SessionToken> => {
   const token = ids.sessionToken();

@@ -2,10 +2,12 @@ import type { SessionToken } from "../../domain/session.js";
 import type { Secrets } from "../ports/secrets.js";
 import type { SessionStore } from "../ports/session-store.js";
 
+type Ports = { readonly sessions: Pick<SessionStore, "delete">; readonly secrets: Pick<Secrets, "sha256"> };
+
 export type LogOut = ReturnType<typeof logOut>;
 
-/** Ends the session everywhere, not only in this browser's cookie. */
+/** Deletes the session, so that a copy of the cookie is also refused. */
 export const logOut =
-  ({ sessions, secrets }: { readonly sessions: SessionStore; readonly secrets: Secrets }) =>
+  ({ sessions, secrets }: Ports) =>
   (token: SessionToken): Promise<void> =>
     sessions.delete(secrets.sha256(token));

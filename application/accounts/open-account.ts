@@ -1,34 +1,33 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Account, Email } from "../../domain/account.js";
-import type { ApiKeySecret, NoPaidOrder } from "../../domain/api-key.js";
-import { allowKey } from "../../domain/api-key.js";
+import { type ApiKeySecret, allowKey, type NoPaidOrder } from "../../domain/api-key.js";
 import type { Credits } from "../../domain/credits.js";
 import type { PaidOrder } from "../../domain/order.js";
 import type { AccountStore, EmailTaken } from "../ports/account-store.js";
-import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Secrets } from "../ports/secrets.js";
-import { newApiKey } from "./create-api-key.js";
+import { type NewApiKeyPorts, newApiKey } from "./new-api-key.js";
 
 export type NewAccount = {
   readonly email: Email;
   readonly password?: string | undefined;
-  /** With one paid order of so many credits. */
+  /** Opens the account with one paid order of this many credits. */
   readonly credits?: Credits | undefined;
-  /** With a key of this name; that needs the paid order. */
+  /** Opens the account with a key of this name, which requires `credits`. */
   readonly keyName?: string | undefined;
 };
 
 export type OpenedAccount = { readonly account: Account; readonly secret: ApiKeySecret | undefined };
 
-type Ports = {
-  readonly accounts: AccountStore;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly secrets: Secrets;
+type Ports = NewApiKeyPorts & {
+  readonly accounts: Pick<AccountStore, "open">;
+  readonly ids: Pick<Ids, "accountId" | "orderId">;
+  readonly secrets: Pick<Secrets, "hashPassword">;
 };
 
-/** Opens an account, with a paid order and a key if they are wanted: all of it or nothing. */
+export type OpenAccount = ReturnType<typeof openAccount>;
+
+/** Opens an account together with its paid order and its key, if requested. On an error nothing is stored. */
 export const openAccount =
   (ports: Ports) =>
   async ({
@@ -50,8 +49,8 @@ export const openAccount =
     };
     const allowed = keyName === undefined ? ok(undefined) : allowKey(account.id, order === undefined ? 0 : 1);
     if (allowed.isErr()) return err(allowed.error);
-    const made = keyName === undefined ? undefined : newApiKey(ports, account.id, keyName);
+    const created = keyName === undefined ? undefined : newApiKey(ports, account.id, keyName);
     const passwordHash = password === undefined ? undefined : await secrets.hashPassword(password);
-    const opened = await accounts.open(account, passwordHash, order, made?.key);
-    return opened.map(() => ({ account, secret: made?.secret }));
+    const opened = await accounts.open(account, passwordHash, order, created?.key);
+    return opened.map(() => ({ account, secret: created?.secret }));
   };

@@ -3,30 +3,38 @@ import type { ApiKey } from "../../domain/api-key.js";
 import type { Credits } from "../../domain/credits.js";
 import type { LedgerEntry } from "../../domain/ledger.js";
 import type { Order } from "../../domain/order.js";
-import type { AccountStore } from "../ports/account-store.js";
+import type { ApiKeyStore } from "../ports/api-key-store.js";
+import type { LedgerStore } from "../ports/ledger-store.js";
+import type { OrderStore } from "../ports/order-store.js";
+
+type Ports = {
+  readonly orders: Pick<OrderStore, "list">;
+  readonly keys: Pick<ApiKeyStore, "list">;
+  readonly ledger: Pick<LedgerStore, "balance" | "entries">;
+};
 
 export type AccountOverview = {
   readonly credits: Credits;
-  /** Newest first, all of it. */
+  /** All entries, newest first. */
   readonly ledger: readonly LedgerEntry[];
   /** Newest first. */
   readonly orders: readonly Order[];
-  /** Newest first, without the revoked ones. */
+  /** Keys that are not revoked, newest first. */
   readonly keys: readonly ApiKey[];
 };
 
 export type ReadAccount = ReturnType<typeof readAccount>;
 
-/** What the account page shows. */
+/** Reads what the account page shows. Throws if the account does not exist. */
 export const readAccount =
-  ({ accounts }: { readonly accounts: AccountStore }) =>
+  ({ orders, keys, ledger }: Ports) =>
   async (id: AccountId): Promise<AccountOverview> => {
-    const [credits, ledger, orders, keys] = await Promise.all([
-      accounts.credits(id),
-      accounts.ledger(id),
-      accounts.listOrders(id),
-      accounts.listKeys(id),
+    const [credits, entries, allOrders, allKeys] = await Promise.all([
+      ledger.balance(id),
+      ledger.entries(id),
+      orders.list(id),
+      keys.list(id),
     ]);
-    const valid = keys.filter(({ revokedAt }) => revokedAt === undefined);
-    return { credits, ledger: ledger.toReversed(), orders, keys: valid.toReversed() };
+    const liveKeys = allKeys.filter(({ revokedAt }) => revokedAt === undefined);
+    return { credits, ledger: entries.toReversed(), orders: allOrders, keys: liveKeys.toReversed() };
   };

@@ -2,17 +2,19 @@ import { err, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId } from "../../domain/api-key.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { AccountStore } from "../ports/account-store.js";
+import type { ApiKeyStore } from "../ports/api-key-store.js";
 import type { Clock } from "../ports/clock.js";
+
+type Ports = { readonly keys: Pick<ApiKeyStore, "list" | "revoke">; readonly clock: Pick<Clock, "now"> };
 
 export type RevokeApiKey = ReturnType<typeof revokeApiKey>;
 
-/** The owner revokes a key: from now on it is refused. Somebody else's key is not found, as an unknown one is. */
+/** Revokes a key of the account. A key of another account gives the same error as an unknown one. */
 export const revokeApiKey =
-  ({ accounts, clock }: { readonly accounts: AccountStore; readonly clock: Clock }) =>
+  ({ keys, clock }: Ports) =>
   async (owner: AccountId, id: ApiKeyId): Promise<Result<void, NotFound>> => {
-    const keys = await accounts.listKeys(owner);
-    return keys.some((key) => key.id === id)
-      ? accounts.revokeKey(id, clock.now())
+    const ownKeys = await keys.list(owner);
+    return ownKeys.some((key) => key.id === id)
+      ? keys.revoke(id, clock.now())
       : err(notFound(`There is no key ${id} on this account.`));
   };

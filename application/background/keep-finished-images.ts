@@ -15,23 +15,19 @@ import {
   type UploadingImage,
 } from "../../domain/storage-status.js";
 import { type SucceededTask, withImage } from "../../domain/task.js";
-import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
-import type { Reporter } from "../ports/reporter.js";
 import type { TaskSignals } from "../ports/task-signals.js";
 import type { Lease, TaskStore } from "../ports/task-store.js";
-import { type WorkLimits, workOnLeases } from "./work-on-leases.js";
+import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
-type Ports = {
-  readonly tasks: TaskStore;
-  readonly provider: GenerationProvider;
-  readonly storage: ObjectStorage;
-  readonly imaging: Imaging;
-  readonly clock: Clock;
-  readonly signals: TaskSignals;
-  readonly reporter: Reporter;
+type Ports = LeasePorts & {
+  readonly tasks: Pick<TaskStore, "move">;
+  readonly provider: Pick<GenerationProvider, "download">;
+  readonly storage: Pick<ObjectStorage, "put" | "read">;
+  readonly imaging: Pick<Imaging, "panorama" | "thumbnail">;
+  readonly signals: Pick<TaskSignals, "announce">;
 };
 
 /** A missing thumbnail is tried again this often, for a day. */

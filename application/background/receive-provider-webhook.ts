@@ -8,8 +8,8 @@ import type { TaskStore } from "../ports/task-store.js";
 type Ports = {
   /** By the provider's name. */
   readonly notices: ReadonlyMap<string, ProviderWebhooks>;
-  readonly tasks: TaskStore;
-  readonly clock: Clock;
+  readonly tasks: Pick<TaskStore, "makeDueNow">;
+  readonly clock: Pick<Clock, "now">;
   /** Told that a look is due now. */
   readonly pollDue: () => void;
 };

@@ -3,21 +3,17 @@ import { orThrowBug } from "../../domain/illegal-transition.js";
 import { panoramaName } from "../../domain/object-name.js";
 import { uploading } from "../../domain/storage-status.js";
 import { type FailureReason, fail, type SubmittedTask, succeed, type Task } from "../../domain/task.js";
-import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
-import type { Reporter } from "../ports/reporter.js";
 import type { TaskSignals } from "../ports/task-signals.js";
 import type { Lease, StaleTask, TaskStore } from "../ports/task-store.js";
-import { type WorkLimits, workOnLeases } from "./work-on-leases.js";
+import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
-type Ports = {
-  readonly tasks: TaskStore;
-  readonly provider: GenerationProvider;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly signals: TaskSignals;
-  readonly reporter: Reporter;
+type Ports = LeasePorts & {
+  readonly tasks: Pick<TaskStore, "move">;
+  readonly provider: Pick<GenerationProvider, "poll" | "readiness" | "nextPollMilliseconds">;
+  readonly ids: Pick<Ids, "unguessable">;
+  readonly signals: Pick<TaskSignals, "announce">;
 };
 
 type Settings = WorkLimits & { readonly generationDeadlineMilliseconds: number };

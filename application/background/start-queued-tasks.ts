@@ -1,5 +1,7 @@
 import type { ReservedTask } from "../../domain/task.js";
 import { type SubmissionPorts, submitTask } from "../panoramas/submit-task.js";
+import type { GenerationProvider } from "../ports/generation-provider.js";
+import type { TaskStore } from "../ports/task-store.js";
 import { waitUpToASecond } from "./wait-up-to-a-second.js";
 
 /**
@@ -7,6 +9,11 @@ import { waitUpToASecond } from "./wait-up-to-a-second.js";
  * tried, one shows whether it is back.
  */
 const AT_ONCE = { ready: 4, busy: 0, probing: 1, down: 0 };
+
+type Ports = SubmissionPorts & {
+  readonly tasks: Pick<TaskStore, "startQueued">;
+  readonly provider: Pick<GenerationProvider, "concurrencyMax" | "readiness">;
+};
 
 type Settings = { readonly submissionDeadlineMilliseconds: number };
 
@@ -16,7 +23,7 @@ type Settings = { readonly submissionDeadlineMilliseconds: number };
  * the number of tasks sent.
  */
 export const startQueuedTasks =
-  (ports: SubmissionPorts, { submissionDeadlineMilliseconds }: Settings) =>
+  (ports: Ports, { submissionDeadlineMilliseconds }: Settings) =>
   async (stopping?: AbortSignal): Promise<number> => {
     const { tasks, provider, clock, reporter } = ports;
     const sending = new Set<Promise<void>>();

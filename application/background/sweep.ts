@@ -1,19 +1,15 @@
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/idempotency.js";
 import { orThrowBug } from "../../domain/illegal-transition.js";
 import { fail, type QueuedTask, type ReservedTask, submit } from "../../domain/task.js";
-import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
-import type { Reporter } from "../ports/reporter.js";
 import type { TaskSignals } from "../ports/task-signals.js";
 import type { Lease, TaskStore } from "../ports/task-store.js";
-import { type WorkLimits, workOnLeases } from "./work-on-leases.js";
+import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
-type Ports = {
-  readonly tasks: TaskStore;
-  readonly provider: GenerationProvider;
-  readonly clock: Clock;
-  readonly signals: TaskSignals;
-  readonly reporter: Reporter;
+type Ports = LeasePorts & {
+  readonly tasks: Pick<TaskStore, "move" | "forgetIdempotencyKeys">;
+  readonly provider: Pick<GenerationProvider, "search">;
+  readonly signals: Pick<TaskSignals, "announce">;
 };
 
 /**

@@ -12,7 +12,11 @@ export type WorkLimits = {
   readonly concurrency: number;
 };
 
-type Ports = { readonly tasks: TaskStore; readonly clock: Clock; readonly reporter: Reporter };
+export type LeasePorts = {
+  readonly tasks: Pick<TaskStore, "claim" | "postpone">;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+};
 
 /**
  * Works on every task that is due for `work`, until none is left or `stopping` is aborted. Each task is leased to one
@@ -23,7 +27,7 @@ type Ports = { readonly tasks: TaskStore; readonly clock: Clock; readonly report
  * due again) are given back together: thousands that are only looked at cost few statements.
  */
 export const workOnLeases = async <Work extends keyof DueWork>(
-  { tasks, clock, reporter }: Ports,
+  { tasks, clock, reporter }: LeasePorts,
   work: Work,
   { leaseMilliseconds, concurrency }: WorkLimits,
   workOn: (lease: Lease<DueWork[Work]>) => Promise<Date | undefined>,

@@ -3,24 +3,16 @@ import type { Account } from "../../domain/account.js";
 import type { CreditPack } from "../../domain/credit-pack.js";
 import type { PendingOrder } from "../../domain/order.js";
 import type { NotFound } from "../errors.js";
-import type { AccountStore } from "../ports/account-store.js";
-import type { Clock } from "../ports/clock.js";
-import type { Ids } from "../ports/ids.js";
 import type { Payments, PaymentsUnavailable } from "../ports/payments.js";
-import { createOrder } from "./create-order.js";
+import { type CreateOrderPorts, createOrder } from "./create-order.js";
 
-type Ports = {
-  readonly accounts: AccountStore;
-  readonly payments: Payments;
-  readonly clock: Clock;
-  readonly ids: Ids;
-};
+type Ports = CreateOrderPorts & { readonly payments: Pick<Payments, "checkout"> };
 
 export type PlacedOrder = { readonly order: PendingOrder; readonly checkoutUrl: string | undefined };
 
 export type BuyCredits = ReturnType<typeof buyCredits>;
 
-/** Orders a pack, and says where to pay for it. The order stays pending if the payment service is not there. */
+/** Orders a pack and returns the URL of its checkout. The order stays pending if the payment service is unavailable. */
 export const buyCredits =
   (ports: Ports) =>
   async (account: Account, pack: CreditPack): Promise<Result<PlacedOrder, NotFound | PaymentsUnavailable>> => {

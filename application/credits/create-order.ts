@@ -6,13 +6,23 @@ import { type NotFound, notFound } from "../errors.js";
 import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
+import type { OrderStore } from "../ports/order-store.js";
 
-/** Orders credits; they are on the account once the order is paid (pay-order.ts). */
+export type CreateOrderPorts = {
+  readonly accounts: Pick<AccountStore, "exists">;
+  readonly orders: Pick<OrderStore, "insert">;
+  readonly clock: Pick<Clock, "now">;
+  readonly ids: Pick<Ids, "orderId">;
+};
+
+export type CreateOrder = ReturnType<typeof createOrder>;
+
+/** Orders credits. The account receives them when the order is paid (pay-order.ts). */
 export const createOrder =
-  ({ accounts, clock, ids }: { readonly accounts: AccountStore; readonly clock: Clock; readonly ids: Ids }) =>
+  ({ accounts, orders, clock, ids }: CreateOrderPorts) =>
   async (accountId: AccountId, credits: Credits): Promise<Result<PendingOrder, NotFound>> => {
     if (!(await accounts.exists(accountId))) return err(notFound(`There is no account ${accountId}.`));
     const order: PendingOrder = { id: ids.orderId(), accountId, credits, createdAt: clock.now(), state: "pending" };
-    await accounts.insertOrder(order);
+    await orders.insert(order);
     return ok(order);
   };

@@ -1,17 +1,24 @@
 import { err, ok, type Result } from "neverthrow";
 import { type OrderId, type PaidOrder, pay } from "../../domain/order.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
+import type { OrderStore } from "../ports/order-store.js";
 
-/** Adds an order's credits to its account, once: paying a paid order again changes nothing and is no error. */
+export type PayOrderPorts = {
+  readonly orders: Pick<OrderStore, "find" | "pay">;
+  readonly clock: Pick<Clock, "now">;
+};
+
+export type PayOrder = ReturnType<typeof payOrder>;
+
+/** Adds the order's credits to its account, exactly once. Paying a paid order changes nothing and returns that order. */
 export const payOrder =
-  ({ accounts, clock }: { readonly accounts: AccountStore; readonly clock: Clock }) =>
+  ({ orders, clock }: PayOrderPorts) =>
   async (id: OrderId): Promise<Result<PaidOrder, NotFound>> => {
-    const order = await accounts.findOrder(id);
+    const order = await orders.find(id);
     if (order === undefined) return err(notFound(`There is no order ${id}.`));
     const paid = pay(order, clock.now());
     if (paid.isErr()) return ok(paid.error.order);
-    await accounts.payOrder(paid.value);
+    await orders.pay(paid.value);
     return ok(paid.value);
   };

@@ -1,11 +1,11 @@
 import type { AccountId } from "../../domain/account.js";
 import type { Credits } from "../../domain/credits.js";
-import type { AccountStore } from "../ports/account-store.js";
+import type { LedgerStore } from "../ports/ledger-store.js";
 
 export type ReadCredits = ReturnType<typeof readCredits>;
 
-/** `GET /credits`: what is left on the account, reserved credits not included. */
+/** `GET /credits`: the account's remaining credits, without reserved ones. */
 export const readCredits =
-  ({ accounts }: { readonly accounts: AccountStore }) =>
+  ({ ledger }: { readonly ledger: Pick<LedgerStore, "balance"> }) =>
   (owner: AccountId): Promise<Credits> =>
-    accounts.credits(owner);
+    ledger.balance(owner);

@@ -1,16 +1,18 @@
 import { audit } from "../../domain/ledger.js";
-import type { AccountStore } from "../ports/account-store.js";
+import type { LedgerStore } from "../ports/ledger-store.js";
 
-/** `findings`: one sentence for everything that is wrong, with its account; empty if all ledger are right. */
+/** `accounts`: how many were checked. `findings`: one sentence per error, which names the account. */
 export type LedgerReport = { readonly accounts: number; readonly findings: readonly string[] };
 
-/** Checks every account's ledger against the rules of the domain (ledger.ts). */
+export type VerifyLedger = ReturnType<typeof verifyLedger>;
+
+/** Checks every account's ledger against the rules of the domain (domain/ledger.ts). */
 export const verifyLedger =
-  ({ accounts }: { readonly accounts: AccountStore }) =>
+  ({ ledger }: { readonly ledger: Pick<LedgerStore, "all"> }) =>
   async (): Promise<LedgerReport> => {
     const findings: string[] = [];
     let checked = 0;
-    for await (const { standing, entries, tasks } of accounts.ledgers()) {
+    for await (const { standing, entries, tasks } of ledger.all()) {
       checked += 1;
       findings.push(...audit(standing, entries, tasks).map((finding) => `account ${standing.accountId}: ${finding}`));
     }

@@ -9,6 +9,6 @@ export type ChangeVisibility = ReturnType<typeof changeVisibility>;
 
 /** The owner shows a panorama in the gallery, or takes it back. */
 export const changeVisibility =
-  ({ tasks }: { readonly tasks: TaskStore }) =>
+  ({ tasks }: { readonly tasks: Pick<TaskStore, "setVisibility"> }) =>
   (id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>> =>
     tasks.setVisibility(id, owner, visibility);

@@ -6,8 +6,10 @@ import type { IdempotencyKey } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { InsufficientCredits } from "../../domain/reservation.js";
 import { openTask, type Task } from "../../domain/task.js";
+import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { Secrets } from "../ports/secrets.js";
+import type { TaskStore } from "../ports/task-store.js";
 import { type SubmissionPorts, submitTask, type UpstreamError } from "./submit-task.js";
 
 export type CreatePanoramaError = InvalidRequest | InsufficientCredits | TooManyActiveTasks | UpstreamError;
@@ -15,7 +17,12 @@ export type CreatePanoramaError = InvalidRequest | InsufficientCredits | TooMany
 /** `replayed`: the idempotency key named this task already; nothing was started or charged by this call. */
 export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean };
 
-type Ports = SubmissionPorts & { readonly ids: Ids; readonly secrets: Secrets };
+type Ports = SubmissionPorts & {
+  readonly tasks: Pick<TaskStore, "open">;
+  readonly provider: Pick<GenerationProvider, "canMake" | "concurrencyMax" | "readiness">;
+  readonly ids: Pick<Ids, "taskId" | "slug">;
+  readonly secrets: Pick<Secrets, "sha256">;
+};
 
 export type CreationSettings = {
   /** A task without a recorded answer of the provider after this time is swept. */

@@ -8,7 +8,11 @@ import type { Clock } from "../ports/clock.js";
 import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
 import type { TaskStore } from "../ports/task-store.js";
 
-type Ports = { readonly tasks: TaskStore; readonly storage: ObjectStorage; readonly clock: Clock };
+type Ports = {
+  readonly tasks: Pick<TaskStore, "find" | "hide">;
+  readonly storage: Pick<ObjectStorage, "delete">;
+  readonly clock: Pick<Clock, "now">;
+};
 
 /** It is still being made or saved: it can be deleted afterwards. */
 export type NotFinished = { readonly kind: "not_finished" };

@@ -7,7 +7,7 @@ export type FindOwnPanorama = ReturnType<typeof findOwnPanorama>;
 
 /** `GET /works/{slug}`: the owner's panorama in whatever state it is; somebody else's does not exist. */
 export const findOwnPanorama =
-  ({ tasks }: { readonly tasks: TaskStore }) =>
+  ({ tasks }: { readonly tasks: Pick<TaskStore, "findBySlug"> }) =>
   async (slug: Slug, owner: AccountId): Promise<Task | undefined> => {
     const task = await tasks.findBySlug(slug);
     return task?.accountId === owner ? task : undefined;

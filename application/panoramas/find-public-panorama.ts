@@ -6,7 +6,7 @@ export type FindPublicPanorama = ReturnType<typeof findPublicPanorama>;
 
 /** `GET /p/{slug}`: the finished panorama of this slug; a private one is not told from one that does not exist. */
 export const findPublicPanorama =
-  ({ tasks }: { readonly tasks: TaskStore }) =>
+  ({ tasks }: { readonly tasks: Pick<TaskStore, "findBySlug"> }) =>
   async (slug: Slug): Promise<SucceededTask | undefined> => {
     const task = await tasks.findBySlug(slug);
     return task?.state === "succeeded" && task.request.visibility === "public" ? task : undefined;

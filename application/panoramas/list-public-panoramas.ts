@@ -9,7 +9,7 @@ export type ListPublicPanoramas = ReturnType<typeof listPublicPanoramas>;
 
 /** The public gallery: everybody's public panoramas whose image is kept, newest first. */
 export const listPublicPanoramas =
-  ({ tasks }: { readonly tasks: TaskStore }) =>
+  ({ tasks }: { readonly tasks: Pick<TaskStore, "listPublic"> }) =>
   async (limit: number, before?: TaskId): Promise<GalleryPage> => {
     // One more than asked for tells whether there is another page.
     const found = await tasks.listPublic(limit + 1, before);

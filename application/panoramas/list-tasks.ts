@@ -10,7 +10,7 @@ export type ListTasks = ReturnType<typeof listTasks>;
 
 /** `GET /panoramas`: the account's tasks, newest first, `limit` at a time. */
 export const listTasks =
-  ({ tasks }: { readonly tasks: TaskStore }) =>
+  ({ tasks }: { readonly tasks: Pick<TaskStore, "list"> }) =>
   async (owner: AccountId, limit: number, before?: TaskId): Promise<TaskPage> => {
     // One more than asked for tells whether there is another page.
     const found = await tasks.list(owner, limit + 1, before);

@@ -7,11 +7,13 @@ import type { Clock } from "../ports/clock.js";
 import type { TaskSignals } from "../ports/task-signals.js";
 import type { TaskStore } from "../ports/task-store.js";
 
+type ReadPorts = { readonly tasks: Pick<TaskStore, "find"> };
+
 export type ReadTask = ReturnType<typeof readTask>;
 
 /** `GET /panoramas/{id}`: somebody else's task is not found, as an unknown id is. */
 export const readTask =
-  ({ tasks }: { readonly tasks: TaskStore }) =>
+  ({ tasks }: ReadPorts) =>
   async (id: TaskId, owner: AccountId): Promise<Result<Task, NotFound>> => {
     const task = await tasks.find(id, owner);
     return task === undefined ? err(notFound(`There is no task ${id} on this account.`)) : ok(task);
@@ -20,6 +22,8 @@ export const readTask =
 /** How often a waiting read looks into the store by itself: another instance may have moved the task. */
 const READ_EVERY_MILLISECONDS = 1_000;
 
+type WaitPorts = ReadPorts & { readonly clock: Clock; readonly signals: Pick<TaskSignals, "next"> };
+
 export type WaitForTask = ReturnType<typeof waitForTask>;
 
 /**
@@ -27,7 +31,7 @@ export type WaitForTask = ReturnType<typeof waitForTask>;
  * `waitMilliseconds`, or when `signal` is aborted. Holds no connection to the store while it waits.
  */
 export const waitForTask =
-  ({ tasks, clock, signals }: { readonly tasks: TaskStore; readonly clock: Clock; readonly signals: TaskSignals }) =>
+  ({ tasks, clock, signals }: WaitPorts) =>
   async (
     id: TaskId,
     owner: AccountId,

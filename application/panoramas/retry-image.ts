@@ -10,7 +10,7 @@ import type { StaleTask, TaskStore } from "../ports/task-store.js";
 
 /** The operator's retry: a finished image whose storage status is `failed` is `uploading` again. */
 export const retryImage =
-  ({ tasks, clock }: { readonly tasks: TaskStore; readonly clock: Clock }) =>
+  ({ tasks, clock }: { readonly tasks: Pick<TaskStore, "find" | "move">; readonly clock: Pick<Clock, "now"> }) =>
   async (id: TaskId, owner: AccountId): Promise<Result<void, NotFound | IllegalTransition | StaleTask>> => {
     const task = await tasks.find(id, owner);
     if (task?.state !== "succeeded") return err(notFound(`There is no finished task ${id} on account ${owner}.`));

@@ -11,10 +11,10 @@ import type { TaskStore } from "../ports/task-store.js";
 export type UpstreamError = { readonly kind: "upstream_error" };
 
 export type SubmissionPorts = {
-  readonly tasks: TaskStore;
-  readonly provider: GenerationProvider;
+  readonly tasks: Pick<TaskStore, "find" | "move">;
+  readonly provider: Pick<GenerationProvider, "submit" | "search" | "nextPollMilliseconds">;
   readonly clock: Clock;
-  readonly signals: TaskSignals;
+  readonly signals: Pick<TaskSignals, "announce">;
   readonly reporter: Reporter;
 };
 

@@ -14,7 +14,11 @@ export type UploadedFile = {
   read(): Promise<Uint8Array>;
 };
 
-type Ports = { readonly storage: ObjectStorage; readonly imaging: Imaging; readonly secrets: Secrets };
+type Ports = {
+  readonly storage: Pick<ObjectStorage, "put" | "urlOf">;
+  readonly imaging: Pick<Imaging, "inspect">;
+  readonly secrets: Pick<Secrets, "sha256">;
+};
 
 type CheckedFile = { readonly file: UploadedFile; readonly name: ObjectName; readonly type: ImageType };
 

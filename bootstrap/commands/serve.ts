@@ -1,5 +1,5 @@
 import { ok } from "neverthrow";
-import { type DemoAccess, demoAccount } from "../demo-account.js";
+import { type DemoAccess, openDemoAccount } from "../open-demo-account.js";
 import { tokens } from "../tokens.js";
 import type { Command } from "./command.js";
 
@@ -22,7 +22,7 @@ export const serve: Command = {
     await server.start();
     schedule.start();
     // Last: a start that fails must not have made the account whose key is shown this once.
-    const demo = config.demo ? await demoAccount(service) : undefined;
+    const demo = config.demo ? await openDemoAccount(service) : undefined;
     console.log(
       values.json === true
         ? JSON.stringify({ url: config.publicUrl, ...(demo && shownDemo(demo)) })

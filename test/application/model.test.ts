@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { staysRightWhateverHappens } from "../support/application-model.js";
 import { createsFiftyAtOnce } from "../support/fifty-creations.js";
+import { memoryStores } from "../support/memory/memory-stores.js";
 import { freshDatabase } from "../support/postgres.js";
 import { postgresStores } from "../support/postgres-stores.js";
 import { sqliteStores } from "../support/sqlite-stores.js";
-import { aWorld, memoryStores } from "../support/world.js";
+import { aWorld } from "../support/world.js";
 
 describe("the application keeps its ledger, its limits and its word, whatever happens in whatever order", () => {
   it("over stores in memory", async () => {

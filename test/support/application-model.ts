@@ -230,6 +230,7 @@ class Model {
         ids: this.ids,
         signals: new InProcessTaskSignals(),
         accounts: gates.guard(world.accounts, { losable: true }),
+        orders: gates.guard(world.orders, { losable: true }),
         tasks: gates.guard(world.tasks, { losable: true }),
         provider: gates.guard(world.provider, { losable: false }),
         storage: gates.guard(world.storage, { losable: false }),
@@ -296,7 +297,7 @@ class Model {
     for (const { error } of world.reporter.of("work_failed")) expect(error).toBeInstanceOf(ConnectionLost);
 
     const tasks: Task[] = [];
-    for await (const ledger of world.accounts.ledgers()) {
+    for await (const ledger of world.ledger.all()) {
       expect(audit(ledger.standing, ledger.entries, ledger.tasks)).toEqual([]);
       expect(ledger.standing.activeTasks).toBeLessThanOrEqual(ACTIVE_TASKS_MAX);
       tasks.push(...ledger.tasks);
@@ -323,7 +324,7 @@ class Model {
       await this.check();
     }
     expect(this.unfinished()).toEqual([]);
-    for await (const { standing } of world.accounts.ledgers()) expect(standing.activeTasks).toBe(0);
+    for await (const { standing } of world.ledger.all()) expect(standing.activeTasks).toBe(0);
   }
 
   private unfinished(): Task[] {

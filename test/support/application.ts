@@ -8,17 +8,26 @@ import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { readTask, waitForTask } from "../../application/panoramas/read-task.js";
 import { retryImage } from "../../application/panoramas/retry-image.js";
 import type { AccountStore } from "../../application/ports/account-store.js";
+import type { ApiKeyStore } from "../../application/ports/api-key-store.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { Ids } from "../../application/ports/ids.js";
 import type { Imaging } from "../../application/ports/imaging.js";
+import type { LedgerStore } from "../../application/ports/ledger-store.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import type { OrderStore } from "../../application/ports/order-store.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type { Secrets } from "../../application/ports/secrets.js";
 import type { TaskSignals } from "../../application/ports/task-signals.js";
 import type { TaskStore } from "../../application/ports/task-store.js";
 
-export type Stores = { readonly accounts: AccountStore; readonly tasks: TaskStore };
+export type Stores = {
+  readonly accounts: AccountStore;
+  readonly orders: OrderStore;
+  readonly keys: ApiKeyStore;
+  readonly ledger: LedgerStore;
+  readonly tasks: TaskStore;
+};
 
 export type Ports = Stores & {
   readonly provider: GenerationProvider;

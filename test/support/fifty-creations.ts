@@ -5,7 +5,7 @@ import { anOwner, type World } from "./world.js";
 
 /** Fifty concurrent creations on an account that could pay for them all: five are taken, and paid for, at a time. */
 export const createsFiftyAtOnce = async (world: World): Promise<void> => {
-  const { accounts, tasks, provider, clock } = world;
+  const { ledger, tasks, provider, clock } = world;
   const owner = await anOwner(world, 1_000);
 
   for (const round of [1, 2]) {
@@ -14,10 +14,10 @@ export const createsFiftyAtOnce = async (world: World): Promise<void> => {
     );
     const refusals = results.flatMap((result) => (result.isErr() ? [result.error.kind] : []));
     expect(refusals).toEqual(Array.from({ length: 45 }, () => "too_many_active_tasks"));
-    expect(await accounts.credits(owner)).toBe(1_000 - round * 5 * 6);
+    expect(await ledger.balance(owner)).toBe(1_000 - round * 5 * 6);
     expect(await tasks.list(owner, 100, undefined)).toHaveLength(round * 5);
     expect(provider.started).toBe(round * 5);
-    expect((await verifyLedger({ accounts })()).findings).toEqual([]);
+    expect((await verifyLedger({ ledger })()).findings).toEqual([]);
 
     await clock.advance(provider.nextPollMilliseconds());
     expect(await world.settle()).toBe(5);

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Database } from "../../adapters/persistence/database.js";
 import { migratePostgresDatabase, openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
-import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
@@ -15,6 +14,7 @@ import type { AccountId, Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
 import { PostgresServer } from "./postgres.js";
 import { Installation } from "./service-process.js";
+import { sqlStores } from "./sql-stores.js";
 
 const KEYS = 6;
 export const FLEET_CREDITS = 1_000;
@@ -62,8 +62,8 @@ export class Fleet {
   }
 
   async customers(count: number): Promise<Customer[]> {
-    const accounts = new SqlAccountStore(this.database);
-    const ports = { accounts, clock: new SystemClock(), ids: new RandomIds(), secrets: new NodeSecrets() };
+    const outside = { clock: new SystemClock(), ids: new RandomIds(), secrets: new NodeSecrets() };
+    const ports = { ...sqlStores(this.database), ...outside };
     const customers: Customer[] = [];
     for (let n = 0; n < count; n += 1) {
       const email = `${randomUUID()}@example.com` as Email;
@@ -119,7 +119,7 @@ export class Fleet {
     return {
       tasks: await this.database.sql("select * from task order by id"),
       entries: await this.database.sql("select * from ledger_entry order by id"),
-      findings: (await verifyLedger({ accounts: new SqlAccountStore(this.database) })()).findings,
+      findings: (await verifyLedger(sqlStores(this.database))()).findings,
     };
   }
 

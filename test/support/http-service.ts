@@ -25,8 +25,11 @@ import { DEADLINES } from "./application.js";
 import { FakeImaging } from "./fake-imaging.js";
 import { HandClock } from "./hand-clock.js";
 import { MemoryAccountStore } from "./memory/memory-account-store.js";
+import { MemoryApiKeyStore } from "./memory/memory-api-key-store.js";
 import { MemoryDatabase } from "./memory/memory-database.js";
+import { MemoryLedgerStore } from "./memory/memory-ledger-store.js";
 import { MemoryObjectStorage } from "./memory/memory-object-storage.js";
+import { MemoryOrderStore } from "./memory/memory-order-store.js";
 import { MemoryTaskStore } from "./memory/memory-task-store.js";
 import { RecordingReporter } from "./recording-reporter.js";
 import { ScriptedProvider } from "./scripted-provider.js";
@@ -44,6 +47,9 @@ export class HttpService {
   readonly database = new MemoryDatabase();
   readonly tasks = new MemoryTaskStore(this.database);
   readonly accounts = new MemoryAccountStore(this.database);
+  readonly orders = new MemoryOrderStore(this.database);
+  readonly keys = new MemoryApiKeyStore(this.database);
+  readonly ledger = new MemoryLedgerStore(this.database);
   readonly storage = new MemoryObjectStorage();
   readonly imaging = new FakeImaging();
   readonly provider = new ScriptedProvider();
@@ -63,8 +69,8 @@ export class HttpService {
 
   private constructor(folder: string, parts: Partial<HttpServerParts>, settings: Partial<HttpServerSettings>) {
     this.folder = folder;
-    const { clock, tasks, accounts, storage, imaging, provider, signals, reporter, secrets, ids } = this;
-    const ports = { clock, tasks, accounts, storage, imaging, provider, signals, reporter, secrets, ids };
+    const { clock, tasks, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids } = this;
+    const ports = { clock, tasks, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids };
     this.server = new HttpServer(
       {
         authenticate: authenticate(ports),

@@ -6,17 +6,10 @@ import { credits } from "../../domain/credits.js";
 import { type Stores, useCases } from "./application.js";
 import { FakeImaging } from "./fake-imaging.js";
 import { HandClock } from "./hand-clock.js";
-import { MemoryAccountStore } from "./memory/memory-account-store.js";
-import { MemoryDatabase } from "./memory/memory-database.js";
 import { MemoryObjectStorage } from "./memory/memory-object-storage.js";
-import { MemoryTaskStore } from "./memory/memory-task-store.js";
+import { memoryStores } from "./memory/memory-stores.js";
 import { RecordingReporter } from "./recording-reporter.js";
 import { ScriptedProvider } from "./scripted-provider.js";
-
-export const memoryStores = (): Stores => {
-  const database = new MemoryDatabase();
-  return { accounts: new MemoryAccountStore(database), tasks: new MemoryTaskStore(database) };
-};
 
 /** The application over its stores, with everything outside of it in the hands of the test. */
 export const aWorld = (stores: Stores = memoryStores()) => {

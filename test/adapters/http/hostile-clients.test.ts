@@ -166,7 +166,7 @@ describe("clients that do not behave", () => {
       connection.close();
       while (service.finished.length === before) await new Promise((resolve) => setImmediate(resolve));
       expect(service.finished.at(-1)).toMatchObject({ route: "/api/v1/panoramas", aborted: true });
-      expect(await service.accounts.credits(customer.accountId)).toBe(1_000_000 - 4);
+      expect(await service.ledger.balance(customer.accountId)).toBe(1_000_000 - 4);
     });
   });
 
@@ -197,7 +197,7 @@ describe("clients that do not behave", () => {
       );
       expect(await connection.response()).toMatch(/^HTTP\/1\.1 400 /);
       connection.close();
-      expect(await service.accounts.credits(customer.accountId)).toBe(1_000_000);
+      expect(await service.ledger.balance(customer.accountId)).toBe(1_000_000);
     },
   );
 });

@@ -72,8 +72,8 @@ describe("who is let in", () => {
     });
 
     it("does not take a revoked key", async () => {
-      const [key] = await service.accounts.listKeys(customer.accountId);
-      await service.accounts.revokeKey(key!.id, service.clock.now());
+      const [key] = await service.keys.list(customer.accountId);
+      await service.keys.revoke(key!.id, service.clock.now());
       await expectError(await send(method, path, { "x-api-key": customer.key }), 401, "invalid_api_key");
     });
 

@@ -15,7 +15,7 @@ describe("POST /panoramas", () => {
   });
   afterAll(() => service.end());
 
-  const credits = () => service.accounts.credits(customer.accountId);
+  const credits = () => service.ledger.balance(customer.accountId);
 
   it.each([
     ["1k", 4],

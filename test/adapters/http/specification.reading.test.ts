@@ -77,7 +77,7 @@ describe("reading tasks", () => {
         credits_charged: 6,
         error: { code: "generation_failed", message: expect.stringMatching(/6 reserved credits were refunded/) },
       });
-      expect(await service.accounts.credits(customer.accountId)).toBe(100);
+      expect(await service.ledger.balance(customer.accountId)).toBe(100);
     });
 
     it("does not tell somebody else's task from one that does not exist", async () => {

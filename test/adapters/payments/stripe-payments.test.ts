@@ -112,17 +112,17 @@ describe("an order that is paid through Stripe", () => {
       cookie,
     });
     expect(placed.headers.get("location")).toBe("https://checkout.stripe.com/c/pay/cs_test_1");
-    const [order] = await service.accounts.listOrders(ann.id);
+    const [order] = await service.orders.list(ann.id);
     expect(order?.state).toBe("pending");
 
     const notice = checkoutWebhook(order?.id ?? "");
     const send = (signature: string) => post("/payments/stripe", notice, { "stripe-signature": signature });
     expect((await send(signed(notice, "whsec_another"))).status).toBe(400);
-    expect(await service.accounts.credits(ann.id)).toBe(1);
+    expect(await service.ledger.balance(ann.id)).toBe(1);
     const answers = await Promise.all([send(signed(notice)), send(signed(notice)), send(signed(notice))]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(await service.accounts.credits(ann.id)).toBe(501);
-    expect((await service.accounts.ledger(ann.id)).map(({ credits }) => credits)).toEqual([1, 500]);
+    expect(await service.ledger.balance(ann.id)).toBe(501);
+    expect((await service.ledger.entries(ann.id)).map(({ credits }) => credits)).toEqual([1, 500]);
   });
 
   it("that nobody knows is taken and forgotten, so that Stripe does not send it for days", async () => {

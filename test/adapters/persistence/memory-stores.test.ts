@@ -1,21 +1,9 @@
-import { describeAccountStore } from "../../support/contracts/account-store-contract.js";
-import { describeSessionStore } from "../../support/contracts/session-store-contract.js";
-import { describeTaskStore } from "../../support/contracts/task-store-contract.js";
-import { MemoryAccountStore } from "../../support/memory/memory-account-store.js";
-import { MemoryDatabase } from "../../support/memory/memory-database.js";
+import { describeStores } from "../../support/contracts/store-contracts.js";
 import { MemorySessionStore } from "../../support/memory/memory-session-store.js";
-import { MemoryTaskStore } from "../../support/memory/memory-task-store.js";
+import { memoryStores } from "../../support/memory/memory-stores.js";
 
-const memoryStores = async () => {
-  const database = new MemoryDatabase();
-  return {
-    tasks: new MemoryTaskStore(database),
-    accounts: new MemoryAccountStore(database),
-    sessions: new MemorySessionStore(),
-    close: async () => {},
-  };
-};
-
-describeTaskStore("memory", memoryStores);
-describeAccountStore("memory", memoryStores);
-describeSessionStore("memory", memoryStores);
+describeStores("in memory", async () => ({
+  ...memoryStores(),
+  sessions: new MemorySessionStore(),
+  close: async () => {},
+}));

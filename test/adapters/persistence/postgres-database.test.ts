@@ -88,7 +88,7 @@ describe("the PostgreSQL database", () => {
       });
     await Promise.all([lockInOrder(1, 2), lockInOrder(2, 1)]);
     expect(attempts).toBeGreaterThan(2); // PostgreSQL breaks off one of the two or, if both have waited long, each
-    expect(await stores.accounts.credits(accountId(2))).toBe(2);
+    expect(await stores.ledger.balance(accountId(2))).toBe(2);
   });
 
   it("lets one account's creation wait for no other account's", async () => {

@@ -1,7 +1,5 @@
 import { beforeAll } from "vitest";
-import { describeAccountStore } from "../../support/contracts/account-store-contract.js";
-import { describeSessionStore } from "../../support/contracts/session-store-contract.js";
-import { describeTaskStore } from "../../support/contracts/task-store-contract.js";
+import { describeStores } from "../../support/contracts/store-contracts.js";
 import { freshDatabase } from "../../support/postgres.js";
 import { postgresStores } from "../../support/postgres-stores.js";
 
@@ -10,6 +8,4 @@ beforeAll(async () => {
   url = await freshDatabase();
 });
 
-describeTaskStore("PostgreSQL", () => postgresStores(url));
-describeAccountStore("PostgreSQL", () => postgresStores(url));
-describeSessionStore("PostgreSQL", () => postgresStores(url));
+describeStores("on PostgreSQL", () => postgresStores(url));

@@ -9,29 +9,27 @@ import { SqliteDriver } from "@mikro-orm/sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "../../../adapters/persistence/database.js";
 import { tables } from "../../../adapters/persistence/schema.js";
-import { SqlAccountStore } from "../../../adapters/persistence/sql-account-store.js";
-import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { credits } from "../../../domain/credits.js";
 import { fail, openTask } from "../../../domain/task.js";
 import { accountId, anAccount, aPaidOrder, aReservedTask, noon, orderId, taskId } from "../../support/builders.js";
+import { sqlStores } from "../../support/sql-stores.js";
 
 describe("the SQLite database", () => {
   let folder: string;
   let file: string;
   let database: Database;
-  let accounts: SqlAccountStore;
-  let tasks: SqlTaskStore;
+  let stores: ReturnType<typeof sqlStores>;
 
   const reopen = async () => {
     database = await openDatabase(file);
-    accounts = new SqlAccountStore(database);
-    tasks = new SqlTaskStore(database);
+    stores = sqlStores(database);
   };
-  const openAccount = () => accounts.open(anAccount(), undefined, aPaidOrder({ credits: credits(100_000) }), undefined);
+  const openAccount = () =>
+    stores.accounts.open(anAccount(), undefined, aPaidOrder({ credits: credits(100_000) }), undefined);
   const open = (n: number) => {
     const task = aReservedTask({ id: taskId(n) });
-    return tasks.open(task.accountId, noon, undefined, (standing) => openTask(standing, task, noon));
+    return stores.tasks.open(task.accountId, noon, undefined, (standing) => openTask(standing, task, noon));
   };
 
   beforeEach(async () => {
@@ -49,7 +47,7 @@ describe("the SQLite database", () => {
     await open(1);
     await database.close();
     await reopen();
-    expect(await tasks.find(taskId(1), accountId(1))).toEqual(aReservedTask());
+    expect(await stores.tasks.find(taskId(1), accountId(1))).toEqual(aReservedTask());
   });
 
   it("says which file it is that cannot be opened", async () => {
@@ -65,14 +63,14 @@ describe("the SQLite database", () => {
     await copyFile(file, copy);
     await copyFile(`${file}-wal`, `${copy}-wal`);
     const survivor = await openDatabase(copy);
-    expect(await new SqlTaskStore(survivor).find(taskId(1), accountId(1))).toEqual(aReservedTask());
+    expect(await sqlStores(survivor).tasks.find(taskId(1), accountId(1))).toEqual(aReservedTask());
     await survivor.close();
   });
 
   it("says that it can be reached, and throws once it cannot", async () => {
     await expect(database.ping()).resolves.toBeUndefined();
     await database.sql("alter table task rename to lost");
-    await expect(tasks.find(taskId(1), accountId(1))).rejects.toThrow("no such table");
+    await expect(stores.tasks.find(taskId(1), accountId(1))).rejects.toThrow("no such table");
   });
 
   it("has after the migrations exactly the tables that the schema describes", async () => {
@@ -128,7 +126,7 @@ describe("the SQLite database", () => {
 
     it("the audit finds what somebody has written past the stores", async () => {
       await database.sql("update account set credits = credits + 1");
-      expect(await verifyLedger({ accounts })()).toEqual({
+      expect(await verifyLedger(stores)()).toEqual({
         accounts: 1,
         findings: [expect.stringContaining("the balance is 99997, but the entries sum up to 99996")],
       });
@@ -146,14 +144,16 @@ describe("the SQLite database", () => {
     await openAccount();
     await open(1);
     await database.sql(`update task set ${column} = ${value}`);
-    await expect(tasks.find(taskId(1), accountId(1))).rejects.toThrow(`row ${taskId(1)}: column ${column} cannot be`);
+    await expect(stores.tasks.find(taskId(1), accountId(1))).rejects.toThrow(
+      `row ${taskId(1)}: column ${column} cannot be`,
+    );
   });
 
   it("names the column that a state needs and does not have", async () => {
     await openAccount();
     await open(1);
     await database.sql("update task set state = 'submitted'");
-    await expect(tasks.find(taskId(1), accountId(1))).rejects.toThrow("column submitted_at cannot be null");
+    await expect(stores.tasks.find(taskId(1), accountId(1))).rejects.toThrow("column submitted_at cannot be null");
   });
 
   it("works beside another process that writes to the same file", async () => {
@@ -168,14 +168,14 @@ describe("the SQLite database", () => {
       for (const result of batch) {
         const { task } = result._unsafeUnwrap();
         const failed = fail(task, "refused", noon)._unsafeUnwrap();
-        expect((await tasks.move(task, failed, undefined)).isOk()).toBe(true);
+        expect((await stores.tasks.move(task, failed, undefined)).isOk()).toBe(true);
       }
       opened += batch.length;
     }
     expect(await payments).toEqual({ code: 0, output: "" });
-    expect(await accounts.credits(accountId(2))).toBe(200);
-    expect(await accounts.credits(accountId(1))).toBe(100_000);
-    expect(await verifyLedger({ accounts })()).toEqual({ accounts: 2, findings: [] });
+    expect(await stores.ledger.balance(accountId(2))).toBe(200);
+    expect(await stores.ledger.balance(accountId(1))).toBe(100_000);
+    expect(await verifyLedger(stores)()).toEqual({ accounts: 2, findings: [] });
   });
 
   it("is made once by processes that start together on an empty folder", async () => {
@@ -183,20 +183,20 @@ describe("the SQLite database", () => {
     const started = await Promise.all([1, 2, 3].map((n) => payingProcess(fresh, n, 1)));
     expect(started).toEqual(Array(3).fill({ code: 0, output: "" }));
     const made = await openDatabase(fresh);
-    expect(await verifyLedger({ accounts: new SqlAccountStore(made) })()).toEqual({ accounts: 3, findings: [] });
+    expect(await verifyLedger(sqlStores(made))()).toEqual({ accounts: 3, findings: [] });
     await made.close();
   });
 
   it("rolls back everything when a later statement of a transaction fails", async () => {
     await openAccount();
     const order = aPaidOrder({ id: orderId(2) });
-    await accounts.insertOrder({ ...order, state: "pending" });
+    await stores.orders.insert({ ...order, state: "pending" });
     await database.sql("create trigger no_more before insert on ledger_entry begin select raise(abort, 'full'); end");
-    await expect(accounts.payOrder(order)).rejects.toThrow("full");
+    await expect(stores.orders.pay(order)).rejects.toThrow("full");
     await expect(open(1)).rejects.toThrow("full");
-    expect((await accounts.findOrder(order.id))?.state).toBe("pending");
-    expect(await accounts.credits(accountId(1))).toBe(100_000);
-    expect(await tasks.list(accountId(1), 9, undefined)).toEqual([]);
+    expect((await stores.orders.find(order.id))?.state).toBe("pending");
+    expect(await stores.ledger.balance(accountId(1))).toBe(100_000);
+    expect(await stores.tasks.list(accountId(1), 9, undefined)).toEqual([]);
   });
 });
 

@@ -77,13 +77,13 @@ describe("the account", () => {
       headers: { origin: service.url },
     });
     expect([answer.status(), await answer.text()]).toEqual([409, expect.stringContaining("at least one paid order")]);
-    expect(await service.accounts.listKeys(poor.id)).toHaveLength(1);
+    expect(await service.keys.list(poor.id)).toHaveLength(1);
   });
 
   it("revokes nobody else's key", async () => {
     const { page } = tab;
     const [ann, ben] = [await service.person(`ann-${people}`), await service.person(`ben-${people}`)];
-    const [key] = await service.accounts.listKeys(ann.id);
+    const [key] = await service.keys.list(ann.id);
     await logInAs(tab, ben);
     await page.goto("/account");
     const token = await page.locator('input[name="form_token"]').first().inputValue();

@@ -43,7 +43,7 @@ describe("the works and the gallery", () => {
     await tab.page.getByRole("radio", { name: /1K/ }).check();
     await make();
     await expect.poll(() => card("a meadow <i>in spring</i>").textContent()).toContain("Being made");
-    expect(await service.accounts.credits(ann.id)).toBe(96);
+    expect(await service.ledger.balance(ann.id)).toBe(96);
 
     await service.work(); // the page is not reloaded from here on
     await card("Ready").waitFor();
@@ -152,8 +152,8 @@ describe("the works and the gallery", () => {
     expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(404);
     const headers = { authorization: `Bearer ${ann.key}` };
     expect((await fetch(`${service.url}/api/v1/panoramas/${id}`, { headers })).status).toBe(404);
-    expect(await service.accounts.ledger(ann.id)).toHaveLength(2);
-    expect(await service.accounts.credits(ann.id)).toBe(96);
+    expect(await service.ledger.entries(ann.id)).toHaveLength(2);
+    expect(await service.ledger.balance(ann.id)).toBe(96);
   });
 
   it("lets nobody else change or delete a panorama", async () => {

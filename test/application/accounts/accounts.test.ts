@@ -4,6 +4,7 @@ import { createApiKey } from "../../../application/accounts/create-api-key.js";
 import { openAccount } from "../../../application/accounts/open-account.js";
 import { readCredits } from "../../../application/credits/read-credits.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
+import type { AccountStore } from "../../../application/ports/account-store.js";
 import type { AccountId, Email } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import { accountId, anAccount, orderId } from "../../support/builders.js";
@@ -32,7 +33,7 @@ describe("opening an account", () => {
   it("with credits comes with one paid order, and so with the right to have a key", async () => {
     const { account, secret } = await open({ credits: credits(50), keyName: "first" });
     expect(await readCredits(world)(account.id)).toBe(50);
-    expect(await world.accounts.ledger(account.id)).toMatchObject([{ kind: "purchase", credits: 50 }]);
+    expect(await world.ledger.entries(account.id)).toMatchObject([{ kind: "purchase", credits: 50 }]);
     const key = (await authenticate(world)(secret))._unsafeUnwrap();
     expect(key).toMatchObject({ accountId: account.id, name: "first" });
   });
@@ -50,13 +51,13 @@ describe("opening an account", () => {
 
   it("stores no password, only its hash", async () => {
     let hash: string | undefined;
-    const accounts = {
-      open: async (_account: unknown, passwordHash: string | undefined) => {
+    const accounts: Pick<AccountStore, "open"> = {
+      open: async (_account, passwordHash) => {
         hash = passwordHash;
         return world.accounts.open(anAccount(), passwordHash, undefined, undefined);
       },
     };
-    await openAccount({ ...world, accounts: Object.assign(Object.create(world.accounts), accounts) })({
+    await openAccount({ ...world, accounts })({
       email,
       password: "correct horse battery staple",
     });
@@ -79,9 +80,9 @@ describe("an API key", () => {
     const { account } = await open({ credits: credits(10) });
     const { key, secret } = (await createApiKey(world)(account.id, "k"))._unsafeUnwrap();
     expect((await authenticate(world)(secret))._unsafeUnwrap()).toEqual(key);
-    expect(JSON.stringify(await world.accounts.listKeys(account.id))).not.toContain(secret.slice(3));
+    expect(JSON.stringify(await world.keys.list(account.id))).not.toContain(secret.slice(3));
 
-    await world.accounts.revokeKey(key.id, world.clock.now());
+    await world.keys.revoke(key.id, world.clock.now());
     expect((await authenticate(world)(secret))._unsafeUnwrapErr()).toEqual({ kind: "invalid_api_key" });
   });
 
@@ -121,12 +122,12 @@ describe("verifying the ledger", () => {
 
   it("names the account in which it finds something", async () => {
     const { account } = await open({ credits: credits(5) });
-    const ledgers = async function* () {
-      for await (const { standing, ...rest } of world.accounts.ledgers()) {
+    const all = async function* () {
+      for await (const { standing, ...rest } of world.ledger.all()) {
         yield { ...rest, standing: { ...standing, credits: credits(7) } };
       }
     };
-    const { findings } = await verifyLedger({ accounts: Object.assign(Object.create(world.accounts), { ledgers }) })();
+    const { findings } = await verifyLedger({ ledger: { all } })();
     expect(findings).toEqual([`account ${account.id}: the balance is 7, but the entries sum up to 5`]);
   });
 });

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 
 const task = async () => (await world.readTask(id, owner))._unsafeUnwrap();
-const balance = () => world.accounts.credits(owner);
+const balance = () => world.ledger.balance(owner);
 const nextLook = () => world.clock.advance(world.provider.nextPollMilliseconds());
 
 describe("settling", () => {

@@ -35,7 +35,7 @@ describe("a creation for which the provider has no free place", () => {
     expect(task.state).toBe("queued");
     expect(statusOf(task)).toBe("processing");
     expect(world.provider.started).toBe(1);
-    expect(await world.accounts.credits(owner)).toBe(92);
+    expect(await world.ledger.balance(owner)).toBe(92);
     expect(world.reporter.of("task_queued")).toEqual([{ kind: "task_queued", taskId: task.id }]);
   });
 
@@ -43,7 +43,7 @@ describe("a creation for which the provider has no free place", () => {
     await create();
     const task = await create(owner, "key");
     expect(await create(owner, "key")).toEqual(task);
-    expect(await world.accounts.credits(owner)).toBe(92);
+    expect(await world.ledger.balance(owner)).toBe(92);
   });
 
   it("still needs credits and a free slot, in this order, and goes nowhere while the provider is down", async () => {
@@ -53,7 +53,7 @@ describe("a creation for which the provider has no free place", () => {
       (await world.createPanorama(account, aCreationRequest()))._unsafeUnwrapErr().kind;
     expect(await refused(poor)).toBe("insufficient_credits");
     expect(await refused(owner)).toBe("upstream_error");
-    expect((await world.accounts.ledger(owner)).map(({ kind }) => kind)).toEqual(["purchase"]);
+    expect((await world.ledger.entries(owner)).map(({ kind }) => kind)).toEqual(["purchase"]);
     expect(world.provider.started).toBe(0);
     world.provider.ready = "ready";
     for (let n = 0; n < 5; n += 1) await create();
@@ -75,7 +75,7 @@ describe("a waiting task", () => {
 
     await endRunning();
     expect(await stored(task)).toMatchObject({ state: "succeeded" });
-    expect(await world.accounts.credits(owner)).toBe(92);
+    expect(await world.ledger.balance(owner)).toBe(92);
   });
 
   it("comes to its turn before the second task of an account that had brought many", async () => {
@@ -101,7 +101,7 @@ describe("a waiting task", () => {
     world.provider.play({ submit: "refuse" });
     expect(await world.start()).toBe(1);
     expect(await stored(task)).toMatchObject({ state: "failed", reason: "refused" });
-    expect(await world.accounts.credits(owner)).toBe(96);
+    expect(await world.ledger.balance(owner)).toBe(96);
     expect((await create(owner, "key")).id).toBe(task.id);
   });
 
@@ -114,7 +114,7 @@ describe("a waiting task", () => {
     await world.clock.advance(1);
     expect(await world.sweep()).toBe(1);
     expect(await stored(task)).toMatchObject({ state: "failed", reason: "never_started" });
-    expect(await world.accounts.credits(owner)).toBe(96);
+    expect(await world.ledger.balance(owner)).toBe(96);
     expect(world.provider.started).toBe(1);
   });
 

@@ -25,7 +25,7 @@ const dieAfter = async (calls: number) => {
 };
 
 const onlyTask = async () => (await world.tasks.list(owner, 10, undefined))[0];
-const balance = () => world.accounts.credits(owner);
+const balance = () => world.ledger.balance(owner);
 const afterTheDeadline = async () => {
   await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
   return world.sweep();

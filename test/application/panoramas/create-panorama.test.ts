@@ -27,7 +27,7 @@ describe("a creation", () => {
 
     expect(replayed).toBe(false);
     expect(task).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1", submittedAt: world.clock.now() });
-    expect(await world.accounts.credits(owner)).toBe(100 - cost);
+    expect(await world.ledger.balance(owner)).toBe(100 - cost);
     expect(await world.tasks.find(task.id, owner)).toEqual(task);
     expect(world.reporter.events).toEqual([{ kind: "task_submitted", taskId: task.id, upstreamTaskId: "upstream-1" }]);
   });
@@ -39,8 +39,8 @@ describe("a creation", () => {
     world.provider.makes = err(impossible);
 
     expect((await world.createPanorama(owner, lake))._unsafeUnwrapErr()).toEqual(impossible);
-    expect(await world.accounts.credits(owner)).toBe(100);
-    expect(await world.accounts.ledger(owner)).toHaveLength(1);
+    expect(await world.ledger.balance(owner)).toBe(100);
+    expect(await world.ledger.entries(owner)).toHaveLength(1);
     expect(world.provider.started).toBe(0);
   });
 
@@ -52,7 +52,7 @@ describe("a creation", () => {
 
     expect(refused._unsafeUnwrapErr()).toEqual({ kind: "insufficient_credits", balance: 9, cost: 10 });
     expect(world.provider.started).toBe(0);
-    expect(await world.accounts.ledger(owner)).toHaveLength(1);
+    expect(await world.ledger.entries(owner)).toHaveLength(1);
   });
 
   it("is refused while five tasks are processing, and taken again once one has ended", async () => {
@@ -62,7 +62,7 @@ describe("a creation", () => {
 
     const refused = await world.createPanorama(owner, lake);
     expect(refused._unsafeUnwrapErr()).toEqual({ kind: "too_many_active_tasks", limit: 5 });
-    expect(await world.accounts.credits(owner)).toBe(80);
+    expect(await world.ledger.balance(owner)).toBe(80);
 
     await world.clock.advance(world.provider.nextPollMilliseconds());
     await world.settle();
@@ -91,7 +91,7 @@ describe("a creation", () => {
       const refused = await world.createPanorama(owner, lake);
 
       expect(refused._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
-      expect(await world.accounts.credits(owner)).toBe(100);
+      expect(await world.ledger.balance(owner)).toBe(100);
       expect(await world.tasks.list(owner, 10, undefined)).toMatchObject([{ state: "failed", reason }]);
       expect(world.reporter.of("task_failed")).toMatchObject([{ reason }]);
       expect(world.reporter.of("possible_orphan")).toHaveLength(orphans);
@@ -104,7 +104,7 @@ describe("a creation", () => {
     const owner = await anOwner(world, 100);
     const { task } = (await world.createPanorama(owner, lake))._unsafeUnwrap();
     expect(task).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
-    expect(await world.accounts.credits(owner)).toBe(96);
+    expect(await world.ledger.balance(owner)).toBe(96);
     expect(world.provider.started).toBe(1);
     expect(world.reporter.events.map(({ kind }) => kind)).toEqual(["submission_recovered"]);
   });
@@ -116,10 +116,10 @@ describe("a creation", () => {
     const found = world.provider.hold("search");
     const creation = world.createPanorama(owner, lake);
     await world.clock.advance(4_999);
-    expect(await world.accounts.credits(owner)).toBe(96);
+    expect(await world.ledger.balance(owner)).toBe(96);
     await world.clock.advance(1);
     expect((await creation)._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
-    expect(await world.accounts.credits(owner)).toBe(100);
+    expect(await world.ledger.balance(owner)).toBe(100);
     found();
     await world.clock.advance(1);
     expect(await world.tasks.list(owner, 10, undefined)).toMatchObject([{ state: "failed" }]);
@@ -133,7 +133,7 @@ describe("a creation", () => {
     const slow = world.createPanorama(owner, lake);
     await world.clock.advance(1);
 
-    expect(await world.accounts.credits(owner)).toBe(96);
+    expect(await world.ledger.balance(owner)).toBe(96);
     expect(await world.tasks.list(owner, 10, undefined)).toMatchObject([{ state: "reserved" }]);
 
     answer();
@@ -162,7 +162,7 @@ describe("a creation whose answer comes after the submission deadline", () => {
     const { world, owner, created } = await late({ submit: "accept", search: "found_if_started" });
 
     expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "submitted" }, replayed: false });
-    expect(await world.accounts.credits(owner)).toBe(96);
+    expect(await world.ledger.balance(owner)).toBe(96);
     expect(world.reporter.of("possible_orphan")).toEqual([]);
   });
 
@@ -170,14 +170,14 @@ describe("a creation whose answer comes after the submission deadline", () => {
     const { world, owner, created } = await late({ submit: "unknown_but_started", search: "found_if_started" });
 
     expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "submitted" }, replayed: false });
-    expect(await world.accounts.credits(owner)).toBe(96);
+    expect(await world.ledger.balance(owner)).toBe(96);
   });
 
   it("is refunded once, and its upstream task reported as an orphan, if the sweep has given up", async () => {
     const { world, owner, created } = await late({ submit: "accept", search: "nothing" });
 
     expect(created._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
-    expect((await world.accounts.ledger(owner)).map(({ kind }) => kind)).toEqual(["purchase", "reservation", "refund"]);
+    expect((await world.ledger.entries(owner)).map(({ kind }) => kind)).toEqual(["purchase", "reservation", "refund"]);
     expect(world.reporter.of("possible_orphan")).toMatchObject([
       { detail: "ended after the submission deadline: accepted as upstream-1" },
     ]);
@@ -187,9 +187,9 @@ describe("a creation whose answer comes after the submission deadline", () => {
 describe("an idempotency key", () => {
   /** What the same creation gives once more, and whether anything was started or charged by it. */
   const repeat = async (world: ReturnType<typeof aWorld>, owner: Awaited<ReturnType<typeof anOwner>>) => {
-    const before = { credits: await world.accounts.credits(owner), started: world.provider.started };
+    const before = { credits: await world.ledger.balance(owner), started: world.provider.started };
     const result = await world.createPanorama(owner, lake, key);
-    const after = { credits: await world.accounts.credits(owner), started: world.provider.started };
+    const after = { credits: await world.ledger.balance(owner), started: world.provider.started };
     return { result, charged: before.credits - after.credits, started: after.started - before.started };
   };
   const firstCreation = async (world: ReturnType<typeof aWorld>, amount = 100) => {
@@ -247,7 +247,7 @@ describe("an idempotency key", () => {
     ]) {
       expect((await world.createPanorama(owner, other, key))._unsafeUnwrapErr().kind).toBe("invalid_request");
     }
-    expect(await world.accounts.credits(owner)).toBe(96);
+    expect(await world.ledger.balance(owner)).toBe(96);
   });
 
   it("takes the same request however it was spelt", async () => {
@@ -322,6 +322,6 @@ describe("an idempotency key", () => {
     expect(new Set<TaskId>(created.map(({ task }) => task.id)).size).toBe(1);
     expect(created.filter(({ replayed }) => !replayed)).toHaveLength(1);
     expect(world.provider.started).toBe(1);
-    expect(await world.accounts.credits(owner)).toBe(96);
+    expect(await world.ledger.balance(owner)).toBe(96);
   });
 });

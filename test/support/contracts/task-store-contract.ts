@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { err, ok, type Result } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AccountStore } from "../../../application/ports/account-store.js";
+import type { LedgerStore } from "../../../application/ports/ledger-store.js";
 import type { Lease, TaskStore } from "../../../application/ports/task-store.js";
 import type { AccountId, Email, Standing } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
@@ -44,27 +45,26 @@ import {
   secondsAfter,
   taskId,
 } from "../builders.js";
+import type { Stores } from "./stores.js";
 
-/** Both stores over one empty database, and how it is thrown away. */
-export type Stores = { readonly tasks: TaskStore; readonly accounts: AccountStore; close(): Promise<void> };
-
-/** What every store of tasks must do (application/ports/task-store.ts). */
-export const describeTaskStore = (name: string, makeStores: () => Promise<Stores>) =>
-  describe(`the task store: ${name}`, () => {
+/** What every TaskStore must do (application/ports/task-store.ts). */
+export const describeTaskStore = (technology: string, makeStores: () => Promise<Stores>) =>
+  describe(`TaskStore ${technology}`, () => {
     const owner = accountId(1);
     const stranger = accountId(2);
     let stores: Stores;
     let tasks: TaskStore;
     let accounts: AccountStore;
+    let ledger: LedgerStore;
 
     beforeEach(async () => {
       stores = await makeStores();
-      ({ tasks, accounts } = stores);
+      ({ tasks, accounts, ledger } = stores);
       await accounts.open(anAccount({ id: owner }), undefined, aPaidOrder({ credits: credits(100) }), undefined);
     });
     afterEach(async () => {
-      // Whatever a test did, the ledger of every account are right after it.
-      for await (const { standing, entries, tasks } of accounts.ledgers()) {
+      // After every test the ledger of every account must be correct.
+      for await (const { standing, entries, tasks } of ledger.all()) {
         expect(audit(standing, entries, tasks)).toEqual([]);
       }
       await stores.close();
@@ -97,10 +97,10 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
       unwrap(fail(task, reason, secondsAfter(noon, 60)));
 
     const standing = async (id: AccountId = owner): Promise<Standing | undefined> => {
-      for await (const book of accounts.ledgers()) if (book.standing.accountId === id) return book.standing;
+      for await (const account of ledger.all()) if (account.standing.accountId === id) return account.standing;
       return undefined;
     };
-    const entries = async () => (await accounts.ledger(owner)).map(({ kind, credits }) => `${kind} ${credits}`);
+    const entries = async () => (await ledger.entries(owner)).map(({ kind, credits }) => `${kind} ${credits}`);
     const keyed = (key: string, requestSha256 = "a".repeat(64)): IdempotentRequest => ({
       key: key as IdempotencyKey,
       requestSha256,
@@ -112,7 +112,7 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
         expect(await open(task)).toEqual(ok({ task, replayed: false }));
         expect(await tasks.find(task.id, owner)).toEqual(task);
         expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
-        expect(await accounts.ledger(owner)).toEqual([
+        expect(await ledger.entries(owner)).toEqual([
           { kind: "purchase", accountId: owner, orderId: orderId(1), credits: 100, at: noon },
           { kind: "reservation", accountId: owner, taskId: task.id, credits: -4, at: noon },
         ]);
@@ -571,7 +571,7 @@ export const describeTaskStore = (name: string, makeStores: () => Promise<Stores
         expect(await tasks.findBySlug(task.slug)).toBeUndefined();
         expect(await tasks.list(owner, 10, undefined)).toEqual([]);
         expect(await gallery()).toEqual([]);
-        for await (const book of accounts.ledgers()) expect(book.tasks.map(({ id }) => id)).toEqual([task.id]);
+        for await (const account of ledger.all()) expect(account.tasks.map(({ id }) => id)).toEqual([task.id]);
       });
 
       it("takes a hidden task from whoever works on it", async () => {

@@ -1,8 +1,9 @@
 import type { Account, AccountId, Standing } from "../../../domain/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/api-key.js";
+import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";
-import type { LedgerEntry } from "../../../domain/ledger.js";
-import type { Order, OrderId } from "../../../domain/order.js";
+import { type LedgerEntry, purchaseEntry } from "../../../domain/ledger.js";
+import type { Order, OrderId, PaidOrder } from "../../../domain/order.js";
 import type { Task } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
 
@@ -16,22 +17,31 @@ type StoredIdempotencyKey = {
   createdAt: Date;
 };
 
-/** What both in-memory stores share. A method that does not wait is a transaction: nothing runs beside it. */
+/** The data that the in-memory stores share. Code without an `await` is a transaction: nothing runs in between. */
 export class MemoryDatabase {
   readonly accounts = new Map<AccountId, StoredAccount>();
   readonly orders = new Map<OrderId, Order>();
   readonly keys = new Map<ApiKeyId, ApiKey>();
   readonly tasks = new Map<TaskId, StoredTask>();
-  /** The turn of the queue that was served last. */
+  /** The turn of the task that was started last (domain/queue.ts). */
   round = 1;
   readonly ledger: LedgerEntry[] = [];
   idempotencyKeys: StoredIdempotencyKey[] = [];
 
-  /** An account that must be there: asking for another one is a bug. */
+  /** Throws if the account does not exist. */
   account(id: AccountId): StoredAccount {
     const stored = this.accounts.get(id);
     if (stored === undefined) throw new Error(`there is no account ${id}`);
     return stored;
+  }
+
+  /** Stores the paid order, its ledger entry and the account's new balance. */
+  recordPurchase(order: PaidOrder): void {
+    const account = this.account(order.accountId);
+    const { standing } = account;
+    this.orders.set(order.id, order);
+    account.standing = { ...standing, credits: credits(standing.credits + order.credits) };
+    this.ledger.push(purchaseEntry(order));
   }
 
   tasksOf(owner: AccountId): Task[] {

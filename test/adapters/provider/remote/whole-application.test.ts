@@ -210,7 +210,7 @@ const play = async (start: Start, story: readonly Step[], seen: Set<string>): Pr
   const check = async (): Promise<Task[]> => {
     expect(world.reporter.of("work_failed")).toEqual([]);
     const tasks: Task[] = [];
-    for await (const ledger of world.accounts.ledgers()) {
+    for await (const ledger of world.ledger.all()) {
       expect(audit(ledger.standing, ledger.entries, ledger.tasks)).toEqual([]);
       tasks.push(...ledger.tasks);
     }

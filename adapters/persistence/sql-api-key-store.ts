@@ -1,0 +1,38 @@
+import { err, ok, type Result } from "neverthrow";
+import { type NotFound, notFound } from "../../application/errors.js";
+import type { ApiKeyStore } from "../../application/ports/api-key-store.js";
+import type { AccountId } from "../../domain/account.js";
+import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
+import { apiKeyRow, toApiKey } from "./account-rows.js";
+import type { Database } from "./database.js";
+import { insert } from "./insert.js";
+
+/** API keys in SQLite or PostgreSQL. */
+export class SqlApiKeyStore implements ApiKeyStore {
+  private readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  async insert(key: ApiKey): Promise<void> {
+    await insert(this.database.sql, "api_key", apiKeyRow(key));
+  }
+
+  async findLive(secretSha256: string): Promise<ApiKey | undefined> {
+    const live = "select * from api_key where secret_sha256 = ? and revoked_at is null";
+    const [row] = await this.database.sql(live, [secretSha256]);
+    return row && toApiKey(row);
+  }
+
+  async list(account: AccountId): Promise<ApiKey[]> {
+    const rows = await this.database.sql("select * from api_key where account_id = ? order by id", [account]);
+    return rows.map(toApiKey);
+  }
+
+  async revoke(id: ApiKeyId, now: Date): Promise<Result<void, NotFound>> {
+    const revoke = "update api_key set revoked_at = coalesce(revoked_at, ?) where id = ? returning id";
+    const revoked = await this.database.sql(revoke, [now, id]);
+    return revoked.length === 1 ? ok(undefined) : err(notFound(`There is no key ${id}.`));
+  }
+}

@@ -1,0 +1,57 @@
+import type { AccountLedger, LedgerStore } from "../../application/ports/ledger-store.js";
+import type { AccountId } from "../../domain/account.js";
+import { type Credits, credits } from "../../domain/credits.js";
+import type { LedgerEntry } from "../../domain/ledger.js";
+import { standingOf } from "./account-rows.js";
+import { branded, integer } from "./columns.js";
+import type { Database, Sql } from "./database.js";
+import { toLedgerEntry } from "./ledger-rows.js";
+import { toTask } from "./task-rows.js";
+
+/** Number of account ids that the audit reads with one statement. */
+const PAGE_SIZE = 500;
+
+/** The ledger in SQLite or PostgreSQL. */
+export class SqlLedgerStore implements LedgerStore {
+  private readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  async balance(account: AccountId): Promise<Credits> {
+    const [row] = await this.database.sql("select id, credits from account where id = ?", [account]);
+    if (row === undefined) throw new Error(`there is no account ${account}`);
+    return credits(integer(row, "credits"));
+  }
+
+  entries(account: AccountId): Promise<LedgerEntry[]> {
+    return entriesOf(this.database.sql, account);
+  }
+
+  async *all(): AsyncIterable<AccountLedger> {
+    const nextPage = "select id from account where id > ? order by id limit ?";
+    let last = "";
+    for (;;) {
+      const page = await this.database.sql(nextPage, [last, PAGE_SIZE]);
+      for (const row of page) {
+        const id = branded<AccountId>(row, "id");
+        last = id;
+        yield await this.database.snapshot((sql) => ledgerOf(sql, id));
+      }
+      if (page.length < PAGE_SIZE) return;
+    }
+  }
+}
+
+const ledgerOf = async (sql: Sql, id: AccountId): Promise<AccountLedger> => {
+  const [row] = await sql("select id, credits, active_tasks from account where id = ?", [id]);
+  if (row === undefined) throw new Error(`there is no account ${id}`);
+  const tasks = await sql("select * from task where account_id = ?", [id]);
+  return { standing: standingOf(id, row), entries: await entriesOf(sql, id), tasks: tasks.map(toTask) };
+};
+
+const entriesOf = async (sql: Sql, id: AccountId): Promise<LedgerEntry[]> => {
+  const rows = await sql("select * from ledger_entry where account_id = ? order by id", [id]);
+  return rows.map(toLedgerEntry);
+};

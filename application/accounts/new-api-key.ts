@@ -1,0 +1,26 @@
+import type { AccountId } from "../../domain/account.js";
+import type { ApiKey, ApiKeySecret } from "../../domain/api-key.js";
+import type { Clock } from "../ports/clock.js";
+import type { Ids } from "../ports/ids.js";
+import type { Secrets } from "../ports/secrets.js";
+
+/** A new key and its secret. The secret is shown once: the store keeps only its digest. */
+export type CreatedApiKey = { readonly key: ApiKey; readonly secret: ApiKeySecret };
+
+export type NewApiKeyPorts = {
+  readonly clock: Pick<Clock, "now">;
+  readonly ids: Pick<Ids, "apiKeyId" | "apiKeySecret">;
+  readonly secrets: Pick<Secrets, "sha256">;
+};
+
+/** Generates a key and its secret; stores nothing. */
+export const newApiKey = (
+  { clock, ids, secrets }: NewApiKeyPorts,
+  accountId: AccountId,
+  name: string,
+): CreatedApiKey => {
+  const secret = ids.apiKeySecret();
+  const secretSha256 = secrets.sha256(secret);
+  const key = { id: ids.apiKeyId(), accountId, name, secretSha256, createdAt: clock.now(), revokedAt: undefined };
+  return { key, secret };
+};

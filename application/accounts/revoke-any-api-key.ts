@@ -1,0 +1,15 @@
+import type { Result } from "neverthrow";
+import type { ApiKeyId } from "../../domain/api-key.js";
+import type { NotFound } from "../errors.js";
+import type { ApiKeyStore } from "../ports/api-key-store.js";
+import type { Clock } from "../ports/clock.js";
+
+type Ports = { readonly keys: Pick<ApiKeyStore, "revoke">; readonly clock: Pick<Clock, "now"> };
+
+export type RevokeAnyApiKey = ReturnType<typeof revokeAnyApiKey>;
+
+/** For the operator: revokes a key of any account. */
+export const revokeAnyApiKey =
+  ({ keys, clock }: Ports) =>
+  (id: ApiKeyId): Promise<Result<void, NotFound>> =>
+    keys.revoke(id, clock.now());

@@ -1,0 +1,16 @@
+import { err, ok, type Result } from "neverthrow";
+import type { AccountId } from "../../domain/account.js";
+import type { LedgerEntry } from "../../domain/ledger.js";
+import { type NotFound, notFound } from "../errors.js";
+import type { AccountStore } from "../ports/account-store.js";
+import type { LedgerStore } from "../ports/ledger-store.js";
+
+type Ports = { readonly accounts: Pick<AccountStore, "exists">; readonly ledger: Pick<LedgerStore, "entries"> };
+
+export type ReadLedger = ReturnType<typeof readLedger>;
+
+/** For the operator: all ledger entries of the account, oldest first. */
+export const readLedger =
+  ({ accounts, ledger }: Ports) =>
+  async (id: AccountId): Promise<Result<readonly LedgerEntry[], NotFound>> =>
+    (await accounts.exists(id)) ? ok(await ledger.entries(id)) : err(notFound(`There is no account ${id}.`));

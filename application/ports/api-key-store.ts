@@ -1,0 +1,16 @@
+import type { Result } from "neverthrow";
+import type { AccountId } from "../../domain/account.js";
+import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
+import type { NotFound } from "../errors.js";
+
+/** Stores API keys, without their secrets. Throws if the store is unreachable or a row is unreadable. */
+export interface ApiKeyStore {
+  /** Throws if the account does not exist. */
+  insert(key: ApiKey): Promise<void>;
+  /** The key whose secret has this digest; `undefined` if there is none or it is revoked. */
+  findLive(secretSha256: string): Promise<ApiKey | undefined>;
+  /** All keys of the account, oldest first, including revoked ones. */
+  list(account: AccountId): Promise<ApiKey[]>;
+  /** Revokes the key as of `now`. A key that is already revoked keeps its first revocation date. */
+  revoke(id: ApiKeyId, now: Date): Promise<Result<void, NotFound>>;
+}

@@ -1,0 +1,24 @@
+import type { AccountId, Standing } from "../../domain/account.js";
+import type { Credits } from "../../domain/credits.js";
+import type { LedgerEntry } from "../../domain/ledger.js";
+import type { Task } from "../../domain/task.js";
+
+/** What the audit compares: an account's standing, its ledger entries and its tasks, including deleted ones. */
+export type AccountLedger = {
+  readonly standing: Standing;
+  readonly entries: readonly LedgerEntry[];
+  readonly tasks: readonly Task[];
+};
+
+/**
+ * Reads the ledger. The other stores write an entry in the transaction of the change that it records. Throws if the
+ * store is unreachable or a row is unreadable.
+ */
+export interface LedgerStore {
+  /** The account's credits that are not spent or reserved. Throws if the account does not exist. */
+  balance(account: AccountId): Promise<Credits>;
+  /** All entries of the account, oldest first. */
+  entries(account: AccountId): Promise<LedgerEntry[]>;
+  /** The ledger of every account, each read in one consistent snapshot. */
+  all(): AsyncIterable<AccountLedger>;
+}

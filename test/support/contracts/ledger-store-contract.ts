@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openTask } from "../../../domain/task.js";
+import { accountId, anAccount, aPaidOrder, aReservedTask, noon } from "../builders.js";
+import type { Stores } from "./stores.js";
+
+/** What every LedgerStore must do (application/ports/ledger-store.ts). */
+export const describeLedgerStore = (technology: string, makeStores: () => Promise<Stores>) =>
+  describe(`LedgerStore ${technology}`, () => {
+    const owner = accountId(1);
+    const other = accountId(2);
+    let stores: Stores;
+
+    beforeEach(async () => {
+      stores = await makeStores();
+    });
+    afterEach(() => stores.close());
+
+    const all = async () => {
+      const ledgers = [];
+      for await (const ledger of stores.ledger.all()) ledgers.push(ledger);
+      return ledgers;
+    };
+
+    it("throws when it is asked for the balance of an unknown account", async () => {
+      await expect(stores.ledger.balance(other)).rejects.toThrow(other);
+    });
+
+    it("returns the standing, entries and tasks of every account", async () => {
+      const { accounts, tasks, ledger } = stores;
+      expect(await all()).toEqual([]);
+      await accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
+      await accounts.open(anAccount({ id: other }), undefined, undefined, undefined);
+      const task = aReservedTask();
+      await tasks.open(owner, noon, undefined, (standing) => openTask(standing, task, noon));
+      expect(await all()).toEqual([
+        {
+          standing: { accountId: owner, credits: 96, activeTasks: 1 },
+          entries: await ledger.entries(owner),
+          tasks: [task],
+        },
+        { standing: { accountId: other, credits: 0, activeTasks: 0 }, entries: [], tasks: [] },
+      ]);
+      expect((await ledger.entries(owner)).map(({ kind }) => kind)).toEqual(["purchase", "reservation"]);
+    });
+  });

@@ -1,0 +1,17 @@
+import { describeAccountStore } from "./account-store-contract.js";
+import { describeApiKeyStore } from "./api-key-store-contract.js";
+import { describeLedgerStore } from "./ledger-store-contract.js";
+import { describeOrderStore } from "./order-store-contract.js";
+import { describeSessionStore } from "./session-store-contract.js";
+import type { Stores } from "./stores.js";
+import { describeTaskStore } from "./task-store-contract.js";
+
+/** Runs the contract suite of every store. `technology` completes the suites' names, such as `on SQLite`. */
+export const describeStores = (technology: string, makeStores: () => Promise<Stores>): void => {
+  describeTaskStore(technology, makeStores);
+  describeAccountStore(technology, makeStores);
+  describeOrderStore(technology, makeStores);
+  describeApiKeyStore(technology, makeStores);
+  describeLedgerStore(technology, makeStores);
+  describeSessionStore(technology, makeStores);
+};

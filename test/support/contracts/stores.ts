@@ -1,0 +1,17 @@
+import type { AccountStore } from "../../../application/ports/account-store.js";
+import type { ApiKeyStore } from "../../../application/ports/api-key-store.js";
+import type { LedgerStore } from "../../../application/ports/ledger-store.js";
+import type { OrderStore } from "../../../application/ports/order-store.js";
+import type { SessionStore } from "../../../application/ports/session-store.js";
+import type { TaskStore } from "../../../application/ports/task-store.js";
+
+/** Every store on one empty database, which `close` deletes. */
+export type Stores = {
+  readonly accounts: AccountStore;
+  readonly orders: OrderStore;
+  readonly keys: ApiKeyStore;
+  readonly ledger: LedgerStore;
+  readonly sessions: SessionStore;
+  readonly tasks: TaskStore;
+  close(): Promise<void>;
+};

@@ -1,0 +1,39 @@
+import { err, ok, type Result } from "neverthrow";
+import { type NotFound, notFound } from "../../../application/errors.js";
+import type { ApiKeyStore } from "../../../application/ports/api-key-store.js";
+import type { AccountId } from "../../../domain/account.js";
+import type { ApiKey, ApiKeyId } from "../../../domain/api-key.js";
+import type { MemoryDatabase } from "./memory-database.js";
+
+/** API keys in memory. Every method runs without an `await`, so it is atomic. */
+export class MemoryApiKeyStore implements ApiKeyStore {
+  private readonly database: MemoryDatabase;
+
+  constructor(database: MemoryDatabase) {
+    this.database = database;
+  }
+
+  async insert(key: ApiKey): Promise<void> {
+    this.database.account(key.accountId);
+    this.database.keys.set(key.id, key);
+  }
+
+  async findLive(secretSha256: string): Promise<ApiKey | undefined> {
+    return [...this.database.keys.values()].find(
+      (key) => key.secretSha256 === secretSha256 && key.revokedAt === undefined,
+    );
+  }
+
+  async list(account: AccountId): Promise<ApiKey[]> {
+    return [...this.database.keys.values()]
+      .filter(({ accountId }) => accountId === account)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  async revoke(id: ApiKeyId, now: Date): Promise<Result<void, NotFound>> {
+    const key = this.database.keys.get(id);
+    if (key === undefined) return err(notFound(`There is no key ${id}.`));
+    if (key.revokedAt === undefined) this.database.keys.set(id, { ...key, revokedAt: now });
+    return ok(undefined);
+  }
+}

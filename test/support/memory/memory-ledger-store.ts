@@ -1,0 +1,28 @@
+import type { AccountLedger, LedgerStore } from "../../../application/ports/ledger-store.js";
+import type { AccountId } from "../../../domain/account.js";
+import type { Credits } from "../../../domain/credits.js";
+import type { LedgerEntry } from "../../../domain/ledger.js";
+import type { MemoryDatabase } from "./memory-database.js";
+
+/** The ledger in memory. */
+export class MemoryLedgerStore implements LedgerStore {
+  private readonly database: MemoryDatabase;
+
+  constructor(database: MemoryDatabase) {
+    this.database = database;
+  }
+
+  async balance(account: AccountId): Promise<Credits> {
+    return this.database.account(account).standing.credits;
+  }
+
+  async entries(account: AccountId): Promise<LedgerEntry[]> {
+    return this.database.ledgerOf(account);
+  }
+
+  async *all(): AsyncIterable<AccountLedger> {
+    for (const [id, { standing }] of this.database.accounts) {
+      yield { standing, entries: this.database.ledgerOf(id), tasks: this.database.tasksOf(id) };
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import { MemoryAccountStore } from "./memory-account-store.js";
+import { MemoryApiKeyStore } from "./memory-api-key-store.js";
+import { MemoryDatabase } from "./memory-database.js";
+import { MemoryLedgerStore } from "./memory-ledger-store.js";
+import { MemoryOrderStore } from "./memory-order-store.js";
+import { MemoryTaskStore } from "./memory-task-store.js";
+
+/** Every store that shares the in-memory database; sessions have their own (memory-session-store.ts). */
+export const memoryStores = (database = new MemoryDatabase()) => ({
+  accounts: new MemoryAccountStore(database),
+  orders: new MemoryOrderStore(database),
+  keys: new MemoryApiKeyStore(database),
+  ledger: new MemoryLedgerStore(database),
+  tasks: new MemoryTaskStore(database),
+});
