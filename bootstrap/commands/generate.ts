@@ -6,7 +6,7 @@ import { progressOn, silentProgress } from "../../adapters/terminal/progress-dis
 import { tokens } from "../tokens.js";
 import { type Command, optionalText, text } from "./command.js";
 
-/** An upload may need longer than an assistant would wait. */
+/** How long the client retries a call. Longer than the MCP server's, because a user can wait for a large upload. */
 const PATIENCE_SECONDS = 180;
 
 export const generate: Command = {
@@ -24,7 +24,8 @@ export const generate: Command = {
     const { publicUrl } = await service.get(tokens.config);
     const clock = await service.get(tokens.clock);
     const apiKey = process.env.PANORAMA_API_KEY;
-    if (apiKey === undefined || apiKey === "") return err("PANORAMA_API_KEY is not set: it takes your sk-... key.");
+    if (apiKey === undefined || apiKey === "")
+      return err("PANORAMA_API_KEY is not set. Set it to your API key (sk-...).");
     const baseUrl = parseServiceAddress(process.env.PANORAMA_BASE_URL || publicUrl);
     if (baseUrl.isErr()) return err(`PANORAMA_BASE_URL: ${baseUrl.error.message}`);
 
