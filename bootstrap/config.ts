@@ -1,7 +1,7 @@
 import { err, ok, Result } from "neverthrow";
 import { z } from "zod";
 import { FAL_MODELS, type FalModel } from "../adapters/provider/remote/fal/fal-models.js";
-import type { ProviderLimits } from "../adapters/provider/remote/provider-limits.js";
+import type { ProviderLimits } from "../adapters/provider/remote/settings.js";
 
 const port = z.coerce.number().int().min(1).max(65_535);
 const milliseconds = (min: number) => z.coerce.number().int().min(min).max(86_400_000);

@@ -1,17 +1,16 @@
 import type { UpstreamHttp } from "../adapters/provider/remote/calls/upstream-http.js";
-import { FalWebhooks } from "../adapters/provider/remote/fal/fal-webhooks.js";
-import { ReplicateWebhooks } from "../adapters/provider/remote/replicate/replicate-webhooks.js";
-import { SkyboxWebhooks } from "../adapters/provider/remote/skybox/skybox-webhooks.js";
+import { RemoteWebhooks } from "../adapters/provider/remote/webhooks/remote-webhooks.js";
 import { WebhookUrls } from "../adapters/provider/remote/webhooks/webhook-urls.js";
 import type { Clock } from "../application/ports/clock.js";
 import type { ProviderWebhooks } from "../application/ports/provider-webhooks.js";
 import type { Config, RemoteProviderConfig } from "./config.js";
+import { dialectOf } from "./dialect-of.js";
 
-/** Where this provider is asked to send its notices; nowhere without https. */
+/** Where this provider is asked to send its webhooks; `undefined` if `publicUrl` is not https. */
 export const webhookUrlsOf = ({ kind, apiKey }: RemoteProviderConfig, publicUrl: string): WebhookUrls | undefined =>
   publicUrl.startsWith("https://") ? new WebhookUrls(publicUrl, kind, apiKey) : undefined;
 
-/** By the provider's name: those that send notices to this service. */
+/** The providers that send webhooks to this service, by name. */
 export const webhooksOf = (
   { provider, publicUrl }: Pick<Config, "provider" | "publicUrl">,
   http: UpstreamHttp,
@@ -19,23 +18,8 @@ export const webhooksOf = (
 ): ReadonlyMap<string, ProviderWebhooks> =>
   new Map(
     (provider.kind === "local" ? [] : provider.inOrder).flatMap((remote): [string, ProviderWebhooks][] => {
-      const address = webhookUrlsOf(remote, publicUrl);
-      return address === undefined ? [] : [[remote.kind, webhooksAt(address, remote, http, clock)]];
+      const urls = webhookUrlsOf(remote, publicUrl);
+      const verifySignature = dialectOf(remote).signatureOf?.(http, clock);
+      return urls === undefined ? [] : [[remote.kind, new RemoteWebhooks(urls, verifySignature)]];
     }),
   );
-
-const webhooksAt = (
-  address: WebhookUrls,
-  provider: RemoteProviderConfig,
-  http: UpstreamHttp,
-  clock: Clock,
-): ProviderWebhooks => {
-  switch (provider.kind) {
-    case "skybox":
-      return new SkyboxWebhooks(address);
-    case "replicate":
-      return new ReplicateWebhooks(provider, address, http, clock);
-    case "fal":
-      return new FalWebhooks(provider.jwksUrl, address, http, clock);
-  }
-};

@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
+import type { CircuitState } from "../../application/ports/circuit-state.js";
 import type { Metrics } from "./metrics.js";
-
-type CircuitState = "closed" | "half-open" | "open";
 
 const GAUGE: Record<CircuitState, number> = { closed: 0, "half-open": 1, open: 2 };
 

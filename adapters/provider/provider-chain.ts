@@ -12,7 +12,7 @@ import type {
 import type { CreationRequest } from "../../domain/creation-request.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { unavailable } from "./remote/calls/provider-api.js";
+import { unavailable } from "./unavailable.js";
 
 const BEST_FIRST: readonly Readiness[] = ["ready", "probing", "busy"];
 

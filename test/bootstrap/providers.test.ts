@@ -52,7 +52,7 @@ describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, Fake, key, size)
     const [reference = ""] = await client.upload([new Blob([new Uint8Array(photo)], { type: "image/png" })]);
 
     const { id } = await client.create({ prompt: PROMPT, image_urls: [reference], resolution: "2k" });
-    const notice = fake.notice(fake.tasks[0]!, new Date());
+    const notice = fake.webhook(fake.tasks[0]!, new Date());
     expect((await sendWebhook(notice, installation.url)).status).toBe(200);
     const { output } = await client.untilKept(id);
 

@@ -38,7 +38,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     return `${this.server.url}${JWKS_PATH}`;
   }
 
-  notice(task: UpstreamTask, at: Date, key = this.signingKeys.at(-1)?.privateKey): SignedWebhook {
+  webhook(task: UpstreamTask, at: Date, key = this.signingKeys.at(-1)?.privateKey): SignedWebhook {
     const timestamp = String(Math.floor(at.getTime() / 1000));
     const status = task.state === "fail" ? "ERROR" : "OK";
     const body = JSON.stringify({ request_id: task.id, gateway_request_id: task.id, status, payload: null });

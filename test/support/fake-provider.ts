@@ -47,7 +47,7 @@ export interface FakeProvider {
   /** What is behind every result's URL, where it is to be a real picture. */
   picture: Buffer | undefined;
   /** What the provider sends when the upstream task has news, signed at that time. */
-  notice(upstreamTask: UpstreamTask, at: Date): SignedWebhook;
+  webhook(upstreamTask: UpstreamTask, at: Date): SignedWebhook;
   close(): Promise<void>;
 }
 

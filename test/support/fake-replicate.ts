@@ -35,7 +35,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
   }
 
   /** By the Standard Webhooks scheme; each has an id of its own, and the same one keeps it when it is sent again. */
-  notice(task: UpstreamTask, at: Date, secret = this.webhookSecret): SignedWebhook {
+  webhook(task: UpstreamTask, at: Date, secret = this.webhookSecret): SignedWebhook {
     this.notices += 1;
     const id = `msg_${this.notices}`;
     const timestamp = String(Math.floor(at.getTime() / 1000));

@@ -31,7 +31,7 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
   }
 
   /** Without the signature that the real one is said to have: nobody knows what it looks like. */
-  notice(task: UpstreamTask): SignedWebhook {
+  webhook(task: UpstreamTask): SignedWebhook {
     const headers = { "content-type": "application/json" };
     return { url: task.webhook ?? "", headers, body: JSON.stringify(this.generation(task)) };
   }

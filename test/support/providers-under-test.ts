@@ -1,11 +1,13 @@
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { PublicFetch } from "../../adapters/provider/public-fetch.js";
-import type { CircuitState } from "../../adapters/provider/remote/calls/circuit-breaker.js";
 import { UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
-import { FalProvider } from "../../adapters/provider/remote/fal/fal-provider.js";
-import { ReplicateProvider } from "../../adapters/provider/remote/replicate/replicate-provider.js";
-import { SkyboxProvider } from "../../adapters/provider/remote/skybox/skybox-provider.js";
+import type { Dialect } from "../../adapters/provider/remote/dialect.js";
+import { fal } from "../../adapters/provider/remote/fal/fal.js";
+import { RemoteProvider } from "../../adapters/provider/remote/remote-provider.js";
+import { replicate } from "../../adapters/provider/remote/replicate/replicate.js";
+import { skybox } from "../../adapters/provider/remote/skybox/skybox.js";
 import type { WebhookUrls } from "../../adapters/provider/remote/webhooks/webhook-urls.js";
+import type { CircuitState } from "../../application/ports/circuit-state.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
@@ -23,7 +25,7 @@ export type Circumstances = {
   readonly submitTimeoutMilliseconds?: number;
   readonly apiKey?: string;
   readonly webhookUrls?: WebhookUrls;
-  /** `undefined`: as many as the provider allows. */
+  /** `undefined` selects the default of the dialect. */
   readonly callsPerSecond?: number | undefined;
   readonly concurrencyMax?: number;
   readonly onCircuitChange?: (state: CircuitState) => void;
@@ -32,58 +34,53 @@ export type Circumstances = {
 export const REPLICATE_MODEL = `owner/flux-360:${"5f".repeat(32)}`;
 
 export const SUBMIT_TIMEOUT_MILLISECONDS = 5_000;
-const TIMES = { submitTimeoutMilliseconds: SUBMIT_TIMEOUT_MILLISECONDS, generationDeadlineMilliseconds: 600_000 };
-/** As many calls as there are: most tests have a clock that stands still. */
-const LIMITS = { pollMilliseconds: undefined, callsPerSecond: Number.POSITIVE_INFINITY, concurrencyMax: undefined };
-
-const outside = (
-  origin: string,
-  { clock = new HandClock(), storage = new MemoryObjectStorage(), warn, onCircuitChange }: Circumstances,
-) => {
-  const http = new UpstreamHttp();
-  const publicFetch = new PublicFetch([origin]);
-  const close = async () => {
-    await Promise.all([http.close(), publicFetch.close()]);
-  };
-  const ignore = () => {};
-  return { ports: [http, publicFetch, storage, clock, warn ?? ignore, onCircuitChange ?? ignore] as const, close };
+const SETTINGS = {
+  submitTimeoutMilliseconds: SUBMIT_TIMEOUT_MILLISECONDS,
+  generationDeadlineMilliseconds: 600_000,
+  pollMilliseconds: undefined,
+  // No limit, because in most tests the clock stands still.
+  callsPerSecond: Number.POSITIVE_INFINITY,
+  concurrencyMax: undefined,
 };
 
-/** The real adapters, each over HTTP to its provider's fake; `close` ends both. */
+/** The real adapters, each over HTTP to its provider's fake; `close` closes both. */
 export const startSkybox = async (circumstances: Circumstances = {}) => {
   const fake = await FakeSkybox.start();
-  const { ports, close } = outside(fake.server.url, circumstances);
-  const settings = { ...TIMES, ...LIMITS, apiKey: SKYBOX_KEY, ...circumstances, baseUrl: fake.baseUrl, styleId: 67 };
-  return { provider: new SkyboxProvider(settings, ...ports), fake, close: () => ends(fake, close) };
+  const { apiKey = SKYBOX_KEY } = circumstances;
+  return startWith(fake, skybox({ apiKey, baseUrl: fake.baseUrl, styleId: 67 }), circumstances);
 };
 
 export const startReplicate = async (circumstances: Circumstances = {}) => {
   const fake = await FakeReplicate.start();
-  const { ports, close } = outside(fake.server.url, circumstances);
-  const settings = {
-    ...TIMES,
-    ...LIMITS,
-    apiKey: REPLICATE_KEY,
-    ...circumstances,
-    baseUrl: fake.baseUrl,
-    model: REPLICATE_MODEL,
-  };
-  return {
-    provider: new ReplicateProvider(settings, ...ports),
-    fake,
-    close: () => ends(fake, close),
-  };
+  const { apiKey = REPLICATE_KEY } = circumstances;
+  return startWith(fake, replicate({ apiKey, baseUrl: fake.baseUrl, model: REPLICATE_MODEL }), circumstances);
 };
 
 export const startFal = async (circumstances: Circumstances = {}) => {
   const fake = await FakeFal.start();
-  const { ports, close } = outside(fake.server.url, circumstances);
-  const model = { id: "fal-ai/hunyuan_world" } as const;
-  const settings = { ...TIMES, ...LIMITS, apiKey: FAL_KEY, ...circumstances, baseUrl: fake.baseUrl, model };
-  return { provider: new FalProvider(settings, ...ports), fake, close: () => ends(fake, close) };
+  const { apiKey = FAL_KEY } = circumstances;
+  const { baseUrl, jwksUrl } = fake;
+  return startWith(fake, fal({ apiKey, baseUrl, jwksUrl, model: { id: "fal-ai/hunyuan_world" } }), circumstances);
 };
 
-/** One chain of two, each over HTTP to its own fake. */
+const startWith = <Fake extends FakeProvider>(fake: Fake, dialect: Dialect, circumstances: Circumstances) => {
+  const { clock = new HandClock(), storage = new MemoryObjectStorage() } = circumstances;
+  const { warn = () => {}, onCircuitChange = () => {} } = circumstances;
+  const http = new UpstreamHttp();
+  const publicFetch = new PublicFetch([fake.server.url]);
+  const settings = { ...SETTINGS, ...circumstances };
+  return {
+    provider: new RemoteProvider({ dialect, settings, http, publicFetch, storage, clock, warn, onCircuitChange }),
+    fake,
+    dialect,
+    close: async () => {
+      await Promise.all([http.close(), publicFetch.close()]);
+      await fake.close();
+    },
+  };
+};
+
+/** A chain of two providers, each over HTTP to its own fake. */
 export const startChain =
   (...starts: readonly [StartOfOne, StartOfOne]) =>
   async (circumstances: Circumstances) => {
@@ -103,8 +100,3 @@ export type StartOfOne = (circumstances: Circumstances) => Promise<{
   readonly fake: FakeProvider;
   close(): Promise<void>;
 }>;
-
-const ends = async (fake: { close(): Promise<void> }, close: () => Promise<void>): Promise<void> => {
-  await close();
-  await fake.close();
-};

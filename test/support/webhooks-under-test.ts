@@ -1,11 +1,10 @@
 import { UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
-import { FalWebhooks } from "../../adapters/provider/remote/fal/fal-webhooks.js";
-import { ReplicateWebhooks } from "../../adapters/provider/remote/replicate/replicate-webhooks.js";
-import { SkyboxWebhooks } from "../../adapters/provider/remote/skybox/skybox-webhooks.js";
+import type { Dialect } from "../../adapters/provider/remote/dialect.js";
+import { RemoteWebhooks } from "../../adapters/provider/remote/webhooks/remote-webhooks.js";
 import { WebhookUrls } from "../../adapters/provider/remote/webhooks/webhook-urls.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { IncomingWebhook, ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
-import type { RemoteProvider } from "./contracts/remote-provider-contract.js";
+import type { RemoteUnderTest } from "./contracts/remote-provider-contract.js";
 import { FAL_KEY } from "./fake-fal.js";
 import type { SignedWebhook } from "./fake-provider.js";
 import { REPLICATE_KEY } from "./fake-replicate.js";
@@ -15,43 +14,48 @@ import { startFal, startReplicate, startSkybox } from "./providers-under-test.js
 
 export const PUBLIC_URL = "https://panoramas.example";
 
-export type RemoteWebhooks = RemoteProvider & { readonly notices: ProviderWebhooks };
+export type WebhooksUnderTest = RemoteUnderTest & { readonly webhooks: ProviderWebhooks };
 
-/** `keyFaults`: what befalls the next readings of the keys that sign. */
-export type SignedRemoteWebhooks = RemoteWebhooks & { readonly keyFaults: Fault[] };
+/** `keyFaults`: faults of the next reads of the signing keys, one each. */
+export type SignedWebhooksUnderTest = WebhooksUnderTest & { readonly keyFaults: Fault[] };
 
-/** The real adapters of a provider and of its notices, over HTTP to its fake. */
+/** The real adapters of a provider and of its webhooks, over HTTP to its fake. */
 export const startSkyboxWebhooks = async (clock: Clock) => {
   const webhookUrls = new WebhookUrls(PUBLIC_URL, "skybox", SKYBOX_KEY);
-  const remote = await startSkybox({ clock, webhookUrls, concurrencyMax: 2 });
-  return { ...remote, notices: new SkyboxWebhooks(webhookUrls) };
+  return receiving(await startSkybox({ clock, webhookUrls, concurrencyMax: 2 }), webhookUrls, clock);
 };
 
 export const startReplicateWebhooks = async (clock: Clock) => {
   const webhookUrls = new WebhookUrls(PUBLIC_URL, "replicate", REPLICATE_KEY);
   const remote = await startReplicate({ clock, webhookUrls });
-  const http = new UpstreamHttp();
-  const access = { apiKey: REPLICATE_KEY, baseUrl: remote.fake.baseUrl };
-  const notices = new ReplicateWebhooks(access, webhookUrls, http, clock);
-  return { ...remote, notices, keyFaults: remote.fake.secretFaults, close: () => ends(http, remote) };
+  return { ...receiving(remote, webhookUrls, clock), keyFaults: remote.fake.secretFaults };
 };
 
 export const startFalWebhooks = async (clock: Clock) => {
   const webhookUrls = new WebhookUrls(PUBLIC_URL, "fal", FAL_KEY);
   const remote = await startFal({ clock, webhookUrls });
-  const http = new UpstreamHttp();
-  const notices = new FalWebhooks(remote.fake.jwksUrl, webhookUrls, http, clock);
-  return { ...remote, notices, keyFaults: remote.fake.jwksFaults, close: () => ends(http, remote) };
+  return { ...receiving(remote, webhookUrls, clock), keyFaults: remote.fake.jwksFaults };
 };
 
-/** The notice as it arrives. */
+const receiving = <R extends RemoteUnderTest & { readonly dialect: Dialect }>(
+  remote: R,
+  urls: WebhookUrls,
+  clock: Clock,
+) => {
+  const http = new UpstreamHttp();
+  return {
+    ...remote,
+    webhooks: new RemoteWebhooks(urls, remote.dialect.signatureOf?.(http, clock)),
+    close: async () => {
+      await http.close();
+      await remote.close();
+    },
+  };
+};
+
+/** The webhook as it arrives. */
 export const arrived = ({ url, headers, body }: SignedWebhook): IncomingWebhook => ({
   body: Buffer.from(body),
   headers,
   query: new URL(url).searchParams,
 });
-
-const ends = async (http: UpstreamHttp, remote: { close(): Promise<void> }): Promise<void> => {
-  await http.close();
-  await remote.close();
-};

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { TaskId } from "../../../domain/task-id.js";
 
 /**
- * Our mark on an upstream task where a provider keeps no metadata: the seed of its random numbers, 1 to 2^31 - 1, made
- * of our task id. It comes back in the provider's list of tasks.
+ * Identifies our task where a provider stores no metadata: a seed for its random numbers, 1 to 2^31 - 1, derived from
+ * the task id. The provider's list of tasks contains it.
  */
 export const correlationSeed = (taskId: TaskId): number =>
   createHash("sha256").update(taskId).digest().readUInt32BE(0) & 0x7fffffff || 1;

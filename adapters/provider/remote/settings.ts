@@ -1,13 +1,19 @@
-import type { ProviderLimits } from "./provider-limits.js";
 import type { WebhookUrls } from "./webhooks/webhook-urls.js";
 
-/** What every adapter of a provider on the network is told; each adds what only it needs. */
+/** What the operator may set for every provider; `undefined` selects the dialect's default. */
+export type ProviderLimits = {
+  /** Shortest time between two polls of one generation. */
+  readonly pollMilliseconds: number | undefined;
+  /** Of this process. */
+  readonly callsPerSecond: number | undefined;
+  /** Generations that the provider runs at the same time. */
+  readonly concurrencyMax: number | undefined;
+};
+
 export type ProviderSettings = ProviderLimits & {
-  readonly apiKey: string;
-  /** Without a slash at its end. */
-  readonly baseUrl: string;
-  /** For one creation as a whole, waiting for its turn and reading what is to be sent included. */
+  /** For one whole creation: waiting for the rate limiter and reading the reference image included. */
   readonly submitTimeoutMilliseconds: number;
-  /** Where the provider sends its notices; absent where it cannot reach this service. */
+  readonly generationDeadlineMilliseconds: number;
+  /** Where the provider sends its webhooks; absent if it cannot reach this service. */
   readonly webhookUrls?: WebhookUrls | undefined;
 };

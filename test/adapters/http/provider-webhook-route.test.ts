@@ -10,11 +10,11 @@ import { type SignedWebhook, sendWebhook } from "../../support/fake-provider.js"
 import { FAULTS } from "../../support/faulty-server.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
 import {
-  type RemoteWebhooks,
-  type SignedRemoteWebhooks,
+  type SignedWebhooksUnderTest,
   startFalWebhooks,
   startReplicateWebhooks,
   startSkyboxWebhooks,
+  type WebhooksUnderTest,
 } from "../../support/webhooks-under-test.js";
 
 const SIGNED = [
@@ -27,7 +27,7 @@ const LIMITS = { leaseMilliseconds: 60_000, concurrency: 10, generationDeadlineM
 const CREATION = { ...A_CREATION, image_urls: ["https://pictures.example/p.jpg"] };
 
 /** A service that takes the notices of one provider, with one customer. */
-const stage = <R extends RemoteWebhooks>(name: string, start: (clock: Clock) => Promise<R>) => {
+const stage = <R extends WebhooksUnderTest>(name: string, start: (clock: Clock) => Promise<R>) => {
   let pollsDue = 0;
   const on = {} as { service: HttpService; remote: R; customer: Customer };
   const ports = () => ({ ...on.service, provider: on.remote.provider });
@@ -41,7 +41,7 @@ const stage = <R extends RemoteWebhooks>(name: string, start: (clock: Clock) => 
       createPanorama: (...creation) => createPanorama(ports(), DEADLINES)(...creation),
       pages: [
         providerWebhookPage((...notice) =>
-          receiveProviderWebhook({ ...on.service, notices: new Map([[name, on.remote.notices]]), pollDue })(...notice),
+          receiveProviderWebhook({ ...on.service, notices: new Map([[name, on.remote.webhooks]]), pollDue })(...notice),
         ),
       ],
     });
@@ -59,7 +59,7 @@ const stage = <R extends RemoteWebhooks>(name: string, start: (clock: Clock) => 
     pollsDue: () => pollsDue,
     create: () => on.service.created(on.customer, CREATION),
     /** The provider's notice of its n-th task. */
-    notice: (n = 1): SignedWebhook => on.remote.fake.notice(on.remote.fake.tasks[n - 1]!, on.service.clock.now()),
+    notice: (n = 1): SignedWebhook => on.remote.fake.webhook(on.remote.fake.tasks[n - 1]!, on.service.clock.now()),
     send: async (notice: SignedWebhook): Promise<[status: number, body: string]> => {
       const answer = await sendWebhook(notice, on.service.url);
       return [answer.status, await answer.text()];
@@ -73,7 +73,7 @@ const stage = <R extends RemoteWebhooks>(name: string, start: (clock: Clock) => 
   };
 };
 
-describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promise<RemoteWebhooks>) => {
+describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promise<WebhooksUnderTest>) => {
   const { on, pollsDue, create, notice, send, settle, statusOf } = stage(name, start);
 
   it("makes the look at the task due at once, instead of later", async () => {
@@ -90,7 +90,7 @@ describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promi
     const { fake } = on.remote;
     fake.plan = "run";
     const early = { ...fake.tasks[0]!, state: "succeed" as const };
-    expect((await send(fake.notice(early, on.service.clock.now())))[0]).toBe(200);
+    expect((await send(fake.webhook(early, on.service.clock.now())))[0]).toBe(200);
     expect(await settle()).toBe(1);
     expect(await statusOf(id)).toBe("processing");
   });
@@ -104,7 +104,7 @@ describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promi
       { ...rest, url: url.replace(/proof=\w+/, `proof=${stolen}`) },
       { ...rest, url: url.replace(/\?.*/, "") },
     ]) {
-      expect(await send(forged)).toEqual([400, "The address is none of ours."]);
+      expect(await send(forged)).toEqual([400, "This URL was not issued by this service."]);
     }
     expect(pollsDue()).toBe(0);
     expect(await settle()).toBe(0);
@@ -145,7 +145,7 @@ describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promi
   });
 });
 
-describe.each(SIGNED)("POST /hooks/%s, signed", (name, start: (clock: Clock) => Promise<SignedRemoteWebhooks>) => {
+describe.each(SIGNED)("POST /hooks/%s, signed", (name, start: (clock: Clock) => Promise<SignedWebhooksUnderTest>) => {
   const { on, pollsDue, create, notice, send, settle } = stage(name, start);
 
   it("changes nothing for a notice whose signature is wrong, or old", async () => {
@@ -154,7 +154,7 @@ describe.each(SIGNED)("POST /hooks/%s, signed", (name, start: (clock: Clock) => 
     expect((await send({ ...genuine, body: `${genuine.body} ` }))[0]).toBe(400);
     // No look is due yet, and would not be by itself.
     await on.service.clock.advance(2_000);
-    expect((await send(on.remote.fake.notice(on.remote.fake.tasks[0]!, new Date(0))))[0]).toBe(400);
+    expect((await send(on.remote.fake.webhook(on.remote.fake.tasks[0]!, new Date(0))))[0]).toBe(400);
     expect(pollsDue()).toBe(0);
     expect(await settle()).toBe(0);
   });

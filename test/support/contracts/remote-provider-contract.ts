@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { CircuitState } from "../../../adapters/provider/remote/calls/circuit-breaker.js";
+import type { CircuitState } from "../../../application/ports/circuit-state.js";
 import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
 import { referenceImageName } from "../../../domain/object-name.js";
 import { aCreationRequest, taskId } from "../builders.js";
@@ -11,7 +11,7 @@ import { MemoryObjectStorage } from "../memory/memory-object-storage.js";
 import { type Circumstances, SUBMIT_TIMEOUT_MILLISECONDS } from "../providers-under-test.js";
 import { generationProviderContract } from "./generation-provider-contract.js";
 
-export type RemoteProvider = {
+export type RemoteUnderTest = {
   readonly provider: GenerationProvider;
   readonly fake: FakeProvider;
   close(): Promise<void>;
@@ -36,7 +36,7 @@ type Customs = {
 
 /** What every adapter of a provider on the network does, whatever that provider and the network do to it. */
 export const remoteProviderContract = (
-  start: (circumstances: Circumstances) => Promise<RemoteProvider>,
+  start: (circumstances: Circumstances) => Promise<RemoteUnderTest>,
   defaults: Customs,
 ): void => {
   generationProviderContract(async () => {
@@ -58,7 +58,7 @@ export const remoteProviderContract = (
   describe("as the adapter of a provider on the network", () => {
     let clock: HandClock;
     let storage: MemoryObjectStorage;
-    let remote: RemoteProvider;
+    let remote: RemoteUnderTest;
     let warnings: string[];
     let circuit: CircuitState[];
 
@@ -243,7 +243,7 @@ export const remoteProviderContract = (
       const refused = (await remote.provider.submit(anOrder(2)))._unsafeUnwrapErr();
       expect(refused).toEqual({
         kind: "refused",
-        reason: "the provider wants to be left alone for 30 more seconds",
+        reason: "calls to the provider are paused for 30 more seconds",
       });
       expect(creations()).toBe(1);
       await clock.advance(30_000);
@@ -302,7 +302,7 @@ export const remoteProviderContract = (
         expect(remote.provider.readiness()).toBe("down");
         expect((await remote.provider.submit(anOrder(7)))._unsafeUnwrapErr()).toEqual({
           kind: "refused",
-          reason: expect.stringContaining("the provider does not answer"),
+          reason: expect.stringContaining("the provider does not respond"),
         });
         expect((await remote.provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
         expect(remote.provider.nextPollMilliseconds(id, 0)).toBeGreaterThanOrEqual(10_000);

@@ -6,11 +6,11 @@ import type {
   ResultGone,
 } from "../../../../application/ports/generation-provider.js";
 import type { FetchFailure, PublicFetch } from "../../public-fetch.js";
-import { unavailable } from "../calls/provider-api.js";
+import { unavailable } from "../../unavailable.js";
 
 const LIMITS = { bytesMax: 64 * 1024 * 1024, timeoutMilliseconds: 60_000 };
 
-/** Fetches a result; if its URL is gone, `pollAgain` is asked once for a fresh one. */
+/** Downloads a result. If its URL is gone, polls once for a fresh URL and tries that. */
 export const downloadResult = async (
   publicFetch: PublicFetch,
   temporaryUrl: string,
@@ -18,17 +18,17 @@ export const downloadResult = async (
 ): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>> => {
   const first = await publicFetch.get(temporaryUrl, LIMITS);
   if (first.isOk()) return ok({ bytes: first.value.bytes, thumbnail: "possible" });
-  if (first.error.kind !== "gone") return err(notNow(first.error));
+  if (first.error.kind !== "gone") return err(retryLater(first.error));
 
   const progress = await pollAgain();
   if (progress.isErr()) return err(progress.error);
   if (progress.value.state !== "succeeded") return err(gone(first.error.reason));
   const second = await publicFetch.get(progress.value.temporaryUrl, LIMITS);
   if (second.isOk()) return ok({ bytes: second.value.bytes, thumbnail: "possible" });
-  return err(second.error.kind === "gone" ? gone(second.error.reason) : notNow(second.error));
+  return err(second.error.kind === "gone" ? gone(second.error.reason) : retryLater(second.error));
 };
 
 const gone = (reason: string): ResultGone => ({ kind: "result_gone", reason: `the result's URL: ${reason}` });
 
-/** Also what will be no better next time (a private address, too many bytes): then the attempts run out. */
-const notNow = ({ reason }: FetchFailure): ProviderUnavailable => unavailable(`the result's URL: ${reason}`);
+/** Also for failures that a retry cannot fix (a private address, too many bytes): the number of attempts is limited. */
+const retryLater = ({ reason }: FetchFailure): ProviderUnavailable => unavailable(`the result's URL: ${reason}`);

@@ -1,12 +1,11 @@
 import type { Clock } from "../../../../application/ports/clock.js";
-import type { Progress } from "../../../../application/ports/generation-provider.js";
 
-const PATIENCE_MILLISECONDS = 60_000;
-const FORGOTTEN_MILLISECONDS = 60 * 60 * 1000;
+const GRACE_MILLISECONDS = 60_000;
+const KEPT_MILLISECONDS = 60 * 60 * 1000;
 
 /**
- * Answers that may only be early: a task that cannot be found just after its creation, a success without its image.
- * They are believed once they have been the same for 60 seconds.
+ * For answers that may only be early: a task that is not found just after its creation, a success without an image.
+ * They become final when 60 seconds have passed without a clear answer.
  */
 export class GracePeriod {
   private readonly clock: Clock;
@@ -16,23 +15,18 @@ export class GracePeriod {
     this.clock = clock;
   }
 
-  /** Notes such an answer; whether it has lasted long enough to be believed. */
-  believed(upstreamTaskId: string): boolean {
+  /** Records such an answer. Returns whether the first one is at least 60 seconds old. */
+  hasPassed(upstreamTaskId: string): boolean {
     const now = this.clock.now().getTime();
     const first = this.since.get(upstreamTaskId);
-    if (first !== undefined) return now - first >= PATIENCE_MILLISECONDS;
-    for (const [id, since] of this.since) if (now - since > FORGOTTEN_MILLISECONDS) this.since.delete(id);
+    if (first !== undefined) return now - first >= GRACE_MILLISECONDS;
+    for (const [id, since] of this.since) if (now - since > KEPT_MILLISECONDS) this.since.delete(id);
     this.since.set(upstreamTaskId, now);
     return false;
   }
 
-  /** What such an answer means: the task is running, until the answer is believed; then it has failed. */
-  progressAfter(upstreamTaskId: string, reason: string): Progress {
-    return this.believed(upstreamTaskId) ? { state: "failed", reason } : { state: "running" };
-  }
-
-  /** There was a clear answer. */
-  settle(upstreamTaskId: string): void {
+  /** Call on every clear answer. */
+  reset(upstreamTaskId: string): void {
     this.since.delete(upstreamTaskId);
   }
 }

@@ -3,16 +3,18 @@ import type { Clock } from "../../../../application/ports/clock.js";
 
 export type CallKind = "creation" | "read";
 
-type Waiting = { readonly latest: number; readonly end: (turn: Result<void, string>) => void };
+/** `latest`: when the call may start at the latest, in milliseconds. */
+type WaitingCall = { readonly latest: number; readonly resolve: (turn: Result<void, string>) => void };
 
 const CALLS_PER_SECOND_MIN = 0.5;
-/** So much faster after each answer: with steady calls the pace doubles in about half a minute. */
-const CALLS_PER_SECOND_MORE = 0.02;
+/** Added after each answer: with steady calls the rate doubles in about half a minute. */
+const CALLS_PER_SECOND_STEP = 0.02;
 
 /**
- * When the next call to a provider may start. Calls are spread evenly, so many a second at most and one more that catches
- * up; creations go before reads, but not two in a row while a read waits: what nobody looks at never ends. A provider that is too busy is left alone for as long as it wants. After that it is
- * called half as often as before, and a little more often with every answer.
+ * Decides when the next call to a provider may start. Calls are spread evenly: at most so many per second, and one more
+ * to catch up. Creations go before reads, but never two in a row while a read waits, because a task that is not polled
+ * never ends. When the provider is too busy, no call starts until its pause is over; then the rate is half of what it
+ * was, and rises a little with every answer.
  */
 export class CallRateLimiter {
   private readonly clock: Clock;
@@ -20,7 +22,7 @@ export class CallRateLimiter {
   private callsPerSecond: number;
   private nextAt = 0;
   private pausedUntil = 0;
-  private waiting: Record<CallKind, Waiting[]> = { creation: [], read: [] };
+  private waiting: Record<CallKind, WaitingCall[]> = { creation: [], read: [] };
   private serving = false;
   private lastServed: CallKind = "read";
   private latestNow = 0;
@@ -32,44 +34,44 @@ export class CallRateLimiter {
     this.callsPerSecond = callsPerSecondMax;
   }
 
-  /** Milliseconds for which the provider is still to be left alone. */
+  /** Milliseconds until the pause is over; 0 if calls are not paused. */
   get pausedMilliseconds(): number {
     return Math.max(0, this.pausedUntil - this.now());
   }
 
   /**
-   * Resolves when the call may start; after `patienceMilliseconds` it may not any more. While the provider is left alone
-   * reads are told so at once, for they come again, and creations that cannot wait so long. The error is a reason for
-   * the log.
+   * Resolves when the call may start, or with an error if it cannot start within `waitMillisecondsMax`. During a pause
+   * it rejects reads at once, because they are repeated anyway, and creations that cannot wait for its end. The error is
+   * a reason for the log.
    */
-  turn(kind: CallKind, patienceMilliseconds: number): Promise<Result<void, string>> {
-    return new Promise((end) => {
-      this.waiting[kind].push({ latest: this.now() + patienceMilliseconds, end });
-      if (this.serving) this.turnAway();
+  turn(kind: CallKind, waitMillisecondsMax: number): Promise<Result<void, string>> {
+    return new Promise((resolve) => {
+      this.waiting[kind].push({ latest: this.now() + waitMillisecondsMax, resolve });
+      if (this.serving) this.rejectHopeless();
       else void this.serve();
     });
   }
 
-  /** There was an answer from a provider that is not too busy. */
+  /** Call on each answer that does not ask for a pause. */
   answered(): void {
-    this.callsPerSecond = Math.min(this.callsPerSecondMax, this.callsPerSecond + CALLS_PER_SECOND_MORE);
+    this.callsPerSecond = Math.min(this.callsPerSecondMax, this.callsPerSecond + CALLS_PER_SECOND_STEP);
   }
 
-  /** The provider is too busy. */
+  /** Starts a pause, or extends it: the provider is too busy. */
   pauseFor(milliseconds: number): void {
-    // Calls that were under way already are told the same again: that slows nobody down further.
+    // During a pause this is the answer to a call that was in flight before: it must not halve the rate again.
     if (this.pausedMilliseconds === 0) {
       this.callsPerSecond = Math.max(CALLS_PER_SECOND_MIN, this.callsPerSecond / 2);
     }
     this.pausedUntil = Math.max(this.pausedUntil, this.now() + milliseconds);
-    this.turnAway();
+    this.rejectHopeless();
   }
 
-  /** One loop for all who wait, for as long as anybody does. */
+  /** One loop for all waiting calls; it ends when there are none. */
   private async serve(): Promise<void> {
     this.serving = true;
     for (;;) {
-      this.turnAway();
+      this.rejectHopeless();
       const { creation, read } = this.waiting;
       if (creation.length + read.length === 0) break;
       const now = this.now();
@@ -82,29 +84,31 @@ export class CallRateLimiter {
       this.nextAt = Math.max(this.nextAt, now - gap) + gap;
       const creationIsNext = read.length === 0 || (creation.length > 0 && this.lastServed === "read");
       this.lastServed = creationIsNext ? "creation" : "read";
-      this.waiting[this.lastServed].shift()?.end(ok(undefined));
+      this.waiting[this.lastServed].shift()?.resolve(ok(undefined));
     }
     this.serving = false;
   }
 
-  private turnAway(): void {
+  /** Rejects the waiting calls that can no longer start in time. */
+  private rejectHopeless(): void {
     const now = this.now();
-    const alone = this.pausedMilliseconds;
-    const leftAlone = `the provider wants to be left alone for ${Math.ceil(alone / 1000)} more seconds`;
-    const whyNot = (kind: CallKind, latest: number): string | undefined => {
-      if (alone > 0 && (kind === "read" || latest < now + alone)) return leftAlone;
+    const paused = this.pausedMilliseconds;
+    const whyHopeless = (kind: CallKind, latest: number): string | undefined => {
+      if (paused > 0 && (kind === "read" || latest < now + paused)) {
+        return `calls to the provider are paused for ${Math.ceil(paused / 1000)} more seconds`;
+      }
       return latest < now ? "too many calls to the provider are waiting" : undefined;
     };
-    const stay = (kind: CallKind): Waiting[] =>
-      this.waiting[kind].filter(({ latest, end }) => {
-        const reason = whyNot(kind, latest);
-        if (reason !== undefined) end(err(reason));
+    const remaining = (kind: CallKind): WaitingCall[] =>
+      this.waiting[kind].filter(({ latest, resolve }) => {
+        const reason = whyHopeless(kind, latest);
+        if (reason !== undefined) resolve(err(reason));
         return reason === undefined;
       });
-    this.waiting = { creation: stay("creation"), read: stay("read") };
+    this.waiting = { creation: remaining("creation"), read: remaining("read") };
   }
 
-  /** Goes on when the clock is set back: else everybody would wait until it is that time again. */
+  /** Never goes back, also when the clock is set back: otherwise all calls would wait for the old time to return. */
   private now(): number {
     const now = this.clock.now().getTime();
     this.setBackMilliseconds = Math.max(this.setBackMilliseconds, this.latestNow - now);

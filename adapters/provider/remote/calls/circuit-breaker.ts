@@ -9,43 +9,44 @@ import {
   type IHalfOpenAfterBackoffContext,
 } from "cockatiel";
 import type { Result } from "neverthrow";
+import type { CircuitState } from "../../../../application/ports/circuit-state.js";
+import type { Clock } from "../../../../application/ports/clock.js";
 import type { Readiness } from "../../../../application/ports/generation-provider.js";
 import type { Answer, Call, CallFailure } from "./upstream-http.js";
 
-export type CircuitState = "closed" | "half-open" | "open";
-
 const FAILURES_IN_A_ROW = 5;
-const SHORTEST_BREAK_MILLISECONDS = 10_000;
-const LONGEST_BREAK_MILLISECONDS = 60_000;
-/** Until when it is worth the while to look what became of a probe. */
+const BREAK_MILLISECONDS_MIN = 10_000;
+const BREAK_MILLISECONDS_MAX = 60_000;
+/** When to check again what a probe in flight has shown. */
 const PROBE_MILLISECONDS = 5_000;
 
 /**
- * Whether calls are sent to a provider at all. After five failures in a row none is sent for 10 seconds; then one call
- * is the probe, and while it is under way no other is sent. Its answer lets all go on; its failure starts another
- * break, twice as long, up to a minute. (The library takes no clock; its time is the machine's.)
+ * Decides whether calls are sent to a provider. After five failures in a row it sends none for 10 seconds. Then it sends
+ * one call as a probe, and no other while the probe is in flight. If the probe is answered, all calls are sent again; if
+ * it fails, the next break is twice as long, up to a minute.
  *
- * A failure is a call without an answer, and a 5xx to a creation. A 5xx to a read may be about one poisoned task, which
- * must not stop everybody's creations: it says nothing, unless it is the probe, for it is no recovery either. Everything
- * else is an answer.
+ * A failure is a call without an answer, or a 5xx to a creation. A 5xx to a read may be about one broken task, which
+ * must not stop all creations: it counts as nothing, except that a probe with a 5xx fails. Everything else is an answer.
  */
 export class CircuitBreaker {
+  private readonly clock: Clock;
   private readonly policy: CircuitBreakerPolicy;
   private breakBeganAt = 0;
   private breakEndsAt = 0;
 
-  /** `onChange` hears of each change once. */
-  constructor(onChange: (state: CircuitState) => void) {
-    // The library compares the duration with the time since the break began; asked anew, it is over when we say so.
-    const breakMilliseconds = () => (this.breakMilliseconds > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+  /** Calls `onChange` once for each change. */
+  constructor(clock: Clock, onChange: (state: CircuitState) => void) {
+    this.clock = clock;
+    // The library reads the machine's clock. It asks for the duration each time, so infinity decides by our clock.
+    const duration = () => (this.breakMilliseconds > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
     const halfOpenAfter: IBackoff<IHalfOpenAfterBackoffContext> = {
       get duration() {
-        return breakMilliseconds();
+        return duration();
       },
       next: ({ attempt }) => {
-        const milliseconds = Math.min(SHORTEST_BREAK_MILLISECONDS * 2 ** (attempt - 1), LONGEST_BREAK_MILLISECONDS);
-        this.breakBeganAt = Date.now();
-        this.breakEndsAt = this.breakBeganAt + milliseconds;
+        this.breakBeganAt = this.clock.now().getTime();
+        this.breakEndsAt =
+          this.breakBeganAt + Math.min(BREAK_MILLISECONDS_MIN * 2 ** (attempt - 1), BREAK_MILLISECONDS_MAX);
         return halfOpenAfter;
       },
     };
@@ -64,15 +65,15 @@ export class CircuitBreaker {
     return this.silentMilliseconds > 0 ? "down" : "probing";
   }
 
-  /** How long, as far as is known, a call would not be sent. */
+  /** For how long no call is sent, as far as is known now. */
   get silentMilliseconds(): number {
     if (this.policy.state === CockatielState.HalfOpen) return PROBE_MILLISECONDS;
     return this.policy.state === CockatielState.Open ? this.breakMilliseconds : 0;
   }
 
-  /** What is left of the break: nothing when the clock has been set back, for it would last until it is that time again. */
+  /** The rest of the break. 0 if the clock has been set back: otherwise the break would last that much longer. */
   private get breakMilliseconds(): number {
-    const now = Date.now();
+    const now = this.clock.now().getTime();
     return now < this.breakBeganAt ? 0 : Math.max(0, this.breakEndsAt - now);
   }
 
@@ -81,7 +82,7 @@ export class CircuitBreaker {
     method: Call["method"],
     send: () => Promise<Result<Answer, CallFailure>>,
   ): Promise<Result<Answer, CallFailure> | undefined> {
-    // The library would let the others wait for the end of the probe; a caller is better told at once.
+    // The library would make other calls wait for the probe; here they return at once.
     if (this.policy.state === CockatielState.HalfOpen) return undefined;
     const probing = this.policy.state === CockatielState.Open;
     let called: Result<Answer, CallFailure> | undefined;
@@ -89,18 +90,18 @@ export class CircuitBreaker {
       await this.policy.execute(async () => {
         called = await send();
         const verdict = verdictOn(method, called);
-        if (verdict === "nothing" && !probing) throw new SaysNothing();
+        if (verdict === "nothing" && !probing) throw new CountsAsNothing();
         return verdict === "answer" ? "answer" : "failure";
       });
     } catch (error) {
-      if (!(error instanceof SaysNothing || error instanceof BrokenCircuitError)) throw error;
+      if (!(error instanceof CountsAsNothing || error instanceof BrokenCircuitError)) throw error;
     }
     return called;
   }
 }
 
-/** An error that the library was not told of is neither success nor failure while the circuit is closed. */
-class SaysNothing extends Error {}
+/** While the circuit is closed, the library counts an error that it does not handle neither as success nor as failure. */
+class CountsAsNothing extends Error {}
 
 const verdictOn = (method: Call["method"], called: Result<Answer, CallFailure>): "answer" | "failure" | "nothing" => {
   if (called.isErr()) return "failure";

@@ -1,21 +1,22 @@
-/** The shortest time between two looks at one generation, where the operator sets no other. */
+/** The shortest time between two polls of one generation, if the operator does not set another. */
 export const POLL_MILLISECONDS = 2_400;
 
 const YOUNG_MILLISECONDS = 60_000;
-/** Only this instance may have found the provider silent: another one is to have its turn soon. */
+/** Perhaps only this instance cannot reach the provider: another one should get the task soon. */
 const SILENCE_MILLISECONDS_MAX = 10_000;
 
 type Situation = {
   readonly shortestMilliseconds: number;
   readonly sinceSubmissionMilliseconds: number;
-  /** For so long the provider will be asked nothing. */
+  /** For how long no call is sent to the provider. */
   readonly silentMilliseconds: number;
 };
 
 /**
- * Milliseconds until the next look at a generation: up to half as much again as the shortest time, so that looks spread;
- * five thirds of that once the generation is older than a minute; and not while the provider is asked nothing, or ten
- * seconds later at most, for thousands of tasks would go through the database in vain. `random` gives numbers from 0 to 1.
+ * Milliseconds until the next poll of a generation: 1 to 1.5 times the shortest time, so that polls spread; five thirds
+ * of that for a generation older than a minute. While no call is sent to the provider the poll is put off, by at most
+ * 10 seconds, because otherwise thousands of tasks would be read from the database in vain. `random` returns numbers
+ * from 0 to 1.
  */
 export const nextPollMilliseconds = (
   { shortestMilliseconds, sinceSubmissionMilliseconds, silentMilliseconds }: Situation,

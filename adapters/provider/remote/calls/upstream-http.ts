@@ -7,26 +7,25 @@ export type Call = {
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Ends the call, its answer included. */
+  /** Aborts the call, also while its answer is read. */
   readonly signal: AbortSignal;
 };
 
-/** `body` is the decoded JSON; `undefined` if there is none, or it came in only half. */
+/** `body` is the decoded JSON; `undefined` if it is missing, incomplete or not JSON. */
 export type Answer = { readonly status: number; readonly retryAfter: string | undefined; readonly body: unknown };
 
-/** `not_sent`: there was no connection, so that no byte of the request has left. `reason` is for the log. */
+/** `not_sent`: there was no connection, so no byte of the request was sent. `reason` is for the log. */
 export type CallFailure = { readonly kind: "not_sent" | "no_answer"; readonly reason: string };
 
 const CONNECT_TIMEOUT_MILLISECONDS = 10_000;
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * One HTTP call is one request: nothing is repeated and no redirect is followed, because a creation that is sent twice
- * is paid for twice.
+ * One HTTP call is one request, without retries or redirects, because a creation that is sent twice is paid for twice.
  */
 export class UpstreamHttp {
   private readonly reading = new Agent({ connect: markingNoConnection });
-  /** A connection of its own for each creation: one kept open may be closed by the other side just as we write. */
+  /** A new connection for each creation: the provider may close a kept one at the moment of the write. */
   private readonly creating = new Agent({ connect: markingNoConnection, pipelining: 0 });
 
   async call({ method, url, headers, body, signal }: Call): Promise<Result<Answer, CallFailure>> {
@@ -59,7 +58,7 @@ export class UpstreamHttp {
   }
 }
 
-/** Name lookup, connection or TLS handshake failed. */
+/** The name lookup, the connection or the TLS handshake failed. */
 class NoConnection extends Error {}
 
 const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MILLISECONDS });
@@ -86,7 +85,7 @@ const readJson = async (body: Dispatcher.ResponseData["body"]): Promise<unknown>
   }
 };
 
-/** Says what happened without repeating anything that was sent. */
+/** The error's code or name. Its message could repeat what was sent. */
 const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return "the call failed";
   const cause = error.cause instanceof Error ? error.cause : error;

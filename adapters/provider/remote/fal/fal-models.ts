@@ -5,10 +5,11 @@ import { imageTypeOf } from "../../../../domain/image-type.js";
 import { type InvalidRequest, invalidRequest } from "../../../../domain/invalid-request.js";
 import { RESOLUTIONS } from "../../../../domain/resolution.js";
 import { referenceInput } from "../images/reference-input.js";
+import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
 
 /**
- * The models of fal that make panoramas, and what each needs: `hunyuan_world` turns a picture into one, `flux-lora`
- * paints one from text, with the weights of a LoRA that has learnt panoramas.
+ * The models of fal that make panoramas: `hunyuan_world` from an image, `flux-lora` from text, with the weights of a LoRA
+ * that is trained on panoramas.
  */
 export type FalModel =
   | { readonly id: "fal-ai/hunyuan_world" }
@@ -16,9 +17,8 @@ export type FalModel =
 
 export const FAL_MODELS = ["fal-ai/hunyuan_world", "fal-ai/flux-lora"] as const satisfies FalModel["id"][];
 
-const NEUTRAL_PROMPT = "a photorealistic panorama of the place in the picture";
 const PROMPT_PREFIX = "360 degree equirectangular panorama, seamless";
-/** Beyond two megapixels FLUX repeats itself. */
+/** Above two megapixels FLUX repeats parts of the picture. */
 const FLUX_LARGEST = RESOLUTIONS["2k"];
 
 export const falModelCanMake = ({ id }: FalModel, { imageUrls }: CreationRequest): Result<void, InvalidRequest> => {

@@ -4,17 +4,17 @@ import { imageTypeOf } from "../../../../domain/image-type.js";
 
 const WIDTH_PIXELS = 1440;
 const HEIGHT_PIXELS = 720;
-/** A photo covers 120° of the circle at most; near the horizon it is hardly bent. */
+/** A photo covers at most 120° horizontally: near the horizon the distortion is small. */
 const PHOTO_WIDTH_PIXELS = WIDTH_PIXELS / 3;
 const PHOTO_HEIGHT_PIXELS = HEIGHT_PIXELS / 2;
 const DECODED_PIXELS_MAX = 64_000_000;
-/** Replicate takes data URIs up to 256 KB; base64 makes four characters of three bytes. */
+/** Replicate accepts data URIs of at most 256 KB; base64 turns three bytes into four characters. */
 const BYTES_MAX = 190_000;
 const QUALITIES = [90, 75, 50, 25, 10, 3];
 
 /**
- * A JPEG that a model takes for a panorama, 1440 × 720 pixels: a 2:1 picture is one already, any other hangs in the
- * middle of a canvas of its average colour. The error is a reason for the log.
+ * Encodes a reference image as a JPEG of 1440 × 720 pixels that a model reads as a panorama. A 2:1 image is scaled; any
+ * other is placed in the middle of a canvas of its average colour. The error is a reason for the log.
  */
 export const panoramaCanvas = async (bytes: Uint8Array): Promise<Result<Buffer, string>> => {
   if (imageTypeOf(bytes) === undefined) return err("a reference image is not a JPEG, PNG or WebP");

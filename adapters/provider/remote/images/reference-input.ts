@@ -2,9 +2,9 @@ import { err, ok, type Result } from "neverthrow";
 import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
 
 /**
- * What a provider is sent for a reference image. One that our own service hosts is read and encoded, because its URL may
- * be one that a provider cannot reach (localhost, a self-signed certificate, a private network). Somebody else's URL is
- * passed on as it is. The error is a reason for the log.
+ * What to send to a provider for a reference image. Reads and encodes an image that our own service hosts, because the
+ * provider may not reach its URL (localhost, self-signed certificate, private network). Any other URL is sent
+ * unchanged. The error is a reason for the log.
  */
 export const referenceInput = async (
   storage: ObjectStorage,
@@ -16,6 +16,6 @@ export const referenceInput = async (
   const stored = await storage.read(name);
   if (stored.isOk()) return encode(stored.value);
   return err(
-    stored.error.kind === "not_found" ? "a hosted reference image is not there" : `storage: ${stored.error.reason}`,
+    stored.error.kind === "not_found" ? "a hosted reference image is not found" : `storage: ${stored.error.reason}`,
   );
 };

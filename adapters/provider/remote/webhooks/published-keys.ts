@@ -1,22 +1,23 @@
-import { err, ok, type Result } from "neverthrow";
+import type { Result } from "neverthrow";
 import type { z } from "zod";
 import type { Clock } from "../../../../application/ports/clock.js";
 import type { ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
-import { jsonOf, unavailable } from "../calls/provider-api.js";
+import { unavailable } from "../../unavailable.js";
+import { jsonOf, parseBody } from "../answers/body.js";
 import type { UpstreamHttp } from "../calls/upstream-http.js";
 
 const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 const PAUSE_MILLISECONDS = 60 * 1000;
 const READ_TIMEOUT_MILLISECONDS = 10_000;
 
-/** Where the keys are, and what tells that we may have them. */
+/** Where the keys are, and the headers that authorize the read. */
 type Source = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
 type Fetched<Key> = { readonly at: number; readonly keys: Promise<Result<readonly Key[], ProviderUnavailable>> };
 
 /**
- * The keys with which a provider signs its notices. They are fetched when they are first needed and once a day, and when
- * none of them fits, for they may have changed; but no more than once a minute, whatever is sent to us.
+ * The keys with which a provider signs its webhooks. Fetches them at the first use, once a day, and when none of them
+ * matches (they may have changed), but at most once a minute, so that forged webhooks cannot cause more reads.
  */
 export class PublishedKeys<Key> {
   private readonly http: UpstreamHttp;
@@ -32,12 +33,11 @@ export class PublishedKeys<Key> {
     this.schema = schema;
   }
 
-  /** Whether one of the keys is the right one. */
-  async oneFits(fits: (key: Key) => boolean): Promise<Result<boolean, ProviderUnavailable>> {
+  async anyMatches(matches: (key: Key) => boolean): Promise<Result<boolean, ProviderUnavailable>> {
     const kept = await this.youngerThan(KEPT_MILLISECONDS)?.keys;
-    if (kept?.isOk() && kept.value.some(fits)) return kept.map(() => true);
+    if (kept?.isOk() && kept.value.some(matches)) return kept.map(() => true);
     this.fetched = this.youngerThan(PAUSE_MILLISECONDS) ?? { at: this.clock.now().getTime(), keys: this.fetch() };
-    return (await this.fetched.keys).map((keys) => keys.some(fits));
+    return (await this.fetched.keys).map((keys) => keys.some(matches));
   }
 
   private youngerThan(milliseconds: number): Fetched<Key> | undefined {
@@ -52,9 +52,6 @@ export class PublishedKeys<Key> {
     return called
       .mapErr(({ reason }) => unavailable(reason))
       .andThen(jsonOf)
-      .andThen((body) => {
-        const { data } = this.schema.safeParse(body);
-        return data === undefined ? err(unavailable("the answer holds no keys")) : ok(data);
-      });
+      .andThen((body) => parseBody(this.schema, "a set of keys", body));
   }
 }

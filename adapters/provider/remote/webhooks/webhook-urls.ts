@@ -5,34 +5,35 @@ import { parseTaskId, type TaskId } from "../../../../domain/task-id.js";
 import { equalBytes } from "./equal-bytes.js";
 
 /**
- * Where a provider sends its notices of a task: `{publicUrl}/hooks/{provider}?task={id}&proof={hex}`. No provider signs
- * the address, and fal signs for all its customers with the same keys. So the address proves by itself that it is one of
- * ours: by an HMAC-SHA256 of the task's id under the API key, which nobody else but the provider has.
+ * The URLs to which a provider sends webhooks about a task: `{publicUrl}/hooks/{provider}?task={id}&proof={hex}`. No
+ * provider signs the URL, and fal signs for all its customers with the same keys. So the URL itself proves that this
+ * service issued it: `proof` is an HMAC-SHA256 of the task id under the API key, which only the provider also has.
  */
 export class WebhookUrls {
-  private readonly address: string;
+  private readonly path: string;
   private readonly apiKey: string;
 
-  /** `publicUrl` must be https: providers send notices nowhere else. */
+  /** `publicUrl` must be https: providers send webhooks only there. */
   constructor(publicUrl: string, provider: string, apiKey: string) {
-    this.address = `${publicUrl}/hooks/${provider}`;
+    this.path = `${publicUrl}/hooks/${provider}`;
     this.apiKey = apiKey;
   }
 
   of(taskId: TaskId): string {
-    return `${this.address}?task=${taskId}&proof=${this.proofOf(taskId).toString("hex")}`;
+    return `${this.path}?task=${taskId}&proof=${this.proofOf(taskId).toString("hex")}`;
   }
 
-  /** The task that the query of an address of ours names. */
+  /** The task that the query of an issued URL names. */
   taskIn(query: URLSearchParams): Result<TaskId, UnverifiedWebhook> {
     const taskId = parseTaskId(query.get("task") ?? "");
     const proof = Buffer.from(query.get("proof") ?? "", "hex");
     return taskId !== undefined && equalBytes(proof, this.proofOf(taskId))
       ? ok(taskId)
-      : err(unverifiedWebhook("The address is none of ours."));
+      : err(unverifiedWebhook("This URL was not issued by this service."));
   }
 
   private proofOf(taskId: TaskId): Buffer {
+    // The label is part of the proof in URLs that are already issued: it must never change.
     return createHmac("sha256", this.apiKey).update(`notices of ${taskId}`).digest();
   }
 }

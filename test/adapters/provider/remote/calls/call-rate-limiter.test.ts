@@ -112,8 +112,8 @@ describe("a provider that is too busy", () => {
     expect(pace.pausedMilliseconds).toBe(1);
     await clock.advance(1);
     expect(starts).toEqual([
-      ["read: the provider wants to be left alone for 7 more seconds", 0],
-      ["hasty: the provider wants to be left alone for 7 more seconds", 0],
+      ["read: calls to the provider are paused for 7 more seconds", 0],
+      ["hasty: calls to the provider are paused for 7 more seconds", 0],
       ["patient", 7_000],
     ]);
   });

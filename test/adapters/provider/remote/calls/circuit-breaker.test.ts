@@ -1,22 +1,19 @@
 import { err, ok } from "neverthrow";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { CircuitBreaker, type CircuitState } from "../../../../../adapters/provider/remote/calls/circuit-breaker.js";
+import { beforeEach, describe, expect, it } from "vitest";
+import { CircuitBreaker } from "../../../../../adapters/provider/remote/calls/circuit-breaker.js";
+import type { CircuitState } from "../../../../../application/ports/circuit-state.js";
+import { HandClock } from "../../../../support/hand-clock.js";
 
 type Ending = "no answer" | number;
 
-let now: number;
+let clock: HandClock;
 let circuit: CircuitBreaker;
 let changes: CircuitState[];
 
 beforeEach(() => {
-  now = Date.parse("2026-01-01T12:00:00.000Z");
-  vi.spyOn(Date, "now").mockImplementation(() => now);
+  clock = new HandClock();
   changes = [];
-  circuit = new CircuitBreaker((state) => changes.push(state));
-});
-
-afterEach(() => {
-  vi.restoreAllMocks();
+  circuit = new CircuitBreaker(clock, (state) => changes.push(state));
 });
 
 const endingOf = (ending: Ending) =>
@@ -72,9 +69,9 @@ describe("a circuit that is open", () => {
   beforeEach(opened);
 
   it("is tried with one call after 10 seconds, and its answer closes it", async () => {
-    now += 9_999;
+    await clock.advance(9_999);
     expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["down", 1]);
-    now += 1;
+    await clock.advance(1);
     expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["probing", 0]);
     expect(await called("GET", 200)).toBe(true);
     expect(circuit.readiness()).toBe("ready");
@@ -84,14 +81,14 @@ describe("a circuit that is open", () => {
   });
 
   it("is tried at once when the clock has been set back: nobody knows how long the break was", async () => {
-    now -= 3_600_000;
+    clock.setBack(3_600_000);
     expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["probing", 0]);
     expect(await called("GET", 200)).toBe(true);
     expect(circuit.readiness()).toBe("ready");
   });
 
   it("sends nothing else while the probe is under way", async () => {
-    now += 10_000;
+    await clock.advance(10_000);
     let answer = () => {};
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
@@ -115,7 +112,7 @@ describe("a circuit that is open", () => {
     const breaks: number[] = [];
     for (let probe = 0; probe < 5; probe += 1) {
       breaks.push(circuit.silentMilliseconds);
-      now += circuit.silentMilliseconds;
+      await clock.advance(circuit.silentMilliseconds);
       expect(await called(method, ending)).toBe(true);
     }
     expect(breaks).toEqual([10_000, 20_000, 40_000, 60_000, 60_000]);
@@ -123,9 +120,9 @@ describe("a circuit that is open", () => {
   });
 
   it("begins with 10 seconds again at the next outage", async () => {
-    now += 10_000;
+    await clock.advance(10_000);
     await called("GET", "no answer");
-    now += 20_000;
+    await clock.advance(20_000);
     await called("GET", 429);
     await opened();
     expect(circuit.silentMilliseconds).toBe(10_000);

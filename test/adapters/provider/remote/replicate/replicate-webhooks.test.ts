@@ -38,7 +38,7 @@ describe("a signature of the Standard Webhooks scheme", () => {
     remote = await startReplicateWebhooks(new HandClock(new Date(Number(PUBLISHED.timestamp) * 1000)));
     remote.fake.webhookSecret = PUBLISHED.secret;
     await remote.provider.submit({ taskId: taskId(1), request: aCreationRequest() });
-    query = arrived(remote.fake.notice(remote.fake.tasks[0]!, new Date())).query;
+    query = arrived(remote.fake.webhook(remote.fake.tasks[0]!, new Date())).query;
   });
   afterEach(() => remote.close());
 
@@ -49,17 +49,17 @@ describe("a signature of the Standard Webhooks scheme", () => {
   });
 
   it("is computed as published", async () => {
-    expect(await remote.notices.taskOf(signedWith(PUBLISHED.signature))).toEqual(ok(taskId(1)));
+    expect(await remote.webhooks.taskOf(signedWith(PUBLISHED.signature))).toEqual(ok(taskId(1)));
   });
 
   it("may be one of several, of which those of another version do not count", async () => {
     const another = `v1,${Buffer.alloc(32).toString("base64")}`;
     for (const signatures of [`${another} ${PUBLISHED.signature}`, `v1a,AAAA ${PUBLISHED.signature} ${another}`]) {
-      expect(await remote.notices.taskOf(signedWith(signatures))).toEqual(ok(taskId(1)));
+      expect(await remote.webhooks.taskOf(signedWith(signatures))).toEqual(ok(taskId(1)));
     }
-    const isForged = err({ kind: "unverified_webhook", reason: "No webhook-signature fits." });
+    const isForged = err({ kind: "unverified_webhook", reason: "No webhook-signature matches." });
     for (const signatures of [another, PUBLISHED.signature.replace("v1,", "v2,"), "v1,", " "]) {
-      expect(await remote.notices.taskOf(signedWith(signatures))).toEqual(isForged);
+      expect(await remote.webhooks.taskOf(signedWith(signatures))).toEqual(isForged);
     }
   });
 });

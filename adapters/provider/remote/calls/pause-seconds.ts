@@ -1,0 +1,30 @@
+import type { Answer } from "./upstream-http.js";
+
+/** Some providers answer 0 although the next call has to wait. */
+const PAUSE_SECONDS_MIN = 1;
+const PAUSE_SECONDS_MAX = 60;
+
+/** For how long a busy provider (429, or 503 with `Retry-After`) asks to be sent nothing, 1 to 60 s; else `undefined`. */
+export const pauseSeconds = (
+  { status, retryAfter, body }: Answer,
+  now: Date,
+  defaultSeconds: number,
+): number | undefined => {
+  const told = secondsOf(retryAfter, now);
+  const seconds = status === 429 ? (told ?? secondsIn(body) ?? defaultSeconds) : status === 503 ? told : undefined;
+  return seconds === undefined ? undefined : Math.min(Math.max(seconds, PAUSE_SECONDS_MIN), PAUSE_SECONDS_MAX);
+};
+
+/** `Retry-After` by RFC 9110: seconds, or a date. */
+const secondsOf = (retryAfter: string | undefined, now: Date): number | undefined => {
+  if (retryAfter === undefined) return undefined;
+  if (/^\d+$/.test(retryAfter)) return Number(retryAfter);
+  const date = Date.parse(retryAfter);
+  return Number.isNaN(date) ? undefined : Math.max(0, (date - now.getTime()) / 1000);
+};
+
+/** Replicate writes it in the body: "Your rate limit resets in ~30s." */
+const secondsIn = (body: unknown): number | undefined => {
+  const seconds = /resets in ~?(\d+)s/.exec(JSON.stringify(body) ?? "")?.[1];
+  return seconds === undefined ? undefined : Number(seconds);
+};

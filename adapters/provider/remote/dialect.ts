@@ -1,0 +1,94 @@
+import type { Result } from "neverthrow";
+import type { Clock } from "../../../application/ports/clock.js";
+import type {
+  GenerationOrder,
+  Progress,
+  ProviderUnavailable,
+  SubmissionFailure,
+} from "../../../application/ports/generation-provider.js";
+import type { ObjectStorage } from "../../../application/ports/object-storage.js";
+import type { CreationRequest } from "../../../domain/creation-request.js";
+import type { InvalidRequest } from "../../../domain/invalid-request.js";
+import type { Answer, UpstreamHttp } from "./calls/upstream-http.js";
+import type { CheckFailure } from "./start-check.js";
+import type { VerifySignature } from "./webhooks/remote-webhooks.js";
+
+/** What every dialect is made of; each adds its own settings. */
+export type ProviderAccess = {
+  readonly apiKey: string;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+};
+
+/** Everything that differs from provider to provider. `RemoteProvider` does the rest. */
+export type Dialect = {
+  readonly name: string;
+  readonly baseUrl: string;
+  /** The header that carries the API key. */
+  readonly authorization: Readonly<Record<string, string>>;
+  readonly defaults: ProviderDefaults;
+  /** As `GenerationProvider.canMake`. Absent if the provider can make every request. */
+  canMake?(request: CreationRequest): Result<void, InvalidRequest>;
+  /** Checks API key and settings when the service starts. Absent if the provider has no call that shows them wrong. */
+  check?(read: Read): Promise<Result<void, CheckFailure>>;
+  creation(order: GenerationOrder, context: CreationContext): Creation;
+  /** The upstream task id in the body of a 2xx answer to a creation. */
+  upstreamTaskIdOf(body: unknown): Result<string, SubmissionFailure>;
+  pollPath(upstreamTaskId: string): string;
+  /** Reads the body of a 2xx answer to a poll; calls `read` if more is needed. */
+  reportOf(
+    body: unknown,
+    upstreamTaskId: string,
+    read: Read,
+  ): Result<Report, ProviderUnavailable> | Promise<Result<Report, ProviderUnavailable>>;
+  /** Absent if the provider cannot list its tasks: then a lost submission cannot be found again. */
+  readonly list?: TaskList;
+  /** Absent if the provider does not document a signature: then only the URL proves that a webhook is genuine. */
+  signatureOf?(http: UpstreamHttp, clock: Clock): VerifySignature;
+};
+
+/** Per-provider defaults, for what the operator has not set. */
+export type ProviderDefaults = {
+  readonly callsPerSecond: number;
+  /** How long calls pause after a 429 that does not say it. */
+  readonly pauseSeconds: number;
+  /** Generations that the provider runs at the same time; `undefined` means no limit. */
+  readonly concurrencyMax: number | undefined;
+};
+
+/** One read of a path below the base URL, whatever its status. */
+export type Read = (path: string) => Promise<Result<Answer, ProviderUnavailable>>;
+
+export type CreationContext = {
+  /** Where to send webhooks about this task; `undefined` if the provider cannot reach this service. */
+  readonly webhookUrl: string | undefined;
+  /** After so many seconds the service gives the generation up, so it should cost nothing any more. */
+  readonly deadlineSeconds: number;
+  readonly storage: ObjectStorage;
+};
+
+export type Creation = {
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The error is a reason for the log. */
+  body(): Promise<Result<unknown, string>>;
+};
+
+export type Report =
+  | Progress
+  /** May only be early: means `meanwhile` during the grace period, and failed with `reason` after it. */
+  | { readonly state: "uncertain"; readonly reason: string; readonly meanwhile: "running" | ProviderUnavailable }
+  /** A status that the provider does not document. */
+  | { readonly state: "unknown"; readonly status: string };
+
+/** The provider's list of tasks, newest first. */
+export type TaskList = {
+  readonly firstPath: string;
+  /** `page` counts from 0; `nextUrl` is `undefined` after the last page. */
+  pageOf(body: unknown, page: number): Result<TaskPage, ProviderUnavailable>;
+};
+
+type TaskPage = {
+  readonly tasks: readonly { readonly id: string; readonly seed: unknown }[];
+  readonly nextUrl: string | undefined;
+};

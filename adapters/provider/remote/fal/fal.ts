@@ -1,0 +1,114 @@
+import { err, ok, type Result } from "neverthrow";
+import { z } from "zod";
+import type { ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
+import { unavailable } from "../../unavailable.js";
+import { jsonOf, parseBody } from "../answers/body.js";
+import { failedAs } from "../answers/failed-as.js";
+import { meaningOf } from "../answers/meaning-of.js";
+import { succeededWith } from "../answers/succeeded-with.js";
+import type { Answer } from "../calls/upstream-http.js";
+import type { Dialect, ProviderAccess, Report } from "../dialect.js";
+import { pathBelow } from "../path-below.js";
+import { type FalModel, falInput, falModelCanMake } from "./fal-models.js";
+import { falSignature } from "./fal-signature.js";
+
+const createdSchema = z.object({
+  request_id: z.string().min(1),
+  status_url: z.string(),
+  response_url: z.string(),
+});
+const statusSchema = z.object({
+  status: z.string(),
+  error: z.unknown().optional(),
+  error_type: z.unknown().optional(),
+});
+const image = z.object({ url: z.string() });
+const resultSchema = z.union([
+  z.object({ image }),
+  z
+    .object({ images: z.tuple([image], image), has_nsfw_concepts: z.array(z.boolean()).nullish() })
+    .transform(({ images: [first], has_nsfw_concepts }) => ({
+      image: first,
+      blackened: has_nsfw_concepts?.[0] === true,
+    })),
+]);
+
+/** Only the model or the machine that ran it writes this; a gateway in between does not. */
+const modelErrorSchema = z.union([z.object({ detail: z.array(z.unknown()) }), z.object({ error_type: z.string() })]);
+
+/** Statuses of a result that say something about our key, credit or call rate, and nothing about the generation. */
+const NOT_ABOUT_THE_RESULT = new Set([401, 402, 403, 408, 429]);
+
+/** `jwksUrl` is where fal publishes the keys with which it signs webhooks. */
+export type FalSettings = ProviderAccess & { readonly model: FalModel; readonly jwksUrl: string };
+
+/** fal's queue. It stores no id of ours and cannot list tasks, so a lost submission cannot be found again. */
+export const fal = ({ apiKey, baseUrl, model, jwksUrl }: FalSettings): Dialect => ({
+  name: "fal",
+  baseUrl,
+  authorization: { authorization: `Key ${apiKey}` },
+  // `concurrencyMax` is that of a new account; it rises with purchases.
+  defaults: { callsPerSecond: 20, pauseSeconds: 10, concurrencyMax: 2 },
+
+  canMake: (request) => falModelCanMake(model, request),
+
+  creation: ({ request }, { webhookUrl, deadlineSeconds, storage }) => ({
+    path: `/${model.id}${webhookUrl === undefined ? "" : `?${new URLSearchParams({ fal_webhook: webhookUrl })}`}`,
+    // A request that has not started by then is dropped by the provider and not billed.
+    headers: { "x-fal-request-timeout": String(deadlineSeconds) },
+    body: () => falInput(model, request, storage),
+  }),
+
+  /** The paths of status and result, as fal gives them: they leave out a part of the model's name. */
+  upstreamTaskIdOf(body) {
+    const { data } = createdSchema.safeParse(body);
+    if (data === undefined) return err({ kind: "unknown", reason: "the answer has no task id or URLs" });
+    const paths = [pathBelow(baseUrl, data.status_url), pathBelow(baseUrl, data.response_url)];
+    return paths.every((path) => path !== undefined && !path.includes(" "))
+      ? ok(paths.join(" "))
+      : err({ kind: "unknown", reason: "the task's URLs are not below FAL_BASE_URL" });
+  },
+
+  pollPath: (upstreamTaskId) => `${pathsIn(upstreamTaskId).status}?logs=0`,
+
+  async reportOf(body, upstreamTaskId, read) {
+    const polled = parseBody(statusSchema, "a status", body);
+    if (polled.isErr()) return err(polled.error);
+    const { status, error, error_type } = polled.value;
+    switch (status) {
+      case "COMPLETED":
+        if (error || error_type) return ok(failedAs("COMPLETED with an error", polled.value));
+        return (await read(pathsIn(upstreamTaskId).result)).andThen(resultReport);
+      case "IN_QUEUE":
+      case "IN_PROGRESS":
+        return ok({ state: "running" });
+      default:
+        return ok({ state: "unknown", status });
+    }
+  },
+
+  signatureOf: (http, clock) => falSignature(jwksUrl, http, clock),
+});
+
+const pathsIn = (upstreamTaskId: string): { readonly status: string; readonly result: string } => {
+  const [status = "", result = ""] = upstreamTaskId.split(" ");
+  return { status, result };
+};
+
+/** fal says `COMPLETED` of failures as well; then the result has the status with which the model failed. */
+const resultReport = (answer: Answer): Result<Report, ProviderUnavailable> => {
+  const { status, body } = answer;
+  const failed = failedAs(`COMPLETED with status ${status}`, body);
+  if ((status >= 500 || status === 404) && !modelErrorSchema.safeParse(body).success) {
+    // Either the model or a gateway in between wrote it.
+    return ok({ state: "uncertain", reason: failed.reason, meanwhile: unavailable(meaningOf(answer)) });
+  }
+  if (NOT_ABOUT_THE_RESULT.has(status)) return err(unavailable(meaningOf(answer)));
+  if (status >= 400) return ok(failed);
+  return jsonOf(answer).map((json): Report => {
+    const { data } = resultSchema.safeParse(json);
+    if (data === undefined) return { state: "failed", reason: "the result has no image" };
+    if ("blackened" in data && data.blackened) return failedAs("COMPLETED with an error", "nsfw");
+    return succeededWith(data.image.url);
+  });
+};

@@ -1,0 +1,138 @@
+import { err, ok, type Result } from "neverthrow";
+import type {
+  GeneratedImage,
+  GenerationOrder,
+  GenerationProvider,
+  Progress,
+  ProviderUnavailable,
+  Readiness,
+  ResultGone,
+  SubmissionFailure,
+} from "../../../application/ports/generation-provider.js";
+import type { ObjectStorage } from "../../../application/ports/object-storage.js";
+import type { CreationRequest } from "../../../domain/creation-request.js";
+import type { InvalidRequest } from "../../../domain/invalid-request.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import type { PublicFetch } from "../public-fetch.js";
+import { unavailable } from "../unavailable.js";
+import { jsonOf } from "./answers/body.js";
+import { downloadResult } from "./answers/download-result.js";
+import { GracePeriod } from "./answers/grace-period.js";
+import { UnknownStatuses } from "./answers/unknown-statuses.js";
+import { ProviderApi, type ProviderApiParts } from "./calls/provider-api.js";
+import { correlationSeed } from "./correlation-seed.js";
+import type { Dialect, Read, Report } from "./dialect.js";
+import { pathBelow } from "./path-below.js";
+import type { ProviderSettings } from "./settings.js";
+import type { CheckFailure } from "./start-check.js";
+
+const SEARCHED_PAGES_MAX = 5;
+
+export type RemoteProviderParts = ProviderApiParts & {
+  readonly publicFetch: PublicFetch;
+  readonly storage: ObjectStorage;
+  /** Receives a sentence for the operator. */
+  readonly warn: (message: string) => void;
+};
+
+/** A generation provider behind HTTP. What is particular to one provider is in its dialect. */
+export class RemoteProvider implements GenerationProvider {
+  readonly name: string;
+  readonly concurrencyMax: number | undefined;
+  private readonly dialect: Dialect;
+  private readonly settings: ProviderSettings;
+  private readonly storage: ObjectStorage;
+  private readonly publicFetch: PublicFetch;
+  private readonly api: ProviderApi;
+  private readonly read: Read;
+  private readonly gracePeriod: GracePeriod;
+  private readonly unknownStatuses: UnknownStatuses;
+
+  constructor(parts: RemoteProviderParts) {
+    const { dialect, settings, storage, publicFetch, clock, warn } = parts;
+    this.name = dialect.name;
+    this.concurrencyMax = settings.concurrencyMax ?? dialect.defaults.concurrencyMax;
+    this.dialect = dialect;
+    this.settings = settings;
+    this.storage = storage;
+    this.publicFetch = publicFetch;
+    this.api = new ProviderApi(parts);
+    this.read = (path) => this.api.read(path);
+    this.gracePeriod = new GracePeriod(clock);
+    this.unknownStatuses = new UnknownStatuses(warn);
+  }
+
+  readiness(): Readiness {
+    return this.api.readiness();
+  }
+
+  nextPollMilliseconds(_: string, sinceSubmissionMilliseconds: number): number {
+    return this.api.nextPollMilliseconds(sinceSubmissionMilliseconds);
+  }
+
+  canMake(request: CreationRequest): Result<void, InvalidRequest> {
+    return this.dialect.canMake?.(request) ?? ok(undefined);
+  }
+
+  /** Asks the provider whether API key and settings are right; succeeds if it has no call that would show it. */
+  async check(): Promise<Result<void, CheckFailure>> {
+    return this.dialect.check?.(this.read) ?? ok(undefined);
+  }
+
+  async submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
+    const { webhookUrls, generationDeadlineMilliseconds } = this.settings;
+    const creation = this.dialect.creation(order, {
+      webhookUrl: webhookUrls?.of(order.taskId),
+      deadlineSeconds: Math.ceil(generationDeadlineMilliseconds / 1000),
+      storage: this.storage,
+    });
+    return (await this.api.create(creation)).andThen(({ body }) => this.dialect.upstreamTaskIdOf(body));
+  }
+
+  async poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
+    const answer = await this.read(this.dialect.pollPath(upstreamTaskId));
+    if (answer.isOk() && answer.value.status === 404) {
+      const reason = "the provider does not know the task";
+      return this.progressOf(upstreamTaskId, { state: "uncertain", reason, meanwhile: "running" });
+    }
+    const body = answer.andThen(jsonOf);
+    if (body.isErr()) return err(body.error);
+    const report = await this.dialect.reportOf(body.value, upstreamTaskId, this.read);
+    return report.andThen((reported) => this.progressOf(upstreamTaskId, reported));
+  }
+
+  async search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>> {
+    const { list, baseUrl } = this.dialect;
+    if (list === undefined) return err(unavailable(`${this.name} has no list of tasks to search`));
+    const wantedSeed = correlationSeed(taskId);
+    let path: string | undefined = list.firstPath;
+    for (let page = 0; page < SEARCHED_PAGES_MAX && path !== undefined; page += 1) {
+      const body: Result<unknown, ProviderUnavailable> = await this.api.readWithRetry(path);
+      const listed = body.andThen((value) => list.pageOf(value, page));
+      if (listed.isErr()) return err(listed.error);
+      const { tasks, nextUrl } = listed.value;
+      const found = tasks.find(({ seed }) => seed === wantedSeed);
+      if (found !== undefined || nextUrl === undefined) return ok(found?.id);
+      path = pathBelow(baseUrl, nextUrl);
+    }
+    return err(unavailable("the task is not among the newest ones of the provider"));
+  }
+
+  async download(
+    temporaryUrl: string,
+    upstreamTaskId: string,
+  ): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>> {
+    return downloadResult(this.publicFetch, temporaryUrl, () => this.poll(upstreamTaskId));
+  }
+
+  private progressOf(upstreamTaskId: string, report: Report): Result<Progress, ProviderUnavailable> {
+    if (report.state === "uncertain") {
+      if (this.gracePeriod.hasPassed(upstreamTaskId)) return ok({ state: "failed", reason: report.reason });
+      return report.meanwhile === "running" ? ok({ state: "running" }) : err(report.meanwhile);
+    }
+    this.gracePeriod.reset(upstreamTaskId);
+    if (report.state !== "unknown") return ok(report);
+    this.unknownStatuses.warnOnce(this.name, report.status);
+    return ok({ state: "running" });
+  }
+}

@@ -1,0 +1,146 @@
+import { err, ok, type Result } from "neverthrow";
+import { z } from "zod";
+import type { SubmissionFailure } from "../../../../application/ports/generation-provider.js";
+import { invalidRequest } from "../../../../domain/invalid-request.js";
+import { parseBody } from "../answers/body.js";
+import { failedAs } from "../answers/failed-as.js";
+import { succeededWith } from "../answers/succeeded-with.js";
+import { correlationSeed } from "../correlation-seed.js";
+import type { Dialect, ProviderAccess } from "../dialect.js";
+import { panoramaCanvas } from "../images/panorama-canvas.js";
+import { referenceInput } from "../images/reference-input.js";
+import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
+import { checkedJson, misconfigured, unchecked } from "../start-check.js";
+
+/** For a style whose limit is not known. */
+const PROMPT_CHARACTERS_MAX = 2000;
+/** All are searched for the style: the documentation does not say whether the first list leaves out some versions. */
+const STYLE_LISTS = ["", "?model_version=4", "?model_version=3", "?model_version=2"].map(
+  (query) => `/skybox/styles${query}`,
+);
+/** The documentation and its users disagree about which end is strong, so it is the middle. */
+const INIT_STRENGTH = 0.5;
+const PAGE_SIZE = 100;
+
+const idSchema = z.union([z.number(), z.string().min(1)]).transform(String);
+const stylesSchema = z.array(
+  z.object({ id: idSchema, "max-char": z.coerce.number().int().min(1).optional().catch(undefined) }),
+);
+const createdSchema = z.object({ id: idSchema });
+const errorSchema = z.object({ error: z.unknown().refine(Boolean) });
+const generationSchema = z.object({
+  status: z.string(),
+  file_url: z.string().nullish(),
+  error_message: z.unknown().optional(),
+});
+/** The documentation wraps it in `request`, the Unity client also knows `imagine`, a creation answers with it bare. */
+const polledSchema = z.union([
+  z.object({ request: generationSchema }).transform(({ request }) => request),
+  z.object({ imagine: generationSchema }).transform(({ imagine }) => imagine),
+  generationSchema,
+]);
+const listSchema = z.object({
+  data: z.array(z.object({ id: idSchema, seed: z.number().nullish() })),
+  has_more: z.boolean().optional(),
+});
+
+/** `styleId` selects the model as well. */
+export type SkyboxSettings = ProviderAccess & { readonly styleId: number };
+
+/**
+ * Skybox AI by Blockade Labs: panoramas of 4096 or 8192 pixels, from a prompt and at most one reference image. It has
+ * no field for our task id, so the seed identifies the task.
+ */
+export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect => {
+  let promptCharactersMax = PROMPT_CHARACTERS_MAX;
+  return {
+    name: "skybox",
+    baseUrl,
+    authorization: { "x-api-key": apiKey },
+    // `concurrencyMax` is that of the Standard plan; Business has 2.
+    defaults: { callsPerSecond: 10, pauseSeconds: 10, concurrencyMax: 1 },
+
+    canMake: ({ prompt }) =>
+      [...(prompt ?? "")].length > promptCharactersMax
+        ? err(invalidRequest(`prompt: must have at most ${promptCharactersMax} characters.`))
+        : ok(undefined),
+
+    /** Also sets `promptCharactersMax` to the limit of the style. */
+    async check(read) {
+      for (const path of STYLE_LISTS) {
+        const json = checkedJson(await read(path), "SKYBOX_API_KEY");
+        if (json.isErr()) return err(json.error);
+        const styles = parseBody(stylesSchema, "a list of styles", json.value);
+        if (styles.isErr()) return err(unchecked(styles.error.reason));
+        const style = styles.value.find(({ id }) => id === String(styleId));
+        if (style === undefined) continue;
+        promptCharactersMax = style["max-char"] ?? PROMPT_CHARACTERS_MAX;
+        return ok(undefined);
+      }
+      return err(
+        misconfigured(
+          `SKYBOX_STYLE_ID=${styleId}: the provider has no such style; set one of its list, GET /skybox/styles`,
+        ),
+      );
+    },
+
+    creation: ({ taskId, request }, { webhookUrl, storage }) => ({
+      path: "/skybox",
+      async body() {
+        const input = {
+          prompt: request.prompt ?? NEUTRAL_PROMPT,
+          skybox_style_id: styleId,
+          seed: correlationSeed(taskId),
+          ...(webhookUrl !== undefined && { webhook_url: webhookUrl }),
+        };
+        const [url] = request.imageUrls;
+        if (url === undefined) return ok(input);
+        const image = await referenceInput(storage, url, base64Canvas);
+        return image.map((init_image) => ({ ...input, init_image, init_strength: INIT_STRENGTH }));
+      },
+    }),
+
+    upstreamTaskIdOf(body): Result<string, SubmissionFailure> {
+      if (errorSchema.safeParse(body).success) return err({ kind: "refused", reason: "the answer is an error" });
+      const { data } = createdSchema.safeParse(body);
+      return data === undefined ? err({ kind: "unknown", reason: "the answer has no task id" }) : ok(data.id);
+    },
+
+    pollPath: (upstreamTaskId) => `/imagine/requests/${encodeURIComponent(upstreamTaskId)}`,
+
+    reportOf: (body) =>
+      parseBody(polledSchema, "a generation", body).map(({ status, file_url, error_message }) => {
+        switch (status) {
+          case "complete":
+            return file_url
+              ? succeededWith(file_url)
+              : { state: "uncertain", reason: "complete, but without an image", meanwhile: "running" };
+          case "abort":
+          case "error":
+            return failedAs(status, error_message);
+          case "pending":
+          case "dispatched":
+          case "processing":
+            return { state: "running" };
+          default:
+            return { state: "unknown", status };
+        }
+      }),
+
+    list: {
+      firstPath: pathOfPage(0),
+      pageOf: (body, page) =>
+        parseBody(listSchema, "a list of generations", body).map(({ data, has_more }) => ({
+          tasks: data.map(({ id, seed }) => ({ id, seed })),
+          nextUrl: has_more === true ? baseUrl + pathOfPage(page + 1) : undefined,
+        })),
+    },
+    // No `signatureOf`: Skybox AI says that it signs its webhooks, but not how.
+  };
+};
+
+/** The provider's `offset` is the number of a page. */
+const pathOfPage = (page: number): string => `/imagine/myRequests?order=DESC&limit=${PAGE_SIZE}&offset=${page}`;
+
+const base64Canvas = async (bytes: Uint8Array): Promise<Result<string, string>> =>
+  (await panoramaCanvas(bytes)).map((canvas) => canvas.toString("base64"));

@@ -1,0 +1,16 @@
+import type { Dialect } from "../adapters/provider/remote/dialect.js";
+import { fal } from "../adapters/provider/remote/fal/fal.js";
+import { replicate } from "../adapters/provider/remote/replicate/replicate.js";
+import { skybox } from "../adapters/provider/remote/skybox/skybox.js";
+import type { RemoteProviderConfig } from "./config.js";
+
+export const dialectOf = (provider: RemoteProviderConfig): Dialect => {
+  switch (provider.kind) {
+    case "skybox":
+      return skybox(provider);
+    case "replicate":
+      return replicate(provider);
+    case "fal":
+      return fal(provider);
+  }
+};
