@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { PanoramaClient } from "../adapters/client/panorama-client.js";
-import { parseServiceAddress, siteOf } from "../adapters/client/service-address.js";
+import { parseServiceUrl, siteOf } from "../adapters/client/service-url.js";
 import { AllowedFolders } from "../adapters/mcp/allowed-folders.js";
 import { panoramaMcpServer } from "../adapters/mcp/panorama-mcp-server.js";
 import { serveOnStdio } from "../adapters/mcp/serve-on-stdio.js";
@@ -12,7 +12,7 @@ const log = (line: string) => process.stderr.write(`panorama-mcp: ${line}\n`);
  * PANORAMA_UPLOAD_DIRS. Only protocol messages go to stdout; log lines go to stderr.
  */
 export const runMcp = async (environment: NodeJS.ProcessEnv, defaultBaseUrl: string): Promise<never> => {
-  const baseUrl = parseServiceAddress(environment.PANORAMA_BASE_URL || defaultBaseUrl);
+  const baseUrl = parseServiceUrl(environment.PANORAMA_BASE_URL || defaultBaseUrl);
   if (baseUrl.isErr()) return exit(1, `PANORAMA_BASE_URL: ${baseUrl.error.message}`);
   const apiKey = environment.PANORAMA_API_KEY ?? "";
   // The server starts anyway: a client can list the tools, and each call answers what to do.

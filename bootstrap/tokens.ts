@@ -12,7 +12,7 @@ import type { InProcessTaskSignals } from "../adapters/scheduling/in-process-tas
 import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
-import type { Page } from "../adapters/web/page.js";
+import type { Page } from "../adapters/web-page/page.js";
 import type { authenticate } from "../application/accounts/authenticate.js";
 import type { createApiKey } from "../application/accounts/create-api-key.js";
 import type { findSession } from "../application/accounts/find-session.js";

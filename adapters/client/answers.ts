@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What the service answers, field by field as on the wire (specification, Resources). Fields unknown here are dropped. */
+/** The answers of the service as on the wire (specification, Resources). Unknown fields are removed. */
 const id = z.string().min(1);
 const creditsCharged = z.int().min(0);
 
@@ -17,7 +17,7 @@ export type PanoramaOutput = z.infer<typeof panoramaOutputSchema>;
 
 export const taskErrorSchema = z.object({ code: z.literal("generation_failed"), message: z.string() });
 
-/** `output` may be missing for a moment right after success. */
+/** `output` may be missing for a moment after the task has succeeded. */
 export const panoramaTaskSchema = z.discriminatedUnion("status", [
   z.object({ id, status: z.literal("processing"), credits_charged: creditsCharged }),
   z.object({
@@ -30,7 +30,7 @@ export const panoramaTaskSchema = z.discriminatedUnion("status", [
 ]);
 export type PanoramaTask = z.infer<typeof panoramaTaskSchema>;
 
-/** The answer to a creation. A repeated one may name a task that is over already. */
+/** The answer to a creation. A replay may return a task that is already finished. */
 export const createdTaskSchema = z.object({ id, status: z.enum(TASK_STATUSES), credits_charged: creditsCharged });
 export type CreatedTask = z.infer<typeof createdTaskSchema>;
 

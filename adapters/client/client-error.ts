@@ -1,6 +1,6 @@
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 
-/** What the service answers (specification, Errors). */
+/** The error codes of the service (specification, Errors). */
 export const SERVICE_ERROR_CODES = [
   "invalid_request",
   "invalid_api_key",
@@ -13,9 +13,9 @@ export const SERVICE_ERROR_CODES = [
 ] as const;
 
 /**
- * The service's codes, and four for when it did not say one:
- * `timeout` no answer in time, `network_error` no connection or a broken one,
- * `unexpected_answer` an answer that is not of this interface (a proxy's page, say), `aborted` the caller's own wish.
+ * The codes of the service, and four for calls without an answer of the service:
+ * `timeout`: no answer in time; `network_error`: no connection, or a broken one;
+ * `unexpected_answer`: an answer of something else, such as a proxy; `aborted`: the caller's signal was aborted.
  */
 export type ClientErrorCode =
   | (typeof SERVICE_ERROR_CODES)[number]
@@ -24,20 +24,20 @@ export type ClientErrorCode =
   | "unexpected_answer"
   | "aborted";
 
-/** Why a call did not give what it should. `message` is for people, and never holds the API key. */
+/** Why a call failed. `message` is for people and never contains the API key. */
 export type ClientError = {
   readonly code: ClientErrorCode;
   readonly message: string;
   /** The HTTP status; `undefined` if there was no answer, or nothing was sent. */
   readonly status: number | undefined;
-  /** The service's name for the request (`x-request-id`), to be quoted to its operator. */
+  /** The `x-request-id` of the answer: quote it to the operator of the service. */
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
-  /** Nothing proves that the service did not accept the request: a creation may have been charged. */
+  /** The service may have accepted the request: a creation may have been charged. */
   readonly mayHaveBeenAccepted: boolean;
 };
 
-/** A request that breaks a rule is refused here already: nothing is sent. */
+/** The error for a request that breaks a rule: the client does not send it. */
 export const refusedUnsent = ({ message }: InvalidRequest): ClientError => ({
   code: "invalid_request",
   message,

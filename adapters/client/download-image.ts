@@ -5,7 +5,7 @@ export type DownloadedImage = { readonly bytes: Uint8Array; readonly type: Image
 
 type Limits = { readonly bytesMax: number; readonly seconds: number; readonly signal?: AbortSignal | undefined };
 
-/** Fetches an image that a task links to, without the API key: it may be on another host. The error says why not. */
+/** Downloads an image that a task links to. Sends no API key, because the image may be on another host. */
 export const downloadImage = async (
   url: string,
   { bytesMax, seconds, signal }: Limits,

@@ -4,12 +4,11 @@ const FIRST_DELAY_MILLISECONDS = 500;
 const DELAY_MILLISECONDS_MAX = 8_000;
 
 /**
- * How long to wait before the same request is sent again; `undefined`: sending it again cannot help.
- * What the service asks for (`retry-after`) is kept; otherwise exponential back-off with full jitter, so that many
- * clients which failed together do not come back together.
+ * The pause before a retry; `undefined` for an error that a retry cannot fix. Honours `retry-after`. Otherwise uses
+ * exponential back-off with full jitter, so that clients which failed together do not retry together.
  *
- * @param attempt 1 after the first attempt
- * @param random from 0 up to, not including, 1
+ * @param attempt the number of attempts so far, at least 1
+ * @param random at least 0 and less than 1
  */
 export const retryDelayMilliseconds = (error: ClientError, attempt: number, random: number): number | undefined => {
   if (!isTransient(error)) return undefined;
@@ -28,7 +27,7 @@ const isTransient = ({ code, status, retryAfterSeconds }: ClientError): boolean 
     case "unexpected_answer":
       return status !== undefined && (status >= 500 || status === 429);
     default:
-      // `upstream_error`: the provider was asked and the credits are back; asking it again is the caller's decision.
+      // `upstream_error`: the provider has refused and the credits are refunded; the caller decides about another try.
       return false;
   }
 };

@@ -9,16 +9,16 @@ import { errorBody, errorReply } from "./errors.js";
 import type { Handler } from "./listener.js";
 import type { Reply } from "./reply.js";
 
-/** Stored objects, where this service itself serves them. */
+/** Reads stored objects that this service serves itself. */
 export type Assets = {
   stat(
     name: ObjectName,
   ): Promise<Result<{ readonly sizeBytes: number; readonly contentType: string }, NotFound | StorageUnavailable>>;
-  /** The bytes from `start` to `end`, both included. */
+  /** The bytes from `start` to `end`, both inclusive. */
   stream(name: ObjectName, start: number, end: number): Readable;
 };
 
-/** `GET /assets/{folder}/{file}`: an object of the storage. Objects never change, so they may be kept for ever. */
+/** `GET /assets/{folder}/{file}`: a stored object. Objects never change, so clients may cache them forever. */
 export const assetRoute =
   (assets: Assets): Handler =>
   async (exchange) => {
@@ -32,9 +32,9 @@ export const assetRoute =
     const etag = `"${name}"`;
     const headers = {
       "content-type": contentType,
-      "x-content-type-options": "nosniff", // an image may carry text that looks like a page
+      "x-content-type-options": "nosniff", // an image may contain text that looks like HTML
       "cache-control": "public, max-age=31536000, immutable",
-      "access-control-allow-origin": "*", // WebGL takes no textures from elsewhere without it
+      "access-control-allow-origin": "*", // WebGL refuses textures of other origins without it
       "accept-ranges": "bytes",
       etag,
     };
@@ -44,17 +44,17 @@ export const assetRoute =
       body: { sizeBytes: end - start + 1, open: () => assets.stream(name, start, end) },
     });
 
-    if (isKnown(exchange.header("if-none-match"), etag)) return reply(304, 0, sizeBytes - 1);
-    const stillFits = (exchange.header("if-range") ?? etag) === etag;
-    const range = stillFits && exchange.method === "GET" ? byteRange(exchange.header("range"), sizeBytes) : "whole";
+    if (isCached(exchange.header("if-none-match"), etag)) return reply(304, 0, sizeBytes - 1);
+    const isSameVersion = (exchange.header("if-range") ?? etag) === etag;
+    const range = isSameVersion && exchange.method === "GET" ? byteRange(exchange.header("range"), sizeBytes) : "whole";
     if (range === "whole") return reply(200, 0, sizeBytes - 1);
     if (range === "unsatisfiable") {
-      const message = `Range: the image has ${sizeBytes} bytes, so ${shown(exchange.header("range"))} is outside of it.`;
+      const message = `Range: must be within the ${sizeBytes} bytes of the image, but is ${shown(exchange.header("range"))}.`;
       return errorBody(416, "invalid_request", message, { "content-range": `bytes */${sizeBytes}` });
     }
     const { start, end } = range;
     return reply(206, start, end, { "content-range": `bytes ${start}-${end}/${sizeBytes}` });
   };
 
-const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
+const isCached = (ifNoneMatch: string | undefined, etag: string): boolean =>
   (ifNoneMatch ?? "").split(",").some((known) => ["*", etag, `W/${etag}`].includes(known.trim()));

@@ -1,9 +1,9 @@
-/** The first and the last byte, both included. */
+/** The offsets of the first and the last byte, both inclusive. */
 export type ByteRange = { readonly start: number; readonly end: number };
 
 /**
- * What a `Range` header asks for (RFC 9110, 14.2) of so many bytes. Anything but one range of bytes is ignored, and the
- * whole is sent, as the RFC allows.
+ * Parses a `Range` header (RFC 9110, 14.2) for a body of `sizeBytes`. Returns "whole" for anything but a single range
+ * of bytes: the RFC allows a server to ignore it.
  */
 export const byteRange = (header: string | undefined, sizeBytes: number): ByteRange | "whole" | "unsatisfiable" => {
   const [, first = "", last = ""] = /^bytes=\s*([0-9]*)-([0-9]*)\s*$/i.exec(header ?? "") ?? [];

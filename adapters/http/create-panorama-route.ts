@@ -4,6 +4,7 @@ import type { CreatePanorama } from "../../application/panoramas/create-panorama
 import { parseCreationRequest } from "../../domain/creation-request.js";
 import { type IdempotencyKey, parseIdempotencyKey } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { creditsChargedSchema } from "./credits-charged.js";
 import type { Exchange } from "./exchange.js";
 import type { GuardedHandler } from "./guard.js";
 import { readJson } from "./json-body.js";
@@ -14,7 +15,7 @@ export const creationResponseSchema = z
   .object({
     id: z.string(),
     status: z.literal("processing"),
-    credits_charged: z.int().min(0).max(10).meta({ description: "Credits reserved." }),
+    credits_charged: creditsChargedSchema.meta({ description: "The reserved credits." }),
   })
   .meta({ id: "CreationResponse" });
 
@@ -29,7 +30,7 @@ export const createPanoramaRoute =
 
     const created = await createPanorama(owner, request.value, key.value);
     return created.map(({ task, replayed }) => {
-      // A replay may find the task further on; the answer to a creation is the same for ever.
+      // A replayed creation gets the original answer, even if the task has progressed since.
       const body: z.infer<typeof creationResponseSchema> = {
         id: task.id,
         status: "processing",

@@ -7,7 +7,7 @@ import type { RateLimited } from "../../domain/rate-limit.js";
 import type { InsufficientCredits } from "../../domain/reservation.js";
 import { json, type Reply } from "./reply.js";
 
-/** The codes of the interface (specification, Codes). */
+/** The error codes of the REST interface (specification, Codes). */
 export type ErrorCode =
   | "invalid_request"
   | "invalid_api_key"
@@ -18,13 +18,13 @@ export type ErrorCode =
   | "upstream_error"
   | "internal_error";
 
-/** Which key is missing or wrong, in a sentence. */
+/** `message` says whether the API key is missing or invalid. */
 export type Unauthenticated = { readonly kind: "invalid_api_key"; readonly message: string };
 
-/** Something was thrown; the client is told the request id, under which the log has what it was. */
+/** Something was thrown. The client gets only the request id, with which the operator finds the error in the log. */
 export type InternalError = { readonly kind: "internal_error"; readonly requestId: string; readonly thrown: unknown };
 
-/** Everything that a request of the interface can end with, other than success. */
+/** Every way in which a request of the REST interface can fail. */
 export type ApiError =
   | InvalidRequest
   | Unauthenticated
@@ -44,7 +44,7 @@ type Answer = {
   readonly cause?: unknown;
 };
 
-/** Total by construction: a kind of error without an answer does not compile. */
+/** An error kind without an answer does not compile. */
 const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, { kind: Kind }>) => Answer } = {
   invalid_request: ({ message }) => ({ status: 400, code: "invalid_request", message }),
   invalid_api_key: ({ message }) => ({
@@ -56,36 +56,35 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
   insufficient_credits: ({ balance, cost }) => ({
     status: 402,
     code: "insufficient_credits",
-    message: `This costs ${cost} credits, but the account has ${balance}: buy credits, or choose a lower resolution.`,
+    message: `This costs ${cost} credits, but the account has ${balance}. Buy credits or choose a lower resolution.`,
   }),
   not_found: ({ message }) => ({ status: 404, code: "not_found", message }),
   rate_limited: ({ limit, retryAfterSeconds }) => ({
     status: 429,
     code: "rate_limited",
-    message: `This key has made its ${limit} requests of this kind within a minute: try again in ${retryAfterSeconds} s.`,
+    message: `This API key has reached its limit of ${limit} requests of this kind per minute. Retry in ${retryAfterSeconds} s.`,
     headers: { "retry-after": String(retryAfterSeconds) },
   }),
   too_many_active_tasks: ({ limit }) => ({
     status: 429,
     code: "too_many_active_tasks",
-    message: `The account has ${limit} tasks in processing, as many as it may: try again once one of them has finished.`,
+    message: `This account already has ${limit} tasks in processing, the maximum. Retry when one finishes.`,
   }),
   upstream_error: () => ({
     status: 502,
     code: "upstream_error",
-    message:
-      "The generation provider did not accept the task, and no credits are charged for it: try again in a moment.",
+    message: "The generation provider did not accept the task. No credits are charged for it. Try again in a moment.",
   }),
   storage_unavailable: ({ reason }) => ({
     status: 500,
     code: "internal_error",
-    message: "The image storage does not answer. Try again in a moment.",
+    message: "The image storage is unavailable. Try again in a moment.",
     cause: new Error(`the storage is unavailable: ${reason}`),
   }),
   internal_error: ({ requestId, thrown }) => ({
     status: 500,
     code: "internal_error",
-    message: `Something went wrong on our side (request ${requestId}). If this was a creation, it may have been accepted all the same: look at your tasks with GET /api/v1/panoramas before you send it again.`,
+    message: `The service failed with an unexpected error (request ${requestId}). If this was a creation, it may have been accepted: check your tasks with GET /api/v1/panoramas before you send it again.`,
     cause: thrown,
   }),
 };
@@ -96,7 +95,7 @@ export const errorReply = (error: ApiError): Reply => {
   return { ...errorBody(status, code, message, headers), cause };
 };
 
-/** The body of every answer that is not a success (specification, Error body). */
+/** The answer to every request that fails (specification, Error body). */
 export const errorBody = (
   status: number,
   code: string,

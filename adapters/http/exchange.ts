@@ -5,24 +5,24 @@ import { clientAddress } from "./client-address.js";
 import { readBody } from "./read-body.js";
 import { requestIdOf } from "./request-id.js";
 
-/** One request, as the handlers see it. */
+/** One request and the means to read it, independent of the HTTP library. */
 export type Exchange = {
   readonly requestId: string;
-  /** Path and query, as they were sent. */
+  /** Path and query as sent. */
   readonly url: string;
-  /** The network address of the client (client-address.ts). */
+  /** The IP address of the client (client-address.ts). */
   readonly remoteAddress: string;
-  /** `GET` or `POST`, and `HEAD`, which is answered like `GET`. */
+  /** `HEAD` is answered like `GET`, without a body. */
   readonly method: string;
   readonly query: URLSearchParams;
-  /** Aborted when a long answer is of no use any more: the client has gone, or the server stops. */
+  /** Aborted when the client disconnects or the server stops: long waits end then. */
   readonly signal: AbortSignal;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** A header by its name in lower case; if it was sent more than once, the last one. */
+  /** A header by its name in lower case. If it was sent more than once, the last value. */
   header(name: string): string | undefined;
-  /** A part of the path by its name in the route, as it was sent: not decoded. */
+  /** A path parameter by its name in the route, not percent-decoded. */
   parameter(name: string): string;
-  /** Reads the body once (read-body.ts). */
+  /** Reads the body; may be called only once (read-body.ts). */
   readBody(
     admit: (bytes: number) => Result<void, InvalidRequest>,
     take: (chunk: Buffer) => Promise<void>,

@@ -12,12 +12,12 @@ import { type Reply, withHeaders } from "./reply.js";
 
 type Ports = { readonly authenticate: Authenticate; readonly rateLimits: RateLimits };
 
-/** What an authenticated route does with a request that was let in. */
+/** Handles a request that is authenticated and within the rate limit. */
 export type GuardedHandler = (exchange: Exchange, owner: AccountId) => Promise<Result<Reply, ApiError>>;
 
 export type Guard = (kind: RequestKind, handler: GuardedHandler) => Handler;
 
-/** Lets a request in: first its key is checked (401), then the key's rate limit (429). The body is not touched. */
+/** Checks the API key (401), then the rate limit of the key (429). Does not read the body. */
 export const guard =
   ({ authenticate, rateLimits }: Ports): Guard =>
   (kind, handler) =>
@@ -44,8 +44,8 @@ const keyOf = async (exchange: Exchange, authenticate: Authenticate): Promise<Re
 
 const unauthenticated = (message: string): Unauthenticated => ({ kind: "invalid_api_key", message });
 
-const missing = unauthenticated("There is no API key: send it as Authorization: Bearer sk-…, or as x-api-key: sk-….");
-const invalid = unauthenticated(
-  "The API key is not valid: it must be the whole key, begin with sk-, and not be revoked.",
+const missing = unauthenticated(
+  "The API key is missing. Send it as Authorization: Bearer sk-…, or as x-api-key: sk-….",
 );
-const differ = err(unauthenticated("Authorization and x-api-key carry different keys: send one of them."));
+const invalid = unauthenticated("The API key is not valid. It must be complete, begin with sk-, and not be revoked.");
+const differ = err(unauthenticated("Authorization and x-api-key contain different API keys. Send only one of them."));

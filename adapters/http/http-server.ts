@@ -1,11 +1,14 @@
 import type { Authenticate } from "../../application/accounts/authenticate.js";
+import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import type { ReadCredits } from "../../application/credits/read-credits.js";
+import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { ReadTask, WaitForTask } from "../../application/panoramas/read-task.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
+import type { Page } from "../web-page/page.js";
 import { type Assets, assetRoute } from "./asset-route.js";
 import { createPanoramaRoute } from "./create-panorama-route.js";
 import { guard } from "./guard.js";
@@ -15,7 +18,9 @@ import { type McpPackage, mcpPackageRoute } from "./mcp-package-route.js";
 import type { Observer } from "./observer.js";
 import { openApiDocument } from "./openapi-document.js";
 import { type Check, healthRoute, metricsRoute, readinessRoute } from "./operations-routes.js";
-import { type MountedPage, pageRoute } from "./page-route.js";
+import { pageRoute } from "./page-route.js";
+import { paymentWebhookRoute } from "./payment-webhook-route.js";
+import { providerWebhookRoute } from "./provider-webhook-route.js";
 import { readCreditsRoute } from "./read-credits-route.js";
 import { readPanoramaRoute } from "./read-panorama-route.js";
 import { json } from "./reply.js";
@@ -31,34 +36,36 @@ export type HttpServerParts = {
   readonly listTasks: ListTasks;
   readonly uploadImages: UploadImages;
   readonly readCredits: ReadCredits;
-  /** What people look at in a browser. */
-  readonly pages: readonly MountedPage[];
+  readonly receivePaymentWebhook: ReceivePaymentWebhook;
+  readonly receiveProviderWebhook: ReceiveProviderWebhook;
+  /** The web pages. */
+  readonly pages: readonly Page[];
   readonly storage: Pick<ObjectStorage, "urlOf">;
-  /** Absent where the objects are served elsewhere, from a bucket. */
+  /** Absent if a bucket serves the objects. */
   readonly assets: Assets | undefined;
-  /** Absent where the provider has temporary URLs of its own. */
+  /** Absent if the provider has temporary URLs of its own. */
   readonly temporaryImage: TemporaryImage | undefined;
-  /** Absent where the MCP server is not built. */
+  /** Absent if the MCP server is not built. */
   readonly mcpPackage: McpPackage | undefined;
   readonly checks: () => Promise<readonly Check[]>;
-  /** In Prometheus's text format. */
+  /** Returns the metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
   readonly observer: Observer;
 };
 
 export type HttpServerSettings = {
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Origin of viewer links, without a slash at the end. */
+  /** Origin of viewer links, without a trailing slash. */
   readonly publicUrl: string;
-  /** For uploads on their way in; instances may share it. */
+  /** For uploads while they are received. Instances may share it. */
   readonly uploadsFolder: string;
-  /** A second listener that serves the assets, and nothing else, under https. */
+  /** A second listener that serves only the assets, over HTTPS. */
   readonly tls: (TlsFiles & { readonly port: number }) | undefined;
 };
 
-/** The service as its clients see it: the interface under `/api/v1`, the pages, the images, and what operators look at. */
+/** All HTTP endpoints: the REST interface under `/api/v1`, webhooks, web pages, images, health checks and metrics. */
 export class HttpServer {
   private readonly settings: HttpServerSettings;
   private readonly main: Listener;
@@ -70,11 +77,12 @@ export class HttpServer {
     this.main = new Listener(parts.observer);
     this.secure = settings.tls && new Listener(parts.observer, settings.tls);
     this.addInterface(parts);
+    this.addWebhooks(parts);
     this.addPages(parts);
     this.addOperations(parts);
   }
 
-  /** Resolves when every listener is open; rejects with one clear sentence, and none open, if one cannot be. */
+  /** Resolves when every listener is open. If one cannot be opened, rejects with one sentence and closes the other. */
   async start(): Promise<void> {
     const { host, port, tls, uploadsFolder } = this.settings;
     await prepareUploadsFolder(uploadsFolder);
@@ -95,7 +103,7 @@ export class HttpServer {
     return this.secure?.port;
   }
 
-  /** Closes the doors, answers what is in flight within so many milliseconds, and cuts what is not answered then. */
+  /** Stops accepting connections, and cuts those of requests that are not answered within `deadlineMilliseconds`. */
   async stop(deadlineMilliseconds: number): Promise<void> {
     this.stopping = true;
     await Promise.all([this.main.stop(deadlineMilliseconds), this.secure?.stop(deadlineMilliseconds)]);
@@ -104,18 +112,23 @@ export class HttpServer {
   private addInterface(parts: HttpServerParts): void {
     const { createPanorama, readTask, waitForTask, listTasks, uploadImages, readCredits, storage } = parts;
     const { publicUrl, uploadsFolder } = this.settings;
-    const addresses = { storage, publicUrl };
+    const urls = { storage, publicUrl };
     const guarded = guard(parts);
     const api = (method: "get" | "post", path: string, handler: Parameters<Listener["route"]>[2]) =>
       this.main.route(method, `/api/v1${path}`, handler);
 
     api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama)));
-    api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, addresses)));
-    api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(readTask, waitForTask, addresses)));
+    api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, urls)));
+    api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(readTask, waitForTask, urls)));
     api("post", "/images", guarded("write", uploadImagesRoute(uploadImages, uploadsFolder)));
     api("get", "/credits", guarded("read", readCreditsRoute(readCredits)));
     const description = openApiDocument(publicUrl);
     api("get", "/openapi.json", async () => json(200, description, { "access-control-allow-origin": "*" }));
+  }
+
+  private addWebhooks({ receivePaymentWebhook, receiveProviderWebhook }: HttpServerParts): void {
+    this.main.route("post", "/payments/stripe", paymentWebhookRoute(receivePaymentWebhook));
+    this.main.route("post", "/hooks/:provider", providerWebhookRoute(receiveProviderWebhook));
   }
 
   private addPages({ pages, assets, temporaryImage, mcpPackage }: HttpServerParts): void {

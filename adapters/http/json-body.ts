@@ -2,10 +2,10 @@ import { err, ok, type Result } from "neverthrow";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import type { Exchange } from "./exchange.js";
 
-/** Far more than any request needs: four 2048 character URLs and a prompt of a hundred pages. */
+/** Far more than any request needs: three URLs of 2048 characters and a prompt of a hundred pages. */
 const JSON_BODY_BYTES_MAX = 256 * 1024;
 
-/** The decoded JSON body, whatever content type it declares. */
+/** Parses the body as JSON and ignores its declared content type. */
 export const readJson = async (exchange: Exchange): Promise<Result<unknown, InvalidRequest>> => {
   const chunks: Buffer[] = [];
   const read = await exchange.readBody(admitSize, async (chunk) => void chunks.push(chunk));

@@ -4,7 +4,7 @@ import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import { invalidBySchema, shown } from "../../domain/invalid-request.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import type { GuardedHandler } from "./guard.js";
-import { type Addresses, panoramaTask, panoramaTaskSchema } from "./panorama-task.js";
+import { panoramaTask, panoramaTaskSchema, type TaskUrls } from "./panorama-task.js";
 import { json } from "./reply.js";
 
 const PAGE_LIMIT_MAX = 100;
@@ -19,7 +19,7 @@ export const pageQuerySchema = z.object({
     .min(1, limitError)
     .max(PAGE_LIMIT_MAX, limitError)
     .default(PAGE_LIMIT_DEFAULT)
-    .meta({ description: "How many tasks to give at most." }),
+    .meta({ description: "The maximum number of tasks on the page." }),
   cursor: z
     .string()
     .transform((text, context) => {
@@ -32,7 +32,7 @@ export const pageQuerySchema = z.object({
       return z.NEVER;
     })
     .optional()
-    .meta({ description: "The next_cursor of the page before." }),
+    .meta({ description: "The next_cursor of the previous page." }),
 });
 
 export const taskPageSchema = z
@@ -42,15 +42,15 @@ export const taskPageSchema = z
   })
   .meta({ id: "PanoramaTaskPage" });
 
-/** `GET /panoramas`: the account's tasks, newest first. */
+/** `GET /panoramas`: the tasks of the account, newest first. */
 export const listPanoramasRoute =
-  (listTasks: ListTasks, addresses: Addresses): GuardedHandler =>
+  (listTasks: ListTasks, urls: TaskUrls): GuardedHandler =>
   async (exchange, owner) => {
     const query = pageQuerySchema.safeParse(Object.fromEntries(exchange.query));
     if (!query.success) return err(invalidBySchema(query.error, "query"));
     const { tasks, next } = await listTasks(owner, query.data.limit, query.data.cursor);
     const page: z.infer<typeof taskPageSchema> = {
-      data: tasks.map((task) => panoramaTask(task, addresses)),
+      data: tasks.map((task) => panoramaTask(task, urls)),
       next_cursor: next ?? null,
     };
     return ok(json(200, page));

@@ -8,13 +8,13 @@ import { writeReply } from "./write-reply.js";
 
 export type Handler = (exchange: Exchange) => Promise<Reply>;
 
-/** PEM files; with them the listener speaks TLS. */
+/** PEM files of a TLS listener. */
 export type TlsFiles = { readonly certificateFile: string; readonly keyFile: string };
 
-/** All others are one to whoever counts: what a client makes up must not become a label of a metric. */
+/** Other methods are reported as OTHER, so that clients cannot create metric labels. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** One listening port and its routes. Every answer, whatever happens, is a `Reply` with a request id. */
+/** One listening port and its routes. Every answer has a request id, also after an unexpected error. */
 export class Listener {
   private readonly app: HyperExpress.Server;
   private readonly observer: Observer;
@@ -25,8 +25,8 @@ export class Listener {
   constructor(observer: Observer, tls?: TlsFiles) {
     this.observer = observer;
     this.app = new HyperExpress.Server({
-      auto_close: false, // it would take over SIGTERM
-      max_body_length: Number.MAX_SAFE_INTEGER, // limited where they are read; this would refuse without an error body
+      auto_close: false, // true would handle SIGTERM
+      max_body_length: Number.MAX_SAFE_INTEGER, // read-body.ts limits bodies; this limit would answer without an error body
       ...(tls && { cert_file_name: tls.certificateFile, key_file_name: tls.keyFile }),
     });
     this.app.set_not_found_handler((request: Request, response: Response) =>
@@ -34,27 +34,27 @@ export class Listener {
     );
   }
 
-  /** `path` as in `/panoramas/:id`; names of two letters or more, the router does not know shorter ones. */
+  /** `path` as in `/panoramas/:id`. The router does not support parameter names of one letter. */
   route(method: "get" | "post", path: string, handler: Handler): void {
     const handle = (request: Request, response: Response) => this.handle(path, handler, request, response);
     this.app[method](path, handle);
     if (method === "get") this.app.head(path, handle);
   }
 
-  /** The port that it listens on; only while it does. */
+  /** Valid only while it listens. */
   get port(): number {
     return this.app.port;
   }
 
-  /** Port 0 takes any free one. Rejects with one clear sentence if it cannot listen there. */
+  /** Port 0 takes any free port. Rejects with one sentence if the port or the host cannot be used. */
   async listen(host: string, port: number): Promise<void> {
     await requireFree(host, port);
     await this.app.listen(port, host);
   }
 
   /**
-   * Takes no new connections, ends long waits, and resolves when everything in flight is answered; what is not after
-   * `deadlineMilliseconds` is cut.
+   * Stops accepting connections, ends long waits, and resolves when every request in flight is answered. Cuts the
+   * connections of requests that are not answered after `deadlineMilliseconds`.
    */
   async stop(deadlineMilliseconds: number): Promise<void> {
     this.stopping = true;
@@ -68,7 +68,7 @@ export class Listener {
       });
       clearTimeout(timer);
     }
-    this.app.uws_instance.close(); // idle connections, and what is late
+    this.app.uws_instance.close(); // closes idle connections and those of late requests
   }
 
   private handle(route: string, handler: Handler, request: Request, response: Response): void {
@@ -92,7 +92,7 @@ export class Listener {
         try {
           await writeReply(request, response, withHeaders(reply, { "x-request-id": requestId }), this.stopping);
         } catch (error) {
-          response.close(); // so that no client takes half an image for a whole one
+          response.close(); // so that a client notices that the body is incomplete
           this.observer.failed(requestId, error);
         }
         const seconds = (performance.now() - startedAt) / 1000;
@@ -117,10 +117,10 @@ const replyOf = async (handler: Handler, exchange: Exchange): Promise<Reply> => 
 const noSuchRoute: Handler = async ({ method }) =>
   errorReply({
     kind: "not_found",
-    message: `There is nothing here for ${method}; /api/v1/openapi.json describes the interface.`,
+    message: `There is no route for ${method} and this path. /api/v1/openapi.json describes the interface.`,
   });
 
-/** uWebSockets shares a port with whoever listens there already, and then the two take turns: so this asks first. */
+/** uWebSockets would share a port with another listener, and each would get some of the requests. So this checks first. */
 const requireFree = (host: string, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     const probe = createServer();
@@ -128,7 +128,7 @@ const requireFree = (host: string, port: number): Promise<void> =>
       reject(
         new Error(
           error.code === "EADDRINUSE"
-            ? `Port ${port} on ${host} is in use: stop what listens there, or choose another port.`
+            ? `Port ${port} on ${host} is in use. Stop the process that listens there, or choose another port.`
             : `Cannot listen on ${host}, port ${port}: ${error.message}.`,
         ),
       ),

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Handler } from "./listener.js";
 
-/** The packed MCP server, under a path that has its version. */
+/** The packed MCP server. `path` contains its version. */
 export type McpPackage = { readonly path: string; readonly bytes: Uint8Array };
 
-/** The package never changes under its path. npx asks again at every start all the same: it gets a short answer. */
+/** Serves the package, which never changes under its path. npx revalidates it at every start: it gets a 304. */
 export const mcpPackageRoute = ({ bytes }: McpPackage): Handler => {
   const etag = `"${createHash("sha256").update(bytes).digest("base64url")}"`;
   const headers = {

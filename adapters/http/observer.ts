@@ -1,20 +1,20 @@
-/** What became of one request; no path, key or body is part of it. */
+/** The outcome of one request. It contains no path, key or body. */
 export type FinishedExchange = {
   readonly requestId: string;
   readonly method: string;
-  /** The route's pattern, never the path itself; `unknown` if no route fits. */
+  /** The pattern of the route, never the path itself; `unknown` if no route matches. */
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
-  /** The client went away before it had the whole answer. */
+  /** The client disconnected before it had the whole answer. */
   readonly aborted: boolean;
 };
 
-/** Logs and metrics, seen from here. */
+/** Receives what logs and metrics record about requests. */
 export type Observer = {
-  /** Runs the work so that whatever it logs carries the request id. */
+  /** Runs `work` so that its log lines contain the request id. */
   run(requestId: string, work: () => void): void;
   finished(exchange: FinishedExchange): void;
-  /** A bug, or a dead database: the client is told no more than `internal_error` and the request id. */
+  /** An unexpected error, such as a bug or an unavailable database. The client gets only `internal_error` and the id. */
   failed(requestId: string, error: unknown): void;
 };

@@ -5,9 +5,18 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
-import { creationRequestSchema, PROMPT_CHARACTERS_MIN } from "../../domain/creation-request.js";
+import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
+import { creationRequestSchema, IMAGE_URLS_MAX, PROMPT_CHARACTERS_MIN } from "../../domain/creation-request.js";
+import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/idempotency.js";
 import { IMAGE_TYPES } from "../../domain/image-type.js";
-import { UPLOAD_FILES_MAX } from "../../domain/upload-rules.js";
+import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS } from "../../domain/rate-limit.js";
+import {
+  UPLOAD_FILE_BYTES_MAX,
+  UPLOAD_FILES_MAX,
+  UPLOAD_REQUEST_BYTES_MAX,
+  UPLOAD_TOTAL_BYTES_MAX,
+} from "../../domain/upload-rules.js";
+import { mebibytes } from "../wording/mebibytes.js";
 import { creationResponseSchema } from "./create-panorama-route.js";
 import type { ErrorCode } from "./errors.js";
 import { pageQuerySchema, taskPageSchema } from "./list-panoramas-route.js";
@@ -16,19 +25,29 @@ import { WAIT_SECONDS_MAX } from "./prefer.js";
 import { creditsResponseSchema } from "./read-credits-route.js";
 import { uploadResponseSchema } from "./upload-images-route.js";
 
-/** Version of the interface (specification, Versioning). */
+/** Version of the REST interface (specification, Versioning). */
 const VERSION = "1.0.0";
 
+const RATE_WINDOW_SECONDS = RATE_WINDOW_MILLISECONDS / 1000;
+
 const rateLimitHeaders = z.object({
-  "RateLimit-Policy": z.string().meta({ description: "The key's limit.", example: '"write";q=10;w=60' }),
+  "RateLimit-Policy": z.string().meta({
+    description: "The limit of the API key.",
+    example: `"write";q=${RATE_LIMITS.write};w=${RATE_WINDOW_SECONDS}`,
+  }),
   RateLimit: z.string().meta({
-    description: "Requests that the key may still make, and seconds until it may make more.",
-    example: '"write";r=9;t=60',
+    description: "The remaining requests of the API key, and the seconds until more are allowed.",
+    example: `"write";r=${RATE_LIMITS.write - 1};t=${RATE_WINDOW_SECONDS}`,
   }),
 });
 
-const requestId = z.string().meta({ description: "The caller's own x-request-id, or a new one." });
-const retryAfter = z.int().min(1).max(60).optional().meta({ description: "Seconds to wait; with rate_limited only." });
+const requestId = z.string().meta({ description: "The x-request-id of the request, or a new id." });
+const retryAfter = z
+  .int()
+  .min(1)
+  .max(RATE_WINDOW_SECONDS)
+  .optional()
+  .meta({ description: "Seconds to wait; only with rate_limited." });
 const bearer = z.literal("Bearer").meta({ description: "How to authenticate." });
 
 const errorSchema = (id: string, codes: readonly [ErrorCode, ...ErrorCode[]]) =>
@@ -36,27 +55,27 @@ const errorSchema = (id: string, codes: readonly [ErrorCode, ...ErrorCode[]]) =>
     .object({
       error: z.object({
         code: z.enum(codes),
-        message: z.string().meta({ description: "For people; may change." }),
+        message: z.string().meta({ description: "For people; the wording may change." }),
       }),
     })
     .meta({ id });
 
 type Failure = { readonly schema: z.ZodType; readonly description: string; readonly headers?: z.ZodRawShape };
 
-/** Everything that can go wrong with a status, in the words of the specification (Codes). */
+/** Every error status, as in the specification (Codes). */
 const failures = {
   400: {
     schema: errorSchema("InvalidRequest", ["invalid_request"]),
-    description: "The request breaks a rule: fix it.",
+    description: "The request breaks a rule. Fix it.",
   },
   401: {
     schema: errorSchema("InvalidApiKey", ["invalid_api_key"]),
-    description: "The key is missing or not valid.",
+    description: "The API key is missing or not valid.",
     headers: { "WWW-Authenticate": bearer },
   },
   402: {
     schema: errorSchema("InsufficientCredits", ["insufficient_credits"]),
-    description: "Not enough credits for the resolution: buy some.",
+    description: "Not enough credits for the resolution. Buy credits or choose a lower resolution.",
   },
   404: {
     schema: errorSchema("NotFound", ["not_found"]),
@@ -64,7 +83,7 @@ const failures = {
   },
   429: {
     schema: errorSchema("RateLimited", ["rate_limited"]),
-    description: "Too many requests within a minute: wait for retry-after seconds.",
+    description: "Too many requests within a minute. Wait for retry-after seconds.",
     headers: { "Retry-After": retryAfter, ...rateLimitHeaders.shape },
   },
   500: {
@@ -89,7 +108,7 @@ const refusals = (...statuses: (keyof typeof failures)[]): ZodOpenApiResponsesOb
 const success = (description: string, schema: z.ZodType, headers: z.ZodRawShape = {}) =>
   response({ description, schema, headers: { ...headers, ...rateLimitHeaders.shape } });
 
-/** The rule that the schema keeps by itself, in the words of JSON Schema: a prompt, image URLs, or both. */
+/** Adds a rule that zod checks in code and JSON Schema has to state: a prompt, image URLs, or both. */
 const creationRequest = creationRequestSchema.meta({
   id: "CreationRequest",
   anyOf: [
@@ -101,29 +120,32 @@ const creationRequest = creationRequestSchema.meta({
 const createPanorama: ZodOpenApiOperationObject = {
   operationId: "createPanorama",
   summary: "Create a panorama",
-  description:
-    "Reserves the credits and starts the generation, which takes some 30 to 60 seconds. Needs a prompt of at least 3 characters, image_urls, or both.",
+  description: `Reserves the credits and starts the generation, which takes about 30 to 60 seconds. Needs a prompt of at least ${PROMPT_CHARACTERS_MIN} characters, image_urls, or both.`,
   requestParams: {
     header: z.object({
-      "Idempotency-Key": z.string().min(1).max(257).optional().meta({
-        description:
-          "Your own name for this creation, 1 to 255 visible ASCII characters, bare or in quotes, kept for 24 hours. A repeat with the same key and body gives the same task, and charges nothing.",
-      }),
+      "Idempotency-Key": z
+        .string()
+        .min(1)
+        .max(257)
+        .optional()
+        .meta({
+          description: `Your own id for this creation: 1 to 255 visible ASCII characters, with or without quotes, valid for ${IDEMPOTENCY_KEPT_MILLISECONDS / 3_600_000} hours. A repeat with the same key and body returns the same task and charges nothing.`,
+        }),
     }),
   },
   requestBody: { required: true, content: { "application/json": { schema: creationRequest } } },
   responses: {
     202: success("The task is processing.", creationResponseSchema, {
-      Location: z.string().meta({ description: "Where to read the task." }),
+      Location: z.string().meta({ description: "The path of the task." }),
       "Idempotent-Replayed": z.literal("true").optional().meta({
-        description: "Only if the Idempotency-Key named this task already.",
+        description: "Sent only if an earlier request with the same Idempotency-Key created this task.",
       }),
     }),
     ...refusals(400, 401, 402, 500, 502),
     429: response({
       ...failures[429],
       schema: errorSchema("RateLimitedOrTooManyActiveTasks", ["rate_limited", "too_many_active_tasks"]),
-      description: "Too many requests within a minute (with retry-after), or 5 tasks in processing (without).",
+      description: `Too many requests within a minute (with retry-after), or already ${ACTIVE_TASKS_MAX} tasks in processing (without).`,
     }),
   },
 };
@@ -139,20 +161,20 @@ const readPanorama: ZodOpenApiOperationObject = {
   operationId: "readPanorama",
   summary: "Read a task",
   requestParams: {
-    path: z.object({ id: z.string().meta({ description: "The id that the creation gave." }) }),
+    path: z.object({ id: z.string().meta({ description: "The id from the answer to the creation." }) }),
     header: z.object({
       Prefer: z
         .string()
         .optional()
         .meta({
-          description: `wait=N: answer as soon as the task has left processing, or after N seconds, at most ${WAIT_SECONDS_MAX}.`,
+          description: `wait=N: answer when the task leaves processing, or after N seconds. N is at most ${WAIT_SECONDS_MAX}.`,
           example: "wait=30",
         }),
     }),
   },
   responses: {
     200: success("The task.", panoramaTaskSchema, {
-      "Preference-Applied": z.string().optional().meta({ description: "The wait that was granted." }),
+      "Preference-Applied": z.string().optional().meta({ description: "The wait that the service applied." }),
     }),
     ...refusals(401, 404, 429, 500),
   },
@@ -161,7 +183,7 @@ const readPanorama: ZodOpenApiOperationObject = {
 const uploadImages: ZodOpenApiOperationObject = {
   operationId: "uploadImages",
   summary: "Upload reference images",
-  description: `At most ${UPLOAD_FILES_MAX} files, 10 MiB each and 20 MiB in total, in a request of at most 25 MiB. The same contents have the same URL.`,
+  description: `At most ${UPLOAD_FILES_MAX} files, ${mebibytes(UPLOAD_FILE_BYTES_MAX)} each and ${mebibytes(UPLOAD_TOTAL_BYTES_MAX)} in total, in a request of at most ${mebibytes(UPLOAD_REQUEST_BYTES_MAX)}. Files with the same content get the same URL.`,
   requestBody: {
     required: true,
     content: {
@@ -172,7 +194,7 @@ const uploadImages: ZodOpenApiOperationObject = {
     },
   },
   responses: {
-    200: success("Where the images are.", uploadResponseSchema),
+    200: success("The URLs of the images.", uploadResponseSchema),
     ...refusals(400, 401, 429, 500),
   },
 };
@@ -183,14 +205,14 @@ const readCredits: ZodOpenApiOperationObject = {
   responses: { 200: success("The balance.", creditsResponseSchema), ...refusals(401, 429, 500) },
 };
 
-/** A client must not break when an answer has one more field some day. */
+/** Allows unknown fields in answers, so that a new field does not break clients. */
 const RESPONSES_MAY_GROW: CreateDocumentOptions = {
   override: ({ jsonSchema }) => {
     delete jsonSchema.additionalProperties;
   },
 };
 
-/** The description of the interface, made of the schemas that it works with. `origin` is without a slash at the end. */
+/** The OpenAPI description, generated from the schemas of the routes. `origin` has no trailing slash. */
 export const openApiDocument = (origin: string): ReturnType<typeof createDocument> =>
   createDocument(
     {
@@ -198,8 +220,7 @@ export const openApiDocument = (origin: string): ReturnType<typeof createDocumen
       info: {
         title: "Panorama Generation Service",
         version: VERSION,
-        description:
-          "360° equirectangular panoramas from a text prompt, from up to 3 reference images, or from both. Creating one gives a task; read it every few seconds, or with Prefer: wait, until it has succeeded or failed.",
+        description: `360° equirectangular panoramas from a text prompt, from up to ${IMAGE_URLS_MAX} reference images, or from both. A creation returns a task. Read the task every few seconds, or with Prefer: wait, until it has succeeded or failed.`,
         license: { name: "MIT", identifier: "MIT" },
       },
       servers: [{ url: `${origin}/api/v1` }],

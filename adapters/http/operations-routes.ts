@@ -1,13 +1,13 @@
 import type { Handler } from "./listener.js";
 import { json } from "./reply.js";
 
-/** One thing that the service needs, and whether it is there. `detail` is a sentence for the operator. */
+/** One dependency of the service and whether it is available. `detail` is a sentence for the operator. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string };
 
-/** `GET /healthz`: the process answers. */
+/** `GET /healthz`: always 200 while the process runs. */
 export const healthRoute: Handler = async () => json(200, { status: "ok" });
 
-/** `GET /readyz`: whether requests should be sent here. */
+/** `GET /readyz`: 200 if a load balancer should send requests to this instance, else 503. */
 export const readinessRoute =
   (runChecks: () => Promise<readonly Check[]>, isStopping: () => boolean): Handler =>
   async () => {

@@ -1,48 +1,23 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { err, ok, type Result } from "neverthrow";
-import type { UploadedFile } from "../../application/panoramas/upload-images.js";
-import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
+import type { Page, PageBody } from "../web-page/page.js";
 import type { Exchange } from "./exchange.js";
 import type { Handler } from "./listener.js";
+import { readBytes } from "./read-bytes.js";
 import { receiveFiles } from "./receive-files.js";
 import type { Reply } from "./reply.js";
 
-/** A page of the web side, as it is mounted here. It says which body it takes, and gets it read. */
-export type MountedPage = {
-  readonly method: "GET" | "POST";
-  /** As in `/p/:slug`. */
-  readonly path: string;
-  readonly body: "none" | "fields" | "files" | "raw";
-  readonly handle: (request: {
-    readonly url: string;
-    readonly params: Readonly<Record<string, string>>;
-    readonly query: URLSearchParams;
-    readonly headers: Readonly<Record<string, string | undefined>>;
-    readonly cookies: ReadonlyMap<string, string>;
-    readonly remoteAddress: string;
-    readonly readBody: () => Promise<Body>;
-  }) => Promise<Reply>;
-};
+/** A form without files: a few short texts. */
+const FORM_BYTES_MAX = 512 * 1024;
 
-/** A form without files, or a notice: texts, and few of them. Replicate's repeat what was sent, a small picture too. */
-const BODY_BYTES_MAX = 512 * 1024;
+const NO_BODY: PageBody = { form: new URLSearchParams(), files: [], badBody: undefined };
 
-type Body = {
-  readonly form: URLSearchParams;
-  readonly files: readonly UploadedFile[];
-  readonly bytes: Uint8Array;
-  /** A sentence for people if the body broke a rule, and so is not there. */
-  readonly badBody: string | undefined;
-};
-
-const NO_BODY: Body = { form: new URLSearchParams(), files: [], bytes: new Uint8Array(), badBody: undefined };
-
-/** Lets the page answer; it reads its body when it wants to. Files that came with the request are gone afterwards. */
+/** Mounts a page. The page decides whether its body is read. Uploaded files are deleted after the answer. */
 export const pageRoute =
-  (page: MountedPage, uploadsFolder: string): Handler =>
+  (page: Page, uploadsFolder: string): Handler =>
   async (exchange) => {
-    if (page.body !== "files") return answer(page, exchange, () => readWhole(page, exchange));
+    if (page.body === "none") return answer(page, exchange, async () => NO_BODY);
+    if (page.body === "fields") return answer(page, exchange, () => readFields(exchange));
     const folder = await mkdtemp(join(uploadsFolder, "form-"));
     try {
       return await answer(page, exchange, () => readFiles(exchange, folder));
@@ -51,30 +26,21 @@ export const pageRoute =
     }
   };
 
-const readFiles = async (exchange: Exchange, folder: string): Promise<Body> => {
+const readFields = async (exchange: Exchange): Promise<PageBody> =>
+  (await readBytes(exchange, FORM_BYTES_MAX)).match(
+    (bytes) => ({ ...NO_BODY, form: new URLSearchParams(bytes.toString("utf8")) }),
+    ({ message }) => ({ ...NO_BODY, badBody: message }),
+  );
+
+const readFiles = async (exchange: Exchange, folder: string): Promise<PageBody> => {
   const form = new URLSearchParams();
   const received = await receiveFiles(exchange, folder, form);
-  // A file input in which nothing was chosen is sent as an empty file.
+  // Browsers send an empty file for a file input without a selection.
   const files = received.unwrapOr([]).filter(({ sizeBytes }) => sizeBytes > 0);
-  return { ...NO_BODY, form, files, badBody: received.isErr() ? received.error.message : undefined };
+  return { form, files, badBody: received.isErr() ? received.error.message : undefined };
 };
 
-const readWhole = async (page: MountedPage, exchange: Exchange): Promise<Body> => {
-  const chunks: Buffer[] = [];
-  const read = await exchange.readBody(admit, async (chunk) => void chunks.push(chunk));
-  if (read.isErr()) return { ...NO_BODY, badBody: read.error.message };
-  const bytes = Buffer.concat(chunks);
-  return page.body === "raw"
-    ? { ...NO_BODY, bytes }
-    : { ...NO_BODY, form: new URLSearchParams(bytes.toString("utf8")) };
-};
-
-const admit = (bytes: number): Result<void, InvalidRequest> =>
-  bytes <= BODY_BYTES_MAX
-    ? ok(undefined)
-    : err(invalidRequest(`request body: must have at most ${BODY_BYTES_MAX} bytes.`));
-
-const answer = (page: MountedPage, exchange: Exchange, readBody: () => Promise<Body>): Promise<Reply> =>
+const answer = (page: Page, exchange: Exchange, readBody: () => Promise<PageBody>): Promise<Reply> =>
   page.handle({
     readBody,
     url: exchange.url,
@@ -87,6 +53,7 @@ const answer = (page: MountedPage, exchange: Exchange, readBody: () => Promise<B
     remoteAddress: exchange.remoteAddress,
   });
 
+/** Empty for text that is not valid percent-encoding. */
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text);

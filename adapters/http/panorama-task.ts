@@ -3,12 +3,13 @@ import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import { viewerPath } from "../../domain/slug.js";
 import type { StoredImage } from "../../domain/storage-status.js";
 import { type SucceededTask, statusOf, type Task } from "../../domain/task.js";
+import { creditsChargedSchema } from "./credits-charged.js";
 
 const panoramaOutputSchema = z
   .object({
     image_url: z.url().meta({
       format: "uri",
-      description: "The equirectangular image: temporary at first, permanent once storage_status says saved.",
+      description: "The equirectangular image. The URL is temporary until storage_status is saved.",
     }),
     slug: z.string(),
     viewer_url: z.url().meta({ format: "uri", description: "The interactive viewer." }),
@@ -28,21 +29,21 @@ export const panoramaTaskSchema = z
   .object({
     id: z.string(),
     status: z.enum(["processing", "succeeded", "failed"]),
-    credits_charged: z.int().min(0).max(10).meta({ description: "Refunded if the status is failed." }),
+    credits_charged: creditsChargedSchema.meta({ description: "Refunded if the status is failed." }),
     output: panoramaOutputSchema.optional(),
     error: taskErrorSchema.optional(),
   })
   .meta({ id: "PanoramaTask" });
 
-/** What a task is called to the outside needs where images and viewers are. */
-export type Addresses = {
+/** Makes the URLs of images and viewers. */
+export type TaskUrls = {
   readonly storage: Pick<ObjectStorage, "urlOf">;
-  /** Origin of the viewer links, without a slash at the end. */
+  /** Origin of the viewer links, without a trailing slash. */
   readonly publicUrl: string;
 };
 
-/** A task as the interface shows it. */
-export const panoramaTask = (task: Task, addresses: Addresses): z.infer<typeof panoramaTaskSchema> => {
+/** A task as the REST interface shows it. */
+export const panoramaTask = (task: Task, urls: TaskUrls): z.infer<typeof panoramaTaskSchema> => {
   const core = { id: task.id, status: statusOf(task), credits_charged: task.reservation.credits };
   switch (task.state) {
     case "queued":
@@ -50,20 +51,20 @@ export const panoramaTask = (task: Task, addresses: Addresses): z.infer<typeof p
     case "submitted":
       return core;
     case "succeeded":
-      return { ...core, output: output(task, addresses) };
+      return { ...core, output: output(task, urls) };
     case "failed":
       return { ...core, error: { code: "generation_failed", message: refunded(core.credits_charged) } };
   }
 };
 
-const output = ({ slug, image, request }: SucceededTask, { storage, publicUrl }: Addresses) => ({
+const output = ({ slug, image, request }: SucceededTask, { storage, publicUrl }: TaskUrls) => ({
   image_url: imageUrl(image, storage),
   slug,
   viewer_url: publicUrl + viewerPath(slug, request.visibility),
   storage_status: image.status,
 });
 
-/** Where the image is now (specification, `output.storage_status`). */
+/** The permanent URL of a saved image, else the temporary URL (specification, `output.storage_status`). */
 export const imageUrl = (image: StoredImage, storage: Pick<ObjectStorage, "urlOf">): string =>
   image.status === "saved" || image.status === "saved-no-thumb" ? storage.urlOf(image.imageName) : image.temporaryUrl;
 

@@ -1,8 +1,8 @@
 export const WAIT_SECONDS_MAX = 30;
 
 /**
- * The seconds to wait that a `Prefer` header asks for (RFC 7240), at most 30; `undefined` if it asks for no wait. A
- * preference that cannot be understood is ignored, as the RFC wants it.
+ * The wait that a `Prefer` header requests (RFC 7240), at most `WAIT_SECONDS_MAX`; `undefined` if it requests none.
+ * Ignores preferences that cannot be parsed, as the RFC requires.
  */
 export const preferredWaitSeconds = (header: string | undefined): number | undefined => {
   for (const preference of header?.split(",") ?? []) {
@@ -12,7 +12,7 @@ export const preferredWaitSeconds = (header: string | undefined): number | undef
         ?.split("=")
         .map((text) => text.trim()) ?? [];
     if (name?.toLowerCase() !== "wait") continue;
-    // The first of a repeated preference counts, even if it makes no sense.
+    // Only the first of a repeated preference counts, even if it cannot be parsed.
     const seconds = /^"?([0-9]+)"?$/.exec(value ?? "")?.[1];
     return seconds === undefined ? undefined : Math.min(Number(seconds), WAIT_SECONDS_MAX);
   }

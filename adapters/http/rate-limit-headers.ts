@@ -3,7 +3,7 @@ import { RATE_WINDOW_MILLISECONDS } from "../../domain/rate-limit.js";
 
 type Headers = { readonly "ratelimit-policy": string; readonly ratelimit: string };
 
-/** draft-ietf-httpapi-ratelimit-headers: what the key may still do, and in how many seconds it may do more. */
+/** draft-ietf-httpapi-ratelimit-headers: the remaining requests, and the seconds until more are allowed. */
 const headers = (kind: RequestKind, limit: number, remaining: number, seconds: number): Headers => ({
   "ratelimit-policy": `"${kind}";q=${limit};w=${RATE_WINDOW_MILLISECONDS / 1000}`,
   ratelimit: `"${kind}";r=${remaining};t=${seconds}`,

@@ -4,12 +4,12 @@ import { err, ok, type Result } from "neverthrow";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 
 /**
- * Reads a request's body chunk by chunk. `admit` decides on the length that the client declares, and then on the bytes
- * that have come so far; once it refuses, nothing more is read. The next chunk waits until `take` has dealt with the
- * last one. A client that goes away ends the body with an error that nobody will read.
+ * Reads the body of a request chunk by chunk. `admit` checks the declared length, and then the number of bytes received
+ * so far; after it has refused, `take` is not called again. The next chunk is read when `take` has resolved. If the
+ * client disconnects, the result is an error.
  *
- * hyper-express's own body methods are no use here: they take malformed JSON for `{}`, and never settle, or crash, when
- * the client goes away.
+ * The body methods of hyper-express are not used: they parse malformed JSON as `{}`, and if the client disconnects, they
+ * never settle or crash.
  */
 export const readBody = (
   request: Request,
@@ -33,17 +33,17 @@ export const readBody = (
         const admitted = admit(bytes);
         if (admitted.isErr()) {
           resolve(err(admitted.error));
-          return done(); // the rest flows by unused until the answer is written
+          return done(); // the rest is discarded until the answer is written
         }
         take(chunk).then(() => done(), done);
       },
       final(done) {
-        resolve(response.completed ? endedEarly : ok(undefined)); // an abort ends the stream like a normal end
+        resolve(response.completed ? endedEarly : ok(undefined)); // an aborted request ends the stream like a complete one
         done();
       },
     });
     sink.once("error", reject);
-    request.pipe(sink, {}); // the only thing that starts the stream
+    request.pipe(sink, {}); // starts the stream
   });
 
 const endedEarly = err(invalidRequest("request body: ended before it was complete."));

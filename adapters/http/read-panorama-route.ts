@@ -4,13 +4,13 @@ import type { ReadTask, WaitForTask } from "../../application/panoramas/read-tas
 import { shown } from "../../domain/invalid-request.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import type { GuardedHandler } from "./guard.js";
-import { type Addresses, panoramaTask } from "./panorama-task.js";
+import { panoramaTask, type TaskUrls } from "./panorama-task.js";
 import { preferredWaitSeconds } from "./prefer.js";
 import { json } from "./reply.js";
 
-/** `GET /panoramas/{id}`, with `Prefer: wait` as soon as the task is not `processing` any more. */
+/** `GET /panoramas/{id}`. With `Prefer: wait`, answers when the task leaves `processing`. */
 export const readPanoramaRoute =
-  (readTask: ReadTask, waitForTask: WaitForTask, addresses: Addresses): GuardedHandler =>
+  (readTask: ReadTask, waitForTask: WaitForTask, urls: TaskUrls): GuardedHandler =>
   async (exchange, owner) => {
     const text = exchange.parameter("id");
     const id = parseTaskId(text);
@@ -20,10 +20,6 @@ export const readPanoramaRoute =
     const task =
       seconds === undefined ? await readTask(id, owner) : await waitForTask(id, owner, seconds * 1000, exchange.signal);
     return task.map((found) =>
-      json(
-        200,
-        panoramaTask(found, addresses),
-        seconds === undefined ? {} : { "preference-applied": `wait=${seconds}` },
-      ),
+      json(200, panoramaTask(found, urls), seconds === undefined ? {} : { "preference-applied": `wait=${seconds}` }),
     );
   };

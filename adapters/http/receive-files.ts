@@ -13,12 +13,13 @@ import type { Exchange } from "./exchange.js";
 const PARTS_MAX = 50;
 const FIELD_BYTES_MAX = 64 * 1024;
 
-/** What a part without a type has (RFC 7578, 4.4); many clients send files so. */
+/** The default type of a part (RFC 7578, 4.4). Many clients send files without a type. */
 const UNDECLARED = "text/plain";
 
 /**
- * Receives the parts named `files` of a `multipart/form-data` body into `folder`, a few chunks in memory at a time, and
- * stops at the first rule that is broken. Other parts that are texts go into `fields`, if it is given. Once it has resolved, or rejected, nothing writes into the folder any more.
+ * Streams the parts named `files` of a `multipart/form-data` body into files in `folder`, and stops at the first broken
+ * rule. Appends other text parts to `fields`, if given. When the promise has settled, nothing writes to the folder any
+ * more.
  */
 export const receiveFiles = async (
   exchange: Exchange,
@@ -50,7 +51,7 @@ const receive = (
     const pathOf = (index: number): string => join(folder, String(index));
 
     parser.on("file", (name: string | undefined, content, { mimeType }) => {
-      content.on("error", () => {}); // the parser tells of it too
+      content.on("error", () => {}); // the parser reports the same error
       if (name !== "files") return void content.resume();
       const index = declaredTypes.push(mimeType === UNDECLARED ? undefined : mimeType) - 1;
       sizes.push(0);
@@ -65,7 +66,7 @@ const receive = (
       const write = pipeline(content, counted, createWriteStream(pathOf(index)));
       writes.push(write);
       write.catch((error: unknown) => {
-        if (!parser.destroyed) reject(error); // a full disk, and not just a request that was cut short
+        if (!parser.destroyed) reject(error); // a real error such as a full disk, not a request that was cut short
       });
     });
     parser.on("field", (name: string | undefined, value, { valueTruncated }) => {
@@ -104,7 +105,7 @@ const parserFor = (contentType: string | undefined): Result<Busboy, InvalidReque
     return err(invalidRequest(`Content-Type: must be multipart/form-data, but is ${shown(contentType)}.`));
   }
   try {
-    // busboy tells of its limit when that is reached, not only when it is exceeded.
+    // busboy reports a limit when it is reached; `+ 1` reports it when it is exceeded.
     const limits = { parts: PARTS_MAX + 1, fieldSize: FIELD_BYTES_MAX, headerPairs: 20 };
     return ok(busboy({ headers: { "content-type": contentType }, limits }));
   } catch {

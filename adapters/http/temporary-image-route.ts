@@ -4,16 +4,16 @@ import { shown } from "../../domain/invalid-request.js";
 import { errorReply } from "./errors.js";
 import type { Handler } from "./listener.js";
 
-/** The result of a generation that this very process has made; `undefined` if there is none (any more). */
+/** An image that a provider in this process generated; `undefined` if it is unknown or already deleted. */
 export type TemporaryImage = (name: string) => Promise<Uint8Array | undefined>;
 
-/** `GET /generations/{name}`: where a provider that runs in this process has its temporary URLs. */
+/** `GET /generations/{name}`: the temporary URLs of a provider that runs in this process. */
 export const temporaryImageRoute =
   (temporaryImage: TemporaryImage): Handler =>
   async (exchange) => {
     const name = exchange.parameter("name");
     const bytes = /^[A-Za-z0-9._-]{1,128}$/.test(name) ? await temporaryImage(name) : undefined;
-    if (bytes === undefined) return errorReply(notFound(`There is no image ${shown(name)}, or not any more.`));
+    if (bytes === undefined) return errorReply(notFound(`There is no image ${shown(name)}, or it has been deleted.`));
     return {
       status: 200,
       headers: {

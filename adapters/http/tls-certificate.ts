@@ -3,22 +3,22 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promise
 import { join } from "node:path";
 import { generate } from "selfsigned";
 
-/** A pair of PEM files: the server that uses them takes no strings. */
+/** Paths of two PEM files. The server library accepts only files, not strings. */
 export type TlsCertificate = { readonly certificateFile: string; readonly keyFile: string };
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 const VALID_DAYS = 3650;
-const RENEWED_DAYS_BEFORE_END = 30;
+const RENEWAL_DAYS_BEFORE_EXPIRY = 30;
 
 /**
- * The self-signed certificate for localhost in `folder`/tls, made at the first start and again before it runs out.
- * Certificate and key come into place together, as one folder, so that they always fit.
+ * The self-signed certificate for localhost in `folder`/tls. Creates it at the first start and renews it 30 days before
+ * it expires. Certificate and key are moved into place together, as one folder, so that they always match.
  */
 export const tlsCertificate = async (folder: string, now: Date): Promise<TlsCertificate> => {
   const pair = join(folder, "tls");
   if (!(await isUsable(filesIn(pair), now))) {
     await mkdir(folder, { recursive: true });
-    const fresh = await mkdtemp(join(folder, "tls-")); // open to its owner only
+    const fresh = await mkdtemp(join(folder, "tls-")); // readable by its owner only
     await make(filesIn(fresh), now);
     await rm(pair, { recursive: true, force: true });
     await rename(fresh, pair);
@@ -34,10 +34,10 @@ const filesIn = (folder: string): TlsCertificate => ({
 const isUsable = async ({ certificateFile, keyFile }: TlsCertificate, now: Date): Promise<boolean> => {
   try {
     const certificate = new X509Certificate(await readFile(certificateFile));
-    const renewAt = Date.parse(certificate.validTo) - RENEWED_DAYS_BEFORE_END * DAY_MILLISECONDS;
+    const renewAt = Date.parse(certificate.validTo) - RENEWAL_DAYS_BEFORE_EXPIRY * DAY_MILLISECONDS;
     return certificate.checkPrivateKey(createPrivateKey(await readFile(keyFile))) && now.getTime() < renewAt;
   } catch {
-    return false; // missing, or cut short by a power failure
+    return false; // missing, or incomplete after a power failure
   }
 };
 

@@ -19,12 +19,12 @@ export const uploadResponseSchema = z
   })
   .meta({ id: "UploadResponse" });
 
-/** Uploads whose images are looked into at once; each holds one file in memory. */
-const PROCESSED_AT_ONCE = 3;
+/** Uploads that are processed at the same time. Each holds one file in memory. */
+const PROCESSING_MAX = 3;
 
-/** `POST /images`. The files wait in a folder of their own below `uploadsFolder`, which is gone after the answer. */
+/** `POST /images`. Stores the received files in a new folder in `uploadsFolder` and deletes it after the answer. */
 export const uploadImagesRoute = (uploadImages: UploadImages, uploadsFolder: string): GuardedHandler => {
-  const processing = new Semaphore(PROCESSED_AT_ONCE);
+  const processing = new Semaphore(PROCESSING_MAX);
   return async (exchange) => {
     const folder = await mkdtemp(join(uploadsFolder, "upload-"));
     try {
@@ -38,15 +38,15 @@ export const uploadImagesRoute = (uploadImages: UploadImages, uploadsFolder: str
   };
 };
 
-/** No upload takes this long: what is older was left behind by a process that was killed. */
+/** No upload takes this long: an older folder was left behind by a process that was killed. */
 const ABANDONED_AFTER_MILLISECONDS = 60 * 60 * 1000;
 
-/** Makes the folder, and clears it of what killed processes have left; others that are alive may share it. */
+/** Creates the folder and deletes what killed processes have left in it. Running processes may share the folder. */
 export const prepareUploadsFolder = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY })); // gone meanwhile
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY })); // deleted since
     if (mtimeMs < Date.now() - ABANDONED_AFTER_MILLISECONDS) await rm(path, { recursive: true, force: true });
   }
 };

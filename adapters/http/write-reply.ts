@@ -1,31 +1,31 @@
 import type { Request, Response } from "hyper-express";
 import type { Reply, StreamedBody } from "./reply.js";
 
-/** The two internals of hyper-express that we rely on: without them an answer waits until the whole body is in. */
+/** Two internals of hyper-express. Without them an answer is sent only after the whole request body has arrived. */
 type BodyParser = { _body_parser_stop(): void; received: boolean };
 
 /**
- * Writes an answer: the only place that does. Resolves when it is written or the client has gone; rejects if a streamed
- * body cannot be read to its end.
+ * Writes an answer; nothing else does. Resolves when the answer is written or the client has disconnected. Rejects if a
+ * streamed body cannot be read completely.
  */
 export const writeReply = async (request: Request, response: Response, reply: Reply, close: boolean): Promise<void> => {
-  if (response.completed || response.initiated) return; // the client has gone
+  if (response.completed || response.initiated) return; // the client has disconnected
   response.status(reply.status);
   for (const [name, value] of Object.entries(reply.headers)) response.header(name, value.replace(/[\r\n\0]/g, " "));
 
   const parser = request as unknown as BodyParser;
   const unread = !parser.received;
   if (unread) {
-    parser._body_parser_stop(); // what still arrives is dropped, and the connection stays usable
+    parser._body_parser_stop(); // the rest of the body is discarded, and the connection stays usable
     parser.received = true;
   }
   const { body } = reply;
-  const closes = close && !unread; // closing on a client that still sends would cost it the answer
+  const closes = close && !unread; // a client that is still sending would not get the answer
   if (body === undefined) response.send(undefined, closes);
   else if (request.method === "HEAD" || reply.status === 304 || sizeOf(body) === 0) {
-    response.header("content-length", String(sizeOf(body))).send(undefined, closes); // of what a GET would have got
+    response.header("content-length", String(sizeOf(body))).send(undefined, closes); // the length of the answer to a GET
   } else if (typeof body === "string") {
-    // As bytes: on Node.js 24 uWebSockets writes a string that has no character beyond U+00FF as Latin-1.
+    // Sent as bytes, because on Node.js 24 uWebSockets writes a string without characters above U+00FF as Latin-1.
     response.send(Buffer.from(body), closes);
   } else if (body instanceof Uint8Array) response.send(Buffer.from(body.buffer, body.byteOffset, body.length), closes);
   else await stream(response, body);
@@ -36,14 +36,14 @@ const sizeOf = (body: NonNullable<Reply["body"]>): number => {
   return body instanceof Uint8Array ? body.length : body.sizeBytes;
 };
 
-/** Holds one chunk at a time, however slowly the client reads. */
+/** Holds only one chunk in memory, even if the client reads slowly. */
 const stream = async (response: Response, { sizeBytes, open }: StreamedBody): Promise<void> => {
   const source = open();
-  const gone = new Promise<void>((resolve) => response.once("abort", () => resolve()));
+  const disconnected = new Promise<void>((resolve) => response.once("abort", () => resolve()));
   try {
     let written = 0;
     for await (const chunk of source) {
-      await Promise.race([gone, writeChunk(response, chunk, sizeBytes)]);
+      await Promise.race([disconnected, writeChunk(response, chunk, sizeBytes)]);
       if (response.completed) return;
       written += chunk.length;
     }
@@ -53,7 +53,7 @@ const stream = async (response: Response, { sizeBytes, open }: StreamedBody): Pr
   }
 };
 
-/** Resolves when the chunk is written, not when it is only queued. */
+/** Resolves when the chunk is written, not already when it is queued. */
 const writeChunk = (response: Response, chunk: Buffer, sizeBytes: number): Promise<void> =>
   (response as unknown as { _stream_chunk(chunk: Buffer, sizeBytes: number): Promise<void> })._stream_chunk(
     chunk,

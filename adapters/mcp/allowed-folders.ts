@@ -4,38 +4,39 @@ import { basename, delimiter, isAbsolute, relative, sep } from "node:path";
 import { err, ok, type Result } from "neverthrow";
 import { UPLOAD_FILE_BYTES_MAX } from "../../domain/upload-rules.js";
 import type { ReferenceImage } from "../client/panorama-client.js";
+import { mebibytes } from "../wording/mebibytes.js";
 
-/** The local files that the person lets a language model upload: those inside some folders, and no others. */
+/** The local folders from which the person allows a language model to upload files. All other files are refused. */
 export class AllowedFolders {
   private readonly folders: readonly string[];
 
-  /** @param list absolute paths, separated as in PATH; empty: no file may be read */
+  /** @param list absolute paths, separated as in PATH; if empty, every file is refused */
   constructor(list: string) {
     this.folders = list.split(delimiter).filter(isAbsolute);
   }
 
   get description(): string {
     return this.folders.length === 0
-      ? "The person has allowed no folder yet: PANORAMA_UPLOAD_DIRS in the configuration of this MCP server does that."
-      : `Only files inside these folders, which the person has allowed: ${this.folders.join(", ")}.`;
+      ? "The person has not allowed any folder yet; PANORAMA_UPLOAD_DIRS in the configuration of this MCP server does that."
+      : `Only files inside the folders that the person has allowed: ${this.folders.join(", ")}.`;
   }
 
-  /** The error is for the model; it does not tell what exists outside of the folders. */
+  /** The error is for the model. It does not reveal what exists outside the folders. */
   async read(path: string): Promise<Result<ReferenceImage, string>> {
     const refused = err(`is not a readable file inside an allowed folder. ${this.description}`);
     if (!isAbsolute(path)) return refused;
     try {
-      // Links are followed first: what counts is where the file really is.
+      // Resolves symbolic links first: the real location of the file decides.
       const real = await realpath(path);
       const folders = await Promise.all(this.folders.map((folder) => realpath(folder).catch(() => undefined)));
       if (!folders.some((folder) => folder !== undefined && isInside(real, folder))) return refused;
-      // Neither a link put there meanwhile nor a pipe is opened.
+      // The flags refuse a link that was created since, and do not block on a named pipe.
       const file = await open(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
       try {
         const stats = await file.stat();
         if (!stats.isFile()) return refused;
         if (stats.size > UPLOAD_FILE_BYTES_MAX)
-          return err(`must have at most ${UPLOAD_FILE_BYTES_MAX} bytes (10 MiB).`);
+          return err(`must have at most ${mebibytes(UPLOAD_FILE_BYTES_MAX)} (${UPLOAD_FILE_BYTES_MAX} bytes).`);
         return ok({ bytes: await file.readFile(), name: basename(real) });
       } finally {
         await file.close();
@@ -47,6 +48,6 @@ export class AllowedFolders {
 }
 
 const isInside = (path: string, folder: string): boolean => {
-  const way = relative(folder, path);
-  return way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  const inner = relative(folder, path);
+  return inner !== "" && inner !== ".." && !inner.startsWith(`..${sep}`) && !isAbsolute(inner);
 };

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
+import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
 import {
   type CreationRequest,
   canonicalText,
@@ -8,48 +9,49 @@ import {
   PROMPT_CHARACTERS_MIN,
   parseCreationRequest,
 } from "../../domain/creation-request.js";
-import { costOf, resolutionSchema } from "../../domain/resolution.js";
+import { costOf, RESOLUTIONS, type Resolution, resolutionSchema } from "../../domain/resolution.js";
 import { visibilitySchema } from "../../domain/visibility.js";
 import { createdTaskSchema } from "../client/answers.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
+import { PRICES } from "../wording/prices.js";
 import { type Tool, type ToolAnswer, type ToolCall, tool } from "./tool.js";
 import { budgetExceeded, invalidArguments, type ToolError, toolErrorOf } from "./tool-error.js";
 
+const sizeAndPrice = ([name, { widthPixels, heightPixels, credits }]: [string, (typeof RESOLUTIONS)[Resolution]]) =>
+  `${name} = ${widthPixels} × ${heightPixels} pixels, ${credits} credits`;
 const resolution = z
   .enum(resolutionSchema.options)
-  .describe(
-    "Size and price: 1k = 1024 × 512 pixels, 4 credits; 2k = 2048 × 1024, 6 credits; 4k = 3840 × 1920, 10 credits. " +
-      "Take 1k for a first try.",
-  );
+  .describe(`Size and price: ${Object.entries(RESOLUTIONS).map(sizeAndPrice).join("; ")}. Use 1k for a first try.`);
 const visibility = z
   .enum(visibilitySchema.options)
   .default("private")
   .describe(
-    "private (default): the viewer is for the account's owner only, after login. " +
-      "public: anybody can see it, and it is shown in the public gallery; only if the person asked for that.",
+    "private (default): only the owner of the account can open the viewer, after login. " +
+      "public: everybody can see the panorama, and the public gallery shows it. Use public only if the person asks for it.",
   );
 const max_credits = z
   .int()
   .min(0)
   .optional()
   .describe(
-    "The most that this one creation may cost. If the resolution costs more, the tool answers budget_exceeded and " +
-      "nothing is created or charged. It does not limit what the account spends in total.",
+    "The maximum price of this one panorama. If the resolution costs more, the tool answers budget_exceeded, and " +
+      "nothing is created or charged. This does not limit the total spending of the account.",
   );
 
 const created = createdTaskSchema.extend({
-  id: createdTaskSchema.shape.id.describe("The task's id, for get_panorama_task."),
+  id: createdTaskSchema.shape.id.describe("The id of the task, for get_panorama_task."),
   credits_charged: createdTaskSchema.shape.credits_charged.describe(
-    "Credits reserved now; they come back by themselves if the generation fails.",
+    "Credits reserved now. They are refunded automatically if the generation fails.",
   ),
 });
 
 const afterwards =
-  "Answers at once with a task id; the generation itself takes about 30 to 60 seconds. Then call get_panorama_task with " +
-  "that id every few seconds, or with wait_seconds, until it has succeeded or failed. Do not call this tool again to see " +
-  "how it goes: that would make and charge another panorama. At most 5 tasks may run at once.";
+  "Returns a task id immediately; the generation itself takes about 30 to 60 seconds. Then call get_panorama_task with " +
+  "that id every few seconds, or with wait_seconds, until the task has succeeded or failed. Do not call this tool again " +
+  "to check the progress: that would create and charge another panorama. " +
+  `An account can have at most ${ACTIVE_TASKS_MAX} tasks in processing at the same time.`;
 
-/** Each call creates another panorama and spends credits; it destroys nothing. */
+/** Each call creates another panorama and spends credits. It destroys nothing. */
 const annotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true };
 
 type Dependencies = {
@@ -65,13 +67,15 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
     tool({
       name: "generate_panorama_from_text",
       title: "Generate a panorama from text",
-      description: `Creates a 360° equirectangular panorama from a description. Costs 4 (1k), 6 (2k) or 10 (4k) credits. ${afterwards}`,
+      description: `Creates a 360° equirectangular panorama from a text description. Costs ${PRICES}. ${afterwards}`,
       annotations,
       input: z.strictObject({
         prompt: z
           .string()
           .meta({ minLength: PROMPT_CHARACTERS_MIN })
-          .describe("What the panorama shows: place, light, mood, style. At least 3 characters."),
+          .describe(
+            `What the panorama shows: place, light, mood, style. At least ${PROMPT_CHARACTERS_MIN} characters.`,
+          ),
         resolution,
         visibility,
         max_credits,
@@ -83,19 +87,20 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
       name: "generate_panorama_from_images",
       title: "Generate a panorama from images",
       description:
-        "Creates a 360° equirectangular panorama from 1 to 3 reference images, with an optional description. " +
-        `Costs 4 (1k), 6 (2k) or 10 (4k) credits. ${afterwards}`,
+        `Creates a 360° equirectangular panorama from 1 to ${IMAGE_URLS_MAX} reference images, with an optional ` +
+        `description. Costs ${PRICES}. ${afterwards}`,
       annotations,
       input: z.strictObject({
         image_urls: z
           .array(z.string().meta({ pattern: "^https://", maxLength: IMAGE_URL_CHARACTERS_MAX }))
-          .min(1, "must have 1 to 3 items, but has none.")
+          .min(1, `must have 1 to ${IMAGE_URLS_MAX} items, but has none.`)
           .meta({ maxItems: IMAGE_URLS_MAX })
           .describe(
-            "1 to 3 public https:// URLs of images. For an image that has none (a local file, or one from the chat) " +
-              "call upload_reference_images first and use the URLs that it returns. data: URLs are not taken.",
+            `1 to ${IMAGE_URLS_MAX} public https:// URLs of images. For an image without such a URL (a local file, or an ` +
+              "image from the chat), call upload_reference_images first and use the URLs that it returns. " +
+              "data: URLs are not accepted.",
           ),
-        prompt: z.string().optional().describe("What to make of the images; may be left out."),
+        prompt: z.string().optional().describe("How to turn the images into a panorama. Optional."),
         resolution,
         visibility,
         max_credits,
@@ -109,8 +114,11 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
 type CreationArguments = { readonly max_credits?: number | undefined; readonly [field: string]: unknown };
 
 const creations = ({ client, site, newIdempotencyKey }: Dependencies) => {
-  /** Keys of creations whose end is in doubt. The same request again continues one of them, and is not charged twice. */
-  const inDoubt = new Map<string, string>();
+  /**
+   * Idempotency keys of creations that may have been accepted although the call failed, by request. The next call with
+   * the same request reuses the key, so that it is not charged twice.
+   */
+  const unconfirmed = new Map<string, string>();
 
   return async (
     { max_credits: maxCredits, ...fields }: CreationArguments,
@@ -122,13 +130,13 @@ const creations = ({ client, site, newIdempotencyKey }: Dependencies) => {
     if (maxCredits !== undefined && cost > maxCredits) return err(budgetExceeded(cost, maxCredits));
 
     const text = canonicalText(request.value);
-    const earlierKey = inDoubt.get(text);
-    inDoubt.delete(text); // two calls at once are two creations: only one of them may continue the earlier one
+    const earlierKey = unconfirmed.get(text);
+    unconfirmed.delete(text); // of two concurrent calls, only one may continue the earlier creation
     const idempotencyKey = earlierKey ?? newIdempotencyKey();
     const task = await client.create(request.value, { idempotencyKey, signal });
     if (task.isErr()) {
       if (task.error.mayHaveBeenAccepted || (earlierKey !== undefined && isUndecided(task.error.code))) {
-        inDoubt.set(text, idempotencyKey);
+        unconfirmed.set(text, idempotencyKey);
       }
       return err(toolErrorOf(task.error, site));
     }
@@ -136,11 +144,11 @@ const creations = ({ client, site, newIdempotencyKey }: Dependencies) => {
   };
 };
 
-/** An answer that says nothing about a creation that was sent before. */
+/** Whether the error leaves open if the earlier attempt with the same key was accepted. */
 const isUndecided = (code: ToolError["code"]): boolean =>
   !["invalid_request", "insufficient_credits", "too_many_active_tasks", "upstream_error"].includes(code);
 
 const textOf = (task: z.infer<typeof created>, { resolution }: CreationRequest, continued: boolean): string =>
-  `${continued ? "This is the panorama of the earlier call, charged once. " : ""}` +
+  `${continued ? "This is the task of the earlier call, charged once. " : ""}` +
   `Task ${task.id} was accepted: a ${resolution} panorama for ${task.credits_charged} credits. ` +
-  `Next: call get_panorama_task with id "${task.id}" every few seconds (or with wait_seconds) until it is done.`;
+  `Next: call get_panorama_task with id "${task.id}" every few seconds (or with wait_seconds) until the task has succeeded or failed.`;

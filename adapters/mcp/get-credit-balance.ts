@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { balanceSchema } from "../client/answers.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
+import { PRICES } from "../wording/prices.js";
 import { type Tool, tool } from "./tool.js";
 import { toolErrorOf } from "./tool-error.js";
 
@@ -10,8 +11,7 @@ export const getCreditBalance = ({ client, site }: Dependencies): Tool =>
   tool({
     name: "get_credit_balance",
     title: "Read the credit balance",
-    description:
-      "Reads how many credits the account has left. Free, and generates nothing. A panorama costs 4 (1k), 6 (2k) or 10 (4k) credits.",
+    description: `Reads how many credits the account has left. Free; generates nothing. A panorama costs ${PRICES}.`,
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input: z.strictObject({}),
     output: balanceSchema,

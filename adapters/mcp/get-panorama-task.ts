@@ -14,7 +14,7 @@ import type { PanoramaClient } from "../client/panorama-client.js";
 import { type Tool, tool } from "./tool.js";
 import { toolErrorOf } from "./tool-error.js";
 
-/** With the last read's own patience well below the 60 s after which clients give a call up. */
+/** Even with the grace of the last read, well below 60 s: MCP clients abort a call after that. */
 const WAIT_SECONDS_MAX = 30;
 const THUMBNAIL_BYTES_MAX = 512 * 1024;
 const THUMBNAIL_SECONDS = 3;
@@ -27,18 +27,22 @@ export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
     title: "Read a panorama task",
     description:
       "Reads a task by the id that a generate tool returned. Free. While its status is processing, call again every few " +
-      "seconds, or let this call wait with wait_seconds. When it has succeeded, the answer has the links to the image and " +
-      "to the interactive 360° viewer, and a thumbnail; show the person the viewer link. When it has failed, the reserved " +
-      "credits were refunded.",
+      "seconds, or let this call wait with wait_seconds. When the task has succeeded, the answer contains the links to the " +
+      "image and to the interactive 360° viewer, and a thumbnail; show the person the viewer link. When the task has " +
+      "failed, the reserved credits have been refunded.",
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input: z.strictObject({
-      id: z.string().min(1, "must not be empty.").max(200).describe("The task's id, as a generate tool returned it."),
+      id: z
+        .string()
+        .min(1, "must not be empty.")
+        .max(200)
+        .describe("The id of the task, as a generate tool returned it."),
       wait_seconds: z
         .int()
         .min(0)
         .max(WAIT_SECONDS_MAX)
         .default(0)
-        .describe("Wait up to so many seconds (0 to 30) for the task to finish before answering. 0: answer at once."),
+        .describe(`How many seconds (0 to ${WAIT_SECONDS_MAX}) to wait for the task to finish. 0: answer immediately.`),
     }),
     output: z.object({
       id: z.string(),
@@ -49,7 +53,9 @@ export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
           image_url: z
             .string()
             .describe("The equirectangular image. Permanent only if storage_status is saved or saved-no-thumb."),
-          viewer_url: z.string().describe("The interactive 360° viewer; of a private panorama for its owner only."),
+          viewer_url: z
+            .string()
+            .describe("The interactive 360° viewer. Only the owner can open the viewer of a private panorama."),
         })
         .optional(),
       error: taskErrorSchema.optional(),
@@ -64,7 +70,7 @@ export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
               signal,
               onProgress: ({ elapsedSeconds }) => {
                 if (elapsedSeconds > 0 && elapsedSeconds < seconds)
-                  void progress(elapsedSeconds, seconds, "The panorama is being made");
+                  void progress(elapsedSeconds, seconds, "The panorama is being generated");
               },
             });
       if (read.isErr()) return err(toolErrorOf(read.error, site));
@@ -83,17 +89,17 @@ const textOf = (task: PanoramaTask): string => {
       return `Task ${task.id} failed: ${task.error.message}`;
     case "succeeded":
       return task.output === undefined
-        ? `Task ${task.id} has succeeded; its links follow in a moment. Call get_panorama_task again in a few seconds.`
+        ? `Task ${task.id} has succeeded, but its links are not available yet. Call get_panorama_task again in a few seconds.`
         : `Task ${task.id} has succeeded.\nViewer: ${task.output.viewer_url}\nImage: ${task.output.image_url}\n${storageText[task.output.storage_status]}`;
   }
 };
 
 const storageText: Record<PanoramaOutput["storage_status"], string> = {
-  uploading: "The image link is temporary: call get_panorama_task again in a few seconds for the permanent one.",
+  uploading: "The image link is temporary. Call get_panorama_task again in a few seconds for the permanent link.",
   saved: "The image link is permanent.",
   "saved-no-thumb": "The image link is permanent.",
-  failed: "The image could not be put into permanent storage: its link is temporary, download it soon.",
-  expired: "The image was gone before it could be stored; its link may not work any more.",
+  failed: "The image could not be saved to permanent storage. Its link is temporary: download it soon.",
+  expired: "The image expired before it could be saved. Its link may no longer work.",
 };
 
 const linksTo = async (output: PanoramaOutput, signal: AbortSignal): Promise<readonly ContentBlock[]> => {
@@ -109,7 +115,7 @@ const linksTo = async (output: PanoramaOutput, signal: AbortSignal): Promise<rea
     seconds: THUMBNAIL_SECONDS,
     signal,
   });
-  // Without its thumbnail the answer is still complete.
+  // The thumbnail is optional.
   if (thumbnail.isErr()) return links;
   const { bytes, type } = thumbnail.value;
   return [...links, { type: "image", data: Buffer.from(bytes).toString("base64"), mimeType: type }];

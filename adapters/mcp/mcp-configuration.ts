@@ -1,23 +1,23 @@
 import { MCP_VERSION } from "./mcp-version.js";
 
-/** What stands in the place of the key until the person puts theirs there. */
+/** The person replaces this with their own key. */
 const KEY_PLACEHOLDER = "sk-...";
 
-/** Where the service serves the package: npx keeps what it got from a URL for good, so the version is part of it. */
+/** Where the service serves the package. npx caches a URL forever, so the version is part of the path. */
 export const MCP_PACKAGE_PATH = `/mcp/panorama-mcp-${MCP_VERSION}.tgz`;
 
-/** What a person pastes into their MCP client, by kind of client. */
+/** The text to paste into the configuration of an MCP client, by kind of client. */
 export type McpConfigurations = {
-  /** `mcpServers`, which most clients read. */
+  /** JSON with `mcpServers`: the form that most clients read. */
   readonly npx: string;
   /** The same on Windows. */
   readonly npxOnWindows: string;
   readonly vsCode: string;
-  /** A command line. */
+  /** A shell command. */
   readonly claudeCode: string;
 };
 
-/** `origin`: the service's public one, without a slash at the end. */
+/** @param origin the public origin of the service, without a trailing slash */
 export const mcpConfigurations = (origin: string): McpConfigurations => {
   const url = `${origin}${MCP_PACKAGE_PATH}`;
   const entry = { command: "npx", args: ["-y", url], env: { PANORAMA_API_KEY: KEY_PLACEHOLDER } };

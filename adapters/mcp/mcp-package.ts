@@ -5,25 +5,25 @@ import { mcpConfigurations } from "./mcp-configuration.js";
 import { MCP_VERSION } from "./mcp-version.js";
 import { ustar } from "./ustar.js";
 
-/** What `npm run build:mcp` makes: the server as one file, and the licences of what is bundled into it. */
+/** The output of `npm run build:mcp`: the server as one file, and the licences of the bundled packages. */
 export type McpBundle = { readonly code: Uint8Array; readonly licenses: Uint8Array };
 
 export const BUNDLE_FILE = "panorama-mcp.js";
 export const LICENSES_FILE = "LICENSES.txt";
-/** Beside the bundle: where it was downloaded from, its default for PANORAMA_BASE_URL. */
+/** In the same folder as the bundle: the service it was downloaded from, which is the default of PANORAMA_BASE_URL. */
 export const SERVICE_FILE = "service.json";
 
 export const serviceJson = (origin: string): string => `${JSON.stringify({ base_url: `${origin}/api/v1` })}\n`;
 
-/** @param directory `dist/mcp`. Throws if the bundle is not built. */
+/** Throws if the bundle is not built. `directory` is `dist/mcp`. */
 export const readMcpBundle = async (directory: string): Promise<McpBundle> => ({
   code: await readFile(join(directory, BUNDLE_FILE)),
   licenses: await readFile(join(directory, LICENSES_FILE)),
 });
 
 /**
- * The npm package as a tarball for `npx -y {origin}/mcp/panorama-mcp-0.1.0.tgz`. It knows the origin it comes from, so
- * that the API key is all there is to configure. The same bundle and origin give the same bytes on every instance.
+ * The npm package as a tarball for `npx -y {origin}/mcp/panorama-mcp-0.1.0.tgz`. It contains the origin that serves it,
+ * so that only the API key has to be configured. The same bundle and origin give the same bytes on every instance.
  */
 export const packMcpServer = ({ code, licenses }: McpBundle, origin: string): Uint8Array => {
   const text = (content: string) => Buffer.from(content);
@@ -39,7 +39,7 @@ export const packMcpServer = ({ code, licenses }: McpBundle, origin: string): Ui
   return packed;
 };
 
-/** gzip notes where it ran (RFC 1952); the package must not differ for that. */
+/** gzip records the operating system (RFC 1952). A fixed value makes the bytes the same on every machine. */
 const OPERATING_SYSTEM_OFFSET = 9;
 const UNKNOWN_OPERATING_SYSTEM = 255;
 
@@ -62,5 +62,5 @@ Put this into the configuration of an MCP client, with your own API key:
 ${mcpConfigurations(origin).npx}
 \`\`\`
 
-On Windows the command may have to be \`npx.cmd\`. More at ${origin}/mcp.
+On Windows the command may have to be \`npx.cmd\`. More information: ${origin}/mcp.
 `;

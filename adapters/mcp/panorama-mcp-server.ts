@@ -7,6 +7,7 @@ import {
   McpError,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
+import { PRICES } from "../wording/prices.js";
 import type { AllowedFolders } from "./allowed-folders.js";
 import { generateTools } from "./generate-tools.js";
 import { getCreditBalance } from "./get-credit-balance.js";
@@ -17,26 +18,26 @@ import type { ToolError } from "./tool-error.js";
 import { uploadReferenceImages } from "./upload-reference-images.js";
 
 const INSTRUCTIONS =
-  "Makes 360° panoramas. Call generate_panorama_from_text or generate_panorama_from_images once, then get_panorama_task " +
-  "with the returned id until it has succeeded or failed; never submit the same prompt again to see how it goes. " +
-  "Local images go through upload_reference_images first. Generating spends the person's credits: 4 for 1k, 6 for 2k, " +
-  "10 for 4k; use max_credits when the person names a limit.";
+  "Generates 360° panoramas. Call generate_panorama_from_text or generate_panorama_from_images once, then " +
+  "get_panorama_task with the returned id until the task has succeeded or failed. Never submit the same prompt again to " +
+  "check the progress. Upload local images with upload_reference_images first. " +
+  `Generating spends the person's credits: a panorama costs ${PRICES}. Use max_credits when the person names a limit.`;
 
 type Dependencies = {
   readonly client: PanoramaClient;
-  /** Where the service's pages are, for what the person is told. */
+  /** URL of the service's web pages, for messages to the person. */
   readonly site: string;
   readonly folders: AllowedFolders;
   readonly newIdempotencyKey: () => string;
-  /** One line about one call; it never holds arguments, answers or the key. */
+  /** Takes one line for each call. It never contains arguments, answers or the key. */
   readonly log: (line: string) => void;
 };
 
 /**
- * The five tools of the specification (Local MCP tools) over the REST client.
+ * The five tools of the specification (Local MCP tools), implemented with the REST client.
  *
- * The protocol classes of the SDK are used directly, not its `McpServer`: a broken argument is then answered in our
- * words and with our codes, as every other error is.
+ * Uses the protocol classes of the SDK, not its `McpServer`, so that invalid arguments get the same codes and the same
+ * kind of message as every other error.
  */
 export const panoramaMcpServer = (dependencies: Dependencies): Server => {
   const { log } = dependencies;
@@ -65,7 +66,7 @@ export const panoramaMcpServer = (dependencies: Dependencies): Server => {
         method: "notifications/progress",
         params: { progressToken, progress: seconds, total, message },
       }).catch(() => {
-        // The client has gone: there is nobody left to tell.
+        // The client has disconnected.
       });
     };
     try {
@@ -81,13 +82,13 @@ export const panoramaMcpServer = (dependencies: Dependencies): Server => {
   return server;
 };
 
-/** The JSON as text too, for clients that do not know structured content. */
+/** Repeats the JSON as text, for clients that do not support structured content. */
 const answerOf = ({ structured, text, attachments }: ToolAnswer<Record<string, unknown>>): CallToolResult => ({
   content: [{ type: "text", text: JSON.stringify(structured) }, { type: "text", text }, ...(attachments ?? [])],
   structuredContent: structured,
 });
 
-/** Without structured content: clients check it against the output schema even on errors. */
+/** Has no structured content, because clients validate it against the output schema even for errors. */
 const errorOf = (error: ToolError): CallToolResult => ({
   isError: true,
   content: [{ type: "text", text: JSON.stringify({ error }) }],
@@ -95,6 +96,6 @@ const errorOf = (error: ToolError): CallToolResult => ({
 
 const bug: ToolError = {
   code: "internal_error",
-  message: "The MCP server itself failed; its log has the details.",
-  what_to_do: "Tell the person. Before a creation is repeated, look with get_credit_balance whether it was charged.",
+  message: "The MCP server failed with an unexpected error. Its log has the details.",
+  what_to_do: "Tell the person. Before you repeat a creation, check with get_credit_balance whether it was charged.",
 };

@@ -4,18 +4,18 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { UPLOAD_FILE_BYTES_MAX, UPLOAD_FILES_MAX } from "../../domain/upload-rules.js";
 
 /**
- * The longest message: as many images as one upload may have, each as large as it may be, as base64. Together they may
- * be too large, but that is then a tool error and not the end of the session. The SDK's own limit is 10 MiB.
+ * Room for the maximum number of images of the maximum size as base64. Their total may still exceed the limit of an
+ * upload; that is a tool error and does not end the session. The default of the SDK is 10 MiB.
  */
 const MESSAGE_BYTES_MAX = Math.ceil((UPLOAD_FILES_MAX * UPLOAD_FILE_BYTES_MAX * 4) / 3) + 1024 * 1024;
 
 type Streams = { readonly stdin: Readable; readonly stdout: Writable };
 
-/** Resolves when stdin has ended, with all answers given by then written; rejects when it breaks. */
+/** Resolves when stdin has ended and all finished answers are written. Rejects if a stream fails. */
 export const serveOnStdio = async (server: Server, { stdin, stdout }: Streams): Promise<void> => {
   const lines = stdin.pipe(wholeLines(MESSAGE_BYTES_MAX));
   const ended = new Promise<void>((resolve, reject) => {
-    // What is ready is still answered: some clients close stdin right behind their last request.
+    // Some clients close stdin immediately after their last request: answers that are ready are still written.
     lines.once("end", () => setImmediate(resolve));
     lines.once("error", reject);
     stdin.once("error", reject);
@@ -27,7 +27,7 @@ export const serveOnStdio = async (server: Server, { stdin, stdout }: Streams): 
   await new Promise<void>((resolve) => stdout.write("", () => resolve()));
 };
 
-/** Passes whole lines on: the SDK copies its buffer for each chunk, which takes seconds for a message of many MiB. */
+/** Emits whole lines only: the SDK copies its buffer for each chunk, which takes seconds for a message of many MiB. */
 const wholeLines = (bytesMax: number): Transform => {
   let parts: Buffer[] = [];
   let bytes = 0;

@@ -2,7 +2,7 @@ import type { ClientError, ClientErrorCode } from "../client/client-error.js";
 
 export type ToolErrorCode = ClientErrorCode | "budget_exceeded";
 
-/** What a language model is told about a call that failed: what happened, and what it can do about it. */
+/** The error that a language model reads: what happened, and what to do next. */
 export type ToolError = {
   readonly code: ToolErrorCode;
   readonly message: string;
@@ -22,24 +22,24 @@ export const invalidArguments = (message: string): ToolError => ({
 export const budgetExceeded = (cost: number, maxCredits: number): ToolError => ({
   code: "budget_exceeded",
   message: `This panorama costs ${cost} credits, which is more than max_credits (${maxCredits}). No task was created and nothing was charged.`,
-  what_to_do: "Choose a lower resolution, or ask the person whether max_credits may be raised.",
+  what_to_do: "Choose a lower resolution, or ask the person whether you may raise max_credits.",
 });
 
-/** @param site where the service's pages are */
+/** @param site URL of the service's web pages */
 export const toolErrorOf = (error: ClientError, site: string): ToolError => ({
   code: error.code,
   message: error.message,
-  what_to_do: error.mayHaveBeenAccepted ? afterDoubt(site) : guidance(error, site),
+  what_to_do: error.mayHaveBeenAccepted ? afterPossibleCharge(site) : guidance(error, site),
   ...(error.mayHaveBeenAccepted ? { may_have_been_charged: true } : {}),
   ...(error.retryAfterSeconds === undefined ? {} : { retry_after_seconds: error.retryAfterSeconds }),
   ...(error.status === undefined ? {} : { status: error.status }),
   ...(error.requestId === undefined ? {} : { request_id: error.requestId }),
 });
 
-const afterDoubt = (site: string): string =>
+const afterPossibleCharge = (site: string): string =>
   "The panorama may have been accepted and charged. To find out, call this tool again with exactly the same arguments: " +
-  "the same creation is continued under its idempotency key, so that it is never charged twice. " +
-  `The person can also look at ${site}/works, and get_credit_balance shows whether credits were taken. ` +
+  "it reuses the idempotency key of this call, so the panorama is never charged twice. " +
+  `The person can also check ${site}/works, and get_credit_balance shows whether credits were charged. ` +
   "Do not change the arguments before that.";
 
 const guidance = ({ code, retryAfterSeconds }: ClientError, site: string): string => {
@@ -48,27 +48,26 @@ const guidance = ({ code, retryAfterSeconds }: ClientError, site: string): strin
       return "Correct the arguments and call the tool again. Nothing was charged.";
     case "invalid_api_key":
       return (
-        "Ask the person to put a valid key, made at " +
-        `${site}/account, into PANORAMA_API_KEY in the configuration of this MCP server, and to restart it. ` +
-        "Never ask for the key in the chat."
+        `Ask the person to create a valid key at ${site}/account, to set it as PANORAMA_API_KEY in the configuration of ` +
+        "this MCP server, and to restart the server. Never ask for the key in the chat."
       );
     case "insufficient_credits":
-      return `Call get_credit_balance and tell the person. A lower resolution costs less; credits are bought at ${site}/account.`;
+      return `Call get_credit_balance and tell the person. A lower resolution costs less. The person can buy credits at ${site}/account.`;
     case "not_found":
-      return "Check the id: it must be one that a generate tool returned for this account.";
+      return "Check the id: a generate tool must have returned it for this account.";
     case "rate_limited":
       return `Wait ${retryAfterSeconds ?? 60} seconds, then call the tool again.`;
     case "too_many_active_tasks":
-      return "Wait until one of the running tasks is done (get_panorama_task), then call the tool again. Nothing was charged.";
+      return "Wait until one of the tasks in processing finishes (get_panorama_task), then call the tool again. Nothing was charged.";
     case "upstream_error":
-      return "The reserved credits are back. Check get_credit_balance, then it is safe to try once more.";
+      return "The reserved credits were refunded. Check get_credit_balance; then it is safe to try again.";
     case "aborted":
-      return "The call was cancelled. Call the tool again if it is still wanted.";
+      return "The call was cancelled. Call the tool again if the person still wants the result.";
     case "unexpected_answer":
       return "Ask the person to check PANORAMA_BASE_URL in the configuration of this MCP server, or try again later.";
     case "timeout":
     case "network_error":
     case "internal_error":
-      return "Nothing was charged by this call. Try again in a moment; if it goes on, tell the person that the service is out of reach.";
+      return "This call charged nothing. Try again in a moment. If the error persists, tell the person that the service is unavailable.";
   }
 };

@@ -4,13 +4,13 @@ import { z } from "zod";
 import { invalidBySchema } from "../../domain/invalid-request.js";
 import { invalidArguments, type ToolError } from "./tool-error.js";
 
-/** What one call brings along besides its arguments. `progress` does nothing if the client did not ask for it. */
+/** The context of one call. `progress` does nothing if the client did not request progress. */
 export type ToolCall = {
   readonly signal: AbortSignal;
   readonly progress: (seconds: number, totalSeconds: number, message: string) => Promise<void>;
 };
 
-/** `structured` keeps the tool's output schema; `text` says the same to a reader, and what to do next. */
+/** `structured` matches the output schema of the tool. `text` says the same in words, and what to do next. */
 export type ToolAnswer<Output> = {
   readonly structured: Output;
   readonly text: string;
@@ -39,7 +39,7 @@ type Definition<Input extends z.ZodObject, Output extends z.ZodObject> = {
   readonly run: (args: z.output<Input>, call: ToolCall) => Promise<Result<ToolAnswer<z.infer<Output>>, ToolError>>;
 };
 
-/** Arguments that do not keep the input schema are answered with `invalid_request`: `run` does not see them. */
+/** Arguments that do not match the input schema are answered with `invalid_request`, and `run` is not called. */
 export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: Definition<Input, Output>,
 ): Tool => {
@@ -60,7 +60,7 @@ export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>(
   };
 };
 
-/** Draft 7, and without `$schema`: what every MCP client's validator understands. */
+/** JSON Schema draft 7 without `$schema`: the form that the validators of all MCP clients support. */
 const jsonSchema = (schema: z.ZodObject, io: "input" | "output"): JsonSchema => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: "draft-7", io });
   return { ...rest, type: "object" };

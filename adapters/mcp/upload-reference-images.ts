@@ -1,7 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
-import { UPLOAD_FILES_MAX } from "../../domain/upload-rules.js";
+import { IMAGE_URLS_MAX } from "../../domain/creation-request.js";
+import { UPLOAD_FILE_BYTES_MAX, UPLOAD_FILES_MAX, UPLOAD_TOTAL_BYTES_MAX } from "../../domain/upload-rules.js";
 import type { PanoramaClient, ReferenceImage } from "../client/panorama-client.js";
+import { mebibytes } from "../wording/mebibytes.js";
 import type { AllowedFolders } from "./allowed-folders.js";
 import { type Tool, tool } from "./tool.js";
 import { invalidArguments, type ToolError, toolErrorOf } from "./tool-error.js";
@@ -12,9 +14,9 @@ const image = z.union(
     z.strictObject({
       data: base64.describe("The image file as raw base64, without a data: prefix."),
       name: z.string().max(255).optional().describe("A file name, such as harbour.jpg."),
-      type: z.string().max(100).optional().describe("image/jpeg, image/png or image/webp; must be what the data is."),
+      type: z.string().max(100).optional().describe("image/jpeg, image/png or image/webp. Must match the data."),
     }),
-    base64.describe("The same, as the raw base64 alone."),
+    base64.describe("The image file as raw base64, without name and type."),
   ],
   { error: "must be raw base64, or an object with data (raw base64) and optionally name and type." },
 );
@@ -26,24 +28,29 @@ export const uploadReferenceImages = ({ client, site, folders }: Dependencies): 
     name: "upload_reference_images",
     title: "Upload reference images",
     description:
-      "Uploads 1 to 5 images (JPEG, PNG or WebP; at most 10 MiB each and 20 MiB together) and returns their public URLs, in " +
-      "the same order. Free. Use up to 3 of the URLs in generate_panorama_from_images. Anybody who has such a URL can open it.",
-    // The same bytes get the same URL, however often they are uploaded.
+      `Uploads 1 to ${UPLOAD_FILES_MAX} images (JPEG, PNG or WebP; at most ${mebibytes(UPLOAD_FILE_BYTES_MAX)} each and ` +
+      `${mebibytes(UPLOAD_TOTAL_BYTES_MAX)} in total) and returns their public URLs in the same order. Free. Use up to ` +
+      `${IMAGE_URLS_MAX} of the URLs in generate_panorama_from_images. Everybody who has such a URL can open it.`,
+    // Equal bytes always get the same URL.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input: z.strictObject({
       images: z
         .array(image)
         .max(UPLOAD_FILES_MAX, { error: ({ input }) => countMessage((input as unknown[]).length) })
         .default([])
-        .describe("1 to 5 images as raw base64. data: URLs are not taken. For a large local file better use paths."),
+        .describe(
+          `1 to ${UPLOAD_FILES_MAX} images as raw base64. data: URLs are not accepted. For large local files, prefer paths.`,
+        ),
       paths: z
         .array(z.string().min(1, "must not be empty.").max(4096))
         .max(UPLOAD_FILES_MAX, { error: ({ input }) => countMessage((input as unknown[]).length) })
         .default([])
-        .describe(`Absolute paths of local image files, instead of or besides images. ${folders.description}`),
+        .describe(
+          `Absolute paths of local image files, instead of images or in addition to them. ${folders.description}`,
+        ),
     }),
     output: z.object({
-      image_urls: z.array(z.string()).describe("Public URLs: first of the images, then of the paths, in their order."),
+      image_urls: z.array(z.string()).describe("Public URLs, in order: first the images, then the paths."),
     }),
     run: async ({ images, paths }, { signal }) => {
       const count = images.length + paths.length;
@@ -54,10 +61,10 @@ export const uploadReferenceImages = ({ client, site, folders }: Dependencies): 
       return uploaded
         .map((image_urls) => ({
           structured: { image_urls: [...image_urls] },
-          text: `Uploaded ${count === 1 ? "1 image" : `${count} images`}:\n${image_urls.join("\n")}\nNext: use up to 3 of these URLs as image_urls of generate_panorama_from_images.`,
+          text: `Uploaded ${count === 1 ? "1 image" : `${count} images`}:\n${image_urls.join("\n")}\nNext: use up to ${IMAGE_URLS_MAX} of these URLs as image_urls of generate_panorama_from_images.`,
         }))
         .mapErr((error) => {
-          // The same bytes uploaded again are the same object: nothing to be in doubt about.
+          // An upload costs nothing and can be repeated: equal bytes are one object.
           const { code, message, status } = error;
           const named = { ...error, message: nameArguments(message, images.length), mayHaveBeenAccepted: false };
           return code === "invalid_request" && status === undefined
@@ -69,7 +76,7 @@ export const uploadReferenceImages = ({ client, site, folders }: Dependencies): 
 
 const countMessage = (count: number): string => `images: must be 1 to ${UPLOAD_FILES_MAX} images, but are ${count}.`;
 
-/** The rules speak of the files of one request; the caller knows them as `images` and `paths`. */
+/** The rules name the `files` of one request; the caller knows them as `images` and `paths`. */
 const nameArguments = (message: string, images: number): string =>
   message
     .replace(/^files\[(\d+)\]/, (_, index) =>
@@ -101,9 +108,9 @@ const readAll = async (
   return ok(files);
 };
 
-/** Node decodes whatever it is given; only text that comes out the same again was base64. Line breaks are no harm. */
+/** Node decodes any text without an error, so valid base64 is text that is the same after decoding and encoding. */
 const decode = (data: string): Result<Uint8Array, string> => {
-  if (data.startsWith("data:")) return err("is a data: URL; give the raw base64 behind its comma.");
+  if (data.startsWith("data:")) return err("is a data: URL; send only the raw base64 after its comma.");
   const text = data.replace(/\s+/g, "");
   const bytes = Buffer.from(text, "base64");
   return bytes.length > 0 && bytes.toString("base64").replace(/=+$/, "") === text.replace(/={0,2}$/, "")

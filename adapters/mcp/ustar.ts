@@ -4,8 +4,8 @@ const BLOCK_BYTES = 512;
 const PATH_BYTES_MAX = 100;
 
 /**
- * An uncompressed tar archive (POSIX ustar) of a few files with short ASCII paths. Times and owners are fixed: the same
- * files are the same bytes, wherever and whenever they are packed.
+ * An uncompressed tar archive (POSIX ustar) of files with ASCII paths of at most 100 bytes. Times and owners are fixed,
+ * so the same files always give the same bytes.
  */
 export const ustar = (files: readonly TarFile[]): Uint8Array =>
   Buffer.concat([
@@ -13,7 +13,7 @@ export const ustar = (files: readonly TarFile[]): Uint8Array =>
     Buffer.alloc(2 * BLOCK_BYTES),
   ]);
 
-/** npm refuses nothing older, but some unpackers show 1970 as a fault: this is what `npm pack` writes itself. */
+/** The time that `npm pack` writes. Some unpackers report 1970 as an error. */
 const MODIFIED_SECONDS = Date.parse("1985-10-26T08:15:00Z") / 1000;
 
 const header = ({ path, bytes, executable = false }: TarFile): Uint8Array => {
@@ -26,7 +26,7 @@ const header = ({ path, bytes, executable = false }: TarFile): Uint8Array => {
   block.write(octal(0, 7), 116); // group
   block.write(octal(bytes.length, 11), 124);
   block.write(octal(MODIFIED_SECONDS, 11), 136);
-  block.write(" ".repeat(8), 148); // the checksum counts itself as blanks
+  block.write(" ".repeat(8), 148); // while it is computed, the checksum field is blank
   block.write("0", 156); // a regular file
   block.write("ustar\x0000", 257);
   const checksum = block.reduce((sum, byte) => sum + byte, 0);

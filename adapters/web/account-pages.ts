@@ -7,12 +7,13 @@ import { type ApiKey, type ApiKeyId, parseKeyName } from "../../domain/api-key.j
 import { CREDIT_PACKS, packOf } from "../../domain/credit-pack.js";
 import type { LedgerEntry } from "../../domain/ledger.js";
 import type { Order } from "../../domain/order.js";
+import type { Page, PageReply } from "../web-page/page.js";
+import { dateOf } from "./date.js";
+import { errorBox } from "./error-box.js";
 import { fieldMessage } from "./field-message.js";
 import { type Html, html } from "./html.js";
 import { hiddenToken, type Layout } from "./layout.js";
-import { errorBox } from "./login-pages.js";
-import { type Page, type PageReply, redirect } from "./page.js";
-import { dateOf } from "./panorama-card.js";
+import { redirect } from "./redirect.js";
 import type { SessionGuard } from "./session-guard.js";
 
 type Parts = {

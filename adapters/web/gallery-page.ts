@@ -1,8 +1,8 @@
 import type { ListPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import { parseTaskId } from "../../domain/task-id.js";
+import type { Page } from "../web-page/page.js";
 import { html } from "./html.js";
 import type { Layout } from "./layout.js";
-import type { Page } from "./page.js";
 import { galleryCard, type Images } from "./panorama-card.js";
 import type { SessionGuard } from "./session-guard.js";
 

@@ -1,6 +1,6 @@
 import type { Visitor } from "../../application/accounts/find-session.js";
+import type { PageReply } from "../web-page/page.js";
 import { type Html, html } from "./html.js";
-import type { PageReply } from "./page.js";
 import type { StaticFiles } from "./static-files.js";
 
 export type Content = {

@@ -3,11 +3,13 @@ import type { LogOut } from "../../application/accounts/log-out.js";
 import type { SignUp } from "../../application/accounts/sign-up.js";
 import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from "../../domain/password.js";
 import type { RateLimited } from "../../domain/rate-limit.js";
+import type { Page, PageReply } from "../web-page/page.js";
+import { errorBox } from "./error-box.js";
 import { fieldMessage } from "./field-message.js";
 import { type Html, html } from "./html.js";
 import type { Layout } from "./layout.js";
 import { nextPath } from "./next-path.js";
-import { type Page, type PageReply, redirect } from "./page.js";
+import { redirect } from "./redirect.js";
 import type { SessionGuard } from "./session-guard.js";
 
 type Parts = {
@@ -127,6 +129,3 @@ minlength="${PASSWORD_CHARACTERS_MIN}" maxlength="${PASSWORD_CHARACTERS_MAX}" ar
 
 const emailField = (email: string): Html =>
   html`<label>E-mail address<input type="email" name="email" value="${email}" autocomplete="username" maxlength="254" required></label>`;
-
-export const errorBox = (error: string | undefined): Html | undefined =>
-  error === undefined ? undefined : html`<p class="error" role="alert">${error}</p>`;

@@ -1,6 +1,6 @@
+import type { Page } from "../web-page/page.js";
 import { html } from "./html.js";
 import type { Layout } from "./layout.js";
-import type { Page } from "./page.js";
 import type { SessionGuard } from "./session-guard.js";
 
 /** The MCP server as people get it: what to paste where, and the package itself. */

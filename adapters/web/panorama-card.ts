@@ -3,6 +3,7 @@ import { thumbnailNameOf } from "../../domain/object-name.js";
 import { viewerPath } from "../../domain/slug.js";
 import { isKept, type SavedImage, type SavedWithoutThumbnail } from "../../domain/storage-status.js";
 import type { SucceededTask, Task } from "../../domain/task.js";
+import { dateOf } from "./date.js";
 import { type Html, html } from "./html.js";
 
 export type Images = Pick<ObjectStorage, "urlOf">;
@@ -13,11 +14,6 @@ export const titleOf = ({ request }: Task): string => request.prompt ?? "A panor
 /** The smallest picture there is of a kept image. */
 export const thumbnailUrl = ({ status, imageName }: SavedImage | SavedWithoutThumbnail, images: Images): string =>
   images.urlOf(status === "saved" ? thumbnailNameOf(imageName) : imageName);
-
-export const dateOf = (date: Date): Html => html`<time datetime="${date.toISOString()}">${formatted(date)}</time>`;
-
-const formatted = (date: Date): string =>
-  date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 
 /** A kept panorama in the gallery: the whole card is one link. */
 export const galleryCard = (task: SucceededTask, images: Images): Html => {

@@ -1,7 +1,8 @@
 import type { FindSession, Visitor } from "../../application/accounts/find-session.js";
 import { parseSessionToken, SESSION_SECONDS, type SessionToken } from "../../domain/session.js";
+import type { PageBody, PageReply, PageRequest } from "../web-page/page.js";
 import type { Layout } from "./layout.js";
-import { type PageBody, type PageReply, type PageRequest, redirect } from "./page.js";
+import { redirect } from "./redirect.js";
 
 type Handler = (request: PageRequest) => Promise<PageReply>;
 type FormHandler = (request: PageRequest & PageBody) => Promise<PageReply>;

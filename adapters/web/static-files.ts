@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import type { Page } from "./page.js";
+import type { Page } from "../web-page/page.js";
 
 /** Where the build puts scripts and styles: beside this file, or in `dist` if this is the source itself. */
 export const BUNDLED_FILES_FOLDER = fileURLToPath(

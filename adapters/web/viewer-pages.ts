@@ -5,10 +5,11 @@ import { RESOLUTIONS } from "../../domain/resolution.js";
 import { parseSlug, viewerPath } from "../../domain/slug.js";
 import { isKept } from "../../domain/storage-status.js";
 import { isActive, type Task } from "../../domain/task.js";
+import type { Page, PageReply } from "../web-page/page.js";
+import { dateOf } from "./date.js";
 import { type Html, html } from "./html.js";
 import type { Content, Layout } from "./layout.js";
-import type { Page, PageReply } from "./page.js";
-import { dateOf, type Images, thumbnailUrl, titleOf } from "./panorama-card.js";
+import { type Images, thumbnailUrl, titleOf } from "./panorama-card.js";
 import type { SessionGuard } from "./session-guard.js";
 
 type Parts = {

@@ -5,10 +5,8 @@ import type { LogOut } from "../../application/accounts/log-out.js";
 import type { ReadAccount } from "../../application/accounts/read-account.js";
 import type { RevokeApiKey } from "../../application/accounts/revoke-api-key.js";
 import type { SignUp } from "../../application/accounts/sign-up.js";
-import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import type { BuyCredits } from "../../application/credits/buy-credits.js";
 import type { ReadCredits } from "../../application/credits/read-credits.js";
-import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import type { ChangeVisibility } from "../../application/panoramas/change-visibility.js";
 import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
 import type { DeletePanorama } from "../../application/panoramas/delete-panorama.js";
@@ -19,6 +17,7 @@ import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
 import { panoramaName } from "../../domain/object-name.js";
+import type { Page } from "../web-page/page.js";
 import { accountPages } from "./account-pages.js";
 import { docsPage } from "./docs-page.js";
 import { galleryPage } from "./gallery-page.js";
@@ -26,10 +25,7 @@ import { landingPage } from "./landing-page.js";
 import { Layout } from "./layout.js";
 import { loginPages } from "./login-pages.js";
 import { type McpOffer, mcpPage } from "./mcp-page.js";
-import type { Page } from "./page.js";
 import type { Images } from "./panorama-card.js";
-import { paymentWebhookPage } from "./payment-webhook-page.js";
-import { providerWebhookPage } from "./provider-webhook-page.js";
 import { SessionGuard } from "./session-guard.js";
 import { StaticFiles } from "./static-files.js";
 import { viewerPages } from "./viewer-pages.js";
@@ -53,8 +49,6 @@ export type WebParts = {
   readonly createApiKey: CreateApiKey;
   readonly revokeApiKey: RevokeApiKey;
   readonly buyCredits: BuyCredits;
-  readonly receivePaymentWebhook: ReceivePaymentWebhook;
-  readonly receiveProviderWebhook: ReceiveProviderWebhook;
   readonly rateLimits: RateLimits;
   readonly images: Images;
 };
@@ -85,8 +79,6 @@ export const webPages = async (
     ...accountPages(all),
     docsPage(guard, layout),
     mcpPage(mcp, guard, layout),
-    paymentWebhookPage(parts.receivePaymentWebhook),
-    providerWebhookPage(parts.receiveProviderWebhook),
     ...files.pages,
   ];
 };

@@ -18,12 +18,14 @@ import { isKept } from "../../domain/storage-status.js";
 import { isActive, type Task } from "../../domain/task.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import { visibilitySchema } from "../../domain/visibility.js";
+import type { Page, PageBody, PageReply, PageRequest } from "../web-page/page.js";
+import { dateOf } from "./date.js";
+import { errorBox } from "./error-box.js";
 import { fieldMessage } from "./field-message.js";
 import { type Html, html } from "./html.js";
 import { hiddenToken, type Layout } from "./layout.js";
-import { errorBox } from "./login-pages.js";
-import { type Page, type PageBody, type PageReply, type PageRequest, redirect } from "./page.js";
-import { dateOf, type Images, picture, thumbnailUrl, titleOf } from "./panorama-card.js";
+import { type Images, picture, thumbnailUrl, titleOf } from "./panorama-card.js";
+import { redirect } from "./redirect.js";
 import type { SessionGuard } from "./session-guard.js";
 
 type Parts = {

@@ -1,13 +1,13 @@
 import { err } from "neverthrow";
 import { PanoramaClient } from "../../adapters/client/panorama-client.js";
-import { parseServiceAddress } from "../../adapters/client/service-address.js";
+import { parseServiceUrl } from "../../adapters/client/service-url.js";
 import { generatePanorama } from "../../adapters/terminal/generate-panorama.js";
 import { progressOn, silentProgress } from "../../adapters/terminal/progress-display.js";
 import { tokens } from "../tokens.js";
 import { type Command, optionalText, text } from "./command.js";
 
-/** How long the client retries a call. Longer than the MCP server's, because a user can wait for a large upload. */
-const PATIENCE_SECONDS = 180;
+/** For one call with its retries. Longer than the MCP server's timeout: a user can wait for a large upload. */
+const TIMEOUT_SECONDS = 180;
 
 export const generate: Command = {
   words: "generate",
@@ -26,10 +26,10 @@ export const generate: Command = {
     const apiKey = process.env.PANORAMA_API_KEY;
     if (apiKey === undefined || apiKey === "")
       return err("PANORAMA_API_KEY is not set. Set it to your API key (sk-...).");
-    const baseUrl = parseServiceAddress(process.env.PANORAMA_BASE_URL || publicUrl);
+    const baseUrl = parseServiceUrl(process.env.PANORAMA_BASE_URL || publicUrl);
     if (baseUrl.isErr()) return err(`PANORAMA_BASE_URL: ${baseUrl.error.message}`);
 
-    const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey, patienceSeconds: PATIENCE_SECONDS }, clock);
+    const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey, timeoutSeconds: TIMEOUT_SECONDS }, clock);
     const progress = values.json === true ? silentProgress : progressOn(process.stderr, clock);
     const generated = await generatePanorama(
       { client, progress },

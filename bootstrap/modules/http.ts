@@ -26,6 +26,8 @@ export const http = new ContainerModule(({ bind }) => {
       listTasks: tokens.listTasks,
       uploadImages: tokens.uploadImages,
       readCredits: tokens.readCredits,
+      receivePaymentWebhook: tokens.receivePaymentWebhook,
+      receiveProviderWebhook: tokens.receiveProviderWebhook,
       pages: tokens.pages,
       storage: tokens.storage,
       checks: tokens.readinessChecks,

@@ -29,8 +29,6 @@ export const web = new ContainerModule(({ bind }) => {
       createApiKey: tokens.createApiKey,
       revokeApiKey: tokens.revokeApiKey,
       buyCredits: tokens.buyCredits,
-      receivePaymentWebhook: tokens.receivePaymentWebhook,
-      receiveProviderWebhook: tokens.receiveProviderWebhook,
       rateLimits: tokens.rateLimits,
       images: tokens.storage,
     },

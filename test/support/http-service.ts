@@ -6,14 +6,17 @@ import { HttpServer, type HttpServerParts, type HttpServerSettings } from "../..
 import type { FinishedExchange } from "../../adapters/http/observer.js";
 import type { Check } from "../../adapters/http/operations-routes.js";
 import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
+import { ManualPayments } from "../../adapters/payments/manual-payments.js";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { authenticate } from "../../application/accounts/authenticate.js";
 import { openAccount } from "../../application/accounts/open-account.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
+import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { readCredits } from "../../application/credits/read-credits.js";
+import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
 import { readTask, waitForTask } from "../../application/panoramas/read-task.js";
@@ -69,8 +72,8 @@ export class HttpService {
 
   private constructor(folder: string, parts: Partial<HttpServerParts>, settings: Partial<HttpServerSettings>) {
     this.folder = folder;
-    const { clock, tasks, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids } = this;
-    const ports = { clock, tasks, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids };
+    const { clock, tasks, orders, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids } = this;
+    const ports = { clock, tasks, orders, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids };
     this.server = new HttpServer(
       {
         authenticate: authenticate(ports),
@@ -81,6 +84,8 @@ export class HttpService {
         listTasks: this.counted("listTasks", listTasks(ports)),
         uploadImages: this.counted("uploadImages", uploadImages(ports)),
         readCredits: this.counted("readCredits", readCredits(ports)),
+        receivePaymentWebhook: receivePaymentWebhook({ ...ports, payments: new ManualPayments() }),
+        receiveProviderWebhook: receiveProviderWebhook({ ...ports, notices: new Map(), pollDue: () => {} }),
         pages: [],
         storage,
         assets: undefined,

@@ -200,13 +200,6 @@ export class WebService {
         createApiKey: createApiKey(ports),
         revokeApiKey: revokeApiKey(ports),
         buyCredits: buyCredits(ports),
-        receivePaymentWebhook: receivePaymentWebhook(ports),
-        receiveProviderWebhook: receiveProviderWebhook({
-          tasks: this.tasks,
-          clock: this.clock,
-          notices: new Map(),
-          pollDue: () => {},
-        }),
         images: storage,
       },
       { publicUrl: url, staticFolder, mcp: { ...mcpConfigurations(url), packagePath: MCP_PACKAGE_PATH } },
@@ -215,6 +208,13 @@ export class WebService {
       {
         ...shared,
         pages,
+        receivePaymentWebhook: receivePaymentWebhook(ports),
+        receiveProviderWebhook: receiveProviderWebhook({
+          tasks: this.tasks,
+          clock: this.clock,
+          notices: new Map(),
+          pollDue: () => {},
+        }),
         authenticate: authenticate(ports),
         readTask: readTask(ports),
         waitForTask: waitForTask(ports),

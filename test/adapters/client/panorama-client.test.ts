@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
-import { parseServiceAddress } from "../../../adapters/client/service-address.js";
+import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import { parseCreationRequest } from "../../../domain/creation-request.js";
 import { FakeService, type Fault } from "../../support/fake-service.js";
 import { pngBytes } from "../../support/image-bytes.js";
@@ -11,7 +11,7 @@ let clock: SkippingClock;
 let client: PanoramaClient;
 
 const clientWith = (apiKey: string) =>
-  new PanoramaClient({ baseUrl: parseServiceAddress(service.origin)._unsafeUnwrap(), apiKey }, clock, () => 0.5);
+  new PanoramaClient({ baseUrl: parseServiceUrl(service.origin)._unsafeUnwrap(), apiKey }, clock, () => 0.5);
 
 const aRequest = (prompt = "a quiet harbour") => parseCreationRequest({ prompt, resolution: "1k" })._unsafeUnwrap();
 beforeEach(async () => {
@@ -150,7 +150,7 @@ describe("a creation", () => {
     service.failNext("POST", "/panoramas", { kind: "accept-and-hang" });
     const abort = new AbortController();
     const patient = new PanoramaClient({
-      baseUrl: parseServiceAddress(service.origin)._unsafeUnwrap(),
+      baseUrl: parseServiceUrl(service.origin)._unsafeUnwrap(),
       apiKey: service.apiKey,
     });
     const created = patient.create(aRequest(), { signal: abort.signal });

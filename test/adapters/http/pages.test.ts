@@ -2,23 +2,23 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clientAddress } from "../../../adapters/http/client-address.js";
-import type { MountedPage } from "../../../adapters/http/page-route.js";
+import type { Page } from "../../../adapters/web-page/page.js";
 import { HttpService } from "../../support/http-service.js";
 
 /** Answers with what it was given, as JSON. */
-const echo = (method: MountedPage["method"], path: string, body: MountedPage["body"]): MountedPage => ({
+const echo = (method: Page["method"], path: string, body: Page["body"]): Page => ({
   method,
   path,
   body,
   handle: async ({ url, params, query, cookies, readBody }) => {
-    const { form, files, bytes, badBody } = await readBody();
+    const { form, files, badBody } = await readBody();
     const read = await Promise.all(files.map(async (file) => Buffer.from(await file.read()).toString()));
     const given = { url, params, query: [...query], cookies: [...cookies], form: [...form], files: read, badBody };
-    return { status: 200, headers: {}, body: JSON.stringify({ ...given, bytes: Buffer.from(bytes).toString() }) };
+    return { status: 200, headers: {}, body: JSON.stringify(given) };
   },
 });
 
-const closed: MountedPage = {
+const closed: Page = {
   method: "POST",
   path: "/closed",
   body: "files",
@@ -33,7 +33,6 @@ describe("a mounted page", () => {
       echo("GET", "/shown/:name", "none"),
       echo("POST", "/fields", "fields"),
       echo("POST", "/files", "files"),
-      echo("POST", "/raw", "raw"),
       closed,
     ];
     service = await HttpService.start({ pages });
@@ -62,7 +61,7 @@ describe("a mounted page", () => {
     expect(await ask("/shown/%E0%A4%A")).toMatchObject({ params: { name: "" } });
   });
 
-  it("reads a form's fields, and bytes as they came", async () => {
+  it("reads the fields of a form", async () => {
     const given = await post("/fields", new URLSearchParams({ name: "ä&=", empty: "" }));
     expect(given).toMatchObject({
       form: [
@@ -70,7 +69,6 @@ describe("a mounted page", () => {
         ["empty", ""],
       ],
     });
-    expect(await post("/raw", '{"a": "ä"}')).toMatchObject({ bytes: '{"a": "ä"}', form: [] });
   });
 
   it("reads files beside fields, without the empty one of an input in which nothing was chosen", async () => {

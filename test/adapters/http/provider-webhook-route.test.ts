@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { providerWebhookPage } from "../../../adapters/web/provider-webhook-page.js";
 import { receiveProviderWebhook } from "../../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../../application/background/settle-submitted-tasks.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
@@ -39,11 +38,8 @@ const stage = <R extends WebhooksUnderTest>(name: string, start: (clock: Clock) 
     pollsDue = 0;
     on.service = await HttpService.start({
       createPanorama: (...creation) => createPanorama(ports(), DEADLINES)(...creation),
-      pages: [
-        providerWebhookPage((...notice) =>
-          receiveProviderWebhook({ ...on.service, notices: new Map([[name, on.remote.webhooks]]), pollDue })(...notice),
-        ),
-      ],
+      receiveProviderWebhook: (...webhook) =>
+        receiveProviderWebhook({ ...on.service, notices: new Map([[name, on.remote.webhooks]]), pollDue })(...webhook),
     });
     on.remote = await start(on.service.clock);
     on.customer = await on.service.customer();
@@ -133,7 +129,7 @@ describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promi
     await create();
     const { url, ...rest } = notice();
     const sent = { ...rest, url: url.replace(`/hooks/${name}`, "/hooks/another") };
-    expect(await send(sent)).toEqual([404, "No notices are taken here."]);
+    expect(await send(sent)).toEqual([404, "No webhooks are accepted here."]);
     expect(await settle()).toBe(0);
   });
 
@@ -163,7 +159,7 @@ describe.each(SIGNED)("POST /hooks/%s, signed", (name, start: (clock: Clock) => 
     await create();
     on.remote.keyFaults.push(FAULTS.failsBefore);
     const sent = notice();
-    expect(await send(sent)).toEqual([503, "The notice cannot be checked now."]);
+    expect(await send(sent)).toEqual([503, "The webhook cannot be verified now."]);
     await on.service.clock.advance(60_000);
     expect(await send(sent)).toEqual([200, "taken"]);
   });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { mcpConfigurations } from "../../../adapters/mcp/mcp-configuration.js";
 
-it("there is a configuration to paste for the common clients, with npx and with npx.cmd", () => {
+it("mcpConfigurations returns the text to paste for each client, with npx and with npx.cmd", () => {
   const { npx, npxOnWindows, vsCode, claudeCode } = mcpConfigurations("https://panorama.test");
   const entry = {
     command: "npx",

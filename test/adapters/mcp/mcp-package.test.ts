@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** As a person's MCP client starts it: the package's URL and the key are all it knows. */
+/** Starts the package as an MCP client does: with its URL and the API key only. */
 const byNpx = (environment: Record<string, string> = { PANORAMA_API_KEY: service.apiKey }) =>
   new StdioClientTransport({
     command: "npx",
@@ -39,8 +39,8 @@ const byNpx = (environment: Record<string, string> = { PANORAMA_API_KEY: service
     stderr: "pipe",
   });
 
-describe("the package", () => {
-  it("is small, and the same bytes for the same origin", () => {
+describe("the MCP package", () => {
+  it("has less than 1 MB, and the same bytes for the same origin", () => {
     const packed = packMcpServer(bundle, "https://panorama.test");
     expect(packed.length).toBeLessThan(1_000_000);
     expect(packMcpServer(bundle, "https://panorama.test")).toEqual(packed);
@@ -48,7 +48,7 @@ describe("the package", () => {
     expect(String(gunzipSync(packed))).toContain('{"base_url":"https://panorama.test/api/v1"}');
   });
 
-  it("unpacks with npm to one program without dependencies, and carries the licences of what is in it", async () => {
+  it("installs with npm as one program without dependencies, and contains the licences of the bundled packages", async () => {
     const tarball = join(folder, "package.tgz");
     await writeFile(tarball, packMcpServer(bundle, "https://panorama.test"));
     const target = join(folder, "installed");
@@ -60,7 +60,7 @@ describe("the package", () => {
     expect(String(bundle.licenses)).toMatch(/@modelcontextprotocol\/sdk\n\nMIT License/);
   });
 
-  it("drives every tool, started by npx from the service, with the key alone", async () => {
+  it("runs every tool when npx starts it from the service with nothing but the API key", async () => {
     const session = await McpSession.over(byNpx());
     expect(session.client.getServerVersion()).toMatchObject({ name: "panorama", version: "0.1.0" });
 
@@ -91,7 +91,7 @@ describe("the package", () => {
     await session.client.close();
   });
 
-  it("lives through images that are far too large together", async () => {
+  it("keeps the session after an upload that exceeds the total limit", async () => {
     const session = await McpSession.over(byNpx());
     const images = Array(5).fill(base64(pngBytes(10 * 1024 * 1024)));
     expect((await session.error("upload_reference_images", { images }))?.message).toContain("20 MiB");
@@ -99,7 +99,7 @@ describe("the package", () => {
     await session.client.close();
   });
 
-  it("lists its tools without a key, and says so on stderr only", async () => {
+  it("lists its tools without an API key, and warns on stderr only", async () => {
     const transport = byNpx({});
     const stderr: string[] = [];
     transport.stderr?.on("data", (chunk) => stderr.push(String(chunk)));
@@ -109,7 +109,7 @@ describe("the package", () => {
     await session.client.close();
   });
 
-  it("writes nothing but the protocol to stdout, and ends when stdin ends", async () => {
+  it("writes only protocol messages to stdout, and exits when stdin ends", async () => {
     const started = run(process.execPath, [join(folder, "panorama-mcp.js")], { env: { PATH: process.env.PATH } });
     const request = { jsonrpc: "2.0", id: 1, method: "ping" };
     started.child.stdin?.end(`${JSON.stringify(request)}\n`);
@@ -118,7 +118,7 @@ describe("the package", () => {
     expect(started.child.exitCode).toBe(0);
   });
 
-  it("does not start with an address that is none, and says why in one line", async () => {
+  it("does not start with an invalid PANORAMA_BASE_URL, and reports why in one line", async () => {
     const env = { PATH: process.env.PATH, PANORAMA_BASE_URL: "panorama.test" };
     const started = run(process.execPath, [join(folder, "panorama-mcp.js")], { env });
     await expect(started).rejects.toMatchObject({
@@ -128,8 +128,8 @@ describe("the package", () => {
     });
   });
 
-  it("answers tools/list within a second of its start", async () => {
-    // What npx itself takes is npm's; this is what is ours.
+  it("answers tools/list within one second after its start", async () => {
+    // Measures the installed program, without the time that npx takes.
     const milliseconds: number[] = [];
     for (let start = 0; start < 3; start++) {
       const begun = performance.now();

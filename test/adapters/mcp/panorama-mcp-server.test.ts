@@ -5,7 +5,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
-import { parseServiceAddress } from "../../../adapters/client/service-address.js";
+import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
 import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
 import { FakeService, type Fault } from "../../support/fake-service.js";
@@ -22,11 +22,7 @@ let folder: string;
 const sessionWith = async (apiKey: string) => {
   let keys = 0;
   const server = panoramaMcpServer({
-    client: new PanoramaClient(
-      { baseUrl: parseServiceAddress(service.origin)._unsafeUnwrap(), apiKey },
-      clock,
-      () => 0.5,
-    ),
+    client: new PanoramaClient({ baseUrl: parseServiceUrl(service.origin)._unsafeUnwrap(), apiKey }, clock, () => 0.5),
     site: service.origin,
     folders: new AllowedFolders(join(folder, "allowed")),
     newIdempotencyKey: () => `key-${++keys}`,
@@ -54,8 +50,8 @@ afterEach(async () => {
 const aHarbour = { prompt: "a quiet harbour", resolution: "1k" };
 const post = () => service.requests("POST", "/");
 
-describe("the tools", () => {
-  it("are the five of the specification, with schemas for both ways and truthful hints", async () => {
+describe("the MCP tools", () => {
+  it("are the five of the specification, with input and output schemas and correct hints", async () => {
     const { tools } = await session.client.listTools();
     const hints = (name: string) => tools.find((tool) => tool.name === name)?.annotations;
     expect(tools.map(({ name }) => name)).toEqual([
@@ -79,7 +75,7 @@ describe("the tools", () => {
     expect(hints("upload_reference_images")).toMatchObject({ readOnlyHint: false, idempotentHint: true });
   });
 
-  it("take a text to a finished panorama with its links and its thumbnail", async () => {
+  it("generate a panorama from text and return its links and its thumbnail", async () => {
     const created = await session.call("generate_panorama_from_text", aHarbour);
     expect(created.structuredContent).toEqual({ id: "task-1", status: "processing", credits_charged: 4 });
     expect(JSON.parse(textsOf(created)[0] ?? "")).toEqual(created.structuredContent);
@@ -97,7 +93,7 @@ describe("the tools", () => {
     expect(Buffer.from((image as { data: string }).data, "base64").toString("latin1")).toMatch(/^RIFF/);
   });
 
-  it("take uploaded images to a panorama, and read the balance", async () => {
+  it("generate a panorama from uploaded images, and read the balance", async () => {
     const images = [base64(pngBytes(100)), { data: base64(pngBytes(200)), name: "b.png", type: "image/png" }];
     const uploaded = await session.call("upload_reference_images", { images });
     const { image_urls } = uploaded.structuredContent as { image_urls: string[] };
@@ -112,14 +108,14 @@ describe("the tools", () => {
     expect((await session.call("get_credit_balance")).structuredContent).toEqual({ remaining_credits: 94 });
   });
 
-  it("tell of a failed generation as a task", async () => {
+  it("return a failed generation as a task, not as a tool error", async () => {
     await session.call("generate_panorama_from_text", { ...aHarbour, prompt: "a storm test:fail" });
     const failed = await session.call("get_panorama_task", { id: "task-1", wait_seconds: 10 });
     expect(failed.isError).toBeFalsy();
     expect(failed.structuredContent).toMatchObject({ status: "failed", error: { code: "generation_failed" } });
   });
 
-  it("wait for a task no longer than asked, with rising progress", async () => {
+  it("wait for a task at most wait_seconds, and report increasing progress", async () => {
     service.readsWhileProcessing = 1000;
     await session.call("generate_panorama_from_text", aHarbour);
     const seen: Progress[] = [];
@@ -134,8 +130,8 @@ describe("the tools", () => {
   });
 });
 
-describe("a budget", () => {
-  it("that is too small sends nothing", async () => {
+describe("max_credits of the MCP tools", () => {
+  it("below the price gives budget_exceeded and sends nothing", async () => {
     expect(await session.error("generate_panorama_from_text", { ...aHarbour, max_credits: 0 })).toMatchObject({
       code: "budget_exceeded",
     });
@@ -146,52 +142,117 @@ describe("a budget", () => {
     expect(service.received).toHaveLength(0);
   });
 
-  it("that is just enough is enough", async () => {
+  it("equal to the price is accepted", async () => {
     expect(await session.error("generate_panorama_from_text", { ...aHarbour, max_credits: 4 })).toBeUndefined();
     expect(service.tasks).toHaveLength(1);
   });
 });
 
-describe("arguments that break a rule are refused before anything is sent", () => {
+describe("invalid arguments of an MCP tool", () => {
   const anImage = base64(pngBytes(20));
-  const broken: readonly [tool: string, args: Record<string, unknown>, says: RegExp][] = [
-    ["generate_panorama_from_text", { prompt: "ab", resolution: "1k" }, /^prompt: .*3 characters/],
-    ["generate_panorama_from_text", { prompt: "a harbour", resolution: "8k" }, /^resolution: /],
-    ["generate_panorama_from_text", { prompt: "a harbour" }, /^resolution: /],
-    ["generate_panorama_from_text", { ...aHarbour, visibility: "secret" }, /^visibility: /],
-    ["generate_panorama_from_text", { ...aHarbour, max_credits: -1 }, /^max_credits: /],
-    ["generate_panorama_from_text", { ...aHarbour, seed: 7 }, /seed/],
-    ["generate_panorama_from_images", { image_urls: [], resolution: "1k" }, /^image_urls: /],
-    ["generate_panorama_from_images", { image_urls: Array(4).fill("https://a.test/"), resolution: "1k" }, /at most 3/],
-    ["generate_panorama_from_images", { image_urls: ["http://a.test/"], resolution: "1k" }, /https:\/\//],
-    ["generate_panorama_from_images", { image_urls: [`data:image/png;base64,${anImage}`], resolution: "1k" }, /https/],
-    ["get_panorama_task", { id: "" }, /^id: /],
-    ["get_panorama_task", { id: "task-1", wait_seconds: 46 }, /^wait_seconds: /],
-    ["upload_reference_images", {}, /1 to 5 images, but are 0/],
-    ["upload_reference_images", { images: [] }, /1 to 5 images, but are 0/],
-    ["upload_reference_images", { images: Array(6).fill(anImage) }, /1 to 5 images, but are 6/],
-    ["upload_reference_images", { images: Array(3).fill(anImage), paths: Array(3).fill("/a.png") }, /but are 6/],
-    ["upload_reference_images", { images: [`data:image/png;base64,${anImage}`] }, /^images\[0\]: is a data: URL/],
-    ["upload_reference_images", { images: [anImage, "no base64!"] }, /^images\[1\]: is not valid base64/],
-    ["upload_reference_images", { images: ["A"] }, /^images\[0\]: is not valid base64/],
-    ["upload_reference_images", { images: [base64(new TextEncoder().encode("plain text"))] }, /^images\[0\]: .*jpeg/],
-    ["upload_reference_images", { images: [{ data: anImage, type: "image/jpeg" }] }, /^images\[0\]: is declared as/],
-    ["upload_reference_images", { images: [base64(pngBytes(11 * 1024 * 1024))] }, /^images\[0\]: .*10 MiB/],
-    ["upload_reference_images", { images: Array(3).fill(base64(pngBytes(7 * 1024 * 1024))) }, /^images: .*20 MiB/],
+  const broken: readonly [tool: string, what: string, args: Record<string, unknown>, says: RegExp][] = [
+    [
+      "generate_panorama_from_text",
+      "a prompt of 2 characters",
+      { prompt: "ab", resolution: "1k" },
+      /^prompt: .*3 characters/,
+    ],
+    [
+      "generate_panorama_from_text",
+      "an unknown resolution",
+      { prompt: "a harbour", resolution: "8k" },
+      /^resolution: /,
+    ],
+    ["generate_panorama_from_text", "a missing resolution", { prompt: "a harbour" }, /^resolution: /],
+    ["generate_panorama_from_text", "an unknown visibility", { ...aHarbour, visibility: "secret" }, /^visibility: /],
+    ["generate_panorama_from_text", "negative max_credits", { ...aHarbour, max_credits: -1 }, /^max_credits: /],
+    ["generate_panorama_from_text", "an unknown argument", { ...aHarbour, seed: 7 }, /seed/],
+    [
+      "generate_panorama_from_images",
+      "an empty list of image URLs",
+      { image_urls: [], resolution: "1k" },
+      /^image_urls: /,
+    ],
+    [
+      "generate_panorama_from_images",
+      "four image URLs",
+      { image_urls: Array(4).fill("https://a.test/"), resolution: "1k" },
+      /at most 3/,
+    ],
+    [
+      "generate_panorama_from_images",
+      "an http URL",
+      { image_urls: ["http://a.test/"], resolution: "1k" },
+      /https:\/\//,
+    ],
+    [
+      "generate_panorama_from_images",
+      "a data: URL",
+      { image_urls: [`data:image/png;base64,${anImage}`], resolution: "1k" },
+      /https/,
+    ],
+    ["get_panorama_task", "an empty id", { id: "" }, /^id: /],
+    ["get_panorama_task", "wait_seconds above 30", { id: "task-1", wait_seconds: 46 }, /^wait_seconds: /],
+    ["upload_reference_images", "missing images and paths", {}, /1 to 5 images, but are 0/],
+    ["upload_reference_images", "an empty list of images", { images: [] }, /1 to 5 images, but are 0/],
+    ["upload_reference_images", "six images", { images: Array(6).fill(anImage) }, /1 to 5 images, but are 6/],
+    [
+      "upload_reference_images",
+      "six images and paths",
+      { images: Array(3).fill(anImage), paths: Array(3).fill("/a.png") },
+      /but are 6/,
+    ],
+    [
+      "upload_reference_images",
+      "a data: URL",
+      { images: [`data:image/png;base64,${anImage}`] },
+      /^images\[0\]: is a data: URL/,
+    ],
+    [
+      "upload_reference_images",
+      "invalid base64",
+      { images: [anImage, "no base64!"] },
+      /^images\[1\]: is not valid base64/,
+    ],
+    ["upload_reference_images", "base64 of a single character", { images: ["A"] }, /^images\[0\]: is not valid base64/],
+    [
+      "upload_reference_images",
+      "a file that is no image",
+      { images: [base64(new TextEncoder().encode("plain text"))] },
+      /^images\[0\]: .*jpeg/,
+    ],
+    [
+      "upload_reference_images",
+      "an image that is not of its declared type",
+      { images: [{ data: anImage, type: "image/jpeg" }] },
+      /^images\[0\]: is declared as/,
+    ],
+    [
+      "upload_reference_images",
+      "an image of 11 MiB",
+      { images: [base64(pngBytes(11 * 1024 * 1024))] },
+      /^images\[0\]: .*10 MiB/,
+    ],
+    [
+      "upload_reference_images",
+      "images of 21 MiB in total",
+      { images: Array(3).fill(base64(pngBytes(7 * 1024 * 1024))) },
+      /^images: .*20 MiB/,
+    ],
   ];
-  it.each(broken)("%s %#", async (tool, args, says) => {
+  it.each(broken)("are refused by %s without a request to the service: %s", async (tool, _what, args, says) => {
     const error = await session.error(tool, args);
     expect(error).toMatchObject({ code: "invalid_request", what_to_do: expect.stringContaining("Nothing was sent") });
     expect(error?.message).toMatch(says);
     expect(service.received).toHaveLength(0);
   });
 
-  it("an unknown tool is a protocol error", async () => {
+  it("are a protocol error if the tool itself is unknown", async () => {
     await expect(session.call("delete_everything")).rejects.toThrow("no such tool");
   });
 });
 
-describe("a service in trouble", () => {
+describe("the MCP tools and a failing service", () => {
   const answer = (status: number, body: string, headers = {}): Fault => ({ kind: "answer", status, body, headers });
   const refusal = (code: string) => JSON.stringify({ error: { code, message: "what happened" } });
 
@@ -207,14 +268,17 @@ describe("a service in trouble", () => {
     ],
     ["has no free slot", answer(429, refusal("too_many_active_tasks")), { code: "too_many_active_tasks" }],
     ["has no provider", answer(502, refusal("upstream_error")), { code: "upstream_error", request_id: "req-fault" }],
-  ])("that %s for good ends in its own tool error, and in one task at most", async (_, fault, expected) => {
-    service.failNext("POST", "/panoramas", ...Array(6).fill(fault));
-    const error = await session.error("generate_panorama_from_text", aHarbour);
-    expect(error).toMatchObject({ message: expect.any(String), what_to_do: expect.any(String), ...expected });
-    if (expected.may_have_been_charged) expect(error?.what_to_do).toContain(`${service.origin}/works`);
-    expect(service.tasks.length).toBeLessThanOrEqual(1);
-    expect(new Set(post().map(({ headers }) => headers["idempotency-key"]))).toEqual(new Set(['"key-1"']));
-  });
+  ])(
+    "give one tool error, and create at most one task, if the service %s on every attempt",
+    async (_, fault, expected) => {
+      service.failNext("POST", "/panoramas", ...Array(6).fill(fault));
+      const error = await session.error("generate_panorama_from_text", aHarbour);
+      expect(error).toMatchObject({ message: expect.any(String), what_to_do: expect.any(String), ...expected });
+      if (expected.may_have_been_charged) expect(error?.what_to_do).toContain(`${service.origin}/works`);
+      expect(service.tasks.length).toBeLessThanOrEqual(1);
+      expect(new Set(post().map(({ headers }) => headers["idempotency-key"]))).toEqual(new Set(['"key-1"']));
+    },
+  );
 
   it.each<[string, Record<string, unknown>]>([
     ["generate_panorama_from_text", aHarbour],
@@ -223,14 +287,14 @@ describe("a service in trouble", () => {
     ["get_panorama_task", { id: "task-1", wait_seconds: 30 }],
     ["get_credit_balance", {}],
     ["upload_reference_images", { images: [base64(pngBytes(20))] }],
-  ])("that never answers holds %s %j up for 45 seconds at most", async (tool, args) => {
+  ])("fail with timeout within 45 seconds if the service never answers %s %j", async (tool, args) => {
     for (const method of ["GET", "POST"]) service.failNext(method, "/", ...Array(9).fill({ kind: "hang" }));
     const start = clock.now().getTime();
     expect(await session.error(tool, args)).toMatchObject({ code: "timeout" });
     expect(clock.now().getTime() - start).toBeLessThanOrEqual(45_000);
   });
 
-  it("continues a creation in doubt when it is called again with the same arguments, and charges once", async () => {
+  it("continue a possibly accepted creation when called again with the same arguments, and charge once", async () => {
     service.failNext("POST", "/panoramas", ...Array<Fault>(6).fill({ kind: "accept-and-drop" }));
     await session.error("generate_panorama_from_text", aHarbour);
     const continued = await session.call("generate_panorama_from_text", { ...aHarbour, visibility: "private" });
@@ -242,13 +306,13 @@ describe("a service in trouble", () => {
     expect(another.structuredContent).toMatchObject({ id: "task-2" });
   });
 
-  it("makes a new creation for each call that is not in doubt", async () => {
+  it("create a new panorama for each call if the earlier one was confirmed", async () => {
     await session.call("generate_panorama_from_text", aHarbour);
     await session.call("generate_panorama_from_text", aHarbour);
     expect(post().map(({ headers }) => headers["idempotency-key"])).toEqual(['"key-1"', '"key-2"']);
   });
 
-  it("does not send a failed read or upload into doubt", async () => {
+  it("report no possible charge for a failed read or upload", async () => {
     service.failNext("POST", "/images", answer(400, refusal("invalid_request")));
     const images = [base64(pngBytes(20))];
     expect(await session.error("upload_reference_images", { images })).toEqual({
@@ -261,7 +325,7 @@ describe("a service in trouble", () => {
     expect(await session.error("get_panorama_task", { id: "nobody's" })).toMatchObject({ code: "not_found" });
   });
 
-  it("with a wrong key, or none, is told of without the key, in answers and in the log", async () => {
+  it("report a wrong or missing API key without showing it, in answers and in the log", async () => {
     const secret = "sk-wrongwrongwrongwrongwrongwrongwrongwrongwro";
     const wrong = await sessionWith(secret);
     const error = await wrong.error("get_credit_balance");
@@ -273,7 +337,7 @@ describe("a service in trouble", () => {
     await Promise.all([wrong.client.close(), none.client.close()]);
   });
 
-  it("without its thumbnail still answers with the links", async () => {
+  it("return the links of a panorama whose thumbnail cannot be read", async () => {
     await session.call("generate_panorama_from_text", aHarbour);
     service.serve(`/assets/panoramas/${"task-1".padEnd(22, "0")}-thumbnail.webp`, Buffer.from("gone"), "text/plain");
     const done = await session.call("get_panorama_task", { id: "task-1", wait_seconds: 10 });
@@ -282,17 +346,17 @@ describe("a service in trouble", () => {
   });
 });
 
-describe("local files", () => {
+describe("local files given to upload_reference_images", () => {
   const upload = (path: string) => session.call("upload_reference_images", { paths: [path] });
 
-  it("inside an allowed folder are uploaded", async () => {
+  it("are uploaded from an allowed folder", async () => {
     const path = join(folder, "allowed", "harbour.png");
     await writeFile(path, pngBytes(50));
     expect((await upload(path)).structuredContent).toMatchObject({ image_urls: [expect.any(String)] });
     expect(String(service.requests("POST", "/images")[0]?.body)).toContain('filename="harbour.png"');
   });
 
-  it("outside, behind a link, or of another kind are refused in the same words, and nothing is sent", async () => {
+  it("are refused with one message outside the folder, behind a link, or if they are not files, and nothing is sent", async () => {
     await writeFile(join(folder, "outside.png"), pngBytes(50));
     await symlink(join(folder, "outside.png"), join(folder, "allowed", "link.png"));
     await symlink(folder, join(folder, "allowed", "linked"));

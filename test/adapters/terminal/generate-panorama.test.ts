@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
-import { parseServiceAddress } from "../../../adapters/client/service-address.js";
+import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import { generatePanorama, type Wish } from "../../../adapters/terminal/generate-panorama.js";
 import { FakeService } from "../../support/fake-service.js";
 import { pngBytes } from "../../support/image-bytes.js";
@@ -17,7 +17,7 @@ const generate = (wish: Partial<Wish>) =>
   generatePanorama(
     {
       client: new PanoramaClient(
-        { baseUrl: parseServiceAddress(service.origin)._unsafeUnwrap(), apiKey: service.apiKey },
+        { baseUrl: parseServiceUrl(service.origin)._unsafeUnwrap(), apiKey: service.apiKey },
         new SkippingClock(() => service.hanging()),
         () => 0.5,
       ),

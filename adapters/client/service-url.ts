@@ -1,0 +1,19 @@
+import { err, ok, type Result } from "neverthrow";
+import type { Brand } from "../../domain/brand.js";
+import { type InvalidRequest, invalidRequest, shown } from "../../domain/invalid-request.js";
+
+/** The base URL of the REST interface: ends in `/api/v1`, without a trailing slash. */
+export type ServiceUrl = Brand<string, "ServiceUrl">;
+
+/** Takes the origin of a service (`https://panorama.example`) or its base URL (`https://panorama.example/api/v1`). */
+export const parseServiceUrl = (text: string): Result<ServiceUrl, InvalidRequest> => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
+    return err(invalidRequest(`service address: must be an http(s) URL without user name, but is ${shown(text)}.`));
+  }
+  const path = url.pathname.replace(/\/+$/, "");
+  return ok(`${url.origin}${path.endsWith("/api/v1") ? path : `${path}/api/v1`}` as ServiceUrl);
+};
+
+/** The URL of the service's web pages, without a trailing slash: append `/works`, for example. */
+export const siteOf = (url: ServiceUrl): string => url.replace(/\/api\/v1$/, "");

@@ -1,0 +1,18 @@
+import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
+import type { Handler } from "./listener.js";
+import { readBytes } from "./read-bytes.js";
+import { plainText } from "./reply.js";
+import { WEBHOOK_BYTES_MAX } from "./webhook-limit.js";
+
+/** `POST /payments/stripe`: Stripe reports that an order is paid. The signature is the only authentication. */
+export const paymentWebhookRoute =
+  (receive: ReceivePaymentWebhook): Handler =>
+  async (exchange) => {
+    const body = await readBytes(exchange, WEBHOOK_BYTES_MAX);
+    if (body.isErr()) return plainText(400, body.error.message);
+    const received = await receive(body.value, exchange.header("stripe-signature") ?? "");
+    // An unknown order stays unknown: an error status would only make Stripe retry the webhook for days.
+    return received.isErr() && received.error.kind === "unverified_webhook"
+      ? plainText(400, received.error.reason)
+      : plainText(200, "taken");
+  };

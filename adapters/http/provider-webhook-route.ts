@@ -1,0 +1,25 @@
+import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
+import type { Handler } from "./listener.js";
+import { readBytes } from "./read-bytes.js";
+import { plainText } from "./reply.js";
+import { WEBHOOK_BYTES_MAX } from "./webhook-limit.js";
+
+/** `POST /hooks/{provider}`: a provider reports progress of a generation. Only verified webhooks have an effect. */
+export const providerWebhookRoute =
+  (receive: ReceiveProviderWebhook): Handler =>
+  async (exchange) => {
+    const body = await readBytes(exchange, WEBHOOK_BYTES_MAX);
+    if (body.isErr()) return plainText(400, body.error.message);
+    const { headers, query } = exchange;
+    const received = await receive(exchange.parameter("provider"), { body: body.value, headers, query });
+    if (received.isOk()) return plainText(200, "taken");
+    switch (received.error.kind) {
+      case "not_found":
+        return plainText(404, "No webhooks are accepted here.");
+      case "unverified_webhook":
+        return plainText(400, received.error.reason);
+      case "provider_unavailable":
+        // 503 makes the sender retry. The reason is internal and is not reported to the sender.
+        return plainText(503, "The webhook cannot be verified now.");
+    }
+  };

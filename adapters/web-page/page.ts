@@ -1,0 +1,44 @@
+import type { UploadedFile } from "../../application/panoramas/upload-images.js";
+
+/**
+ * One page or form of the web side: the contract between adapters/web, which makes pages, and adapters/http, which
+ * mounts them. It stands in a folder of its own because adapters do not import each other.
+ */
+export type Page = {
+  readonly method: "GET" | "POST";
+  /** As in `/p/:slug`. */
+  readonly path: string;
+  /** `fields`: the fields of a form; `files`: `multipart/form-data` with files named `files`. */
+  readonly body: "none" | "fields" | "files";
+  readonly handle: (request: PageRequest) => Promise<PageReply>;
+};
+
+export type PageRequest = {
+  /** Path and query as sent. */
+  readonly url: string;
+  /** The parameters of the path, percent-decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** By name in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly cookies: ReadonlyMap<string, string>;
+  readonly remoteAddress: string;
+  /** Reads the body. Call it at most once, and only after the sender is authorised. */
+  readonly readBody: () => Promise<PageBody>;
+};
+
+export type PageBody = {
+  /** Empty for pages that take neither `fields` nor `files`. */
+  readonly form: URLSearchParams;
+  /** Readable until the page has answered. */
+  readonly files: readonly UploadedFile[];
+  /** Set if the body broke a rule; `form` and `files` may then be incomplete. A sentence for people. */
+  readonly badBody: string | undefined;
+};
+
+export type PageReply = {
+  readonly status: number;
+  /** By name in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+};

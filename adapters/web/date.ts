@@ -1,0 +1,7 @@
+import { type Html, html } from "./html.js";
+
+/** A date as people read it, such as "21 Nov 2026", in UTC. */
+export const dateOf = (date: Date): Html => html`<time datetime="${date.toISOString()}">${formatted(date)}</time>`;
+
+const formatted = (date: Date): string =>
+  date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
