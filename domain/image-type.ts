@@ -8,6 +8,9 @@ export const FILE_EXTENSIONS = {
   "image/webp": "webp",
 } as const satisfies Record<ImageType, string>;
 
+/** A larger image is never decoded: it would take too much memory (64 megapixels). */
+export const IMAGE_PIXELS_MAX = 64_000_000;
+
 /** Bytes from the beginning of a file that `imageTypeOf` needs. */
 export const SIGNATURE_BYTES = 12;
 

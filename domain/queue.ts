@@ -1,25 +1,26 @@
 /**
- * The queue in front of a provider that runs only so many generations at once: round robin over accounts.
+ * The queue for a provider that runs a limited number of generations at once: round robin over accounts.
  *
- * A turn is the number of a round. In each round one task of every waiting account is started, the one that came first
- * before the others; an account that comes anew joins the round that is being served.
+ * The queue is served in numbered rounds. Each round starts one task of every waiting account. A task's turn is the
+ * number of the round in which it starts. An account that had no waiting task joins the current round. Within a round
+ * the oldest task starts first.
  */
 export type Queue = {
-  /** Tasks that the provider is asked for or works on; that is `reserved` and `submitted`. */
+  /** Tasks that hold a slot of the provider: those that are `reserved` or `submitted`. */
   readonly running: number;
   /** Whether any task waits. */
   readonly waiting: boolean;
-  /** The turn of the task that was started last, from 1 on. */
+  /** The current round: the turn of the task that was started last, from 1 on. */
   readonly round: number;
 };
 
-/** Who comes later does not overtake: while one waits, a free place is not for a new task. */
-export const mustWait = ({ running, waiting }: Queue, concurrencyMax: number): boolean =>
+/** While any task waits, a new one may not take a free slot. */
+export const mustQueue = ({ running, waiting }: Queue, concurrencyMax: number): boolean =>
   waiting || running >= concurrencyMax;
 
-/** The turn of one more task of an account; `lastTurn` is that of its latest one, 0 if it has never waited. */
-export const takeTurn = ({ round }: Queue, lastTurn: number): number => Math.max(round, lastTurn + 1);
+/** The turn of an account's next task; `lastTurn` is the turn of its latest queued task, 0 if it never had one. */
+export const nextTurn = ({ round }: Queue, lastTurn: number): number => Math.max(round, lastTurn + 1);
 
-/** How many waiting tasks may be started now, of at most `wanted`. */
-export const freePlaces = ({ running }: Queue, concurrencyMax: number, wanted: number): number =>
+/** How many waiting tasks may start now, at most `wanted`. */
+export const freeSlots = ({ running }: Queue, concurrencyMax: number, wanted: number): number =>
   Math.max(0, Math.min(wanted, concurrencyMax - running));

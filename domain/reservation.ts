@@ -9,7 +9,7 @@ import type { TaskId } from "./task-id.js";
  *   held ──capture──▶ captured
  *     └────refund───▶ refunded
  *
- * Both ends are final, so a refund happens at most once.
+ * Both ends are final: a reservation is refunded at most once.
  */
 export type Reservation = HeldReservation | CapturedReservation | RefundedReservation;
 
@@ -23,9 +23,8 @@ export type InsufficientCredits = {
   readonly balance: Credits;
   readonly cost: Credits;
 };
-export type AlreadyResolved = { readonly kind: "already_resolved"; readonly as: "captured" | "refunded" };
 
-/** Takes the cost of a task off the balance; refuses rather than going below zero. */
+/** Subtracts the cost of a task from the balance. Refuses if the balance is lower than the cost. */
 export const hold = (
   balance: Credits,
   reserved: ReservationCore,
@@ -35,13 +34,7 @@ export const hold = (
     : err({ kind: "insufficient_credits", balance, cost: reserved.credits });
 
 /** The task succeeded: the credits are spent. */
-export const capture = (reservation: Reservation): Result<CapturedReservation, AlreadyResolved> =>
-  reservation.state === "held"
-    ? ok({ ...reservation, state: "captured" })
-    : err({ kind: "already_resolved", as: reservation.state });
+export const capture = (reservation: HeldReservation): CapturedReservation => ({ ...reservation, state: "captured" });
 
-/** The task failed: the credits go back. */
-export const refund = (reservation: Reservation): Result<RefundedReservation, AlreadyResolved> =>
-  reservation.state === "held"
-    ? ok({ ...reservation, state: "refunded" })
-    : err({ kind: "already_resolved", as: reservation.state });
+/** The task failed: the credits return to the account. */
+export const refund = (reservation: HeldReservation): RefundedReservation => ({ ...reservation, state: "refunded" });

@@ -1,9 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
-import type { IllegalTransition } from "./illegal-transition.js";
 import type { ObjectName } from "./object-name.js";
 
 /**
- * The finished image on its way into permanent storage (specification, `output.storage_status`).
+ * The finished image on its way to permanent storage (specification, `output.storage_status`).
  *
  *                 ┌──keep──▶ saved ◀──────addThumbnail──────┐
  *   uploading ────┼──keepWithoutThumbnail──▶ saved-no-thumb ┘
@@ -11,12 +10,14 @@ import type { ObjectName } from "./object-name.js";
  *       │         └──expire──▶ expired
  *       └──retry── failed
  *
- * `expired`: the provider's temporary URL was gone before the image was kept.
- * `failed`: the attempts are used up, or the bytes are not the image that was asked for; an operator may retry.
+ * `failAttempt` leads back to `uploading`, or to `failed` after the last attempt.
+ *
+ * `expired`: the provider's temporary URL stopped working before the image was stored.
+ * `failed`: no attempts are left, or the bytes are not the requested image; an operator may retry.
  */
 export type StoredImage = UploadingImage | SavedImage | SavedWithoutThumbnail | UnsavedImage | ExpiredImage;
 
-/** `imageName` is chosen once, before the first attempt, so that attempts which die half-way leave no second object. */
+/** `imageName` is chosen once, before the first attempt: an interrupted attempt and the next one write the same object. */
 type ImageCore = { readonly temporaryUrl: string; readonly imageName: ObjectName };
 export type UploadingImage = ImageCore & { readonly status: "uploading"; readonly failedAttempts: number };
 export type SavedImage = ImageCore & { readonly status: "saved" };
@@ -24,13 +25,17 @@ export type SavedWithoutThumbnail = ImageCore & { readonly status: "saved-no-thu
 export type UnsavedImage = ImageCore & { readonly status: "failed" };
 export type ExpiredImage = ImageCore & { readonly status: "expired" };
 
-export type StorageStatus = StoredImage["status"];
+export const STORAGE_STATUSES = ["uploading", "saved", "saved-no-thumb", "failed", "expired"] as const;
+export type StorageStatus = (typeof STORAGE_STATUSES)[number];
 
-/** In permanent storage, for good. */
+/** An event that the state does not allow; nothing has changed. */
+export type IllegalTransition = { readonly kind: "illegal_transition"; readonly from: string; readonly event: string };
+
+/** The image is in permanent storage. */
 export const isKept = (image: StoredImage): image is SavedImage | SavedWithoutThumbnail =>
   image.status === "saved" || image.status === "saved-no-thumb";
 
-/** Attempts to fetch and store one image before its storage status is `failed`. */
+/** Attempts to fetch and store one image before its storage status becomes `failed`. */
 export const KEEP_ATTEMPTS_MAX = 8;
 
 export const uploading = (temporaryUrl: string, imageName: ObjectName): UploadingImage => ({
@@ -40,40 +45,34 @@ export const uploading = (temporaryUrl: string, imageName: ObjectName): Uploadin
   failedAttempts: 0,
 });
 
-/** Seconds to wait before the next attempt: 1, 2, 4 … at most 60. */
+/** Seconds until the next attempt: 1, 2, 4 … at most 60. */
 export const keepRetryAfterSeconds = ({ failedAttempts }: UploadingImage): number =>
   Math.min(60, 2 ** Math.max(0, failedAttempts - 1));
 
-export const keep = (image: StoredImage): Result<SavedImage, IllegalTransition> =>
-  image.status === "uploading" ? ok({ ...core(image), status: "saved" }) : illegal(image, "keep");
+export const keep = (image: UploadingImage): SavedImage => ({ ...core(image), status: "saved" });
 
-export const keepWithoutThumbnail = (image: StoredImage): Result<SavedWithoutThumbnail, IllegalTransition> =>
-  image.status === "uploading"
-    ? ok({ ...core(image), status: "saved-no-thumb" })
-    : illegal(image, "keepWithoutThumbnail");
+export const keepWithoutThumbnail = (image: UploadingImage): SavedWithoutThumbnail => ({
+  ...core(image),
+  status: "saved-no-thumb",
+});
 
-export const addThumbnail = (image: StoredImage): Result<SavedImage, IllegalTransition> =>
-  image.status === "saved-no-thumb" ? ok({ ...core(image), status: "saved" }) : illegal(image, "addThumbnail");
+export const addThumbnail = (image: SavedWithoutThumbnail): SavedImage => ({ ...core(image), status: "saved" });
 
-/** One attempt went wrong: another may follow (`uploading`), or it was the last one (`failed`). */
-export const failAttempt = (image: StoredImage): Result<UploadingImage | UnsavedImage, IllegalTransition> => {
-  if (image.status !== "uploading") return illegal(image, "failAttempt");
+/** Counts one failed attempt: the image stays `uploading` for the next one, or is `failed` after the last one. */
+export const failAttempt = (image: UploadingImage): UploadingImage | UnsavedImage => {
   const failedAttempts = image.failedAttempts + 1;
-  return failedAttempts < KEEP_ATTEMPTS_MAX ? ok({ ...image, failedAttempts }) : giveUp(image);
+  return failedAttempts < KEEP_ATTEMPTS_MAX ? { ...image, failedAttempts } : giveUp(image);
 };
 
-/** No further attempt can help: the bytes are not the image that was asked for. */
-export const giveUp = (image: StoredImage): Result<UnsavedImage, IllegalTransition> =>
-  image.status === "uploading" ? ok({ ...core(image), status: "failed" }) : illegal(image, "giveUp");
+/** Another attempt cannot help: the bytes are not the requested image. */
+export const giveUp = (image: UploadingImage): UnsavedImage => ({ ...core(image), status: "failed" });
 
-export const expire = (image: StoredImage): Result<ExpiredImage, IllegalTransition> =>
-  image.status === "uploading" ? ok({ ...core(image), status: "expired" }) : illegal(image, "expire");
+export const expire = (image: UploadingImage): ExpiredImage => ({ ...core(image), status: "expired" });
 
-/** An operator has mended what was wrong. */
+/** An operator has fixed the cause of the failure. The operator may name an image in any state, so it can be refused. */
 export const retry = (image: StoredImage): Result<UploadingImage, IllegalTransition> =>
-  image.status === "failed" ? ok(uploading(image.temporaryUrl, image.imageName)) : illegal(image, "retry");
+  image.status === "failed"
+    ? ok(uploading(image.temporaryUrl, image.imageName))
+    : err({ kind: "illegal_transition", from: image.status, event: "retry" });
 
 const core = ({ temporaryUrl, imageName }: StoredImage): ImageCore => ({ temporaryUrl, imageName });
-
-const illegal = (image: StoredImage, event: string) =>
-  err<never, IllegalTransition>({ kind: "illegal_transition", from: image.status, event });

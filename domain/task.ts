@@ -1,8 +1,7 @@
-import { err, ok, type Result } from "neverthrow";
+import type { Result } from "neverthrow";
 import type { AccountId, Standing } from "./account.js";
 import { admitTask, type TooManyActiveTasks } from "./concurrency-limit.js";
 import type { CreationRequest } from "./creation-request.js";
-import type { IllegalTransition } from "./illegal-transition.js";
 import {
   type CapturedReservation,
   capture,
@@ -10,7 +9,6 @@ import {
   hold,
   type InsufficientCredits,
   type RefundedReservation,
-  type Reservation,
   refund,
 } from "./reservation.js";
 import { costOf } from "./resolution.js";
@@ -24,10 +22,12 @@ import type { TaskId } from "./task-id.js";
  *   queued ──start──▶ reserved ──submit──▶ submitted ──succeed──▶ succeeded
  *      └──────fail───────┴────────fail──────────┴────────fail───▶ failed
  *
- * `queued`: credits are held, nothing was sent; it waits until the provider has a free place (queue.ts). `reserved`:
- * credits are held, the upstream call is not answered yet. `submitted`: the upstream task id is recorded. All three are
- * `processing` to the client. No state is entered twice, so `state` alone tells two versions of a task apart, and a task
- * is sent to the provider once: by whoever made it `reserved`.
+ * `queued`: credits are held and nothing was sent; the task waits for a free slot of the provider (queue.ts).
+ * `reserved`: credits are held and the provider's answer is not recorded yet.
+ * `submitted`: the upstream task id is recorded.
+ *
+ * The client sees all three as `processing`. No state is entered twice, so `state` alone distinguishes two versions of a
+ * task. A task is sent to the provider once, by the caller that made it `reserved`.
  */
 export type Task = QueuedTask | ReservedTask | SubmittedTask | SucceededTask | FailedTask;
 
@@ -43,14 +43,14 @@ type Accepted = { readonly submittedAt: Date; readonly upstreamTaskId: string };
 export type QueuedTask = TaskCore & {
   readonly state: "queued";
   readonly reservation: HeldReservation;
-  /** Its place in the queue (queue.ts). */
+  /** The round of the queue in which it starts (queue.ts). */
   readonly turn: number;
 };
 export type ReservedTask = TaskCore & {
   readonly state: "reserved";
   readonly reservation: HeldReservation;
-  /** It was queued before: its creation was answered long ago. */
-  readonly waited: boolean;
+  /** Whether it was `queued` before. If so, its creation request has been answered already. */
+  readonly wasQueued: boolean;
 };
 export type SubmittedTask = TaskCore &
   Accepted & { readonly state: "submitted"; readonly reservation: HeldReservation };
@@ -68,10 +68,15 @@ export type FailedTask = TaskCore & {
   readonly reason: FailureReason;
 };
 
+/** Tasks that may still change state; the client sees them as `processing`. */
+export type ActiveTask = QueuedTask | ReservedTask | SubmittedTask;
+
 /**
- * Why a task failed. Before the provider took it: `never_started` (it waited too long in the queue), `refused`,
- * `submission_unknown` (no clear answer), `never_submitted` (no answer is recorded in time). After: `generation_failed`,
- * `deadline_passed`.
+ * Why a task failed.
+ *
+ * Before the provider accepted it: `never_started` (it waited too long in the queue), `refused`, `submission_unknown`
+ * (no clear answer), `never_submitted` (no answer was recorded before the deadline).
+ * Afterwards: `generation_failed`, `deadline_passed`.
  */
 export type FailureReason =
   | "never_started"
@@ -82,29 +87,34 @@ export type FailureReason =
   | "deadline_passed";
 
 /** Counts against the account's concurrency limit (specification, Task `status`). */
-export const isActive = (task: Task): task is QueuedTask | ReservedTask | SubmittedTask =>
+export const isActive = (task: Task): task is ActiveTask =>
   task.state === "queued" || task.state === "reserved" || task.state === "submitted";
 
+/** Whether the task is still being generated, or its image still being stored. */
+export const isInProgress = (task: Task): boolean =>
+  isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");
+
 /**
- * Whether its creation ended without a task that the client knows of: such a creation leaves its idempotency key free.
+ * Whether the creation request is answered with an error, so that the client never learns of the task. The idempotency
+ * key of such a creation can be used again.
  */
 export const isRefusedCreation = (before: Task, next: Task): boolean =>
-  before.state === "reserved" && !before.waited && next.state === "failed";
+  before.state === "reserved" && !before.wasQueued && next.state === "failed";
 
-/** Shown in the public gallery: a public panorama whose image is kept. */
+/** Whether the public gallery shows the task: it is public, and its image is in permanent storage. */
 export const isInGallery = (task: Task): task is SucceededTask =>
   task.state === "succeeded" && task.request.visibility === "public" && isKept(task.image);
 
-/** What the client is told (specification, Panorama task). */
+/** The `status` that the client sees (specification, Panorama task). */
 export const statusOf = (task: Task): "processing" | "succeeded" | "failed" =>
   isActive(task) ? "processing" : task.state;
 
-/** A new task, and the standing that its account has with it. */
+/** A new task, and the standing of its account with this task included. */
 export type OpenedTask = { readonly task: QueuedTask | ReservedTask; readonly standing: Standing };
 
 /**
- * Opens a task if the account's standing allows it: credits first, then active tasks, as the order of the
- * checks demands. With a turn it is queued, else it is to be sent to the provider at once.
+ * Opens a task if the account's standing allows it. Checks the credits first, then the active tasks, in the order that
+ * the specification demands. With a `turn` the task is `queued`; without one it is `reserved`, to be submitted now.
  */
 export const openTask = (
   standing: Standing,
@@ -118,58 +128,52 @@ export const openTask = (
     admitTask(standing.activeTasks).map((activeTasks) => {
       const core = { ...draft, accountId, reservedAt: now, reservation };
       const task: OpenedTask["task"] =
-        turn === undefined ? { ...core, state: "reserved", waited: false } : { ...core, state: "queued", turn };
+        turn === undefined ? { ...core, state: "reserved", wasQueued: false } : { ...core, state: "queued", turn };
       return { task, standing: { accountId, credits: balance, activeTasks } };
     }),
   );
 };
 
-/** The provider has a free place for it. */
-export const start = (task: Task): Result<ReservedTask, IllegalTransition> => {
-  if (task.state !== "queued") return err({ kind: "illegal_transition", from: task.state, event: "start" });
-  const { turn: _, ...core } = task;
-  return ok({ ...core, state: "reserved", waited: true });
-};
+/** The provider has a free slot for the task. */
+export const start = ({ turn: _, ...task }: QueuedTask): ReservedTask => ({
+  ...task,
+  state: "reserved",
+  wasQueued: true,
+});
 
 /** The provider accepted the task under its own id. */
-export const submit = (task: Task, upstreamTaskId: string, now: Date): Result<SubmittedTask, IllegalTransition> => {
-  if (task.state !== "reserved") return err({ kind: "illegal_transition", from: task.state, event: "submit" });
-  const { waited: _, ...core } = task;
-  return ok({ ...core, state: "submitted", submittedAt: now, upstreamTaskId });
-};
+export const submit = ({ wasQueued: _, ...task }: ReservedTask, upstreamTaskId: string, now: Date): SubmittedTask => ({
+  ...task,
+  state: "submitted",
+  submittedAt: now,
+  upstreamTaskId,
+});
 
 /** The image exists at the provider's temporary URL; the held credits are spent. */
-export const succeed = (task: Task, image: UploadingImage, now: Date): Result<SucceededTask, IllegalTransition> =>
-  task.state === "submitted"
-    ? resolved(capture(task.reservation)).map((reservation) => ({
-        ...task,
-        state: "succeeded",
-        reservation,
-        succeededAt: now,
-        image,
-      }))
-    : err({ kind: "illegal_transition", from: task.state, event: "succeed" });
+export const succeed = (task: SubmittedTask, image: UploadingImage, now: Date): SucceededTask => ({
+  ...task,
+  state: "succeeded",
+  reservation: capture(task.reservation),
+  succeededAt: now,
+  image,
+});
 
-/** There will be no image; the held credits go back. */
-export const fail = (task: Task, reason: FailureReason, now: Date): Result<FailedTask, IllegalTransition> => {
-  if (!isActive(task)) return err({ kind: "illegal_transition", from: task.state, event: "fail" });
-  const { id, accountId, slug, request, reservedAt } = task;
-  return resolved(refund(task.reservation)).map((reservation) => ({
-    id,
-    accountId,
-    slug,
-    request,
-    reservedAt,
-    state: "failed",
-    reservation,
-    failedAt: now,
-    reason,
-  }));
-};
+/** There will be no image; the held credits return to the account. */
+export const fail = (
+  { id, accountId, slug, request, reservedAt, reservation }: ActiveTask,
+  reason: FailureReason,
+  now: Date,
+): FailedTask => ({
+  id,
+  accountId,
+  slug,
+  request,
+  reservedAt,
+  state: "failed",
+  reservation: refund(reservation),
+  failedAt: now,
+  reason,
+});
 
-/** The image moved on in its own state machine (storage-status.ts). */
+/** Replaces the image after a transition of its own state machine (storage-status.ts). */
 export const withImage = (task: SucceededTask, image: StoredImage): SucceededTask => ({ ...task, image });
-
-/** An active task's reservation is held by its type, so resolving it cannot be refused. */
-const resolved = <R extends Reservation>(result: Result<R, { kind: "already_resolved"; as: string }>) =>
-  result.mapErr(({ as }): IllegalTransition => ({ kind: "illegal_transition", from: as, event: "resolve" }));

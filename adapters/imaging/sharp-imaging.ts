@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import sharp, { type Sharp } from "sharp";
 import type { Imaging, UnusableImage } from "../../application/ports/imaging.js";
-import { type ImageType, imageTypeOf } from "../../domain/image-type.js";
+import { IMAGE_PIXELS_MAX, type ImageType, imageTypeOf } from "../../domain/image-type.js";
 import type { PixelSize } from "../../domain/resolution.js";
 import { Semaphore } from "../system/semaphore.js";
 import { photoSphereXmp } from "./photo-sphere-xmp.js";
@@ -14,7 +14,6 @@ sharp.unblock({
 sharp.cache(false);
 sharp.concurrency(1);
 
-const PIXELS_MAX = 64_000_000;
 const PANORAMA_SIZE_MAX: PixelSize = { widthPixels: 8192, heightPixels: 4096 };
 const ASPECT_TOLERANCE = 0.01;
 const THUMBNAIL_SIZE: PixelSize = { widthPixels: 512, heightPixels: 256 };
@@ -71,7 +70,7 @@ export class SharpImaging implements Imaging {
   }
 }
 
-const decoder = (bytes: Uint8Array): Sharp => sharp(bytes, { limitInputPixels: PIXELS_MAX, failOn: "error" });
+const decoder = (bytes: Uint8Array): Sharp => sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX, failOn: "error" });
 
 /**
  * Resizes a picture whose left edge continues its right one: with columns of the other side put to each edge before,

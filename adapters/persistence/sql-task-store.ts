@@ -12,7 +12,7 @@ import type { AccountId, Standing } from "../../domain/account.js";
 import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../domain/ledger.js";
-import { freePlaces, mustWait, type Queue, takeTurn } from "../../domain/queue.js";
+import { freeSlots, mustQueue, nextTurn, type Queue } from "../../domain/queue.js";
 import type { Slug } from "../../domain/slug.js";
 import {
   isActive,
@@ -89,7 +89,7 @@ export class SqlTaskStore implements TaskStore {
     if (!(await anyQueued(this.database.sql))) return [];
     const started = await this.database.transaction<ReservedTask[], never>(async (sql) => {
       const queue = await lockQueue(sql);
-      const places = concurrencyMax === undefined ? limit : freePlaces(queue, concurrencyMax, limit);
+      const places = concurrencyMax === undefined ? limit : freeSlots(queue, concurrencyMax, limit);
       const rows = await sql(
         `with first as (select id from task where state = 'queued' order by turn, id limit ? ${this.skipLocked})
         update task set state = 'reserved', due_at = ? where id in (select id from first) returning *`,
@@ -246,7 +246,7 @@ const anyQueued = async (sql: Sql): Promise<boolean> =>
 /** The turn of one more task, if it has to wait. */
 const turnOf = async (sql: Sql, concurrencyMax: number, lastTurn: number): Promise<number | undefined> => {
   const queue = await lockQueue(sql);
-  return mustWait(queue, concurrencyMax) ? takeTurn(queue, lastTurn) : undefined;
+  return mustQueue(queue, concurrencyMax) ? nextTurn(queue, lastTurn) : undefined;
 };
 
 /** The task that the idempotency key names already, if this is the same request. */

@@ -32,7 +32,7 @@ export const toTask = (row: Row): Task => {
     case "queued":
       return { ...core, state, reservation: { ...reserved, state: "held" }, turn: integer(row, "turn") };
     case "reserved":
-      return { ...core, state, waited: row.turn !== null, reservation: { ...reserved, state: "held" } };
+      return { ...core, state, wasQueued: row.turn !== null, reservation: { ...reserved, state: "held" } };
     case "submitted":
       return { ...core, ...toAccepted(row), state, reservation: { ...reserved, state: "held" } };
     case "succeeded":

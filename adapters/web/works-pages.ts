@@ -4,7 +4,7 @@ import type { Visitor } from "../../application/accounts/find-session.js";
 import type { ReadCredits } from "../../application/credits/read-credits.js";
 import type { ChangeVisibility } from "../../application/panoramas/change-visibility.js";
 import type { CreatePanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
-import { type DeletePanorama, isUnderWork } from "../../application/panoramas/delete-panorama.js";
+import type { DeletePanorama } from "../../application/panoramas/delete-panorama.js";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
@@ -15,7 +15,7 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { RateLimited } from "../../domain/rate-limit.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import { isKept } from "../../domain/storage-status.js";
-import { isActive, type Task } from "../../domain/task.js";
+import { isActive, isInProgress, type Task } from "../../domain/task.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import { visibilitySchema } from "../../domain/visibility.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../web-page/page.js";
@@ -225,16 +225,16 @@ const workCard = (task: Task, visitor: Visitor, images: Images): Html => {
   const { label, tone, note } = stateOf(task);
   const kept = task.state === "succeeded" && isKept(task.image) ? task.image : undefined;
   const isPublic = task.request.visibility === "public";
-  return html`<li class="card" id="${task.id}"${isUnderWork(task) && html` data-pending="1"`}>
+  return html`<li class="card" id="${task.id}"${isInProgress(task) && html` data-pending="1"`}>
 <a href="${isPublic && kept ? `/p/${task.slug}` : `/works/${task.slug}`}">${
     kept
       ? picture(thumbnailUrl(kept, images))
-      : html`<span class="no-picture ${tone}">${isUnderWork(task) && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
+      : html`<span class="no-picture ${tone}">${isInProgress(task) && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
   }
 <span class="card-text"><span class="card-title">${titleOf(task)}</span>
 <span class="card-note">${dateOf(task.reservedAt)} · ${task.request.resolution.toUpperCase()} · ${isPublic ? "public" : "private"}</span>
 <span class="state ${tone}">${label}</span>${note !== undefined && html`<span class="card-note">${note}</span>`}</span></a>
-${!isUnderWork(task) && ownerActions(task, visitor)}</li>`;
+${!isInProgress(task) && ownerActions(task, visitor)}</li>`;
 };
 
 type State = { readonly label: string; readonly tone: "good" | "busy" | "bad"; readonly note?: string };

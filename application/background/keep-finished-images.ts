@@ -1,5 +1,4 @@
 import { err, ok, type Result } from "neverthrow";
-import { orThrowBug } from "../../domain/illegal-transition.js";
 import { thumbnailNameOf } from "../../domain/object-name.js";
 import { RESOLUTIONS } from "../../domain/resolution.js";
 import {
@@ -70,33 +69,33 @@ const attempt = async (ports: Ports, task: SucceededTask): Promise<Attempt> => {
 
 const store = async (ports: Ports, task: SucceededTask, image: UploadingImage): Promise<Attempt> => {
   const { provider, storage, imaging } = ports;
-  const again = (detail: string): Attempt => ({ image: orThrowBug(failAttempt(image)), detail });
+  const again = (detail: string): Attempt => ({ image: failAttempt(image), detail });
 
   const downloaded = await provider.download(image.temporaryUrl, task.upstreamTaskId);
   if (downloaded.isErr()) {
     const { kind, reason } = downloaded.error;
-    return kind === "result_gone" ? { image: orThrowBug(expire(image)), detail: reason } : again(reason);
+    return kind === "result_gone" ? { image: expire(image), detail: reason } : again(reason);
   }
   const { bytes, thumbnail } = downloaded.value;
   const panorama = await imaging.panorama(bytes, RESOLUTIONS[task.request.resolution]);
-  if (panorama.isErr()) return { image: orThrowBug(giveUp(image)), detail: panorama.error.reason };
+  if (panorama.isErr()) return { image: giveUp(image), detail: panorama.error.reason };
   const stored = await storage.put(image.imageName, panorama.value, "image/jpeg");
   if (stored.isErr()) return again(stored.error.reason);
 
   const withoutThumbnail = (detail: string): Attempt => ({
-    image: orThrowBug(keepWithoutThumbnail(image)),
+    image: keepWithoutThumbnail(image),
     detail,
   });
   if (thumbnail === "unavailable") return withoutThumbnail("the provider's sandbox wants no thumbnail");
   const made = await storeThumbnail(ports, image, panorama.value);
-  return made.isErr() ? withoutThumbnail(made.error) : { image: orThrowBug(keep(image)), detail: "stored" };
+  return made.isErr() ? withoutThumbnail(made.error) : { image: keep(image), detail: "stored" };
 };
 
 const addMissingThumbnail = async (ports: Ports, image: SavedWithoutThumbnail): Promise<Attempt> => {
   const panorama = await ports.storage.read(image.imageName);
   if (panorama.isErr()) return { image, detail: `the stored image cannot be read: ${panorama.error.kind}` };
   const made = await storeThumbnail(ports, image, panorama.value);
-  return made.isErr() ? { image, detail: made.error } : { image: orThrowBug(addThumbnail(image)), detail: "stored" };
+  return made.isErr() ? { image, detail: made.error } : { image: addThumbnail(image), detail: "stored" };
 };
 
 const storeThumbnail = async (

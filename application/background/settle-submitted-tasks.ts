@@ -1,5 +1,4 @@
 import type { Result } from "neverthrow";
-import { orThrowBug } from "../../domain/illegal-transition.js";
 import { panoramaName } from "../../domain/object-name.js";
 import { uploading } from "../../domain/storage-status.js";
 import { type FailureReason, fail, type SubmittedTask, succeed, type Task } from "../../domain/task.js";
@@ -41,7 +40,7 @@ const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTa
     }
   } else if (progress.value.state === "succeeded") {
     const image = uploading(progress.value.temporaryUrl, panoramaName(ids.unguessable()));
-    const succeeded = orThrowBug(succeed(task, image, now));
+    const succeeded = succeed(task, image, now);
     const moved = await announcing(ports, lease, succeeded, now);
     const seconds = (now.getTime() - task.reservedAt.getTime()) / 1000;
     if (moved.isOk()) reporter.report({ kind: "task_succeeded", taskId: task.id, seconds });
@@ -68,7 +67,7 @@ const failTask = async (
   reason: FailureReason,
   detail: string,
 ): Promise<undefined> => {
-  const failed = orThrowBug(fail(lease.task, reason, ports.clock.now()));
+  const failed = fail(lease.task, reason, ports.clock.now());
   const moved = await announcing(ports, lease, failed, undefined);
   if (moved.isOk()) ports.reporter.report({ kind: "task_failed", taskId: failed.id, reason, detail });
 };

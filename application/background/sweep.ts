@@ -1,5 +1,4 @@
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/idempotency.js";
-import { orThrowBug } from "../../domain/illegal-transition.js";
 import { fail, type QueuedTask, type ReservedTask, submit } from "../../domain/task.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { TaskSignals } from "../ports/task-signals.js";
@@ -29,7 +28,7 @@ export const sweep =
 
 /** Nothing was ever sent for it. */
 const giveUp = async ({ tasks, clock, signals, reporter }: Ports, lease: Lease<QueuedTask>): Promise<undefined> => {
-  const failed = orThrowBug(fail(lease.task, "never_started", clock.now()));
+  const failed = fail(lease.task, "never_started", clock.now());
   const moved = await tasks.move(lease, failed, undefined);
   if (moved.isErr()) return; // it was started at last
   const detail = "no place became free at the provider in time";
@@ -45,7 +44,7 @@ const resolveStuck = async (ports: Ports, lease: Lease<ReservedTask>): Promise<u
   const now = clock.now();
 
   if (found.isOk() && found.value !== undefined) {
-    const submitted = orThrowBug(submit(task, found.value, now));
+    const submitted = submit(task, found.value, now);
     const moved = await tasks.move(lease, submitted, now);
     if (moved.isErr()) return; // its own answer came in at last
     reporter.report({ kind: "submission_recovered", taskId: task.id, upstreamTaskId: found.value });
@@ -54,7 +53,7 @@ const resolveStuck = async (ports: Ports, lease: Lease<ReservedTask>): Promise<u
   }
 
   const detail = found.isErr() ? found.error.reason : "the provider knows no such task";
-  const failed = orThrowBug(fail(task, "never_submitted", now));
+  const failed = fail(task, "never_submitted", now);
   const moved = await tasks.move(lease, failed, undefined);
   if (moved.isErr()) return;
   reporter.report({ kind: "task_failed", taskId: task.id, reason: "never_submitted", detail });

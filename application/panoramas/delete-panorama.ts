@@ -1,7 +1,7 @@
 import { err, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import { thumbnailNameOf } from "../../domain/object-name.js";
-import { isActive, type Task } from "../../domain/task.js";
+import { isInProgress } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
@@ -28,7 +28,7 @@ export const deletePanorama =
   async (id: TaskId, owner: AccountId): Promise<Result<void, NotFound | NotFinished | StorageUnavailable>> => {
     const task = await tasks.find(id, owner);
     if (task === undefined) return err(notFound(`There is no task ${id} on this account.`));
-    if (isUnderWork(task)) return err({ kind: "not_finished" });
+    if (isInProgress(task)) return err({ kind: "not_finished" });
     if (task.state === "succeeded") {
       const { imageName } = task.image;
       for (const name of [imageName, thumbnailNameOf(imageName)]) {
@@ -38,6 +38,3 @@ export const deletePanorama =
     }
     return tasks.hide(id, owner, clock.now());
   };
-
-export const isUnderWork = (task: Task): boolean =>
-  isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");

@@ -1,7 +1,6 @@
 import { err, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
-import type { IllegalTransition } from "../../domain/illegal-transition.js";
-import { retry } from "../../domain/storage-status.js";
+import { type IllegalTransition, retry } from "../../domain/storage-status.js";
 import { withImage } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type NotFound, notFound } from "../errors.js";

@@ -1,5 +1,4 @@
 import { err, ok, type Result } from "neverthrow";
-import { orThrowBug } from "../../domain/illegal-transition.js";
 import { type FailureReason, fail, type ReservedTask, submit, type Task } from "../../domain/task.js";
 import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider, SubmissionFailure } from "../ports/generation-provider.js";
@@ -35,7 +34,7 @@ export const submitTask = async (ports: SubmissionPorts, task: ReservedTask): Pr
 
   const upstreamTaskId = accepted.value;
   const submittedAt = clock.now();
-  const submitted = orThrowBug(submit(task, upstreamTaskId, submittedAt));
+  const submitted = submit(task, upstreamTaskId, submittedAt);
   const firstPoll = new Date(submittedAt.getTime() + provider.nextPollMilliseconds(upstreamTaskId, 0));
   const recorded = await tasks.move(task, submitted, firstPoll);
   if (recorded.isErr()) return afterTheSweep(ports, task, `accepted as ${upstreamTaskId}`);
@@ -70,7 +69,7 @@ const failAndRefund = async (
 ): Promise<Result<Task, UpstreamError>> => {
   const { tasks, clock, reporter, signals } = ports;
   const reason = reasonOf[failure.kind];
-  const failed = orThrowBug(fail(task, reason, clock.now()));
+  const failed = fail(task, reason, clock.now());
   const moved = await tasks.move(task, failed, undefined);
   if (moved.isErr()) return afterTheSweep(ports, task, failure.reason);
   reporter.report({ kind: "task_failed", taskId: task.id, reason, detail: failure.reason });

@@ -63,7 +63,7 @@ class Subject {
       const task = aReservedTask({ id: taskId(this.#last) });
       await timed(this.costs.create, () => this.open(task));
       await timed(this.costs.poll, () => this.tasks.find(task.id, task.accountId));
-      const submitted = submit(task, `upstream-${this.#last}`, noon)._unsafeUnwrap();
+      const submitted = submit(task, `upstream-${this.#last}`, noon);
       await this.tasks.move(task, submitted, noon);
       // A round of each work, of which one task is due, and its end.
       await timed(this.costs.work, async () => {
@@ -72,7 +72,7 @@ class Subject {
         await this.tasks.claim("keep", noon, secondsAfter(noon, 60), 4);
         const [lease] = await this.tasks.claim("settle", noon, secondsAfter(noon, 60), 16);
         if (lease === undefined) throw new Error("the task is due, but was not claimed");
-        await this.tasks.move(lease, fail(submitted, "generation_failed", noon)._unsafeUnwrap(), undefined);
+        await this.tasks.move(lease, fail(submitted, "generation_failed", noon), undefined);
       });
     }
   }

@@ -1,27 +1,27 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { freePlaces, mustWait, type Queue, takeTurn } from "../../domain/queue.js";
+import { freeSlots, mustQueue, nextTurn, type Queue } from "../../domain/queue.js";
 
 const queue = (differences: Partial<Queue> = {}): Queue => ({ running: 0, waiting: false, round: 1, ...differences });
 
 describe("the queue in front of a provider", () => {
   it("lets a task through while there is a free place and nobody waits", () => {
-    expect(mustWait(queue({ running: 1 }), 2)).toBe(false);
-    expect(mustWait(queue({ running: 2 }), 2)).toBe(true);
-    expect(mustWait(queue({ running: 0, waiting: true }), 2)).toBe(true);
+    expect(mustQueue(queue({ running: 1 }), 2)).toBe(false);
+    expect(mustQueue(queue({ running: 2 }), 2)).toBe(true);
+    expect(mustQueue(queue({ running: 0, waiting: true }), 2)).toBe(true);
   });
 
   it("has as many free places as are not taken", () => {
-    expect(freePlaces(queue({ running: 3 }), 5, 16)).toBe(2);
-    expect(freePlaces(queue({ running: 0 }), 5, 1)).toBe(1);
-    expect(freePlaces(queue({ running: 7 }), 5, 16)).toBe(0); // the operator has lowered the limit
+    expect(freeSlots(queue({ running: 3 }), 5, 16)).toBe(2);
+    expect(freeSlots(queue({ running: 0 }), 5, 1)).toBe(1);
+    expect(freeSlots(queue({ running: 7 }), 5, 16)).toBe(0); // the operator has lowered the limit
   });
 
   it("gives an account that comes anew the turn that is being served, and one that waits already the next", () => {
-    expect(takeTurn(queue({ round: 4 }), 0)).toBe(4);
-    expect(takeTurn(queue({ round: 4 }), 2)).toBe(4);
-    expect(takeTurn(queue({ round: 4 }), 4)).toBe(5);
-    expect(takeTurn(queue({ round: 4 }), 6)).toBe(7);
+    expect(nextTurn(queue({ round: 4 }), 0)).toBe(4);
+    expect(nextTurn(queue({ round: 4 }), 2)).toBe(4);
+    expect(nextTurn(queue({ round: 4 }), 4)).toBe(5);
+    expect(nextTurn(queue({ round: 4 }), 6)).toBe(7);
   });
 
   type Waiting = { readonly account: number; readonly turn: number; readonly number: number };
@@ -34,7 +34,7 @@ describe("the queue in front of a provider", () => {
     let round = 1;
     for (const [number, account] of story.entries()) {
       if (account >= 0) {
-        const turn = takeTurn(queue({ round }), lastTurns.get(account) ?? 0);
+        const turn = nextTurn(queue({ round }), lastTurns.get(account) ?? 0);
         lastTurns.set(account, turn);
         waiting.push({ account, turn, number });
         continue;

@@ -1,14 +1,15 @@
 import * as fc from "fast-check";
 import { err } from "neverthrow";
-import { describe, expect, it } from "vitest";
+import { describe, expect, expectTypeOf, it } from "vitest";
 import { credits } from "../../domain/credits.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import type { Slug } from "../../domain/slug.js";
-import { uploading } from "../../domain/storage-status.js";
+import { keep, uploading } from "../../domain/storage-status.js";
 import {
   type FailureReason,
   fail,
   isActive,
+  isInProgress,
   isRefusedCreation,
   openTask,
   start,
@@ -42,30 +43,32 @@ const states = {
   failed: aFailedTask(),
 } as const satisfies Record<Task["state"], Task>;
 
-const events = {
-  start: (task: Task) => start(task),
-  submit: (task: Task) => submit(task, "upstream-2", later),
-  succeed: (task: Task) => succeed(task, image, later),
-  fail: (task: Task) => fail(task, "deadline_passed", later),
-} as const;
+const events = { start, submit, succeed, fail } as const;
 type Event = keyof typeof events;
-const everyEvent = Object.keys(events) as Event[];
-const everyState = Object.keys(states) as Task["state"][];
 
-/** The drawing in task.ts, said a second time. */
-const arrows: Readonly<Record<Task["state"], Partial<Record<Event, Task["state"]>>>> = {
-  queued: { start: "reserved", fail: "failed" },
-  reserved: { submit: "submitted", fail: "failed" },
-  submitted: { succeed: "succeeded", fail: "failed" },
-  succeeded: {},
-  failed: {},
+/** The events that each state allows, as in the drawing in task.ts: a forbidden one does not compile. */
+const legalEvents = (task: Task): Partial<Record<Event, () => Task>> => {
+  switch (task.state) {
+    case "queued":
+      return { start: () => start(task), fail: () => fail(task, "deadline_passed", later) };
+    case "reserved":
+      return {
+        submit: () => submit(task, "upstream-2", later),
+        fail: () => fail(task, "deadline_passed", later),
+      };
+    case "submitted":
+      return { succeed: () => succeed(task, image, later), fail: () => fail(task, "deadline_passed", later) };
+    case "succeeded":
+    case "failed":
+      return {};
+  }
 };
 
 describe("a task", () => {
-  it("records when the provider took it, and under which id", () => {
+  it("records when the provider accepted it, and under which id", () => {
     const task = aReservedTask();
-    const { waited: _, ...core } = task;
-    expect(submit(task, "upstream-2", later)._unsafeUnwrap()).toStrictEqual({
+    const { wasQueued: _, ...core } = task;
+    expect(submit(task, "upstream-2", later)).toStrictEqual({
       ...core,
       state: "submitted",
       submittedAt: later,
@@ -73,23 +76,23 @@ describe("a task", () => {
     });
   });
 
-  it("that waited is started: it gives up its turn, and its creation has been answered", () => {
+  it("drops its turn when it starts, and remembers that it was queued", () => {
     const { turn: _, ...core } = aQueuedTask({ turn: 7 });
-    expect(start(aQueuedTask({ turn: 7 }))._unsafeUnwrap()).toStrictEqual({ ...core, state: "reserved", waited: true });
+    expect(start(aQueuedTask({ turn: 7 }))).toStrictEqual({ ...core, state: "reserved", wasQueued: true });
   });
 
-  it("leaves its idempotency key free if its creation was refused, and only then", () => {
+  it("counts as a refused creation only when it fails before its creation request is answered", () => {
     const failed = aFailedTask({ reason: "refused" });
     expect(isRefusedCreation(aReservedTask(), failed)).toBe(true);
-    expect(isRefusedCreation(aReservedTask({ waited: true }), failed)).toBe(false);
+    expect(isRefusedCreation(aReservedTask({ wasQueued: true }), failed)).toBe(false);
     expect(isRefusedCreation(aQueuedTask(), failed)).toBe(false);
     expect(isRefusedCreation(aSubmittedTask(), failed)).toBe(false);
     expect(isRefusedCreation(aReservedTask(), aSubmittedTask())).toBe(false);
   });
 
-  it("spends its credits when it succeeds, and has an image to keep", () => {
+  it("captures its credits when it succeeds, and has an image to keep", () => {
     const task = aSubmittedTask();
-    expect(succeed(task, image, later)._unsafeUnwrap()).toEqual({
+    expect(succeed(task, image, later)).toEqual({
       ...task,
       state: "succeeded",
       reservation: { ...task.reservation, state: "captured" },
@@ -99,10 +102,10 @@ describe("a task", () => {
   });
 
   it.each<FailureReason>(["never_started", "refused", "submission_unknown", "never_submitted"])(
-    "that the provider never took gives its credits back, and says why: %s",
+    "refunds its credits and records the reason when the provider did not accept it: %s",
     (reason) => {
-      const { waited: _, ...task } = aReservedTask();
-      expect(fail(aReservedTask(), reason, later)._unsafeUnwrap()).toEqual({
+      const { wasQueued: _, ...task } = aReservedTask();
+      expect(fail(aReservedTask(), reason, later)).toEqual({
         ...task,
         state: "failed",
         reservation: { ...task.reservation, state: "refunded" },
@@ -113,10 +116,10 @@ describe("a task", () => {
   );
 
   it.each<FailureReason>(["generation_failed", "deadline_passed"])(
-    "that the provider took gives its credits back, and says why: %s",
+    "refunds its credits and records the reason when it fails after the provider accepted it: %s",
     (reason) => {
       const { submittedAt, upstreamTaskId, ...task } = aSubmittedTask();
-      expect(fail(aSubmittedTask(), reason, later)._unsafeUnwrap()).toEqual({
+      expect(fail(aSubmittedTask(), reason, later)).toEqual({
         ...task,
         state: "failed",
         reservation: { ...task.reservation, state: "refunded" },
@@ -126,35 +129,41 @@ describe("a task", () => {
     },
   );
 
-  it.each(everyState.flatMap((state) => everyEvent.map((event) => [state, event] as const)))(
-    "that is %s answers %s as the drawing says",
-    (state, event) => {
-      const before = states[state];
-      const copy = structuredClone(before);
+  it.each<[Task["state"], Event, Task["state"]]>([
+    ["queued", "start", "reserved"],
+    ["queued", "fail", "failed"],
+    ["reserved", "submit", "submitted"],
+    ["reserved", "fail", "failed"],
+    ["submitted", "succeed", "succeeded"],
+    ["submitted", "fail", "failed"],
+  ])("moves from %s by %s to %s, and the task before stays unchanged", (state, event, target) => {
+    const before = states[state];
+    const copy = structuredClone(before);
+    expect(legalEvents(before)[event]?.().state).toBe(target);
+    expect(before).toEqual(copy);
+  });
 
-      const result = events[event](before);
+  it("has no other transitions: the compiler refuses them", () => {
+    type StatesThatAllow<Name extends Event> = Parameters<(typeof events)[Name]>[0]["state"];
+    expectTypeOf<StatesThatAllow<"start">>().toEqualTypeOf<"queued">();
+    expectTypeOf<StatesThatAllow<"submit">>().toEqualTypeOf<"reserved">();
+    expectTypeOf<StatesThatAllow<"succeed">>().toEqualTypeOf<"submitted">();
+    expectTypeOf<StatesThatAllow<"fail">>().toEqualTypeOf<"queued" | "reserved" | "submitted">();
+  });
 
-      const target = arrows[state][event];
-      if (target === undefined) expect(result).toEqual(err({ kind: "illegal_transition", from: state, event }));
-      else expect(result._unsafeUnwrap().state).toBe(target);
-      expect(before).toEqual(copy);
-    },
-  );
-
-  it("walks only along the arrows, never leaves a final state, and resolves its credits exactly once", () => {
+  it("never leaves a final state, and resolves its credits exactly once, in every sequence of events", () => {
     return fc.assert(
       fc.property(
-        fc.constantFrom(...everyState),
-        fc.array(fc.constantFrom(...everyEvent), { maxLength: 20 }),
-        (start, story) => {
+        fc.constantFrom(...(Object.keys(states) as Task["state"][])),
+        fc.array(fc.constantFrom(...(Object.keys(events) as Event[])), { maxLength: 20 }),
+        (start, sequence) => {
           let task: Task = states[start];
           let resolutions = 0;
-          for (const event of story) {
-            const next = events[event](task);
-            expect(next.isOk()).toBe(arrows[task.state][event] !== undefined);
-            if (next.isErr()) continue;
-            if (!isActive(next.value)) resolutions += 1;
-            task = next.value;
+          for (const event of sequence) {
+            const next: Task | undefined = legalEvents(task)[event]?.();
+            if (next === undefined) continue;
+            if (!isActive(next)) resolutions += 1;
+            task = next;
             expect(task.reservation.state).toBe(
               { queued: "held", reserved: "held", submitted: "held", succeeded: "captured", failed: "refunded" }[
                 task.state
@@ -179,13 +188,22 @@ describe("a task", () => {
     ["submitted", "processing", true],
     ["succeeded", "succeeded", false],
     ["failed", "failed", false],
-  ] as const)("that is %s is shown as %s; active: %s", (state, status, active) => {
+  ] as const)("in state %s has the status %s; active: %s", (state, status, active) => {
     expect(statusOf(states[state])).toBe(status);
     expect(isActive(states[state])).toBe(active);
   });
+
+  it("is in progress while it is active, and after success while its image is uploading", () => {
+    expect(isInProgress(states.queued)).toBe(true);
+    expect(isInProgress(states.reserved)).toBe(true);
+    expect(isInProgress(states.submitted)).toBe(true);
+    expect(isInProgress(aSucceededTask({ image }))).toBe(true);
+    expect(isInProgress(aSucceededTask({ image: keep(image) }))).toBe(false);
+    expect(isInProgress(states.failed)).toBe(false);
+  });
 });
 
-describe("opening a task", () => {
+describe("openTask", () => {
   const draft = (resolution: Resolution = "1k") => ({
     id: taskId(1),
     slug: "slug000000000001" as Slug,
@@ -197,21 +215,21 @@ describe("opening a task", () => {
     activeTasks,
   });
 
-  it("holds the price, and counts one active task more", () => {
+  it("holds the price and counts one more active task", () => {
     expect(openTask(standing(100, 2), draft("4k"), noon)._unsafeUnwrap()).toEqual({
       task: {
         ...draft("4k"),
         accountId: accountId(1),
         reservedAt: noon,
         state: "reserved",
-        waited: false,
+        wasQueued: false,
         reservation: { taskId: taskId(1), accountId: accountId(1), credits: 10, state: "held" },
       },
       standing: standing(90, 3),
     });
   });
 
-  it("queues it in its turn, at the same price, if it has to wait", () => {
+  it("queues a task that is given a turn, at the same price", () => {
     const { task, standing: after } = openTask(standing(100, 2), draft("4k"), noon, 3)._unsafeUnwrap();
     expect(task).toStrictEqual(aQueuedTask({ ...draft("4k"), turn: 3 }));
     expect(after).toEqual(standing(90, 3));
@@ -221,33 +239,36 @@ describe("opening a task", () => {
     ["1k", 4],
     ["2k", 6],
     ["4k", 10],
-  ] as const)("of %s needs %i credits: with just as many it opens, with one less it does not", (resolution, cost) => {
-    expect(openTask(standing(cost, 0), draft(resolution), noon)._unsafeUnwrap().standing.credits).toBe(0);
-    expect(openTask(standing(cost - 1, 0), draft(resolution), noon)).toEqual(
-      err({ kind: "insufficient_credits", balance: cost - 1, cost }),
-    );
-  });
+  ] as const)(
+    "opens a task of %s with a balance of exactly %i credits, and refuses with one credit less",
+    (resolution, cost) => {
+      expect(openTask(standing(cost, 0), draft(resolution), noon)._unsafeUnwrap().standing.credits).toBe(0);
+      expect(openTask(standing(cost - 1, 0), draft(resolution), noon)).toEqual(
+        err({ kind: "insufficient_credits", balance: cost - 1, cost }),
+      );
+    },
+  );
 
-  it("is refused while five tasks are active", () => {
+  it("refuses while five tasks are active", () => {
     expect(openTask(standing(100, 4), draft(), noon).isOk()).toBe(true);
     expect(openTask(standing(100, 5), draft(), noon)).toEqual(err({ kind: "too_many_active_tasks", limit: 5 }));
   });
 
-  it("looks at the credits before it looks at the active tasks", () => {
+  it("checks the credits before the active tasks", () => {
     expect(openTask(standing(3, 5), draft(), noon)).toEqual(err({ kind: "insufficient_credits", balance: 3, cost: 4 }));
   });
 
-  it("again and again, with tasks that end in between, keeps the balance exact and never negative", () => {
+  it("keeps the balance exact and never negative while tasks open and end in random order", () => {
     const step = fc.oneof(
       fc.constantFrom(...(Object.keys(RESOLUTIONS) as Resolution[])).map((resolution) => ({ open: resolution })),
       fc.record({ end: fc.nat(), succeeds: fc.boolean() }),
     );
     return fc.assert(
-      fc.property(fc.nat(100), fc.array(step, { maxLength: 60 }), (purchased, story) => {
+      fc.property(fc.nat(100), fc.array(step, { maxLength: 60 }), (purchased, steps) => {
         let account = standing(purchased, 0);
         let spent = 0;
         const active: Task[] = [];
-        for (const event of story) {
+        for (const event of steps) {
           if ("open" in event) {
             const opened = openTask(account, draft(event.open), noon);
             const price = RESOLUTIONS[event.open].credits;

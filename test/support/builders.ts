@@ -86,7 +86,7 @@ export const aQueuedTask = (differences: Differences<QueuedTask> = {}): QueuedTa
 };
 
 export const aReservedTask = (differences: Differences<ReservedTask> = {}): ReservedTask => {
-  const task = { ...core(differences), waited: false, ...differences };
+  const task = { ...core(differences), wasQueued: false, ...differences };
   return { ...task, state: "reserved", reservation: reservationOf(task, "held") };
 };
 

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import sharp from "sharp";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
-import { imageTypeOf } from "../../../domain/image-type.js";
+import { IMAGE_PIXELS_MAX, imageTypeOf } from "../../../domain/image-type.js";
 import { UPLOAD_FILE_BYTES_MAX } from "../../../domain/upload-rules.js";
 import type { PublicFetch } from "../public-fetch.js";
 import type { Reference } from "./painter/references.js";
@@ -9,7 +9,6 @@ import type { Reference } from "./painter/references.js";
 /** `reason` is for the log. */
 export type UnusableReference = { readonly kind: "unusable_reference"; readonly reason: string };
 
-const DECODED_PIXELS_MAX = 64_000_000;
 const FETCH_TIMEOUT_MILLISECONDS = 20_000;
 
 /** Reads reference images and decodes them: our own through the storage port, all others over the network. */
@@ -46,7 +45,7 @@ const decode = async (bytes: Uint8Array, sidePixels: number): Promise<Result<Ref
   // The signature decides which decoder runs: nothing but these three formats is ever opened.
   if (imageTypeOf(bytes) === undefined) return err(unusable("a reference image is not a JPEG, PNG or WebP"));
   try {
-    const { data, info } = await sharp(bytes, { limitInputPixels: DECODED_PIXELS_MAX })
+    const { data, info } = await sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX })
       .rotate()
       .resize(sidePixels, sidePixels, { fit: "inside", withoutEnlargement: true })
       .flatten({ background: "#808080" })

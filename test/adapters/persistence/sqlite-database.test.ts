@@ -11,7 +11,7 @@ import { type Database, openDatabase } from "../../../adapters/persistence/datab
 import { tables } from "../../../adapters/persistence/schema.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { credits } from "../../../domain/credits.js";
-import { fail, openTask } from "../../../domain/task.js";
+import { fail, openTask, type ReservedTask } from "../../../domain/task.js";
 import { accountId, anAccount, aPaidOrder, aReservedTask, noon, orderId, taskId } from "../../support/builders.js";
 import { sqlStores } from "../../support/sql-stores.js";
 
@@ -167,7 +167,7 @@ describe("the SQLite database", () => {
       const batch = await Promise.all(Array.from({ length: 5 }, (_, i) => open(opened + i)));
       for (const result of batch) {
         const { task } = result._unsafeUnwrap();
-        const failed = fail(task, "refused", noon)._unsafeUnwrap();
+        const failed = fail(task as ReservedTask, "refused", noon);
         expect((await stores.tasks.move(task, failed, undefined)).isOk()).toBe(true);
       }
       opened += batch.length;

@@ -12,10 +12,9 @@ import type { AccountId, Standing } from "../../../domain/account.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import { credits } from "../../../domain/credits.js";
 import { type IdempotentRequest, sameRequest } from "../../../domain/idempotency.js";
-import { orThrowBug } from "../../../domain/illegal-transition.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../../domain/ledger.js";
-import { freePlaces, mustWait, type Queue, takeTurn } from "../../../domain/queue.js";
+import { freeSlots, mustQueue, nextTurn, type Queue } from "../../../domain/queue.js";
 import type { Slug } from "../../../domain/slug.js";
 import {
   isActive,
@@ -58,8 +57,8 @@ export class MemoryTaskStore implements TaskStore {
       }
     }
     const turn =
-      limits !== undefined && mustWait(this.queue, limits.concurrencyMax)
-        ? takeTurn(this.queue, stored.lastTurn)
+      limits !== undefined && mustQueue(this.queue, limits.concurrencyMax)
+        ? nextTurn(this.queue, stored.lastTurn)
         : undefined;
     return decide(stored.standing, turn).map(({ task, standing }) => {
       stored.lastTurn = turn ?? stored.lastTurn;
@@ -82,14 +81,14 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async startQueued(concurrencyMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]> {
-    const places = concurrencyMax === undefined ? limit : freePlaces(this.queue, concurrencyMax, limit);
+    const places = concurrencyMax === undefined ? limit : freeSlots(this.queue, concurrencyMax, limit);
     const waiting = [...this.database.tasks.values()].flatMap((stored) =>
       stored.task.state === "queued" ? [{ stored, task: stored.task }] : [],
     );
     waiting.sort((a, b) => a.task.turn - b.task.turn || (a.task.id < b.task.id ? -1 : 1));
     return waiting.slice(0, places).map(({ stored, task }) => {
       this.database.round = task.turn;
-      const started = orThrowBug(start(task));
+      const started = start(task);
       stored.task = started;
       stored.dueAt = dueAt;
       return started;

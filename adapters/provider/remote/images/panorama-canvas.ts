@@ -1,13 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import sharp, { type Sharp } from "sharp";
-import { imageTypeOf } from "../../../../domain/image-type.js";
+import { IMAGE_PIXELS_MAX, imageTypeOf } from "../../../../domain/image-type.js";
 
 const WIDTH_PIXELS = 1440;
 const HEIGHT_PIXELS = 720;
 /** A photo covers at most 120° horizontally: near the horizon the distortion is small. */
 const PHOTO_WIDTH_PIXELS = WIDTH_PIXELS / 3;
 const PHOTO_HEIGHT_PIXELS = HEIGHT_PIXELS / 2;
-const DECODED_PIXELS_MAX = 64_000_000;
 /** Replicate accepts data URIs of at most 256 KB; base64 turns three bytes into four characters. */
 const BYTES_MAX = 190_000;
 const QUALITIES = [90, 75, 50, 25, 10, 3];
@@ -31,7 +30,7 @@ export const panoramaCanvas = async (bytes: Uint8Array): Promise<Result<Buffer, 
 };
 
 const draw = async (bytes: Uint8Array): Promise<Sharp> => {
-  const upright = () => sharp(bytes, { limitInputPixels: DECODED_PIXELS_MAX }).rotate().toColourspace("srgb");
+  const upright = () => sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX }).rotate().toColourspace("srgb");
   const { width, height } = (await upright().metadata()).autoOrient;
   if (Math.abs(width / height - 2) <= 0.02) {
     return upright().flatten().resize(WIDTH_PIXELS, HEIGHT_PIXELS, { fit: "fill" });
