@@ -29,7 +29,7 @@ module.exports = {
     {
       name: "only-bootstrap-knows-the-container",
       severity: "error",
-      from: { pathNot: "^(bootstrap|test/bootstrap)/" },
+      from: { pathNot: "^bootstrap/" },
       to: { path: "node_modules/(inversify|reflect-metadata)/" },
     },
     { name: "nothing-imports-tests", severity: "error", from: { pathNot: "^test/" }, to: { path: "^test/" } },

@@ -97,10 +97,10 @@ export type Config = {
   readonly logLevel: string;
 };
 
-/** The embedded provider, which needs no network. */
+/** The embedded provider, which paints panoramas on this machine. */
 export type LocalProviderConfig = { readonly kind: "local"; readonly delayMilliseconds: number };
 
-/** Remote providers. A task goes to the first one; each next one is the fallback of those before it. */
+/** Remote providers in the order in which they are tried: each is the fallback of the one before it. */
 export type RemoteProvidersConfig = {
   readonly kind: "remote";
   readonly inOrder: readonly [RemoteProviderConfig, ...RemoteProviderConfig[]];

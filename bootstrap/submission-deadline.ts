@@ -4,8 +4,8 @@ import type { Config } from "./config.js";
 const RECORDING_MILLISECONDS = 5_000;
 
 /**
- * How long after its reservation a task may be without a recorded submission. Each configured provider may use its full
- * timeout before the next one is tried.
+ * A task without a recorded submission is swept after this time from its reservation. Each configured provider may use
+ * its full timeout before the next one is tried.
  */
 export const submissionDeadlineMilliseconds = ({
   provider,
