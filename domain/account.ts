@@ -5,6 +5,10 @@ import { type InvalidRequest, invalidRequest, shown } from "./invalid-request.js
 
 export type AccountId = Brand<string, "AccountId">;
 
+/** Returns `undefined` for text that cannot be an account id, so that no lookup is needed. */
+export const parseAccountId = (text: string): AccountId | undefined =>
+  /^[A-Za-z0-9_-]{1,40}$/.test(text) ? (text as AccountId) : undefined;
+
 /** An e-mail address in lower case: one person, one spelling. */
 export type Email = Brand<string, "Email">;
 

@@ -11,24 +11,24 @@ import {
   type RequestKind,
 } from "../../domain/rate-limit.js";
 
-/** Rate limits of one process: right as long as there is one instance of the service. */
+/** Rate limits counted in this process. Only correct if the service has a single instance. */
 export class MemoryRateLimits implements RateLimits {
   private readonly clock: Clock;
-  /** In the order of their last admission, so that idle ones are in front. */
+  /** Ordered by the last admission, so that idle ones come first. */
   private readonly logs = new Map<string, AdmissionLog>();
 
   constructor(clock: Clock) {
     this.clock = clock;
   }
 
-  /** Logs that are kept: one for each party and kind that was admitted within the last window. */
+  /** Number of stored logs: one for each party and kind with an admission in the last window. */
   get size(): number {
     return this.logs.size;
   }
 
   async admit(party: RateLimitedParty, kind: RequestKind): Promise<Result<Omit<Admission, "log">, RateLimited>> {
     const now = this.clock.now().getTime();
-    this.forgetIdle(now);
+    this.deleteIdle(now);
     const name = `${kind} ${party}`;
     return admitRequest(this.logs.get(name) ?? [], RATE_LIMITS[kind], now).map(({ log, ...admission }) => {
       this.logs.delete(name);
@@ -37,7 +37,7 @@ export class MemoryRateLimits implements RateLimits {
     });
   }
 
-  private forgetIdle(now: number): void {
+  private deleteIdle(now: number): void {
     for (const [name, log] of this.logs) {
       if ((log.at(-1) ?? 0) > now - RATE_WINDOW_MILLISECONDS) return;
       this.logs.delete(name);

@@ -8,13 +8,13 @@ import type { Row } from "./columns.js";
 import { type Dialect, migrationsFor } from "./migrations.js";
 import { tables } from "./schema.js";
 
-/** Runs one statement and gives its rows, also those of `returning`. A date goes in as a `Date`. */
+/** Runs one statement and returns its rows, including those of `returning`. Dates are passed as `Date`. */
 export type Sql = (statement: string, parameters?: readonly unknown[]) => Promise<Row[]>;
 
-/** How long a statement waits for another process that is writing to the same SQLite file. */
+/** How long a statement waits while another process writes to the same SQLite file. */
 const SQLITE_BUSY_MILLISECONDS = 10_000;
 
-/** Opens the SQLite file, which is made if there is none, and brings its tables up to date; throws, naming the file. */
+/** Opens the SQLite file, creates it if necessary and migrates its tables. Throws an error that names the file. */
 export const openDatabase = (file: string): Promise<Database> =>
   open(file).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
@@ -23,11 +23,11 @@ export const openDatabase = (file: string): Promise<Database> =>
 
 const open = async (file: string): Promise<Database> => {
   const orm = await MikroORM.init<AbstractSqlDriver>({
-    ...common("sqlite"),
+    ...commonOptions("sqlite"),
     driver: SqliteDriver as unknown as Constructor<AbstractSqlDriver>,
     dbName: file,
     driverOptions: {
-      // One connection: with more, transactions of this process would fail on each other's locks.
+      // One connection: several transactions of this process would fail on each other's locks.
       pool: { min: 1, max: 1, afterCreate: prepareSqlite },
     },
   });
@@ -41,8 +41,8 @@ const open = async (file: string): Promise<Database> => {
   return database;
 };
 
-/** What both databases are opened with. */
-export const common = (dialect: Dialect) => ({
+/** The ORM options for both dialects. */
+export const commonOptions = (dialect: Dialect) => ({
   entities: tables,
   extensions: [Migrator],
   discovery: { disableDynamicFileAccess: true },
@@ -63,29 +63,29 @@ type SqliteConnection = {
 
 const prepareSqlite = (connection: SqliteConnection, done: (error: Error | null, connection: unknown) => void) => {
   connection.configure("busyTimeout", SQLITE_BUSY_MILLISECONDS);
-  // Full: what a customer was told is on the disk before they are told, also when the power fails.
+  // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
   const pragmas = "pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on";
   connection.exec(pragmas, (error) => done(error, connection));
 };
 
 /**
- * Processes may start together on one empty SQLite file. Its driver reads before it writes, and who loses the race is
- * refused at once, without waiting: a moment later they find the work done.
+ * Several processes may start on one empty SQLite file at the same time. The migrator reads before it writes, so all
+ * processes but one fail at once with SQLITE_BUSY. They retry and then find the tables migrated.
  */
 const MIGRATION_ATTEMPTS = 100;
 const MIGRATION_PAUSE_MILLISECONDS = 100;
 
-/** Any number, as long as every version of the service takes the same. */
+/** An arbitrary number, which must be the same in every version of the service. */
 const MIGRATION_LOCK = 727_274;
 
-/** Of a transaction that PostgreSQL has broken off because of others; nothing of it was kept. */
+/** Attempts when PostgreSQL aborts a transaction (serialization failure or deadlock). */
 const TRANSACTION_ATTEMPTS = 5;
 const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK = "40P01";
 
 /**
- * The open database. Statements go to the driver as they are: no identity map and no entities, so that a read by
- * primary key costs one statement and nothing else.
+ * An open database. Statements go directly to the driver, without identity map or entities, so that a read by primary
+ * key costs exactly one statement.
  */
 export class Database {
   readonly dialect: Dialect;
@@ -99,16 +99,16 @@ export class Database {
   readonly sql: Sql = (statement, parameters) => this.run(statement, parameters);
 
   /**
-   * Commits when `work` gives Ok, rolls back when it gives Err or throws. It must begin with a write: on SQLite a
-   * transaction that has read before another process wrote can never write itself, but a first write waits its turn.
-   * `work` runs again, a few times at most, if PostgreSQL has broken the transaction off.
+   * Commits if `work` returns Ok; rolls back if it returns Err or throws. `work` must begin with a write: on SQLite, a
+   * transaction cannot write after it has read a state that another process has changed since, but a first write waits
+   * for the lock. If PostgreSQL aborts the transaction, `work` runs again, at most five times in total.
    */
   async transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.attempt(work);
       } catch (error) {
-        if (attempt === TRANSACTION_ATTEMPTS || !isBrokenOff(error)) throw error;
+        if (attempt === TRANSACTION_ATTEMPTS || !isAborted(error)) throw error;
       }
     }
   }
@@ -128,19 +128,19 @@ export class Database {
     }
   }
 
-  /** Every read of `work` sees the database as it was at the first one. */
+  /** All reads of `work` see the database as of the first read. */
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.connection.transactional(
       (transaction) => work((statement, parameters) => this.run(statement, parameters, transaction)),
-      // SQLite has no other kind of transaction, and says so when it is asked for one.
+      // SQLite transactions are always snapshots, and its driver rejects the options.
       this.dialect === "postgresql" ? { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true } : {},
     );
   }
 
-  /** Brings the tables up to date; any number of processes may do it at once. */
+  /** Migrates the tables to this version. Safe if several processes do it concurrently. */
   async migrate(): Promise<void> {
     if (this.dialect === "postgresql") {
-      // Held by this transaction while the migrator works on a connection of its own.
+      // This transaction holds the lock while the migrator uses another connection.
       await this.connection.transactional(async (transaction) => {
         await this.run("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK], transaction);
         await this.orm.getMigrator().up();
@@ -158,7 +158,7 @@ export class Database {
     }
   }
 
-  /** Whether every migration that this version knows has been run. */
+  /** Whether all migrations of this version have run. */
   async isUpToDate(): Promise<boolean> {
     const [table] = await this.sql("select to_regclass('schema_migration') is not null as there");
     if (table?.there !== true) return false;
@@ -183,21 +183,21 @@ export class Database {
     return this.driver.getConnection();
   }
 
-  /** The comment is for SQLite's driver, which drops the rows of `returning` unless the text begins neutrally. */
+  /** The leading comment makes SQLite's driver return the rows of `returning`: it decides by the first word. */
   private run(statement: string, parameters: readonly unknown[] = [], transaction?: Transaction): Promise<Row[]> {
     return this.driver.execute(`/**/ ${statement}`, [...parameters], "all", transaction);
   }
 }
 
-const isBrokenOff = (error: unknown): boolean => {
+const isAborted = (error: unknown): boolean => {
   const code = (error as { readonly code?: unknown }).code;
   return code === SERIALIZATION_FAILURE || code === DEADLOCK;
 };
 
-/** Also the race for the first table of all, which the loser finds made. */
+/** `already exists`: another process has just created the table of migrations. */
 const isBusy = (error: unknown): boolean => error instanceof Error && /SQLITE_BUSY|already exists/.test(error.message);
 
-/** Carries an Err out of the transaction, which only something thrown can roll back. */
+/** Carries an Err out of the transaction, because the ORM rolls back only if an error is thrown. */
 class Rollback extends Error {
   readonly reason: unknown;
 

@@ -1,6 +1,6 @@
 import type { Row } from "./columns.js";
 import type { Sql } from "./database.js";
-import { insertion } from "./write-in-one-round-trip.js";
+import { insertion } from "./statement.js";
 
 export const insert = async (sql: Sql, table: string, row: Row): Promise<void> => {
   const { text, parameters } = insertion(table, row);

@@ -6,8 +6,8 @@ export type Dialect = "sqlite" | "postgresql";
 type Step = { readonly name: string; readonly up: Readonly<Record<Dialect, readonly string[]>> };
 
 /**
- * What has been run somewhere is never edited: a change of the tables is a new step. The statements are what the
- * schema generator makes of schema.ts, and the triggers that it does not know.
+ * Never edit a released step: add a new step to change the tables. The statements are the output of the schema generator
+ * for schema.ts, plus triggers, which it does not support.
  */
 const steps: readonly Step[] = [
   {
@@ -104,7 +104,7 @@ const steps: readonly Step[] = [
       )`,
         `create index "idempotency_key_created_index" on "idempotency_key" ("created_at")`,
         `create index "idempotency_key_task_index" on "idempotency_key" ("task_id")`,
-        // The ledger is append-only, whoever writes.
+        // Make the ledger append-only for every writer.
         `create trigger ledger_entry_no_update before update on ledger_entry
           begin select raise(abort, 'the ledger is append-only'); end`,
         `create trigger ledger_entry_no_delete before delete on ledger_entry
@@ -211,9 +211,9 @@ const steps: readonly Step[] = [
   {
     name: "002-shared-rate-limits",
     up: {
-      sqlite: [], // one instance, which counts in memory
+      sqlite: [], // there is only one instance, which counts in memory
       postgresql: [
-        // Unlogged: written with every request, and worth nothing after a minute. Half-filled pages keep updates in place.
+        // Unlogged: it is written with every request and expires after a minute. Half-filled pages allow updates in place.
         `create unlogged table rate_limit (
         api_key_id varchar(40) not null,
         kind varchar(5) not null,
@@ -277,7 +277,7 @@ const steps: readonly Step[] = [
   {
     name: "005-long-ledger",
     up: {
-      sqlite: [], // its integers are long enough
+      sqlite: [], // SQLite integers have 64 bits
       postgresql: [
         `alter table "ledger_entry" alter column "id" type bigint`,
         `alter sequence "ledger_entry_id_seq" as bigint`,
@@ -286,7 +286,7 @@ const steps: readonly Step[] = [
   },
 ];
 
-/** A list of classes, so that nothing is looked up by file name and the same steps run from sources and from a build. */
+/** Classes instead of files, so that the same steps run from the sources and from a build. */
 export const migrationsFor = (dialect: Dialect): MigrationObject[] =>
   steps.map(({ name, up }) => ({
     name,

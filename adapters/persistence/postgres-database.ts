@@ -1,23 +1,23 @@
 import { type Constructor, MikroORM } from "@mikro-orm/core";
 import type { AbstractSqlDriver } from "@mikro-orm/knex";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
-import { common, Database } from "./database.js";
+import { commonOptions, Database } from "./database.js";
 
 /*
- * While PostgreSQL is away a request is to fail at once, not to hang: each of these ends one way of waiting for it. They
- * grow from the inside out, so that a live server answers before the connection is given up.
+ * While PostgreSQL is unavailable, requests must fail within seconds. Each timeout limits one kind of waiting. Outer
+ * timeouts are longer than inner ones, so that a live server reports its error before the connection is closed.
  */
 const LOCK_MILLISECONDS = 3_000;
 const STATEMENT_MILLISECONDS = 4_000;
-/** A transaction whose process was paused or lost must not hold an account's lock. */
+/** Releases the locks of a transaction whose process is paused or unreachable. */
 const IDLE_IN_TRANSACTION_MILLISECONDS = 4_000;
 const CONNECT_MILLISECONDS = 3_000;
-/** Waiting for a free connection of the pool. */
+/** For a free connection of the pool. */
 const ACQUIRE_MILLISECONDS = 3_000;
-/** A connection that is silent for longer than any statement may take leads nowhere any more, or is not needed. */
+/** A connection without traffic for longer than any statement may take is either broken or idle, so it is closed. */
 const SILENCE_MILLISECONDS = 5_000;
 
-/** Opens a PostgreSQL database for serving. Throws if it cannot be reached, or has not been migrated yet. */
+/** Opens a PostgreSQL database for the service. Throws if it is unreachable or not migrated to this version. */
 export const openPostgresDatabase = async (url: string, connectionsMax: number): Promise<Database> => {
   const database = await connect(url, connectionsMax, {
     connection: {
@@ -25,7 +25,7 @@ export const openPostgresDatabase = async (url: string, connectionsMax: number):
       statement_timeout: STATEMENT_MILLISECONDS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
     },
-    pool: { afterCreate: endSilence },
+    pool: { afterCreate: closeSilentConnection },
   });
   try {
     if (await database.isUpToDate()) return database;
@@ -36,9 +36,9 @@ export const openPostgresDatabase = async (url: string, connectionsMax: number):
   }
 };
 
-/** Brings the tables of a PostgreSQL database up to date; any number of processes may do it at once. */
+/** Migrates the tables of a PostgreSQL database. Safe if several processes do it concurrently. */
 export const migratePostgresDatabase = async (url: string): Promise<void> => {
-  // One connection holds the lock, the other works; a migration may take as long as it needs.
+  // One connection holds the lock, the other one migrates. There are no timeouts, because a migration may take long.
   const database = await connect(url, 2, {});
   try {
     await database.migrate();
@@ -49,18 +49,18 @@ export const migratePostgresDatabase = async (url: string): Promise<void> => {
 
 type DriverOptions = {
   readonly connection?: Readonly<Record<string, number>>;
-  readonly pool?: { readonly afterCreate: typeof endSilence };
+  readonly pool?: { readonly afterCreate: typeof closeSilentConnection };
 };
 
 const connect = async (url: string, connectionsMax: number, { connection, pool }: DriverOptions): Promise<Database> => {
   const orm = await MikroORM.init<AbstractSqlDriver>({
-    ...common("postgresql"),
+    ...commonOptions("postgresql"),
     driver: PostgreSqlDriver as unknown as Constructor<AbstractSqlDriver>,
     clientUrl: url,
-    connect: false, // on the first statement, which throws what is wrong instead of printing it
+    connect: false, // the first statement connects, and throws errors instead of printing them
     pool: { min: 0, max: connectionsMax },
     driverOptions: {
-      // The whole URL once more, for what follows its question mark, such as sslmode.
+      // The ORM drops the URL's query parameters, such as sslmode, so the driver receives the complete URL here.
       connection: {
         connectionString: url,
         application_name: "panorama",
@@ -68,7 +68,7 @@ const connect = async (url: string, connectionsMax: number, { connection, pool }
         ...connection,
       },
       acquireConnectionTimeout: ACQUIRE_MILLISECONDS,
-      log: { warn: () => {} }, // a lost connection is thrown as well, and standard output is not the driver's
+      log: { warn: () => {} }, // a lost connection is also thrown, and the driver must not write to standard output
       ...(pool && { pool }),
     },
   });
@@ -85,13 +85,16 @@ const connect = async (url: string, connectionsMax: number, { connection, pool }
 
 type PostgresConnection = {
   readonly connection: {
-    readonly stream: { setTimeout(milliseconds: number, ended: () => void): void; destroy(error: Error): void };
+    readonly stream: { setTimeout(milliseconds: number, onTimeout: () => void): void; destroy(error: Error): void };
   };
 };
 
-/** PostgreSQL's own time-outs are of no use when its machine, or the network, is gone without a word. */
-const endSilence = (connection: PostgresConnection, done: (error: null, connection: unknown) => void): void => {
+/** PostgreSQL's own timeouts do not work if its machine or the network fails silently, so the client has one too. */
+const closeSilentConnection = (
+  connection: PostgresConnection,
+  done: (error: null, connection: unknown) => void,
+): void => {
   const { stream } = connection.connection;
-  stream.setTimeout(SILENCE_MILLISECONDS, () => stream.destroy(new Error("PostgreSQL has not answered in time")));
+  stream.setTimeout(SILENCE_MILLISECONDS, () => stream.destroy(new Error("PostgreSQL did not respond in time")));
   done(null, connection);
 };

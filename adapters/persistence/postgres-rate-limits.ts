@@ -14,8 +14,8 @@ import type { Row } from "./columns.js";
 import type { Database } from "./database.js";
 
 /**
- * Admits just if the domain's rule does (rate-limit.ts), in one statement: the row of the key is locked while the log
- * is read and written. An admission is appended to the log, so the log before it can be told from what is returned.
+ * Applies the domain's rule (domain/rate-limit.ts) in one statement, which locks the party's row while it reads and
+ * writes the log. An admission is appended to the log, so the returned row also shows the log before the request.
  */
 const ADMIT = `
   insert into rate_limit as stored (api_key_id, kind, admissions, admitted) values (?, ?, array[?::bigint], true)
@@ -28,16 +28,16 @@ const ADMIT = `
   )
   returning to_json(admissions) as admissions, admitted`;
 
-/** Nobody waits for a row that is in use; its key is not idle. */
-const FORGET_IDLE = `
+/** Skips locked rows: they are in use, so they are not idle. */
+const DELETE_IDLE = `
   delete from rate_limit where (api_key_id, kind) in (
     select api_key_id, kind from rate_limit where admissions[cardinality(admissions)] <= ? for update skip locked
   )`;
 
 /**
- * Rate limits shared by all instances on one PostgreSQL database: together they admit what one process would. The time is
- * the instance's own, so their clocks must agree (NTP): a clock that is ahead by a second shifts the window of the
- * requests that it counts by that second, and no more. A crash of PostgreSQL forgets the last minute's admissions.
+ * Rate limits shared by all instances on one PostgreSQL database: together they admit as many requests as one process.
+ * Each instance uses its own clock, so the clocks must be synchronised (NTP). A clock that is one second ahead shifts
+ * the window of the requests that it counts by one second. A crash of PostgreSQL loses the last minute's admissions.
  */
 export class PostgresRateLimits implements RateLimits {
   private readonly database: Database;
@@ -53,18 +53,18 @@ export class PostgresRateLimits implements RateLimits {
     const limit = RATE_LIMITS[kind];
     const [row] = await this.database.sql(ADMIT, [party, kind, now, limit, limit, RATE_WINDOW_MILLISECONDS]);
     const result = admitRequest(logBefore(row), limit, now);
-    if (result.isOk() !== row?.admitted) throw new Error(`the rate limit of ${party} is not the domain's`);
+    if (result.isOk() !== row?.admitted) throw new Error(`SQL and domain disagree about the rate limit of ${party}`);
     return result.map(({ log: _, ...admission }) => admission);
   }
 
-  /** Forgets keys without an admission in the last window; to be called now and then. */
+  /** Deletes the rows without an admission in the last window. Must be called regularly. */
   async clean(): Promise<void> {
-    await this.database.sql(FORGET_IDLE, [this.clock.now().getTime() - RATE_WINDOW_MILLISECONDS]);
+    await this.database.sql(DELETE_IDLE, [this.clock.now().getTime() - RATE_WINDOW_MILLISECONDS]);
   }
 }
 
 const logBefore = (row: Row | undefined): AdmissionLog => {
   const after = row?.admissions;
-  if (!Array.isArray(after)) throw new Error("PostgreSQL has given no admissions back");
+  if (!Array.isArray(after)) throw new Error("PostgreSQL returned no admissions");
   return row?.admitted === true ? after.slice(0, -1) : after;
 };

@@ -1,10 +1,10 @@
 import { defineEntity, p } from "@mikro-orm/core";
 
 /*
- * The tables, said once for SQLite and PostgreSQL. The migrations (migrations.ts) are frozen copies of what the schema
- * generator makes of this, and a test tells when the two part.
+ * The tables for SQLite and PostgreSQL. The migrations (migrations.ts) contain the schema generator's output for this
+ * file; a test fails if they differ.
  *
- * Foreign keys are plain ids (`mapToPk`), refuse to lose their target, and have an index only where a query needs it.
+ * Foreign keys are plain ids (`mapToPk`), restrict deletion of their target, and have an index if a query needs one.
  */
 
 export const AccountTable = defineEntity({
@@ -20,7 +20,7 @@ export const AccountTable = defineEntity({
     passwordHash: p.string().length(255).nullable(),
     credits: p.integer(),
     activeTasks: p.integer(),
-    /** Its latest turn in the queue; 0 if it has never waited. */
+    /** The turn of its latest queued task; 0 if it never had one. */
     lastTurn: p.integer().default(0),
     createdAt: p.datetime(3),
   },
@@ -64,28 +64,28 @@ export const ApiKeyTable = defineEntity({
   },
 });
 
-/** What the domain calls `isInGallery`, and is not deleted. Spelt the same in queries, or the index is not used. */
+/** The domain's `isInGallery`, and not hidden. Queries must use this exact text, or the index does not apply. */
 export const IN_GALLERY =
   "visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null";
 
-/** A task with its reservation, whose state follows from the task's. Which columns a state fills: task-rows.ts. */
+/** A task with its reservation, whose state follows from the task's. The columns of each state: task-rows.ts. */
 export const TaskTable = defineEntity({
   name: "Task",
   tableName: "task",
   indexes: [
     { name: "task_account_index", properties: ["accountId", "id"] },
     {
-      // Partial: looking for due work costs what there is of it, however many tasks are finished.
+      // Partial: the cost of finding due work does not depend on the number of finished tasks.
       name: "task_due_index",
       expression: "create index task_due_index on task (state, due_at) where due_at is not null",
     },
     {
-      // Partial, and newest last: a page of the gallery costs as many rows as it shows.
+      // Partial, ordered by age: a gallery page reads only the rows that it shows.
       name: "task_gallery_index",
       expression: `create index task_gallery_index on task (id) where ${IN_GALLERY}`,
     },
     {
-      // Partial, and in the order in which they are started.
+      // Partial, in the order in which tasks start.
       name: "task_queue_index",
       expression: "create index task_queue_index on task (turn, id) where state = 'queued'",
     },
@@ -112,14 +112,14 @@ export const TaskTable = defineEntity({
     failedAttempts: p.integer().nullable(),
     dueAt: p.datetime(3).nullable(),
     fence: p.integer(),
-    /** Its place in the queue; null if it never waited there. */
+    /** Its turn in the queue (domain/queue.ts); null if it was never queued. */
     turn: p.integer().nullable(),
-    /** Set when its owner deleted the panorama: then only the ledger and the idempotency keys know the task. */
+    /** Set when the owner deletes the panorama. Then only the ledger and the idempotency keys refer to the task. */
     hiddenAt: p.datetime(3).nullable(),
   },
 });
 
-/** One row, which is locked by who takes a turn or a place (domain/queue.ts). */
+/** Has exactly one row. It is locked while a task is queued or started (domain/queue.ts). */
 export const TaskQueueTable = defineEntity({
   name: "TaskQueue",
   tableName: "task_queue",
@@ -130,8 +130,8 @@ const taskId = () =>
   p.manyToOne(TaskTable).mapToPk().joinColumn("task_id").deleteRule("restrict").updateRule("restrict").index(false);
 
 /**
- * Append-only: triggers (migrations.ts) refuse every update and delete. The unique keys see to it that what is booked
- * once is never booked again: one reservation and one refund a task, one purchase an order.
+ * Append-only: triggers (migrations.ts) reject updates and deletes. Unique keys allow one reservation and one refund
+ * per task, and one purchase per order.
  */
 export const LedgerEntryTable = defineEntity({
   name: "LedgerEntry",

@@ -12,13 +12,15 @@ import type { AccountId, Standing } from "../../domain/account.js";
 import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../domain/ledger.js";
-import { freeSlots, mustQueue, nextTurn, type Queue } from "../../domain/queue.js";
+import { mustQueue, nextTurn, type Queue } from "../../domain/queue.js";
 import type { Slug } from "../../domain/slug.js";
+import { startNextTasks } from "../../domain/start-next-tasks.js";
 import {
   isActive,
   isInGallery,
   isRefusedCreation,
   type OpenedTask,
+  type QueuedTask,
   type ReservedTask,
   type SucceededTask,
   type Task,
@@ -26,12 +28,13 @@ import {
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
 import { standingOf } from "./account-rows.js";
-import { integer, type Row, text } from "./columns.js";
+import { integer, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { entryRow } from "./ledger-rows.js";
 import { IN_GALLERY } from "./schema.js";
+import { insertion, type Statement, update } from "./statement.js";
 import { newTaskRow, stateColumns, toTask } from "./task-rows.js";
-import { insertion, type Statement, writeInOneRoundTrip } from "./write-in-one-round-trip.js";
+import { writeInOneRoundTrip } from "./write-in-one-round-trip.js";
 
 const stateOfWork: Readonly<Record<keyof DueWork, Task["state"]>> = {
   giveUp: "queued",
@@ -40,7 +43,7 @@ const stateOfWork: Readonly<Record<keyof DueWork, Task["state"]>> = {
   keep: "succeeded",
 };
 
-/** Idempotency keys forgotten at a time: after a long outage, too, that is done before a statement's time is up. */
+/** Idempotency keys deleted per statement, so that it stays below the statement timeout even after a long outage. */
 const FORGOTTEN_MAX = 1_000;
 
 /** Tasks in SQLite or PostgreSQL. */
@@ -59,7 +62,7 @@ export class SqlTaskStore implements TaskStore {
     limits?: QueueLimits,
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>> {
     return this.database.transaction<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>(async (sql) => {
-      const { current, lastTurn } = await lock(sql, account);
+      const { current, lastTurn } = await lockAccount(sql, account);
       const first = idempotent && (await firstUse(sql, account, idempotent));
       if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
 
@@ -89,18 +92,19 @@ export class SqlTaskStore implements TaskStore {
     if (!(await anyQueued(this.database.sql))) return [];
     const started = await this.database.transaction<ReservedTask[], never>(async (sql) => {
       const queue = await lockQueue(sql);
-      const places = concurrencyMax === undefined ? limit : freeSlots(queue, concurrencyMax, limit);
-      const rows = await sql(
-        `with first as (select id from task where state = 'queued' order by turn, id limit ? ${this.skipLocked})
-        update task set state = 'reserved', due_at = ? where id in (select id from first) returning *`,
-        [places, dueAt],
-      );
-      if (rows.length > 0) {
-        const round = Math.max(...rows.map((row) => integer(row, "turn")));
-        await sql("update task_queue set round = ?", [round]);
+      const rows = await sql(`select * from task where state = 'queued' order by turn, id limit ? ${this.skipLocked}`, [
+        limit,
+      ]);
+      // The statement reads queued tasks only.
+      const next = rows.map((row) => toTask(row) as QueuedTask);
+      const { tasks, round } = startNextTasks(queue, next, concurrencyMax);
+      if (tasks.length > 0) {
+        await writeInOneRoundTrip(sql, this.database.dialect, [
+          ...tasks.map((task) => update("task", { ...stateColumns(task), due_at: dueAt }, { id: task.id })),
+          { text: "update task_queue set round = ?", parameters: [round] },
+        ]);
       }
-      // The statement has made them what `start` (domain/task.ts) makes of a queued task.
-      return ok(rows.map((row) => toTask(row) as ReservedTask));
+      return ok([...tasks]);
     });
     return started._unsafeUnwrap();
   }
@@ -144,7 +148,7 @@ export class SqlTaskStore implements TaskStore {
     return changed.length === 1 ? ok(undefined) : err(notFound(`There is no task ${id}.`));
   }
 
-  /** A new fence: whoever works on the task right now finds that it is not theirs any more. */
+  /** Increments the fence, so that the lease of a worker becomes stale. */
   async hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>> {
     const hidden = await this.database.sql(
       `update task set hidden_at = ?, due_at = null, fence = fence + 1
@@ -167,13 +171,13 @@ export class SqlTaskStore implements TaskStore {
       update task set due_at = ?, fence = fence + 1 where id in (select id from due) returning *`,
       [stateOfWork[work], now, limit, until],
     );
-    // The statement asks for the state that this kind of work has.
+    // The statement selects the state of this kind of work.
     return rows.map((row) => ({ task: toTask(row) as DueWork[Work], fence: integer(row, "fence") }));
   }
 
   async move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>> {
     const before = "fence" in current ? current.task : current;
-    // What stays active, or was not, moves nothing but its own row: one statement, which needs no transaction.
+    // If the task stays active or was not active, only its own row changes: one statement without a transaction.
     if (!isActive(before) || isActive(next)) return replace(this.database.sql, current, next, dueAt);
     return this.database.transaction(async (sql) => {
       const replaced = await replace(sql, current, next, dueAt);
@@ -210,17 +214,17 @@ export class SqlTaskStore implements TaskStore {
     );
   }
 
-  /** What another instance is working on is its own. SQLite has one writer at a time and so nothing to skip. */
+  /** Skips rows that another instance has locked. SQLite has only one writer at a time. */
   private get skipLocked(): string {
     return this.database.dialect === "postgresql" ? "for update skip locked" : "";
   }
 }
 
 /**
- * The account's standing and its last turn in the queue, with its row locked until the transaction ends: a write that
- * changes nothing does both.
+ * Reads the account's standing and its last turn in the queue, and locks its row until the transaction ends. An update
+ * without changes locks on both dialects.
  */
-const lock = async (sql: Sql, account: AccountId): Promise<{ current: Standing; lastTurn: number }> => {
+const lockAccount = async (sql: Sql, account: AccountId): Promise<{ current: Standing; lastTurn: number }> => {
   const [row] = await sql(
     "update account set credits = credits where id = ? returning id, credits, active_tasks, last_turn",
     [account],
@@ -229,11 +233,11 @@ const lock = async (sql: Sql, account: AccountId): Promise<{ current: Standing; 
   return { current: standingOf(account, row), lastTurn: integer(row, "last_turn") };
 };
 
-/** The queue as it is, and locked until the transaction ends: nobody else takes a place or a turn meanwhile. */
+/** Reads the queue and locks it until the transaction ends, so that no other transaction takes a slot or a turn. */
 const lockQueue = async (sql: Sql): Promise<Queue> => {
   const [queue] = await sql("update task_queue set round = round returning id, round");
-  if (queue === undefined) throw new Error("the queue's row is gone");
-  // Asked when the lock is held: PostgreSQL shows a statement what was there when it began.
+  if (queue === undefined) throw new Error("the row of task_queue is missing");
+  // A separate statement after the lock: a PostgreSQL statement only sees what was committed before it began.
   const [tasks] = await sql(
     "select cast(count(*) as integer) as running from task where state in ('reserved', 'submitted') and due_at is not null",
   );
@@ -243,13 +247,13 @@ const lockQueue = async (sql: Sql): Promise<Queue> => {
 const anyQueued = async (sql: Sql): Promise<boolean> =>
   (await sql("select id from task where state = 'queued' limit 1")).length > 0;
 
-/** The turn of one more task, if it has to wait. */
+/** The turn of a new task if it must wait; `undefined` if it can start at once. */
 const turnOf = async (sql: Sql, concurrencyMax: number, lastTurn: number): Promise<number | undefined> => {
   const queue = await lockQueue(sql);
   return mustQueue(queue, concurrencyMax) ? nextTurn(queue, lastTurn) : undefined;
 };
 
-/** The task that the idempotency key names already, if this is the same request. */
+/** The task of an idempotency key that is already used; an error if it was used for another request. */
 const firstUse = async (
   sql: Sql,
   account: AccountId,
@@ -263,7 +267,10 @@ const firstUse = async (
   return row && sameRequest(text(row, "request_sha256"), idempotent).map(() => toTask(row));
 };
 
-/** Checks and writes in one statement. A task's states do not come back, and nor do its image's, but for `uploading`. */
+/**
+ * Checks and writes in one statement. To compare the state is enough, because a task enters no state twice. An image
+ * enters only `uploading` twice.
+ */
 const replace = async (
   sql: Sql,
   current: Task | Lease<Task>,
@@ -278,16 +285,12 @@ const replace = async (
     ...(before.state === "succeeded" && { storage_status: before.image.status }),
     ...("fence" in current && { fence: current.fence }),
   };
-  const rows = await sql(
-    `update task set ${equations(changes).join(", ")} where ${equations(conditions).join(" and ")} returning id`,
-    [...Object.values(changes), ...Object.values(conditions)],
-  );
+  const { text, parameters } = update("task", changes, conditions);
+  const rows = await sql(`${text} returning id`, parameters);
   return rows.length === 1 ? ok(undefined) : err({ kind: "stale_task", id: before.id });
 };
 
-const equations = (columns: Row): string[] => Object.keys(columns).map((column) => `${column} = ?`);
-
-/** The task needs its slot no more and, if it failed, its credits. */
+/** Frees the account's slot. For a failed task, also refunds the credits and releases a refused creation's key. */
 const releases = (before: Task, next: Task): Statement[] => {
   const failed = next.state === "failed";
   const account = {

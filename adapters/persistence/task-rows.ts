@@ -55,7 +55,7 @@ export const toTask = (row: Row): Task => {
   }
 };
 
-/** It was parsed before it was stored. */
+/** The request was parsed before it was stored. */
 const toRequest = (row: Row): CreationRequest =>
   ({
     resolution: oneOf(row, "resolution", Object.keys(RESOLUTIONS) as Resolution[]),
@@ -80,7 +80,7 @@ const toImage = (row: Row): StoredImage => {
     : { ...core, status };
 };
 
-/** A new task's row; every other column begins as null. */
+/** The row of a new task. All other columns are null. */
 export const newTaskRow = (task: OpenedTask["task"], dueAt: Date): Row => ({
   id: task.id,
   account_id: task.accountId,
@@ -98,8 +98,8 @@ export const newTaskRow = (task: OpenedTask["task"], dueAt: Date): Row => ({
 });
 
 /**
- * The columns that the task's state fills. What an earlier state has filled stays, so the row of a failed task still
- * tells an operator what the provider called it.
+ * The columns that the task's state sets. Columns of earlier states keep their values, so that the row of a failed task
+ * still shows the upstream task id to an operator.
  */
 export const stateColumns = (task: Task): Row => {
   const { state } = task;

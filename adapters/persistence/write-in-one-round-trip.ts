@@ -1,19 +1,11 @@
-import type { Row } from "./columns.js";
 import type { Sql } from "./database.js";
 import type { Dialect } from "./migrations.js";
-
-export type Statement = { readonly text: string; readonly parameters: readonly unknown[] };
-
-/** Inserts one row; the names of its columns come from this folder, never from outside. */
-export const insertion = (table: string, row: Row): Statement => {
-  const columns = Object.keys(row);
-  const places = columns.map(() => "?").join(", ");
-  return { text: `insert into ${table} (${columns.join(", ")}) values (${places})`, parameters: Object.values(row) };
-};
+import type { Statement } from "./statement.js";
 
 /**
- * Writes several rows, of which none may depend on what another statement writes. On PostgreSQL, where each round trip
- * is paid with a lock held, all of it is one statement; foreign keys are checked at its end.
+ * Runs several writes. No statement may depend on what another one writes, and no two may write the same row. On
+ * PostgreSQL they are sent as one statement, because locks are held during each round trip; PostgreSQL checks foreign
+ * keys at its end.
  */
 export const writeInOneRoundTrip = async (
   sql: Sql,

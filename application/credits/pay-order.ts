@@ -11,7 +11,7 @@ export type PayOrderPorts = {
 
 export type PayOrder = ReturnType<typeof payOrder>;
 
-/** Adds the order's credits to its account, exactly once. Paying a paid order changes nothing and returns that order. */
+/** Adds the order's credits to its account, exactly once. For a paid order it changes nothing and returns the order. */
 export const payOrder =
   ({ orders, clock }: PayOrderPorts) =>
   async (id: OrderId): Promise<Result<PaidOrder, NotFound>> => {

@@ -1,6 +1,6 @@
-/** The time, and waiting for it: tests bring a clock that they wind by hand. */
+/** Current time and delays. Tests use a clock that they advance by hand. */
 export interface Clock {
   now(): Date;
-  /** Resolves after so many milliseconds, or at once when `signal` is aborted; never rejects. */
+  /** Resolves after `milliseconds`, or at once when `signal` is aborted; never rejects. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }

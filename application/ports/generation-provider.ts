@@ -3,12 +3,12 @@ import type { CreationRequest } from "../../domain/creation-request.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { TaskId } from "../../domain/task-id.js";
 
-/** What is asked of the provider; `taskId` is our mark on the upstream task, by which `search` finds it. */
+/** A request to the provider. The upstream task is tagged with `taskId`, so that `search` can find it. */
 export type GenerationOrder = { readonly taskId: TaskId; readonly request: CreationRequest };
 
 /**
- * `refused`: nothing was started upstream. `unknown`: the call had no clear end (time-out, connection cut after
- * sending, no usable answer): there may be an upstream task that nobody waits for. `reason` is for the log only.
+ * `refused`: the provider started nothing. `unknown`: the outcome is unknown (timeout, connection lost after sending,
+ * unusable response), so an orphaned upstream task may exist. `reason` is for the log only.
  */
 export type SubmissionFailure = { readonly kind: "refused" | "unknown"; readonly reason: string };
 
@@ -17,41 +17,42 @@ export type Progress =
   | { readonly state: "succeeded"; readonly temporaryUrl: string }
   | { readonly state: "failed"; readonly reason: string };
 
-/** The provider gave no usable answer. It says nothing about the task: look again later. */
+/** The provider gave no usable response. The task's state is unknown: retry later. */
 export type ProviderUnavailable = { readonly kind: "provider_unavailable"; readonly reason: string };
 
-/** The temporary URL is gone for good. */
+/** The image at the temporary URL is permanently gone. */
 export type ResultGone = { readonly kind: "result_gone"; readonly reason: string };
 
-/**
- * `thumbnail` is `unavailable` only where a sandbox plays that the thumbnail cannot be made (`test:no-thumb`).
- */
+/** `thumbnail` is `unavailable` only if a sandbox prompt (`test:no-thumb`) simulates that no thumbnail can be made. */
 export type GeneratedImage = { readonly bytes: Uint8Array; readonly thumbnail: "possible" | "unavailable" };
 
 /**
- * Whether it makes sense to send a creation now. `busy`: the provider wants to be left alone for a while, which not every
- * creation has the time to wait for. `down`: it has not answered for a while, and none would be sent. `probing`: it may
- * be back; one creation at a time shows whether it is.
+ * Whether a creation should be sent now. `busy`: the provider asked for a pause, which may be longer than a creation
+ * can wait. `down`: the circuit breaker is open, so nothing is sent. `probing`: the circuit breaker is half open, so one
+ * creation at a time is sent to test the provider.
  */
 export type Readiness = "ready" | "busy" | "probing" | "down";
 
-/** Somebody's generation model. Every call ends by itself: failures, also time-outs, are values. */
+/** A generation model. Every call has a timeout. Failures, including timeouts, are returned, not thrown. */
 export interface GenerationProvider {
   readonly name: string;
-  /** Generations that it runs at once for this service; `undefined` is any number. Tasks above it wait in a queue. */
+  /** Maximum number of concurrent generations; `undefined` means no limit. Further tasks wait in the queue. */
   readonly concurrencyMax: number | undefined;
-  /** Known at once, without asking anybody. */
+  /** Makes no call to the provider. */
   readiness(): Readiness;
-  /** Milliseconds until the next look at a task submitted so long ago; a little random, so that looks spread. */
+  /** Delay until the next poll of a task, given its age since submission. Random jitter spreads the polls. */
   nextPollMilliseconds(upstreamTaskId: string, sinceSubmissionMilliseconds: number): number;
-  /** Refuses, at once and without asking anybody, what this provider can never make: nothing is held or sent for it. */
+  /** Rejects requests that this provider can never fulfil. Makes no call; runs before credits are reserved. */
   canMake(request: CreationRequest): Result<void, InvalidRequest>;
-  /** Starts one generation, at most once: never sends the call again by itself. Gives the upstream task id. */
+  /** Starts one generation and returns the upstream task id. Never retries, so that nothing starts twice. */
   submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>>;
   poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>>;
-  /** The id of the upstream task that carries our mark, if there is one. */
+  /** Returns the id of the upstream task that is tagged with `taskId`; `undefined` if there is none. */
   search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>>;
-  /** The bytes behind the temporary URL of a finished generation, whatever they are, or behind a fresh one. */
+  /**
+   * Downloads the image of a finished generation from its temporary URL, or from a new URL if the provider issues one.
+   * Does not check that the bytes are an image.
+   */
   download(
     temporaryUrl: string,
     upstreamTaskId: string,

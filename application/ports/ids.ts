@@ -5,7 +5,7 @@ import type { SessionToken } from "../../domain/session.js";
 import type { Slug } from "../../domain/slug.js";
 import type { TaskId } from "../../domain/task-id.js";
 
-/** Fresh, unique names. Later ones of a kind sort after earlier ones; the random ones cannot be guessed. */
+/** Generates unique ids. Ids of tasks, accounts, orders and keys sort by creation time; the others are random. */
 export interface Ids {
   taskId(): TaskId;
   accountId(): AccountId;
@@ -13,7 +13,7 @@ export interface Ids {
   apiKeyId(): ApiKeyId;
   apiKeySecret(): ApiKeySecret;
   slug(): Slug;
-  /** At least 128 random bits as 22 or more characters of base64url: the base of an image's object names. */
+  /** At least 128 random bits as 22 or more base64url characters, for example for an image's object names. */
   unguessable(): string;
   sessionToken(): SessionToken;
 }

@@ -2,15 +2,15 @@ import type { Result } from "neverthrow";
 import type { ImageType } from "../../domain/image-type.js";
 import type { PixelSize } from "../../domain/resolution.js";
 
-/** The bytes are no image that we take; `reason` is a sentence for people. */
+/** The bytes are not an acceptable image. `reason` is a sentence for users. */
 export type UnusableImage = { readonly kind: "unusable_image"; readonly reason: string };
 
-/** Looks into images and makes them. Guards itself against decompression bombs. */
+/** Inspects and encodes images. Rejects decompression bombs. */
 export interface Imaging {
-  /** Whether the bytes are an image of this type at all, of a size that may be decoded; reads the header only. */
+  /** Returns the size of an image of this type. Rejects images that are too large to decode. Reads the header only. */
   inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>>;
-  /** A JPEG of exactly this size with Photo Sphere XMP; refuses what is not a 2:1 image (within 1 %). */
+  /** Returns a JPEG of exactly this size with Photo Sphere XMP. Rejects images that are not 2:1 (within 1 %). */
   panorama(bytes: Uint8Array, size: PixelSize): Promise<Result<Uint8Array, UnusableImage>>;
-  /** A WebP of 512 × 256 pixels. */
+  /** Returns a WebP of 512 × 256 pixels. */
   thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>>;
 }

@@ -2,18 +2,18 @@ import type { Result } from "neverthrow";
 import type { ObjectName } from "../../domain/object-name.js";
 import type { NotFound } from "../errors.js";
 
-/** The storage cannot be reached or refuses to work; the call may be repeated. */
+/** The storage is unreachable or returns an error. The call may be retried. */
 export type StorageUnavailable = { readonly kind: "storage_unavailable"; readonly reason: string };
 
-/** Permanent storage for images. An object, once stored under a name, never changes. */
+/** Permanent storage for images. A stored object never changes. */
 export interface ObjectStorage {
-  /** Stores the whole object or nothing. If there is one of that name already, keeps it: that is a success. */
+  /** Stores the whole object or nothing. Succeeds without a write if an object of this name exists. */
   put(name: ObjectName, bytes: Uint8Array, contentType: string): Promise<Result<void, StorageUnavailable>>;
   read(name: ObjectName): Promise<Result<Uint8Array, NotFound | StorageUnavailable>>;
-  /** Removes the object; one that is not there is a success. */
+  /** Deletes the object. Succeeds if there is none. */
   delete(name: ObjectName): Promise<Result<void, StorageUnavailable>>;
-  /** The permanent public URL; `https://` always for reference images. */
+  /** The permanent public URL. For reference images it always starts with `https://`. */
   urlOf(name: ObjectName): string;
-  /** The name of the object behind a URL of this storage; `undefined` for any other URL. */
+  /** The name of the object that a URL of this storage points to; `undefined` for any other URL. */
   nameOf(url: string): ObjectName | undefined;
 }

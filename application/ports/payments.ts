@@ -4,20 +4,20 @@ import type { CreditPack } from "../../domain/credit-pack.js";
 import type { OrderId, PendingOrder } from "../../domain/order.js";
 import type { UnverifiedWebhook } from "../errors.js";
 
-/** The payment service cannot be reached or refuses to work; the call may be repeated. */
+/** The payment service is unreachable or returns an error. The call may be retried. */
 export type PaymentsUnavailable = { readonly kind: "payments_unavailable"; readonly reason: string };
 
-/** Somebody who takes money for orders. */
+/** The payment service. */
 export interface Payments {
-  /** The URL at which the customer pays the order; `undefined` where the operator takes the money by other means. */
+  /** Returns the URL where the customer pays the order; `undefined` if the operator collects payments otherwise. */
   checkout(
     order: PendingOrder,
     pack: CreditPack,
     email: Email,
   ): Promise<Result<string | undefined, PaymentsUnavailable>>;
   /**
-   * The order that a notice of the payment service says is paid; `undefined` for any other genuine notice. The same
-   * notice may come any number of times.
+   * Verifies a webhook of the payment service and returns the order that it reports as paid; `undefined` for any other
+   * verified webhook. The same webhook may arrive repeatedly.
    */
-  paidOrder(notice: Uint8Array, signature: string): Result<OrderId | undefined, UnverifiedWebhook>;
+  paidOrder(body: Uint8Array, signature: string): Result<OrderId | undefined, UnverifiedWebhook>;
 }

@@ -3,20 +3,20 @@ import type { TaskId } from "../../domain/task-id.js";
 import type { UnverifiedWebhook } from "../errors.js";
 import type { ProviderUnavailable } from "./generation-provider.js";
 
-/** As it came over HTTP; the body's very bytes, for they are what was signed. */
+/** A webhook as received over HTTP. `body` has the unmodified bytes, because the signature covers them. */
 export type IncomingWebhook = {
   readonly body: Uint8Array;
-  /** By name in lower case. */
+  /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly query: URLSearchParams;
 };
 
-/** What one provider sends by itself when there is news of a generation. */
+/** The webhooks of one provider, which it sends when the status of a generation changes. */
 export interface ProviderWebhooks {
   /**
-   * The task that a genuine notice is about. What the notice says of it is not asked: one may come twice, late or in
-   * the wrong order, so it is only a reason to look. Unavailable: the provider's keys cannot be had now, so that it
-   * cannot be told whether the notice is genuine.
+   * Verifies a webhook and returns the task that it is about. The reported status is ignored, because webhooks may
+   * arrive twice, late or out of order: a webhook only triggers a poll.
+   * Returns `provider_unavailable` if the provider's keys cannot be fetched, so that the webhook cannot be verified now.
    */
-  taskOf(notice: IncomingWebhook): Promise<Result<TaskId, UnverifiedWebhook | ProviderUnavailable>>;
+  taskOf(webhook: IncomingWebhook): Promise<Result<TaskId, UnverifiedWebhook | ProviderUnavailable>>;
 }

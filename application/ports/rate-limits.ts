@@ -5,13 +5,13 @@ import type { Brand } from "../../domain/brand.js";
 import type { Admission, RateLimited, RequestKind } from "../../domain/rate-limit.js";
 
 /**
- * Whose requests are counted: an API key's, an account's on the web pages, or those of somebody who tries to log in
- * (log-in.ts), as 32 hexadecimal digits.
+ * Whose requests are counted: those of an API key, those of an account on the web pages, or login attempts for an
+ * e-mail address or from an IP address (accounts/admit-login-attempt.ts), as 32 hexadecimal digits.
  */
 export type RateLimitedParty = ApiKeyId | AccountId | Brand<string, "LoginParty">;
 
-/** The rate limit of the domain (rate-limit.ts), kept per party and kind of request. */
+/** The domain's rate limit (domain/rate-limit.ts), counted per party and kind of request. */
 export interface RateLimits {
-  /** Admits and counts the request, or refuses it and counts nothing; atomic for concurrent requests of one party. */
+  /** Admits and counts the request, or rejects it without counting it. Atomic for concurrent requests. */
   admit(party: RateLimitedParty, kind: RequestKind): Promise<Result<Omit<Admission, "log">, RateLimited>>;
 }

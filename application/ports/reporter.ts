@@ -2,20 +2,20 @@ import type { StorageStatus } from "../../domain/storage-status.js";
 import type { FailureReason } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 
-/** What the operator should see in logs and metrics. No prompt, key or password is ever part of an event. */
+/** An event for the operator's logs and metrics. It never contains a prompt, key or password. */
 export type OperationalEvent =
-  /** The provider has no free place; the task waits for one. */
+  /** The provider has no free slot; the task waits in the queue. */
   | { readonly kind: "task_queued"; readonly taskId: TaskId }
   | { readonly kind: "task_submitted"; readonly taskId: TaskId; readonly upstreamTaskId: string }
   | { readonly kind: "task_succeeded"; readonly taskId: TaskId; readonly seconds: number }
   | { readonly kind: "task_failed"; readonly taskId: TaskId; readonly reason: FailureReason; readonly detail: string }
-  /** An upstream task may be running for which nobody waits and nobody pays. */
+  /** An upstream task may exist whose result is not used and not paid for by the customer. */
   | { readonly kind: "possible_orphan"; readonly taskId: TaskId; readonly detail: string }
-  /** The upstream task of a submission whose answer had been lost was found by our mark. */
+  /** The response of a submission was lost, but `GenerationProvider.search` found its upstream task. */
   | { readonly kind: "submission_recovered"; readonly taskId: TaskId; readonly upstreamTaskId: string }
   | { readonly kind: "provider_unavailable"; readonly taskId: TaskId; readonly detail: string }
   | { readonly kind: "image_status"; readonly taskId: TaskId; readonly status: StorageStatus; readonly detail: string }
-  /** Background work on one task threw; its lease runs out and it is tried again. */
+  /** Background work on one task threw an error. The task is retried when its lease expires. */
   | { readonly kind: "work_failed"; readonly work: string; readonly taskId: TaskId; readonly error: unknown };
 
 export interface Reporter {

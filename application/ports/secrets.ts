@@ -1,9 +1,12 @@
-/** One-way functions. */
+/** Cryptographic hashes. */
 export interface Secrets {
-  /** 64 lower-case hexadecimal digits; text is taken as UTF-8. */
+  /** Returns 64 lower-case hexadecimal digits. Text is encoded as UTF-8. */
   sha256(data: Uint8Array | string): string;
-  /** Memory-hard, salted; the text carries its own parameters. */
+  /** Returns a salted, memory-hard hash that includes its own parameters. */
   hashPassword(password: string): Promise<string>;
-  /** Without a hash the answer is no, and takes as long as any other: it does not tell whether there is an account. */
+  /**
+   * Without a hash it resolves to `false` after the same time as with one, so that the time does not reveal whether an
+   * account exists.
+   */
   verifyPassword(password: string, passwordHash: string | undefined): Promise<boolean>;
 }

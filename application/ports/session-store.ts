@@ -1,11 +1,11 @@
 import type { Session } from "../../domain/session.js";
 
-/** Where logins live. An unreachable store or an unreadable row is thrown. */
+/** Stores login sessions. Throws if the store is unreachable or a row is unreadable. */
 export interface SessionStore {
   insert(session: Session): Promise<void>;
   find(tokenSha256: string): Promise<Session | undefined>;
-  /** One that is not there is gone already. */
+  /** Succeeds if there is no such session. */
   delete(tokenSha256: string): Promise<void>;
-  /** Forgets sessions that ended before `now`. */
+  /** Deletes the sessions that expired before `now`. */
   deleteExpired(now: Date): Promise<void>;
 }

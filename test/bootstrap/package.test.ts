@@ -7,25 +7,32 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const run = promisify(execFile);
 
-/** Another service that embeds the library: it brings its own store and provider, and takes credits and limits. */
+/** Another service that embeds the library: it has its own store and provider, and uses credits and limits. */
 const EMBEDDING_SERVICE = `
 import { ok } from "neverthrow";
-import { createPanorama } from "panorama-service/application/create-panorama";
+import { createPanorama } from "panorama-service/application/panoramas/create-panorama";
 import type { GenerationProvider } from "panorama-service/application/ports/generation-provider";
-import type { Ids } from "panorama-service/application/ports/ids";
 import type { TaskStore } from "panorama-service/application/ports/task-store";
-import type { AccountId, Standing } from "panorama-service/domain/account";
+import { parseAccountId, type Standing } from "panorama-service/domain/account";
 import { parseCreationRequest } from "panorama-service/domain/creation-request";
 import { credits } from "panorama-service/domain/credits";
 import { admitRequest } from "panorama-service/domain/rate-limit";
+import { slugFrom } from "panorama-service/domain/slug";
+import { parseTaskId } from "panorama-service/domain/task-id";
 
-let standing: Standing = { accountId: "customer" as AccountId, credits: credits(30), activeTasks: 0 };
-const tasks: Pick<TaskStore, "open" | "move"> = {
+const present = <T>(value: T | undefined): T => {
+  if (value === undefined) throw new Error("the text is not an id");
+  return value;
+};
+
+let standing: Standing = { accountId: present(parseAccountId("customer")), credits: credits(30), activeTasks: 0 };
+const tasks: Pick<TaskStore, "open" | "find" | "move"> = {
   open: async (_account, _dueAt, _idempotent, decide) =>
     decide(standing).map((opened) => {
       standing = opened.standing;
       return { task: opened.task, replayed: false };
     }),
+  find: async () => undefined,
   move: async (_current, next) => {
     const refunded = next.state === "failed" ? next.reservation.credits : 0;
     const activeTasks = standing.activeTasks - (next.state === "failed" ? 1 : 0);
@@ -33,27 +40,26 @@ const tasks: Pick<TaskStore, "open" | "move"> = {
     return ok(undefined);
   },
 };
-const provider: Pick<GenerationProvider, "concurrencyMax" | "canMake" | "submit" | "readiness" | "nextPollMilliseconds"> = {
+const provider: Omit<GenerationProvider, "name" | "poll" | "download"> = {
   concurrencyMax: undefined,
   readiness: () => "ready",
   nextPollMilliseconds: () => 1000,
   canMake: () => ok(undefined),
   submit: async () => ok("upstream"),
+  search: async () => ok(undefined),
 };
 let number = 0;
-const ids = { taskId: () => "t-" + ++number, slug: () => "s-" + number } as unknown as Ids;
 const create = createPanorama(
   {
-    tasks: tasks as TaskStore,
-    provider: provider as GenerationProvider,
-    ids,
-    clock: { now: () => new Date(0), sleep: async () => {} },
-    secrets: {
-      sha256: String,
-      hashPassword: async (password) => password,
-      verifyPassword: async (password, hash) => password === hash,
+    tasks,
+    provider,
+    ids: {
+      taskId: () => present(parseTaskId("t-" + ++number)),
+      slug: () => slugFrom(crypto.getRandomValues(new Uint8Array(16))),
     },
-    signals: { announce: () => {}, next: async () => {} },
+    clock: { now: () => new Date(0), sleep: async () => {} },
+    secrets: { sha256: String },
+    signals: { announce: () => {} },
     reporter: { report: () => {} },
   },
   { submissionDeadlineMilliseconds: 1000, queueDeadlineMilliseconds: 1000 },

@@ -101,7 +101,7 @@ describe("three instances on one PostgreSQL database", () => {
       expect(readiness.status).toBe(503);
       expect(Date.now() - asked).toBeLessThan(A_FEW_SECONDS);
     }
-    await fleet.server.startAgain();
+    await fleet.server.restart();
     expect(new Set(await ids).size).toBe(100);
     await expectEverythingRight(await ids);
     for (const { url } of fleet.instances) expect((await fetch(`${url}/readyz`)).status).toBe(200);

@@ -1,7 +1,17 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { parseEmail } from "../../domain/account.js";
+import { parseAccountId, parseEmail } from "../../domain/account.js";
+
+describe("parseAccountId", () => {
+  it.each(["acct_1", "customer", "A-Z_09", "x".repeat(40)])("accepts %j", (text) => {
+    expect(parseAccountId(text)).toBe(text);
+  });
+
+  it.each(["", "two words", "a/b", "x\u0000", "x".repeat(41)])("returns undefined for %j", (text) => {
+    expect(parseAccountId(text)).toBeUndefined();
+  });
+});
 
 describe("an e-mail address", () => {
   it.each([

@@ -9,8 +9,8 @@ import { inject } from "vitest";
 import { freePort } from "./service-process.js";
 
 /**
- * A real PostgreSQL that belongs to the test run: from the npm package, or the server of `PG_BIN`. Its data is thrown
- * away, and so it may be as fast as it is careless.
+ * A PostgreSQL server for the test run, from the npm package or from the folder `PG_BIN`. Its data is temporary, so it
+ * runs fast and without durability.
  */
 export class PostgresServer {
   readonly url: string;
@@ -28,13 +28,13 @@ export class PostgresServer {
 
   static async start(): Promise<PostgresServer> {
     const folder = mkdtempSync(join(tmpdir(), "panorama-postgres-"));
-    if (nobody !== undefined) chownSync(folder, nobody.uid, nobody.gid);
+    if (unprivileged !== undefined) chownSync(folder, unprivileged.uid, unprivileged.gid);
     try {
-      const bin = process.env.PG_BIN ?? reachable(await packagedServer(), folder);
+      const bin = process.env.PG_BIN ?? readableBinaries(await packagedServer(), folder);
       const server = new PostgresServer(bin, folder, await freePort());
       const initdb = ["-D", "data", "-U", "test", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
       execFileSync(join(server.#bin, "initdb"), initdb, { ...server.#options, stdio: "pipe" });
-      await server.startAgain();
+      await server.restart();
       return server;
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });
@@ -42,8 +42,8 @@ export class PostgresServer {
     }
   }
 
-  /** Starts the server on the data and the port that it had. */
-  async startAgain(): Promise<void> {
+  /** Starts the server with its previous data and port. */
+  async restart(): Promise<void> {
     const settings = {
       listen_addresses: "127.0.0.1",
       port: this.#port,
@@ -70,7 +70,7 @@ export class PostgresServer {
     });
   }
 
-  /** Ends the server as a restart of its machine does: whoever is connected is cut off. */
+  /** Stops the server at once: all connections are closed, as when its machine restarts. */
   async stop(): Promise<void> {
     process.off("exit", this.#quit);
     const child = this.#process;
@@ -87,16 +87,16 @@ export class PostgresServer {
 
   get #options() {
     const environment = { PATH: process.env.PATH ?? "", LC_ALL: "C", TZ: "UTC" };
-    return { ...nobody, cwd: this.#folder, env: environment };
+    return { ...unprivileged, cwd: this.#folder, env: environment };
   }
 
   readonly #quit = (): void => void this.#process?.kill("SIGQUIT");
 }
 
 /** PostgreSQL refuses to run as root. */
-const nobody = process.getuid?.() === 0 ? { uid: numberOf("-u"), gid: numberOf("-g") } : undefined;
+const unprivileged = process.getuid?.() === 0 ? { uid: idOfNobody("-u"), gid: idOfNobody("-g") } : undefined;
 
-function numberOf(flag: string): number {
+function idOfNobody(flag: string): number {
   return Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
 }
 
@@ -108,17 +108,17 @@ const packagedServer = async (): Promise<string> => {
     return dirname(initdb);
   } catch (error) {
     throw new Error(
-      `The tests need PostgreSQL, and ${name} cannot be had here. Set PG_BIN to the folder of initdb and postgres, or ` +
-        "TEST_POSTGRES_URL to a running server on which databases may be made.",
+      `The tests need PostgreSQL, and ${name} is not installed. Set PG_BIN to the folder of initdb and postgres, or ` +
+        "TEST_POSTGRES_URL to a running server on which databases may be created.",
       { cause: error },
     );
   }
 };
 
-/** Nobody may not enter a checkout in somebody's home: then the binaries come along. */
-const reachable = (bin: string, folder: string): string => {
+/** Copies the binaries into `folder` if the unprivileged user cannot read them, for example in a home directory. */
+const readableBinaries = (bin: string, folder: string): string => {
   try {
-    execFileSync(join(bin, "initdb"), ["--version"], { ...nobody, stdio: "ignore" });
+    execFileSync(join(bin, "initdb"), ["--version"], { ...unprivileged, stdio: "ignore" });
     return bin;
   } catch {
     cpSync(dirname(bin), join(folder, "server"), { recursive: true, verbatimSymlinks: true });
@@ -128,14 +128,14 @@ const reachable = (bin: string, folder: string): string => {
 
 export const TEMPLATE_DATABASE = "panorama_template";
 
-/** The same server, another database. */
+/** The URL of another database on the same server. */
 export const databaseUrl = (url: string, name: string): string => {
   const other = new URL(url);
   other.pathname = `/${name}`;
   return other.href;
 };
 
-/** The URL of a new database with all tables, on the server of this test run. */
+/** Creates a database with all tables on the server of this test run and returns its URL. */
 export const freshDatabase = async (): Promise<string> => {
   const server = inject("postgresUrl");
   const name = `test_${randomBytes(8).toString("hex")}`;
@@ -143,7 +143,7 @@ export const freshDatabase = async (): Promise<string> => {
   return databaseUrl(server, name);
 };
 
-/** Runs one statement of an administrator. */
+/** Runs one statement, such as `create database`, outside the application. */
 export const administer = async (url: string, statement: string): Promise<void> => {
   const discovery = { warnWhenNoEntities: false, disableDynamicFileAccess: true };
   const orm = await MikroORM.init({

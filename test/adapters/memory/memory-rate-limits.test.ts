@@ -4,10 +4,10 @@ import type { ApiKeyId } from "../../../domain/api-key.js";
 import { rateLimitsContract } from "../../support/contracts/rate-limits-contract.js";
 import { HandClock } from "../../support/hand-clock.js";
 
-describe("rate limits in memory", () => {
+describe("MemoryRateLimits", () => {
   rateLimitsContract(async (clock) => new MemoryRateLimits(clock));
 
-  it("forgets keys that have been silent for a window, so that memory is bounded by the traffic of a minute", async () => {
+  it("deletes the logs of keys that were idle for a window, so that memory stays bounded", async () => {
     const clock = new HandClock();
     const limits = new MemoryRateLimits(clock);
     for (let key = 0; key < 1000; key += 1) {

@@ -4,17 +4,17 @@ import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { err, ok } from "neverthrow";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
-import { common, type Database } from "../../../adapters/persistence/database.js";
+import { commonOptions, type Database } from "../../../adapters/persistence/database.js";
 import { migratePostgresDatabase, openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
 import { openTask } from "../../../domain/task.js";
 import { accountId, anAccount, aPaidOrder, aReservedTask, noon, taskId } from "../../support/builders.js";
 import { administer, databaseUrl, freshDatabase, PostgresServer } from "../../support/postgres.js";
 import { postgresStores } from "../../support/postgres-stores.js";
 
-/** No request may hang for longer while PostgreSQL is away. */
-const A_FEW_SECONDS = 8_000;
+/** The maximum duration of a statement while PostgreSQL is unavailable. */
+const FAILURE_MILLISECONDS_MAX = 8_000;
 
-describe("the PostgreSQL database", () => {
+describe("Database on PostgreSQL", () => {
   let url: string;
   let stores: Awaited<ReturnType<typeof postgresStores>>;
   let database: Database;
@@ -29,9 +29,9 @@ describe("the PostgreSQL database", () => {
   });
   afterEach(() => stores.close());
 
-  it("has after the migrations exactly the tables that the schema describes", async () => {
+  it("has exactly the tables of schema.ts after the migrations", async () => {
     const orm = await MikroORM.init({
-      ...common("postgresql"),
+      ...commonOptions("postgresql"),
       driver: PostgreSqlDriver,
       clientUrl: url,
       schemaGenerator: { skipTables: ["rate_limit"] }, // unlogged, which the schema generator cannot say
@@ -40,7 +40,7 @@ describe("the PostgreSQL database", () => {
     await orm.close(true);
   });
 
-  it("is migrated once by processes that start together, and not served before", async () => {
+  it("is migrated once by concurrent processes, and is not opened before", async () => {
     await administer(inject("postgresUrl"), "create database empty");
     const empty = databaseUrl(inject("postgresUrl"), "empty");
     await expect(openPostgresDatabase(empty, 2)).rejects.toThrow("run `panorama migrate` first");
@@ -56,9 +56,9 @@ describe("the PostgreSQL database", () => {
     await opened.close();
   });
 
-  it("finds due work by its index, however many tasks are finished", async () => {
+  it("uses the index of due tasks to find due work", async () => {
     const plan = await database.snapshot(async (sql) => {
-      await sql("set local enable_seqscan = off"); // with so few rows it would be no mistake
+      await sql("set local enable_seqscan = off"); // with so few rows, a sequential scan would be correct too
       return sql(
         `explain select id from task
         where state = 'submitted' and due_at <= now() and due_at is not null order by due_at limit 5`,
@@ -67,16 +67,16 @@ describe("the PostgreSQL database", () => {
     expect(JSON.stringify(plan)).toContain("Index Scan using task_due_index");
   });
 
-  it("keeps a ledger that nobody can change or empty", async () => {
+  it("rejects updates and deletes of ledger entries", async () => {
     for (const statement of ["update ledger_entry set credits = 1", "delete from ledger_entry"]) {
       await expect(database.sql(statement)).rejects.toThrow("the ledger is append-only");
     }
   });
 
-  it("runs a transaction again that PostgreSQL has broken off in a deadlock", async () => {
+  it("retries a transaction that PostgreSQL aborts because of a deadlock", async () => {
     await stores.accounts.open(anAccount({ id: accountId(2) }), undefined, undefined, undefined);
     let attempts = 0;
-    const bothLocked = meeting(2);
+    const bothLocked = barrier(2);
     const lockInOrder = (first: number, second: number) =>
       database.transaction<void, never>(async (sql) => {
         attempts += 1;
@@ -87,11 +87,11 @@ describe("the PostgreSQL database", () => {
         return ok(undefined);
       });
     await Promise.all([lockInOrder(1, 2), lockInOrder(2, 1)]);
-    expect(attempts).toBeGreaterThan(2); // PostgreSQL breaks off one of the two or, if both have waited long, each
+    expect(attempts).toBeGreaterThan(2); // PostgreSQL aborts one of the two or, if both have waited long, each
     expect(await stores.ledger.balance(accountId(2))).toBe(2);
   });
 
-  it("lets one account's creation wait for no other account's", async () => {
+  it("does not block a creation while another account is locked", async () => {
     await stores.accounts.open(
       anAccount({ id: accountId(2) }),
       undefined,
@@ -108,21 +108,21 @@ describe("the PostgreSQL database", () => {
   });
 });
 
-/** Resolves for everybody once so many have come; later ones do not wait. */
-const meeting = (size: number) => {
-  let come = 0;
+/** Returns a function whose calls resolve once it has been called `size` times. */
+const barrier = (size: number) => {
+  let calls = 0;
   let open: () => void;
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
   return () => {
-    come += 1;
-    if (come >= size) open();
+    calls += 1;
+    if (calls >= size) open();
     return opened;
   };
 };
 
-describe("while PostgreSQL is away", () => {
+describe("Database while PostgreSQL is unavailable", () => {
   let server: PostgresServer;
   let database: Database;
 
@@ -136,17 +136,17 @@ describe("while PostgreSQL is away", () => {
     await server.remove();
   });
 
-  it("every statement fails at once, and works again as soon as it is back", async () => {
+  it("fails statements within seconds, and works again when PostgreSQL is back", async () => {
     await server.stop();
     const started = Date.now();
     const failed = await Promise.allSettled(Array.from({ length: 12 }, () => database.ping()));
     expect(failed.map(({ status }) => status)).toEqual(Array(12).fill("rejected"));
-    expect(Date.now() - started).toBeLessThan(A_FEW_SECONDS);
-    await server.startAgain();
+    expect(Date.now() - started).toBeLessThan(FAILURE_MILLISECONDS_MAX);
+    await server.restart();
     await Promise.all(Array.from({ length: 12 }, () => database.ping()));
   });
 
-  it("a statement waits no longer than a few seconds for a lock", async () => {
+  it("fails a statement that waits for a lock for several seconds", async () => {
     const started = Date.now();
     const holder = database.transaction(async (sql) => {
       await sql("lock table account");
@@ -154,10 +154,10 @@ describe("while PostgreSQL is away", () => {
       return err("roll back");
     });
     await holder;
-    expect(Date.now() - started).toBeLessThan(A_FEW_SECONDS);
+    expect(Date.now() - started).toBeLessThan(FAILURE_MILLISECONDS_MAX);
   });
 
-  it("a server that has fallen silent is given up after a few seconds", async () => {
+  it("fails statements within seconds when the server stops responding", async () => {
     const { port, silence, close } = await aProxyTo(Number(new URL(server.url).port));
     const url = new URL(server.url);
     url.port = String(port);
@@ -166,13 +166,13 @@ describe("while PostgreSQL is away", () => {
     const started = Date.now();
     const failed = await Promise.allSettled(Array.from({ length: 4 }, () => far.ping()));
     expect(failed.map(({ status }) => status)).toEqual(Array(4).fill("rejected"));
-    expect(Date.now() - started).toBeLessThan(A_FEW_SECONDS);
+    expect(Date.now() - started).toBeLessThan(FAILURE_MILLISECONDS_MAX);
     await far.close();
     close();
   });
 });
 
-/** A way to the server that can swallow everything without a word, as a lost network does. */
+/** A proxy to the server that can silently drop all data, as a lost network does. */
 const aProxyTo = async (port: number) => {
   let silent = false;
   const sockets: Socket[] = [];

@@ -8,7 +8,7 @@ import { rateLimitsContract } from "../../support/contracts/rate-limits-contract
 import { HandClock } from "../../support/hand-clock.js";
 import { freshDatabase } from "../../support/postgres.js";
 
-describe("rate limits in PostgreSQL", () => {
+describe("PostgresRateLimits", () => {
   const key = "key_1" as ApiKeyId;
   let database: Database;
   let other: Database;
@@ -30,7 +30,7 @@ describe("rate limits in PostgreSQL", () => {
     return new PostgresRateLimits(database, clock);
   }, 12);
 
-  it("are shared by all instances: of 90 reads spread over three, exactly 60 are admitted", async () => {
+  it("admits exactly 60 of 90 concurrent reads on three instances", async () => {
     await empty();
     const clock = new HandClock();
     const instances = [database, other, database].map((connections) => new PostgresRateLimits(connections, clock));
@@ -38,7 +38,7 @@ describe("rate limits in PostgreSQL", () => {
     expect((await Promise.all(reads)).filter((result) => result.isOk())).toHaveLength(60);
   });
 
-  it("admit again when the clock was set back by a window and more", async () => {
+  it("admits requests after the clock is set back by a window", async () => {
     await empty();
     const clock = new HandClock();
     const limits = new PostgresRateLimits(database, clock);
@@ -47,7 +47,7 @@ describe("rate limits in PostgreSQL", () => {
     expect((await new PostgresRateLimits(database, earlier).admit(key, "write")).isOk()).toBe(true);
   });
 
-  it("forget keys that are idle for a window, and no others", async () => {
+  it("deletes the rows of keys that were idle for a window, and no others", async () => {
     await empty();
     const clock = new HandClock();
     const limits = new PostgresRateLimits(database, clock);

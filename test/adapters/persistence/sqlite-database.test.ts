@@ -15,7 +15,7 @@ import { fail, openTask, type ReservedTask } from "../../../domain/task.js";
 import { accountId, anAccount, aPaidOrder, aReservedTask, noon, orderId, taskId } from "../../support/builders.js";
 import { sqlStores } from "../../support/sql-stores.js";
 
-describe("the SQLite database", () => {
+describe("Database on SQLite", () => {
   let folder: string;
   let file: string;
   let database: Database;
@@ -42,7 +42,7 @@ describe("the SQLite database", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("keeps what it was given when it is closed and opened again", async () => {
+  it("keeps its data when it is closed and opened again", async () => {
     await openAccount();
     await open(1);
     await database.close();
@@ -50,13 +50,13 @@ describe("the SQLite database", () => {
     expect(await stores.tasks.find(taskId(1), accountId(1))).toEqual(aReservedTask());
   });
 
-  it("says which file it is that cannot be opened", async () => {
+  it("names the file that cannot be opened", async () => {
     const damaged = join(folder, "damaged.sqlite");
-    await writeFile(damaged, "this was a database once ".repeat(100));
+    await writeFile(damaged, "not a database ".repeat(100));
     await expect(openDatabase(damaged)).rejects.toThrow(`Cannot open the database ${damaged}: SQLITE_NOTADB`);
   });
 
-  it("has after a commit everything on the disk that a crash of the process leaves there", async () => {
+  it("has committed data on the disk, so that it survives a crash of the process", async () => {
     await openAccount();
     await open(1);
     const copy = join(folder, "copy.sqlite");
@@ -67,13 +67,13 @@ describe("the SQLite database", () => {
     await survivor.close();
   });
 
-  it("says that it can be reached, and throws once it cannot", async () => {
+  it("answers a ping, and throws when a statement fails", async () => {
     await expect(database.ping()).resolves.toBeUndefined();
     await database.sql("alter table task rename to lost");
     await expect(stores.tasks.find(taskId(1), accountId(1))).rejects.toThrow("no such table");
   });
 
-  it("has after the migrations exactly the tables that the schema describes", async () => {
+  it("has exactly the tables of schema.ts after the migrations", async () => {
     const generated = await MikroORM.init({
       driver: SqliteDriver,
       dbName: ":memory:",
@@ -87,7 +87,7 @@ describe("the SQLite database", () => {
     expect(await describeTables((statement) => database.sql(statement))).toEqual(described);
   });
 
-  it("finds due work by its index, however many tasks are finished", async () => {
+  it("uses the index of due tasks to find due work", async () => {
     const plan = await database.sql(
       `explain query plan select id from task
       where state = 'submitted' and due_at <= 1 and due_at is not null order by due_at limit 5`,
@@ -97,34 +97,34 @@ describe("the SQLite database", () => {
     ]);
   });
 
-  describe("guards the ledger, whoever writes", () => {
+  describe("ledger tables", () => {
     beforeEach(async () => {
       await openAccount();
       await open(1);
     });
 
     it.each([
-      ["changed", "update ledger_entry set credits = 1"],
-      ["removed", "delete from ledger_entry"],
-    ])("a ledger entry cannot be %s", async (_, statement) => {
+      ["updated", "update ledger_entry set credits = 1"],
+      ["deleted", "delete from ledger_entry"],
+    ])("reject that an entry is %s", async (_, statement) => {
       await expect(database.sql(statement)).rejects.toThrow("the ledger is append-only");
     });
 
     it.each([
       ["two reservations of one task", "select account_id, kind, credits, task_id, order_id, at from ledger_entry"],
       ["a balance below zero", undefined],
-    ])("there cannot be %s", async (_, again) => {
+    ])("reject %s", async (_, again) => {
       const statement = again
         ? `insert into ledger_entry (account_id, kind, credits, task_id, order_id, at) ${again}`
         : "update account set credits = -1";
       await expect(database.sql(statement)).rejects.toThrow(/constraint failed/i);
     });
 
-    it("an account with a ledger cannot be removed", async () => {
+    it("reject the deletion of an account that has entries", async () => {
       await expect(database.sql("delete from account")).rejects.toThrow(/constraint failed/i);
     });
 
-    it("the audit finds what somebody has written past the stores", async () => {
+    it("let verifyLedger report a balance that was changed without a ledger entry", async () => {
       await database.sql("update account set credits = credits + 1");
       expect(await verifyLedger(stores)()).toEqual({
         accounts: 1,
@@ -140,7 +140,7 @@ describe("the SQLite database", () => {
     ["reserved_at", "'soon'"],
     ["credits", "'many'"],
     ["visibility", "'secret'"],
-  ])("names row and column when %s holds something impossible", async (column, value) => {
+  ])("names the row and the column when %s has an invalid value", async (column, value) => {
     await openAccount();
     await open(1);
     await database.sql(`update task set ${column} = ${value}`);
@@ -149,14 +149,14 @@ describe("the SQLite database", () => {
     );
   });
 
-  it("names the column that a state needs and does not have", async () => {
+  it("names a column that the task's state requires but that is null", async () => {
     await openAccount();
     await open(1);
     await database.sql("update task set state = 'submitted'");
     await expect(stores.tasks.find(taskId(1), accountId(1))).rejects.toThrow("column submitted_at cannot be null");
   });
 
-  it("works beside another process that writes to the same file", async () => {
+  it("keeps the ledger correct while another process writes to the same file", async () => {
     await openAccount();
     let running = true;
     const payments = payingProcess(file, 2, 200).finally(() => {
@@ -178,7 +178,7 @@ describe("the SQLite database", () => {
     expect(await verifyLedger(stores)()).toEqual({ accounts: 2, findings: [] });
   });
 
-  it("is made once by processes that start together on an empty folder", async () => {
+  it("is created once by processes that start concurrently in an empty folder", async () => {
     const fresh = join(folder, "fresh", "panorama.sqlite");
     const started = await Promise.all([1, 2, 3].map((n) => payingProcess(fresh, n, 1)));
     expect(started).toEqual(Array(3).fill({ code: 0, output: "" }));
@@ -187,7 +187,7 @@ describe("the SQLite database", () => {
     await made.close();
   });
 
-  it("rolls back everything when a later statement of a transaction fails", async () => {
+  it("rolls back the whole transaction when a later statement fails", async () => {
     await openAccount();
     const order = aPaidOrder({ id: orderId(2) });
     await stores.orders.insert({ ...order, state: "pending" });

@@ -1,13 +1,16 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { authenticate } from "../../../application/accounts/authenticate.js";
 import { createApiKey } from "../../../application/accounts/create-api-key.js";
+import { hasAccounts } from "../../../application/accounts/has-accounts.js";
+import { listApiKeys } from "../../../application/accounts/list-api-keys.js";
 import { openAccount } from "../../../application/accounts/open-account.js";
+import { revokeAnyApiKey } from "../../../application/accounts/revoke-any-api-key.js";
+import { revokeApiKey } from "../../../application/accounts/revoke-api-key.js";
 import { readCredits } from "../../../application/credits/read-credits.js";
-import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import type { AccountStore } from "../../../application/ports/account-store.js";
 import type { AccountId, Email } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
-import { accountId, anAccount, orderId } from "../../support/builders.js";
+import { accountId, anAccount, apiKeyId } from "../../support/builders.js";
 import { aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -19,18 +22,17 @@ const email = "owner@example.com" as Email;
 const open = async (differences: Partial<Parameters<ReturnType<typeof openAccount>>[0]> = {}) =>
   (await openAccount(world)({ email, ...differences }))._unsafeUnwrap();
 
-/** An account with nothing on it. */
-const opened = async (): Promise<AccountId> => (await open()).account.id;
+const emptyAccount = async (): Promise<AccountId> => (await open()).account.id;
 
-describe("opening an account", () => {
-  it("without anything else leaves it empty", async () => {
+describe("openAccount", () => {
+  it("opens an account without credits and without a key", async () => {
     const { account, secret } = await open();
     expect(account).toMatchObject({ email, createdAt: world.clock.now() });
     expect(secret).toBeUndefined();
     expect(await readCredits(world)(account.id)).toBe(0);
   });
 
-  it("with credits comes with one paid order, and so with the right to have a key", async () => {
+  it("opens an account with a paid order, which entitles it to a key", async () => {
     const { account, secret } = await open({ credits: credits(50), keyName: "first" });
     expect(await readCredits(world)(account.id)).toBe(50);
     expect(await world.ledger.entries(account.id)).toMatchObject([{ kind: "purchase", credits: 50 }]);
@@ -38,18 +40,18 @@ describe("opening an account", () => {
     expect(key).toMatchObject({ accountId: account.id, name: "first" });
   });
 
-  it("with a key but without credits is refused, and nothing is left of it", async () => {
+  it("refuses a key without a paid order and stores nothing", async () => {
     const refused = await openAccount(world)({ email, keyName: "first" });
     expect(refused._unsafeUnwrapErr().kind).toBe("no_paid_order");
     expect(await world.accounts.isEmpty()).toBe(true);
   });
 
-  it("a second time with the same address is refused", async () => {
+  it("refuses an e-mail address that is taken", async () => {
     await open();
     expect((await openAccount(world)({ email }))._unsafeUnwrapErr()).toEqual({ kind: "email_taken", email });
   });
 
-  it("stores no password, only its hash", async () => {
+  it("stores a hash instead of the password", async () => {
     let hash: string | undefined;
     const accounts: Pick<AccountStore, "open"> = {
       open: async (_account, passwordHash) => {
@@ -57,26 +59,33 @@ describe("opening an account", () => {
         return world.accounts.open(anAccount(), passwordHash, undefined, undefined);
       },
     };
-    await openAccount({ ...world, accounts })({
-      email,
-      password: "correct horse battery staple",
-    });
+    await openAccount({ ...world, accounts })({ email, password: "correct horse battery staple" });
     expect(hash).toMatch(/^scrypt\$/);
     expect(hash).not.toContain("horse");
   });
 });
 
-describe("an API key", () => {
-  it("cannot be made before an order is paid", async () => {
-    const id = await opened();
+describe("hasAccounts", () => {
+  it("is false until the first account is opened", async () => {
+    expect(await hasAccounts(world)()).toBe(false);
+    await open();
+    expect(await hasAccounts(world)()).toBe(true);
+  });
+});
+
+describe("createApiKey", () => {
+  it("refuses a key until an order is paid", async () => {
+    const id = await emptyAccount();
     const order = (await world.createOrder(id, credits(10)))._unsafeUnwrap();
     expect((await createApiKey(world)(id, "k"))._unsafeUnwrapErr()).toEqual({ kind: "no_paid_order", accountId: id });
 
     await world.payOrder(order.id);
     expect((await createApiKey(world)(id, "k"))._unsafeUnwrap().secret).toMatch(/^sk-[A-Za-z0-9_-]{43}$/);
   });
+});
 
-  it("is found by its secret until it is revoked; the secret itself is stored nowhere", async () => {
+describe("authenticate", () => {
+  it("accepts a key's secret, which is not stored, until the key is revoked", async () => {
     const { account } = await open({ credits: credits(10) });
     const { key, secret } = (await createApiKey(world)(account.id, "k"))._unsafeUnwrap();
     expect((await authenticate(world)(secret))._unsafeUnwrap()).toEqual(key);
@@ -87,47 +96,47 @@ describe("an API key", () => {
   });
 
   it.each([undefined, "", "sk-", `sk-${"a".repeat(43)}`, `pk-${"a".repeat(43)}`])(
-    "that is %j is invalid",
+    "rejects the key %j",
     async (text) => {
       expect((await authenticate(world)(text))._unsafeUnwrapErr()).toEqual({ kind: "invalid_api_key" });
     },
   );
 });
 
-describe("an order", () => {
-  it("adds its credits when it is paid, once, however often and however concurrently", async () => {
-    const id = await opened();
-    const order = (await world.createOrder(id, credits(25)))._unsafeUnwrap();
-    expect(await readCredits(world)(id)).toBe(0);
-
-    const payments = await Promise.all([1, 2, 3].map(() => world.payOrder(order.id)));
-    payments.push(await world.payOrder(order.id));
-    for (const payment of payments) expect(payment._unsafeUnwrap()).toMatchObject({ id: order.id, state: "paid" });
-    expect(await readCredits(world)(id)).toBe(25);
-    expect((await verifyLedger(world)()).findings).toEqual([]);
+describe("listApiKeys", () => {
+  it("returns all keys of the account, including revoked ones", async () => {
+    const { account } = await open({ credits: credits(10) });
+    const { key } = (await createApiKey(world)(account.id, "k"))._unsafeUnwrap();
+    await world.keys.revoke(key.id, world.clock.now());
+    const keys = (await listApiKeys(world)(account.id))._unsafeUnwrap();
+    expect(keys).toEqual([{ ...key, revokedAt: world.clock.now() }]);
   });
 
-  it("needs its account, and a payment its order", async () => {
-    expect((await world.createOrder(accountId(404), credits(1)))._unsafeUnwrapErr().kind).toBe("not_found");
-    expect((await world.payOrder(orderId(404)))._unsafeUnwrapErr().kind).toBe("not_found");
+  it("returns not_found for an unknown account", async () => {
+    const message = `There is no account ${accountId(404)}.`;
+    expect((await listApiKeys(world)(accountId(404)))._unsafeUnwrapErr()).toEqual({ kind: "not_found", message });
   });
 });
 
-describe("verifying the ledger", () => {
-  it("counts the accounts and finds nothing where all is right", async () => {
-    await open({ credits: credits(5) });
-    await open({ email: "other@example.com" as Email });
-    expect(await verifyLedger(world)()).toEqual({ accounts: 2, findings: [] });
+describe("revoking an API key", () => {
+  it("revokeApiKey refuses a key of another account, revokeAnyApiKey revokes it", async () => {
+    const { account, secret } = await open({ credits: credits(10), keyName: "k" });
+    const other = await open({ email: "other@example.com" as Email });
+    const [key] = await world.keys.list(account.id);
+    expect((await revokeApiKey(world)(other.account.id, key!.id))._unsafeUnwrapErr().kind).toBe("not_found");
+    expect((await authenticate(world)(secret)).isOk()).toBe(true);
+    expect((await revokeAnyApiKey(world)(key!.id)).isOk()).toBe(true);
+    expect((await authenticate(world)(secret)).isErr()).toBe(true);
   });
 
-  it("names the account in which it finds something", async () => {
-    const { account } = await open({ credits: credits(5) });
-    const all = async function* () {
-      for await (const { standing, ...rest } of world.ledger.all()) {
-        yield { ...rest, standing: { ...standing, credits: credits(7) } };
-      }
-    };
-    const { findings } = await verifyLedger({ ledger: { all } })();
-    expect(findings).toEqual([`account ${account.id}: the balance is 7, but the entries sum up to 5`]);
+  it("revokeApiKey revokes a key of the account", async () => {
+    const { account, secret } = await open({ credits: credits(10), keyName: "k" });
+    const [key] = await world.keys.list(account.id);
+    expect((await revokeApiKey(world)(account.id, key!.id)).isOk()).toBe(true);
+    expect((await authenticate(world)(secret)).isErr()).toBe(true);
+  });
+
+  it("revokeAnyApiKey returns not_found for an unknown key", async () => {
+    expect((await revokeAnyApiKey(world)(apiKeyId(404)))._unsafeUnwrapErr().kind).toBe("not_found");
   });
 });

@@ -5,20 +5,20 @@ import type { ApiKeyId } from "../../../domain/api-key.js";
 import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS, type RequestKind } from "../../../domain/rate-limit.js";
 import { HandClock } from "../hand-clock.js";
 
-/** What every keeper of rate limits does. `open` gives one that has seen no request, with the time of `clock`. */
+/** What every implementation of RateLimits must do. `open` returns one without any counted request, on this clock. */
 export const rateLimitsContract = (open: (clock: HandClock) => Promise<RateLimits>, runs = 60): void => {
   const key = "key_1" as ApiKeyId;
   const kinds = ["read", "write"] as const;
 
-  /** Pauses between requests: mostly none or short, sometimes around the length of the window. */
+  /** Milliseconds between requests: mostly zero or few, sometimes close to the window. */
   const pause = fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom(0, 0, 0, 1) },
     { weight: 2, arbitrary: fc.integer({ min: 0, max: 5_000 }) },
     { weight: 2, arbitrary: fc.constantFrom(RATE_WINDOW_MILLISECONDS - 1, RATE_WINDOW_MILLISECONDS, 30_000) },
   );
 
-  describe("as rate limits", () => {
-    it.each(kinds)("admits a %s request just if no window of 60 s then has more than the limit", async (kind) => {
+  describe("RateLimits contract", () => {
+    it.each(kinds)("admits a %s request if and only if no window of 60 s exceeds the limit", async (kind) => {
       await fc.assert(
         fc.asyncProperty(fc.array(pause, { minLength: 30, maxLength: kind === "read" ? 150 : 60 }), async (pauses) => {
           const clock = new HandClock();
@@ -40,37 +40,34 @@ export const rateLimitsContract = (open: (clock: HandClock) => Promise<RateLimit
       );
     });
 
-    it.each(kinds)(
-      "refuses a %s request over the limit, and admits it after the seconds that it names",
-      async (kind) => {
-        await fc.assert(
-          fc.asyncProperty(
-            fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 70, maxLength: 70 }),
-            async (pauses) => {
-              const clock = new HandClock();
-              const limits = await open(clock);
-              for (const milliseconds of pauses) {
-                await clock.advance(milliseconds);
-                const result = await limits.admit(key, kind);
-                if (result.isOk()) continue;
-                const { limit, retryAfterSeconds } = result.error;
-                expect(limit).toBe(RATE_LIMITS[kind]);
-                expect(Number.isInteger(retryAfterSeconds) && retryAfterSeconds >= 1 && retryAfterSeconds <= 60).toBe(
-                  true,
-                );
-                await clock.advance(retryAfterSeconds * 1000);
-                expect((await limits.admit(key, kind)).isOk()).toBe(true);
-                return;
-              }
-              throw new Error("the limit was never reached");
-            },
-          ),
-          { numRuns: Math.ceil(runs / 3) },
-        );
-      },
-    );
+    it.each(kinds)("rejects a %s request over the limit, and admits it after retryAfterSeconds", async (kind) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 70, maxLength: 70 }),
+          async (pauses) => {
+            const clock = new HandClock();
+            const limits = await open(clock);
+            for (const milliseconds of pauses) {
+              await clock.advance(milliseconds);
+              const result = await limits.admit(key, kind);
+              if (result.isOk()) continue;
+              const { limit, retryAfterSeconds } = result.error;
+              expect(limit).toBe(RATE_LIMITS[kind]);
+              expect(Number.isInteger(retryAfterSeconds) && retryAfterSeconds >= 1 && retryAfterSeconds <= 60).toBe(
+                true,
+              );
+              await clock.advance(retryAfterSeconds * 1000);
+              expect((await limits.admit(key, kind)).isOk()).toBe(true);
+              return;
+            }
+            throw new Error("the limit was never reached");
+          },
+        ),
+        { numRuns: Math.ceil(runs / 3) },
+      );
+    });
 
-    it("counts no refused request: who keeps asking is admitted as soon as who waits", async () => {
+    it("does not count rejected requests, so that retrying early does not extend the wait", async () => {
       const clock = new HandClock();
       const limits = await open(clock);
       for (let request = 0; request < RATE_LIMITS.write; request += 1) await limits.admit(key, "write");
@@ -81,7 +78,7 @@ export const rateLimitsContract = (open: (clock: HandClock) => Promise<RateLimit
       expect((await limits.admit(key, "write")).isOk()).toBe(true);
     });
 
-    it("counts each key and each kind of request on its own", async () => {
+    it("counts each key and each kind of request separately", async () => {
       const limits = await open(new HandClock());
       for (let request = 0; request < RATE_LIMITS.write; request += 1) await limits.admit(key, "write");
       expect((await limits.admit(key, "write")).isErr()).toBe(true);
@@ -89,7 +86,7 @@ export const rateLimitsContract = (open: (clock: HandClock) => Promise<RateLimit
       expect((await limits.admit("key_2" as ApiKeyId, "write")).isOk()).toBe(true);
     });
 
-    it.each(kinds)("admits no more than the limit of %s requests that come all at once", async (kind: RequestKind) => {
+    it.each(kinds)("admits exactly the limit of concurrent %s requests", async (kind: RequestKind) => {
       const limits = await open(new HandClock());
       const results = await Promise.all(Array.from({ length: 2 * RATE_LIMITS[kind] }, () => limits.admit(key, kind)));
       expect(results.filter((result) => result.isOk())).toHaveLength(RATE_LIMITS[kind]);

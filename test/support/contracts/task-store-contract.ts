@@ -72,7 +72,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       await stores.close();
     });
 
-    /** Opens the task as a creation does; `dueAt` is noon unless a test cares. */
+    /** Opens the task as a creation does; `dueAt` is noon by default. */
     const open = (
       task: ReservedTask,
       { dueAt = noon, idempotent }: { dueAt?: Date; idempotent?: IdempotentRequest } = {},
@@ -108,8 +108,8 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       requestSha256,
     });
 
-    describe("opening", () => {
-      it("stores the task, holds its credits, takes a slot and records the reservation", async () => {
+    describe("open", () => {
+      it("stores the task, reserves its credits, takes a slot and adds a ledger entry", async () => {
         const task = aReservedTask();
         expect(await open(task)).toEqual(ok({ task, replayed: false }));
         expect(await tasks.find(task.id, owner)).toEqual(task);
@@ -120,7 +120,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         ]);
       });
 
-      it("shows the decision the account's standing, and gives its refusal back", async () => {
+      it("passes the account's standing to the decision and returns its refusal", async () => {
         await reserved();
         let seen: Standing | undefined;
         const refused = await tasks.open(owner, noon, keyed("k"), (current) => {
@@ -131,7 +131,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(seen).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
       });
 
-      it("leaves no trace of a refused creation, nor of its idempotency key", async () => {
+      it("stores neither task nor idempotency key of a refused creation", async () => {
         await tasks.open(owner, noon, keyed("k"), () => err("no"));
         expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
         expect(await tasks.list(owner, 10, undefined)).toEqual([]);
@@ -140,7 +140,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         );
       });
 
-      it("leaves no trace of a decision that throws", async () => {
+      it("stores nothing if the decision throws", async () => {
         const opening = tasks.open(owner, noon, keyed("k"), () => {
           throw new Error("a bug");
         });
@@ -149,11 +149,11 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         await reserved();
       });
 
-      it("throws for an account that does not exist", async () => {
+      it("throws for an unknown account", async () => {
         await expect(open(aReservedTask({ accountId: stranger }))).rejects.toThrow(stranger);
       });
 
-      it("admits five tasks out of fifty that come at once, and no more", async () => {
+      it("admits five of fifty concurrent creations of one account", async () => {
         const openings = Array.from({ length: 50 }, (_, n) => open(aReservedTask({ id: taskId(n) })));
         const results = await Promise.all(openings);
         expect(results.filter((result) => result.isOk())).toHaveLength(5);
@@ -161,7 +161,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await standing()).toEqual({ accountId: owner, credits: 80, activeTasks: 5 });
       });
 
-      it("admits what the credits pay for when fifty creations come at once", async () => {
+      it("admits as many of fifty concurrent creations as the credits pay for", async () => {
         await accounts.open(
           anAccount({ id: stranger }),
           undefined,
@@ -178,26 +178,26 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       });
     });
 
-    describe("an idempotency key", () => {
-      it("names one task: a repeat gives that task as it is now, without asking for a decision", async () => {
+    describe("idempotency key", () => {
+      it("returns the current task for a repeated request, without calling the decision", async () => {
         unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
         const next = submit(aReservedTask(), "upstream-1", noon);
         unwrap(await tasks.move(aReservedTask(), next, noon));
         const repeated = await tasks.open(owner, noon, keyed("k"), () => {
-          throw new Error("must not be asked");
+          throw new Error("must not be called");
         });
         expect(repeated).toEqual(ok({ task: next, replayed: true }));
         expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
       });
 
-      it("is refused for another request", async () => {
+      it("is rejected with another request", async () => {
         unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
         const other = await open(aReservedTask({ id: taskId(2) }), { idempotent: keyed("k", "b".repeat(64)) });
         expect(other).toEqual(err({ kind: "invalid_request", message: expect.stringContaining("Idempotency-Key") }));
         expect(await tasks.find(taskId(2), owner)).toBeUndefined();
       });
 
-      it("is the account's own: another account may use the same", async () => {
+      it("is separate per account", async () => {
         const order = aPaidOrder({ id: orderId(2), accountId: stranger });
         await accounts.open(anAccount({ id: stranger }), undefined, order, undefined);
         unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
@@ -205,7 +205,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await open(theirs, { idempotent: keyed("k") })).toEqual(ok({ task: theirs, replayed: false }));
       });
 
-      it("makes one task out of twenty calls that come at once", async () => {
+      it("opens one task for twenty concurrent calls", async () => {
         const openings = Array.from({ length: 20 }, (_, n) =>
           open(aReservedTask({ id: taskId(n) }), { idempotent: keyed("k") }),
         );
@@ -215,14 +215,14 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
       });
 
-      it("is free again once its task was refused before it was submitted", async () => {
+      it("can be used again if its task was refused before its submission", async () => {
         unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
         unwrap(await tasks.move(aReservedTask(), failed(aReservedTask(), "refused"), undefined));
         const again = aReservedTask({ id: taskId(2) });
         expect(await open(again, { idempotent: keyed("k") })).toEqual(ok({ task: again, replayed: false }));
       });
 
-      it("goes on naming a task that failed after it was submitted", async () => {
+      it("still returns a task that failed after its submission", async () => {
         unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
         const accepted = submit(aReservedTask(), "upstream-1", noon);
         unwrap(await tasks.move(aReservedTask(), accepted, noon));
@@ -232,7 +232,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         );
       });
 
-      it("is forgotten when it was first used before the given time, and not earlier", async () => {
+      it("is deleted if it was first used before the given time, and kept otherwise", async () => {
         unwrap(await open(aReservedTask({ reservedAt: noon }), { idempotent: keyed("k") }));
         await tasks.forgetIdempotencyKeys(noon);
         expect(unwrap(await open(aReservedTask(), { idempotent: keyed("k") })).replayed).toBe(true);
@@ -242,11 +242,11 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       });
     });
 
-    describe("the queue", () => {
+    describe("queue", () => {
       const later = secondsAfter(noon, 300);
       const deadline = secondsAfter(noon, 35);
 
-      /** Opens a task where `concurrencyMax` may run. */
+      /** Opens a task with this concurrency limit. */
       const openLimited = async (n: number, concurrencyMax: number, { account = owner, idempotent }: Opening = {}) => {
         const { id, slug, request } = aReservedTask({ id: taskId(n) });
         const draft = { id, slug, request };
@@ -269,7 +269,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         );
       const ids = (started: readonly Task[]) => started.map(({ id }) => id).sort();
 
-      it("takes in a task for which there is no place: it is stored, paid and counted like any other", async () => {
+      it("queues a task if no slot is free, and stores, charges and counts it like any other", async () => {
         expect(await openLimited(1, 1)).toEqual(aReservedTask({ id: taskId(1) }));
         const queued = aQueuedTask({ id: taskId(2), turn: 1 });
         expect(await openLimited(2, 1)).toEqual(queued);
@@ -277,21 +277,21 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
       });
 
-      it("lets nobody overtake while somebody waits, though a place is free", async () => {
+      it("queues a new task while another one waits, even if a slot is free", async () => {
         const first = await openLimited(1, 1);
         await openLimited(2, 1);
         unwrap(await tasks.move(first, failed(first), undefined));
         expect(await openLimited(3, 1)).toMatchObject({ state: "queued", turn: 2 });
       });
 
-      it("counts submitted tasks as running, and ended ones not", async () => {
+      it("counts submitted tasks as running, but not finished ones", async () => {
         const task = await submitted(1);
         expect(await openLimited(2, 1)).toMatchObject({ state: "queued" });
         unwrap(await tasks.move(task, failed(task), undefined));
         expect(ids(await tasks.startQueued(1, 9, deadline))).toEqual([taskId(2)]);
       });
 
-      it("starts as many as there are free places, and at most the limit, due at their deadline", async () => {
+      it("starts as many tasks as there are free slots, at most the limit, due at their deadline", async () => {
         for (const n of [1, 2, 3, 4, 5]) await openLimited(n, 1);
         expect(await tasks.startQueued(1, 9, deadline)).toEqual([]);
         expect(await tasks.startQueued(3, 9, deadline)).toHaveLength(2);
@@ -304,7 +304,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.claim("sweep", deadline, later, 9)).toHaveLength(3);
       });
 
-      it("serves accounts in turn", async () => {
+      it("starts the tasks of waiting accounts in turn", async () => {
         await aStranger();
         for (const n of [1, 2, 3, 4]) await openLimited(n, 1);
         for (const n of [5, 6]) await openLimited(n, 1, { account: stranger });
@@ -315,20 +315,20 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(order).toEqual([2, 5, 3, 6, 4].map(taskId));
       });
 
-      it("gives each place once, whoever asks at the same time", async () => {
+      it("gives each free slot to one task, with concurrent callers", async () => {
         for (const n of [1, 2, 3, 4, 5]) await openLimited(n, 1);
         const asked = await Promise.all(Array.from({ length: 8 }, () => tasks.startQueued(3, 9, deadline)));
         expect(ids(asked.flat())).toEqual([2, 3].map(taskId));
       });
 
-      it("lets as many through as there are places when many accounts come at once", async () => {
+      it("reserves as many concurrent creations of many accounts as there are slots", async () => {
         const many = [3, 4, 5, 6, 7, 8, 9, 10];
         for (const n of many) await aStranger(n);
         const opened = await Promise.all(many.map((n) => openLimited(n, 3, { account: accountId(n) })));
         expect(opened.filter(({ state }) => state === "reserved")).toHaveLength(3);
       });
 
-      it("has the tasks that have waited too long claimed, not before", async () => {
+      it("lets a queued task be claimed for giving up only when its waiting time has passed", async () => {
         await openLimited(1, 1);
         await openLimited(2, 1);
         expect(await tasks.claim("giveUp", secondsAfter(noon, 299), later, 9)).toEqual([]);
@@ -341,7 +341,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.startQueued(2, 9, deadline)).toEqual([]);
       });
 
-      it("starts a task or gives it up, never both", async () => {
+      it("does not let a task that was started be given up", async () => {
         await openLimited(1, 1);
         await openLimited(2, 1);
         const [lease] = await tasks.claim("giveUp", later, secondsAfter(later, 60), 9);
@@ -352,8 +352,8 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
 
       it.each<[string, (task: Task) => Promise<Task>]>([
         ["was given up", async (task) => task],
-        ["was started, and refused then", async () => (await tasks.startQueued(2, 1, deadline))[0] as Task],
-      ])("leaves its idempotency key with a task that %s: its creation had been answered", async (_, wait) => {
+        ["was started and then refused", async () => (await tasks.startQueued(2, 1, deadline))[0] as Task],
+      ])("keeps the idempotency key of a queued task that %s, because its creation succeeded", async (_, wait) => {
         await openLimited(1, 1);
         const queued = await openLimited(2, 1, { idempotent: keyed("k") });
         const before = await wait(queued);
@@ -363,8 +363,8 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       });
     });
 
-    describe("finding", () => {
-      it("gives every kind of text back as it came", async () => {
+    describe("find", () => {
+      it("returns every kind of text unchanged", async () => {
         let n = 100;
         const text = fc.oneof(fc.string({ unit: "grapheme" }), fc.stringMatching(/^[?'"`\\\n\r\t%_$:;{}🌄é-]*$/u));
         await fc.assert(
@@ -384,7 +384,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         );
       });
 
-      it("gives a task without a prompt back without one", async () => {
+      it("returns a task without a prompt", async () => {
         const request = aCreationRequest({
           prompt: undefined,
           image_urls: ["https://example.com/a.png"],
@@ -396,21 +396,21 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.find(task.id, owner)).toEqual(task);
       });
 
-      it("knows no unknown id, and nothing of another account's", async () => {
+      it("returns undefined for unknown ids and for tasks of other accounts", async () => {
         const { id } = await reserved();
         expect(await tasks.find(id, stranger)).toBeUndefined();
         expect(await tasks.find(taskId(99), owner)).toBeUndefined();
       });
 
-      it("finds a task by its slug, whoever it belongs to", async () => {
+      it("findBySlug finds the task of any account", async () => {
         const task = await reserved();
         expect(await tasks.findBySlug(task.slug)).toEqual(task);
         expect(await tasks.findBySlug("0000000000000000" as Task["slug"])).toBeUndefined();
       });
     });
 
-    describe("listing", () => {
-      it("gives the newest first, page by page, of one account only", async () => {
+    describe("list", () => {
+      it("returns the account's own tasks, newest first, in pages", async () => {
         const order = aPaidOrder({ id: orderId(2), accountId: stranger });
         await accounts.open(anAccount({ id: stranger }), undefined, order, undefined);
         unwrap(await open(aReservedTask({ id: taskId(9), accountId: stranger })));
@@ -421,18 +421,18 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await ids(2, 4)).toEqual([taskId(3), taskId(2)]);
         expect(await ids(2, 2)).toEqual([taskId(1)]);
         expect(await ids(2, 1)).toEqual([]);
-        expect(await ids(9, 99)).toHaveLength(5); // a task that never was
+        expect(await ids(9, 99)).toHaveLength(5); // a task that never existed
       });
     });
 
-    describe("moving", () => {
-      it("records a submission and leaves credits and slot where they are", async () => {
+    describe("move", () => {
+      it("stores a submission and changes neither credits nor slots", async () => {
         const task = await submitted();
         expect(await tasks.find(task.id, owner)).toEqual(task);
         expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
       });
 
-      it("records a success: the slot is free, the credits are spent", async () => {
+      it("stores a success, frees the slot and keeps the credits spent", async () => {
         const task = await succeeded();
         expect(await tasks.find(task.id, owner)).toEqual(task);
         expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 0 });
@@ -442,7 +442,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       it.each<[string, () => Promise<Task>]>([
         ["reserved", () => reserved()],
         ["submitted", () => submitted()],
-      ])("refunds a %s task that fails, and frees its slot", async (_, make) => {
+      ])("refunds a %s task that fails and frees its slot", async (_, make) => {
         const task = await make();
         const next = failed(task);
         unwrap(await tasks.move(task, next, undefined));
@@ -451,7 +451,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await entries()).toEqual(["purchase 100", "reservation -4", "refund 4"]);
       });
 
-      it("walks every arrow of the image's states", async () => {
+      it("stores every transition of the image's status", async () => {
         let task = await succeeded();
         const image = task.image as UploadingImage;
         const images: readonly StoredImage[] = [
@@ -473,14 +473,14 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       it.each([
         ["saved", keep],
         ["expired", expire],
-      ])("records the end of an image that is %s", async (_, end) => {
+      ])("stores the final image status %s", async (_, end) => {
         const task = await succeeded();
         const next = withImage(task, end(task.image as UploadingImage));
         unwrap(await tasks.move(task, next, undefined));
         expect(await tasks.find(task.id, owner)).toEqual(next);
       });
 
-      it("refuses to move a task from a state that it has left", async () => {
+      it("rejects a stale write with stale_task if the task has left the state", async () => {
         const before = await reserved();
         const next = submit(before, "upstream-1", noon);
         unwrap(await tasks.move(before, next, noon));
@@ -491,7 +491,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
       });
 
-      it("refuses to move an image from a status that it has left", async () => {
+      it("rejects a stale write with stale_task if the image has left the storage status", async () => {
         const before = await succeeded();
         const saved = withImage(before, keep(before.image as UploadingImage));
         unwrap(await tasks.move(before, saved, undefined));
@@ -500,12 +500,12 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.find(before.id, owner)).toEqual(saved);
       });
 
-      it("refuses to move a task that does not exist", async () => {
+      it("returns stale_task for an unknown task", async () => {
         const nobody = aReservedTask({ id: taskId(99) });
         expect(await tasks.move(nobody, failed(nobody), undefined)).toEqual(err({ kind: "stale_task", id: nobody.id }));
       });
 
-      it("lets one of many moves win that come at once: a refund happens exactly once", async () => {
+      it("applies one of twenty concurrent moves, so that a refund happens at most once", async () => {
         const task = await submitted();
         const success = succeed(task, uploading("https://p.example/1", anImageName()), noon);
         const moves = Array.from({ length: 20 }, (_, n) =>
@@ -521,7 +521,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         });
       });
 
-      it("counts right when five tasks of one account fail or succeed at once", async () => {
+      it("keeps credits and slots correct when five tasks of one account end concurrently", async () => {
         const made: SubmittedTask[] = [];
         for (const n of [1, 2, 3, 4, 5]) made.push(await submitted(n));
         const image = (n: number) => uploading(`https://p.example/${n}`, anImageName(n));
@@ -534,7 +534,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       });
     });
 
-    describe("what the owner does with a panorama", () => {
+    describe("changes by the owner", () => {
       const kept = async (n: number): Promise<SucceededTask> => {
         const task = await succeeded(n);
         const next = withImage(task, keep(task.image as UploadingImage));
@@ -545,7 +545,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       const gallery = async (limit = 10, before?: TaskId) =>
         (await tasks.listPublic(limit, before)).map(({ id }) => id);
 
-      it("shows public panoramas whose image is kept in the gallery, newest first, page by page", async () => {
+      it("listPublic returns public panoramas with a stored image, newest first, in pages", async () => {
         for (const n of [1, 2, 3]) await publish(await kept(n));
         await kept(4); // private
         await publish(await succeeded(5)); // not kept yet
@@ -555,7 +555,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect((await tasks.listPublic(1, undefined))[0]?.request.visibility).toBe("public");
       });
 
-      it("changes the visibility of the owner's task, also while somebody works on it", async () => {
+      it("setVisibility changes the task, also while background work moves it", async () => {
         const task = await submitted(1);
         await publish(task);
         unwrap(await tasks.move(task, succeed(task, uploading("https://p.example/1", anImageName()), noon), noon));
@@ -564,7 +564,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect((await tasks.find(task.id, owner))?.request.visibility).toBe("private");
       });
 
-      it("hides a deleted task from everybody, but not from the ledger", async () => {
+      it("hide removes the task from every read except the ledger", async () => {
         const task = await kept(1);
         await publish(task);
         unwrap(await tasks.hide(task.id, owner, noon));
@@ -575,7 +575,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         for await (const account of ledger.all()) expect(account.tasks.map(({ id }) => id)).toEqual([task.id]);
       });
 
-      it("takes a hidden task from whoever works on it", async () => {
+      it("hide makes the lease of a worker stale and ends the background work", async () => {
         await succeeded(1);
         const [lease] = await tasks.claim("keep", secondsAfter(noon, 3600), secondsAfter(noon, 7200), 1);
         unwrap(await tasks.hide(taskId(1), owner, noon));
@@ -585,7 +585,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.claim("keep", secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
       });
 
-      it("lets nobody but the owner do so, and nobody once it is hidden", async () => {
+      it("setVisibility and hide return not_found for other accounts and for hidden tasks", async () => {
         const { id } = await kept(1);
         const isNotFound = { error: { kind: "not_found" } };
         expect(await tasks.setVisibility(id, stranger, "public")).toMatchObject(isNotFound);
@@ -596,10 +596,10 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       });
     });
 
-    describe("claiming", () => {
+    describe("claim", () => {
       const soon = secondsAfter(noon, 30);
 
-      it("gives each kind of work the tasks of its own state", async () => {
+      it("returns the tasks in the state of each kind of work", async () => {
         const a = await reserved(1);
         const b = await submitted(2);
         const c = await succeeded(3);
@@ -608,7 +608,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.claim("keep", noon, soon, 9)).toEqual([{ task: c, fence: 1 }]);
       });
 
-      it("gives nothing that is not due yet, or that no work waits for", async () => {
+      it("returns no task that is not due or needs no work", async () => {
         await submitted(1, secondsAfter(noon, 1));
         const done = await succeeded(2);
         unwrap(await tasks.move(done, done, undefined));
@@ -620,20 +620,20 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.claim("settle", secondsAfter(noon, 1), soon, 9)).toHaveLength(1);
       });
 
-      it("takes the longest due first, and no more than it was asked for", async () => {
+      it("returns the longest overdue tasks first, at most the limit", async () => {
         for (const [n, seconds] of [3, 1, 5, 2].entries()) await submitted(n, secondsAfter(noon, seconds));
         const claimed = await tasks.claim("settle", secondsAfter(noon, 9), secondsAfter(noon, 60), 2);
         expect(claimed.map(({ task }) => task.id).sort()).toEqual([taskId(1), taskId(3)]);
       });
 
-      it("gives each task to one of many callers that come at once", async () => {
+      it("returns each task to one of eight concurrent callers", async () => {
         for (const n of [1, 2, 3, 4, 5]) await submitted(n);
         const claims = Array.from({ length: 8 }, () => tasks.claim("settle", noon, soon, 2));
         const ids = (await Promise.all(claims)).flat().map(({ task }) => task.id);
         expect(ids.sort()).toEqual([1, 2, 3, 4, 5].map(taskId));
       });
 
-      it("gives a task again when its lease has run out: what the first holder then writes is stale", async () => {
+      it("returns a task again when its lease has expired, and rejects writes with the old lease", async () => {
         const task = await submitted();
         const [first] = await tasks.claim("settle", noon, soon, 1);
         expect(await tasks.claim("settle", secondsAfter(noon, 29), secondsAfter(noon, 59), 1)).toEqual([]);
@@ -645,7 +645,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
       });
 
-      it("gives a leased task back with the time of its next work", async () => {
+      it("returns a leased task again when the due time set by move is reached", async () => {
         const task = await submitted();
         const [lease] = await tasks.claim("settle", noon, soon, 1);
         unwrap(await tasks.move(lease!, task, secondsAfter(noon, 2)));
@@ -653,7 +653,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.claim("settle", secondsAfter(noon, 2), soon, 1)).toEqual([{ task, fence: 2 }]);
       });
 
-      it("gives a hastened task at once, but lets nobody take it twice for it", async () => {
+      it("returns a task at once after makeDueNow, but only once", async () => {
         const task = await submitted(1, secondsAfter(noon, 30));
         await tasks.makeDueNow(task.id, noon);
         await tasks.makeDueNow(task.id, noon);
@@ -661,7 +661,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.claim("settle", noon, soon, 9)).toEqual([]);
       });
 
-      it("leaves the lease of a hastened task to its holder, until somebody else has claimed it", async () => {
+      it("keeps a lease valid after makeDueNow until another worker claims the task", async () => {
         const task = await submitted();
         const [first] = await tasks.claim("settle", noon, soon, 1);
         await tasks.makeDueNow(task.id, secondsAfter(noon, 1));
@@ -672,7 +672,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.move(first!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
       });
 
-      it("hastens no look that is due before, and no task that nobody is to look at", async () => {
+      it("makeDueNow delays no poll and ignores tasks that are not polled", async () => {
         await submitted(1);
         await tasks.makeDueNow(taskId(1), secondsAfter(noon, 5));
         const waiting = await reserved(2, soon);
@@ -686,7 +686,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.claim("keep", noon, soon, 9)).toEqual([]);
       });
 
-      it("gives many leased tasks back at once, each with the time of its next work", async () => {
+      it("postpone returns several leases at once, each with its own due time", async () => {
         const many = [await submitted(1), await submitted(2), await submitted(3)];
         const leases = await tasks.claim("settle", noon, soon, 9);
         await tasks.postpone(leases.map((lease, n) => ({ lease, dueAt: secondsAfter(noon, n + 1) })));
@@ -699,7 +699,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         for (const task of many) expect(await tasks.find(task.id, owner)).toEqual(task);
       });
 
-      it("does not take back what somebody else has claimed since, or what is not in that state any more", async () => {
+      it("postpone ignores leases of tasks that were claimed again or changed their state", async () => {
         const [one, other] = [await submitted(1), await submitted(2)];
         const late = await tasks.claim("settle", noon, secondsAfter(noon, 1), 9);
         const [theirs] = await tasks.claim("settle", secondsAfter(noon, 1), soon, 1);
@@ -709,7 +709,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.claim("settle", secondsAfter(noon, 2), soon, 9)).toEqual([]);
       });
 
-      it("lets who holds no lease move a task from the state that it is in", async () => {
+      it("does not stop a caller without a lease from moving the task", async () => {
         const task = await reserved();
         await tasks.claim("sweep", noon, soon, 1);
         expect(await tasks.move(task, submit(task, "upstream-1", noon), noon)).toEqual(ok(undefined));

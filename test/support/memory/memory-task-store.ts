@@ -14,8 +14,9 @@ import { credits } from "../../../domain/credits.js";
 import { type IdempotentRequest, sameRequest } from "../../../domain/idempotency.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../../domain/ledger.js";
-import { freeSlots, mustQueue, nextTurn, type Queue } from "../../../domain/queue.js";
+import { mustQueue, nextTurn, type Queue } from "../../../domain/queue.js";
 import type { Slug } from "../../../domain/slug.js";
+import { startNextTasks } from "../../../domain/start-next-tasks.js";
 import {
   isActive,
   isInGallery,
@@ -23,7 +24,6 @@ import {
   type OpenedTask,
   type ReservedTask,
   type SucceededTask,
-  start,
   type Task,
 } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -53,7 +53,10 @@ export class MemoryTaskStore implements TaskStore {
       const known = this.keysOf(account).find(({ key }) => key === idempotent.key);
       if (known !== undefined) {
         const { taskId } = known;
-        return sameRequest(known.requestSha256, idempotent).map(() => ({ task: this.stored(taskId), replayed: true }));
+        return sameRequest(known.requestSha256, idempotent).map(() => ({
+          task: this.row(taskId).task,
+          replayed: true,
+        }));
       }
     }
     const turn =
@@ -81,18 +84,16 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async startQueued(concurrencyMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]> {
-    const places = concurrencyMax === undefined ? limit : freeSlots(this.queue, concurrencyMax, limit);
-    const waiting = [...this.database.tasks.values()].flatMap((stored) =>
-      stored.task.state === "queued" ? [{ stored, task: stored.task }] : [],
-    );
-    waiting.sort((a, b) => a.task.turn - b.task.turn || (a.task.id < b.task.id ? -1 : 1));
-    return waiting.slice(0, places).map(({ stored, task }) => {
-      this.database.round = task.turn;
-      const started = start(task);
-      stored.task = started;
-      stored.dueAt = dueAt;
-      return started;
-    });
+    const next = [...this.database.tasks.values()]
+      .flatMap(({ task }) => (task.state === "queued" ? [task] : []))
+      .sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1))
+      .slice(0, limit);
+    const started = startNextTasks(this.queue, next, concurrencyMax);
+    for (const task of started.tasks) {
+      this.database.tasks.set(task.id, { ...this.row(task.id), task, dueAt });
+    }
+    this.database.round = started.round;
+    return [...started.tasks];
   }
 
   async find(id: TaskId, owner: AccountId): Promise<Task | undefined> {
@@ -223,10 +224,10 @@ export class MemoryTaskStore implements TaskStore {
       .slice(0, limit);
   }
 
-  private stored(id: TaskId): Task {
+  private row(id: TaskId) {
     const stored = this.database.tasks.get(id);
     if (stored === undefined) throw new Error(`there is no task ${id}`);
-    return stored.task;
+    return stored;
   }
 
   private keysOf(account: AccountId) {

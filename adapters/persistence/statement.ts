@@ -1,0 +1,25 @@
+import type { Row } from "./columns.js";
+
+export type Statement = { readonly text: string; readonly parameters: readonly unknown[] };
+
+/*
+ * Table and column names become part of the statement's text: they come from this folder, never from a request.
+ */
+
+/** Inserts one row. */
+export const insertion = (table: string, row: Row): Statement => {
+  const columns = Object.keys(row);
+  const placeholders = columns.map(() => "?").join(", ");
+  return {
+    text: `insert into ${table} (${columns.join(", ")}) values (${placeholders})`,
+    parameters: Object.values(row),
+  };
+};
+
+/** Sets the columns of `changes` in every row that equals `conditions`. */
+export const update = (table: string, changes: Row, conditions: Row): Statement => ({
+  text: `update ${table} set ${equations(changes).join(", ")} where ${equations(conditions).join(" and ")}`,
+  parameters: [...Object.values(changes), ...Object.values(conditions)],
+});
+
+const equations = (columns: Row): string[] => Object.keys(columns).map((column) => `${column} = ?`);
