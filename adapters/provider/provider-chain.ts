@@ -19,18 +19,18 @@ const BEST_FIRST: readonly Readiness[] = ["ready", "probing", "busy"];
 type Providers = readonly [GenerationProvider, ...GenerationProvider[]];
 
 /**
- * Providers in the order in which they are asked: the next one gets a creation only if nothing was started for it
- * before. An upstream task id is `{provider}:{its own id}`, also where there is one provider, so that it always tells
- * whose task it is.
+ * Tries providers in order: the next one gets a creation only if the earlier ones have certainly not started it. An
+ * upstream task id is `{provider}:{id of that provider}`, also with a single provider, so that it always names the
+ * provider of the task.
  */
 export class ProviderChain implements GenerationProvider {
   readonly name: string;
-  /** Tasks are not spread by who makes them, so that the smallest limit of all is what keeps everyone under their own. */
+  /** The smallest limit of all providers, because the queue does not know which provider will get a task. */
   readonly concurrencyMax: number | undefined;
   private readonly providers: Providers;
   private readonly warn: (message: string) => void;
 
-  /** `warn` is told who is asked instead of whom. */
+  /** `warn` receives a sentence for the operator when a fallback is used. */
   constructor(providers: Providers, warn: (message: string) => void) {
     this.providers = providers;
     this.warn = warn;
@@ -45,7 +45,7 @@ export class ProviderChain implements GenerationProvider {
   }
 
   nextPollMilliseconds(upstreamTaskId: string, sinceSubmissionMilliseconds: number): number {
-    const { provider = this.providers[0], id } = this.whose(upstreamTaskId);
+    const { provider = this.providers[0], id } = this.locate(upstreamTaskId);
     return provider.nextPollMilliseconds(id, sinceSubmissionMilliseconds);
   }
 
@@ -60,7 +60,7 @@ export class ProviderChain implements GenerationProvider {
     for (const provider of this.providers.filter((one) => one.canMake(order.request).isOk())) {
       const { name } = provider;
       if (provider.readiness() === "down") {
-        refusals.push(`${name}: has not answered for a while`);
+        refusals.push(`${name}: does not respond`);
         continue;
       }
       if (refusals.length > 0) this.warn(`${name} is asked instead (${refusals.join("; ")}).`);
@@ -68,40 +68,40 @@ export class ProviderChain implements GenerationProvider {
       if (submitted.isOk()) return ok(`${name}:${submitted.value}`);
       const { kind, reason } = submitted.error;
       refusals.push(`${name}: ${reason}`);
-      // Something may have been started, so nobody else is asked.
+      // Something may have been started, so no other provider is tried.
       if (kind === "unknown") return err({ kind, reason: refusals.join("; ") });
     }
     return err({ kind: "refused", reason: refusals.join("; ") || "no provider can make it" });
   }
 
   async poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
-    const { provider, id } = this.whose(upstreamTaskId);
+    const { provider, id } = this.locate(upstreamTaskId);
     return provider === undefined ? ok({ state: "failed", reason: notConfigured(upstreamTaskId) }) : provider.poll(id);
   }
 
   async search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>> {
-    const unasked: string[] = [];
+    const unavailableOnes: string[] = [];
     for (const provider of this.providers) {
       const found = await provider.search(taskId);
-      if (found.isErr()) unasked.push(`${provider.name}: ${found.error.reason}`);
+      if (found.isErr()) unavailableOnes.push(`${provider.name}: ${found.error.reason}`);
       else if (found.value !== undefined) return ok(`${provider.name}:${found.value}`);
     }
-    return unasked.length === 0 ? ok(undefined) : err(unavailable(unasked.join("; ")));
+    return unavailableOnes.length === 0 ? ok(undefined) : err(unavailable(unavailableOnes.join("; ")));
   }
 
   async download(
     temporaryUrl: string,
     upstreamTaskId: string,
   ): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>> {
-    const { provider, id } = this.whose(upstreamTaskId);
-    // Nothing is lost yet: the operator may put the provider back.
+    const { provider, id } = this.locate(upstreamTaskId);
+    // Unavailable and not gone: the operator may configure the provider again.
     return provider === undefined
       ? err(unavailable(notConfigured(upstreamTaskId)))
       : provider.download(temporaryUrl, id);
   }
 
-  /** `provider` is absent if it is not one of these (any more). */
-  private whose(upstreamTaskId: string): { readonly provider?: GenerationProvider; readonly id: string } {
+  /** `provider` is absent if it is not configured any more. */
+  private locate(upstreamTaskId: string): { readonly provider?: GenerationProvider; readonly id: string } {
     for (const provider of this.providers) {
       const prefix = `${provider.name}:`;
       if (upstreamTaskId.startsWith(prefix)) return { provider, id: upstreamTaskId.slice(prefix.length) };
@@ -111,4 +111,4 @@ export class ProviderChain implements GenerationProvider {
 }
 
 const notConfigured = (upstreamTaskId: string): string =>
-  `PROVIDER does not have the provider of this task (any more): ${upstreamTaskId}`;
+  `The provider of this task is not in PROVIDER any more: ${upstreamTaskId}`;

@@ -8,8 +8,8 @@ import { Agent, request } from "undici";
 export type FetchedBytes = { readonly bytes: Uint8Array; readonly contentType: string | undefined };
 
 /**
- * `forbidden`: the address is not public, or the scheme is not https. `gone`: the server answered 403, 404 or 410.
- * `too_large`: more bytes than were asked for. `unavailable`: anything that may be better another time.
+ * `forbidden`: the IP address is not public, or the scheme is not https. `gone`: status 403, 404 or 410. `too_large`: more
+ * than `bytesMax` bytes. `unavailable`: any failure that a retry may fix.
  */
 export type FetchFailure = {
   readonly kind: "forbidden" | "gone" | "too_large" | "unavailable";
@@ -23,20 +23,20 @@ const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 const GONE_STATUSES = new Set([403, 404, 410]);
 
 /**
- * Fetches URLs that strangers gave us: https only, public addresses only. The address is checked when the connection
- * is made, so that no DNS answer can change between check and use, and again after every redirect.
+ * Fetches untrusted URLs: only https, only public IP addresses. It checks the address when it connects, so that the DNS
+ * answer cannot change between check and use, and again after every redirect.
  */
 export class PublicFetch {
   private readonly exemptOrigins: ReadonlySet<string>;
   private readonly guarded = new Agent({ connect: { lookup: lookupPublic } });
   private readonly plain = new Agent();
 
-  /** `exemptOrigins`: set by the operator himself (a provider emulator); they may be http, and on a private address. */
+  /** `exemptOrigins` are set by the operator (a provider emulator): they may use http and a private IP address. */
   constructor(exemptOrigins: readonly string[] = []) {
     this.exemptOrigins = new Set(exemptOrigins.map((origin) => new URL(origin).origin));
   }
 
-  /** Reads the whole body; `timeoutMilliseconds` is for everything together, redirects included. */
+  /** Reads the whole body. `timeoutMilliseconds` is for everything, redirects included. */
   async get(url: string, limits: FetchLimits): Promise<Result<FetchedBytes, FetchFailure>> {
     const signal = AbortSignal.timeout(limits.timeoutMilliseconds);
     let next = url;
@@ -94,11 +94,11 @@ class ForbiddenAddress extends Error {}
 const whyForbidden = (url: URL): string | undefined => {
   if (url.protocol !== "https:") return `${url.protocol} is not https:`;
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  // No lookup happens for an address in numbers, so it is checked here.
+  // A numeric address is not looked up, so it is checked here.
   return isIP(host) !== 0 && !isPublic(host) ? `${host} is not a public address` : undefined;
 };
 
-/** Whether anybody on the Internet could reach the address; one mapped into IPv6 counts as the IPv4 address it is. */
+/** Whether the address is reachable on the Internet. An IPv4-mapped IPv6 address counts as its IPv4 address. */
 const isPublic = (address: string): boolean => ipaddr.process(address).range() === "unicast";
 
 const lookupPublic: LookupFunction = (hostname, options, callback) => {
@@ -122,7 +122,7 @@ const readAtMost = async (body: AsyncIterable<Uint8Array>, bytesMax: number): Pr
   return Buffer.concat(chunks, length);
 };
 
-/** Ends a body that nobody reads on; destroyed unread it reports an error, which nobody waits for either. */
+/** Ends a body that is not read further, and ignores the error that it emits then. */
 const discard = (body: Readable): void => {
   body.on("error", () => {});
   body.destroy();

@@ -46,7 +46,8 @@ export class HandClock implements Clock {
       next.wake();
       await settled();
     }
-    this.milliseconds = end;
+    // Another `advance` may have gone further meanwhile.
+    this.milliseconds = Math.max(this.milliseconds, end);
   }
 
   /** As the machine's time service may do; who sleeps does not sleep longer for that. */

@@ -14,15 +14,15 @@ const jobSchema = z.object({
   resultName: z.string(),
 });
 
-/** One generation, as it was ordered. */
+/** One generation order. */
 export type Job = z.output<typeof jobSchema>;
 
-/** How a generation ended: `failed` carries the reason for the log. */
+/** How a generation ended; `reason` is for the log. */
 export type Outcome = { readonly kind: "painted" } | { readonly kind: "failed"; readonly reason: string };
 
 /**
- * The local provider's memory, as a real provider has its own: jobs named by our task ids, and their outcomes.
- * Every file is written once and whole, so any number of processes may share the folder and die at any instant.
+ * The durable state of the local provider: jobs, named by task id, and their outcomes. Every file is written once and as
+ * a whole, so any number of processes may share the folder, and each may be killed at any time.
  */
 export class JobFolder {
   private readonly jobs: string;
@@ -33,7 +33,7 @@ export class JobFolder {
     this.jobs = join(folder, "jobs");
     this.results = join(folder, "results");
     this.ready = Promise.all([this.jobs, this.results].map((path) => mkdir(path, { recursive: true })));
-    // Whoever awaits it sees the failure; nobody has to.
+    // Each method that awaits it throws the error; this prevents an unhandled rejection before that.
     this.ready.catch(() => {});
   }
 
@@ -44,7 +44,7 @@ export class JobFolder {
   }
 
   async find(taskId: TaskId): Promise<Job | undefined> {
-    const text = await readIfThere(this.jobPath(taskId));
+    const text = await readIfExists(this.jobPath(taskId));
     return text === undefined ? undefined : jobSchema.parse(JSON.parse(text.toString()));
   }
 
@@ -55,14 +55,14 @@ export class JobFolder {
   }
 
   async outcome(job: Job): Promise<Outcome | undefined> {
-    if (await isThere(this.resultPath(job.resultName))) return { kind: "painted" };
-    const failure = await readIfThere(this.failurePath(job.resultName));
+    if (await fileExists(this.resultPath(job.resultName))) return { kind: "painted" };
+    const failure = await readIfExists(this.failurePath(job.resultName));
     return failure === undefined ? undefined : { kind: "failed", reason: failure.toString() };
   }
 
-  /** `name` must be checked already: it becomes a part of a path. */
+  /** `name` becomes a part of a path, so the caller must have checked it. */
   async result(name: string): Promise<Uint8Array | undefined> {
-    return readIfThere(this.resultPath(name));
+    return readIfExists(this.resultPath(name));
   }
 
   /** Removes every file that was last written before `before`. */
@@ -71,9 +71,9 @@ export class JobFolder {
     for (const folder of [this.results, this.jobs]) {
       for (const name of await readdir(folder)) {
         const path = join(folder, name);
-        // Another process may be cleaning as well.
-        const written = await unlessGone(stat(path));
-        if (written !== undefined && written.mtime < before) await unlessGone(unlink(path));
+        // Another process may remove files at the same time.
+        const written = await undefinedIfMissing(stat(path));
+        if (written !== undefined && written.mtime < before) await undefinedIfMissing(unlink(path));
       }
     }
   }
@@ -91,11 +91,11 @@ export class JobFolder {
   }
 }
 
-const readIfThere = (path: string): Promise<Buffer | undefined> => unlessGone(readFile(path));
+const readIfExists = (path: string): Promise<Buffer | undefined> => undefinedIfMissing(readFile(path));
 
-const isThere = async (path: string): Promise<boolean> => (await unlessGone(stat(path))) !== undefined;
+const fileExists = async (path: string): Promise<boolean> => (await undefinedIfMissing(stat(path))) !== undefined;
 
-const unlessGone = async <T>(reading: Promise<T>): Promise<T | undefined> => {
+const undefinedIfMissing = async <T>(reading: Promise<T>): Promise<T | undefined> => {
   try {
     return await reading;
   } catch (error) {

@@ -23,21 +23,21 @@ import type { ReferenceImages } from "./reference-images.js";
 import { type SandboxTrigger, sandboxTriggerOf } from "./sandbox-trigger.js";
 
 const ID_PREFIX = "local-";
-const LOOK_MILLISECONDS = 500;
+const POLL_MILLISECONDS = 500;
 const SLOW_MILLISECONDS = 60_000;
 const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 const JPEG_QUALITY = 92;
-/** A temporary name carries the trigger that only shows when the image is fetched, for nothing else is known then. */
+/** A temporary name contains the trigger that takes effect at the download, where only the name is known. */
 const RESULT_NAME = /^[\w-]{22,}(?:\.(expired|no-thumb))?\.jpg$/;
 
 /**
- * The embedded generation provider: paints a landscape from the words of the prompt, and projects the reference images
- * into it. Like a provider far away it has its own durable memory (a folder that processes may share) and hands out
- * temporary URLs; what was being painted when the process died is painted again when somebody looks.
+ * The embedded generation provider: paints a landscape from the words of the prompt and projects the reference images
+ * into it. Like a remote provider it has durable state of its own (a folder that processes may share) and returns
+ * temporary URLs. If the process is killed while it paints, the next poll starts the painting again.
  */
 export class LocalProvider implements GenerationProvider {
   readonly name = "local";
-  /** Any number: what is to be painted waits for a free processor in the pool. */
+  /** No limit: the paint pool queues what exceeds the number of processors. */
   readonly concurrencyMax = undefined;
   private readonly clock: Clock;
   private readonly references: ReferenceImages;
@@ -46,10 +46,10 @@ export class LocalProvider implements GenerationProvider {
   private readonly temporaryUrlPrefix: string;
   private readonly delayMilliseconds: number;
   private readonly painting = new Map<TaskId, Promise<void>>();
-  /** What kept a painting from being stored, told once to whoever looks; it is tried again. */
-  private readonly troubles = new Map<TaskId, string>();
+  /** Why a painting could not be stored: the next poll reports it once, and starts the painting again. */
+  private readonly storageErrors = new Map<TaskId, string>();
 
-  /** `publicUrl`: origin under which `temporaryImage` is served, as `/generations/{name}`. */
+  /** `publicUrl` is the origin that serves `temporaryImage`, as `/generations/{name}`. */
   constructor(
     clock: Clock,
     references: ReferenceImages,
@@ -71,7 +71,7 @@ export class LocalProvider implements GenerationProvider {
   }
 
   nextPollMilliseconds(): number {
-    return LOOK_MILLISECONDS;
+    return POLL_MILLISECONDS;
   }
 
   canMake(): Result<void, InvalidRequest> {
@@ -80,7 +80,7 @@ export class LocalProvider implements GenerationProvider {
 
   async submit({ taskId, request }: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
     const trigger = sandboxTriggerOf(request.prompt);
-    // An answer without a task id would be unclear from anybody else; here it is known that nothing was started.
+    // From a remote provider an answer without a task id would be `unknown`; here nothing can have been started.
     if (trigger === "reject") return err({ kind: "refused", reason: "the prompt asked for a refusal" });
     if (trigger === "no-id")
       return err({ kind: "refused", reason: "the prompt asked for an answer without a task id" });
@@ -108,18 +108,18 @@ export class LocalProvider implements GenerationProvider {
 
   private async progress(taskId: TaskId): Promise<Result<Progress, ProviderUnavailable>> {
     const job = await this.folder.find(taskId);
-    if (job === undefined) return ok({ state: "failed", reason: "there is no such generation" });
+    if (job === undefined) return ok({ state: "failed", reason: "the generation does not exist" });
 
     const outcome = await this.folder.outcome(job);
-    // Also when the process that was painting has died.
+    // The process that was painting it may have been killed.
     if (outcome === undefined) this.startPainting(taskId, job);
-    const trouble = this.troubles.get(taskId);
-    if (trouble !== undefined) {
-      this.troubles.delete(taskId);
-      return err({ kind: "provider_unavailable", reason: trouble });
+    const storageError = this.storageErrors.get(taskId);
+    if (storageError !== undefined) {
+      this.storageErrors.delete(taskId);
+      return err({ kind: "provider_unavailable", reason: storageError });
     }
     const elapsedMilliseconds = this.clock.now().getTime() - job.submittedAt.getTime();
-    if (outcome === undefined || elapsedMilliseconds < this.shortest(job)) return ok({ state: "running" });
+    if (outcome === undefined || elapsedMilliseconds < this.durationMilliseconds(job)) return ok({ state: "running" });
     if (outcome.kind === "failed") return ok({ state: "failed", reason: outcome.reason });
     return ok({ state: "succeeded", temporaryUrl: this.temporaryUrlPrefix + job.resultName });
   }
@@ -134,44 +134,44 @@ export class LocalProvider implements GenerationProvider {
       : "";
     return onDisk(async () => {
       const bytes = await this.temporaryImage(name);
-      if (bytes === undefined) return err({ kind: "result_gone", reason: "there is no such temporary image" });
+      if (bytes === undefined) return err({ kind: "result_gone", reason: "the temporary image does not exist" });
       return ok({ bytes, thumbnail: triggerIn(name) === "no-thumb" ? "unavailable" : "possible" });
     });
   }
 
-  /** What is served under `/generations/{name}`: JPEG bytes, or `undefined` if there is no such image (any more). */
+  /** The bytes behind `/generations/{name}`; `undefined` for an unknown or expired image. */
   async temporaryImage(name: string): Promise<Uint8Array | undefined> {
     return RESULT_NAME.test(name) && triggerIn(name) !== "expired" ? this.folder.result(name) : undefined;
   }
 
-  /** Forgets jobs and temporary images that are older than 24 hours; to be called now and then. */
+  /** Removes jobs and temporary images that are older than 24 hours. Call it regularly. */
   async clean(): Promise<void> {
     await this.folder.removeOlderThan(new Date(this.clock.now().getTime() - KEPT_MILLISECONDS));
   }
 
-  /** Resolves when nothing is being painted any more. */
+  /** Resolves when no painting is in progress. */
   async idle(): Promise<void> {
     await Promise.all(this.painting.values());
   }
 
-  /** One painting of a job at a time in this process; a second one elsewhere ends with the same picture. */
+  /** Paints a job at most once at a time in this process. A second painting in another process is identical. */
   private startPainting(taskId: TaskId, job: Job): void {
     if (this.painting.has(taskId)) return;
     const painting = this.paint(job)
       .then((result) => (result === undefined ? undefined : this.folder.finish(job, result)))
-      .catch((error: unknown) => void this.troubles.set(taskId, String(error)))
+      .catch((error: unknown) => void this.storageErrors.set(taskId, String(error)))
       .finally(() => this.painting.delete(taskId));
     this.painting.set(taskId, painting);
   }
 
-  /** `undefined` if this process is about to end: the next one paints it. */
+  /** `undefined` if this process is shutting down: the next one paints it. */
   private async paint(job: Job): Promise<Uint8Array | { readonly failed: string } | undefined> {
     const trigger = sandboxTriggerOf(job.prompt);
     if (trigger === "fail") return { failed: "the prompt asked for a failure" };
     if (trigger === "storage-fail") return Buffer.from("This is not an image, as the prompt asked.\n");
 
     const references: Reference[] = [];
-    // As many pixels as the picture has where a reference hangs: all that can be seen, and no flicker between them.
+    // The resolution of the picture where a reference is shown: more would be invisible and cause aliasing.
     const sidePixels = Math.ceil((1.25 * job.widthPixels * REFERENCE_WIDTH_RADIANS) / (2 * Math.PI));
     for (const url of job.imageUrls) {
       const reference = await this.references.load(url, sidePixels);
@@ -186,12 +186,12 @@ export class LocalProvider implements GenerationProvider {
       .toBuffer();
   }
 
-  private shortest(job: Job): number {
+  private durationMilliseconds(job: Job): number {
     return sandboxTriggerOf(job.prompt) === "slow" ? SLOW_MILLISECONDS : this.delayMilliseconds;
   }
 }
 
-/** A disk that fails is a provider that does not answer: the task's deadline decides, and the customer is refunded. */
+/** A disk error means that the provider is unavailable: at its deadline the task fails and is refunded. */
 const onDisk = async <T, E>(work: () => Promise<Result<T, E>>): Promise<Result<T, E | ProviderUnavailable>> => {
   try {
     return await work();
@@ -203,8 +203,8 @@ const onDisk = async <T, E>(work: () => Promise<Result<T, E>>): Promise<Result<T
 const idOf = (taskId: TaskId): string => ID_PREFIX + taskId;
 
 const freshResultName = (trigger: SandboxTrigger | undefined): string => {
-  const shownLater = trigger === "expired" || trigger === "no-thumb" ? `.${trigger}` : "";
-  return `${randomBytes(16).toString("base64url")}${shownLater}.jpg`;
+  const suffix = trigger === "expired" || trigger === "no-thumb" ? `.${trigger}` : "";
+  return `${randomBytes(16).toString("base64url")}${suffix}.jpg`;
 };
 
 const triggerIn = (resultName: string): string | undefined => RESULT_NAME.exec(resultName)?.[1];

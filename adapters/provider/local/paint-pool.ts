@@ -8,7 +8,7 @@ import type { Scene } from "./painter/scene.js";
 
 export type Picture = { readonly scene: Scene; readonly references: readonly Reference[]; readonly size: PixelSize };
 
-/** There is no picture: a worker crashed, or the pool was closed meanwhile (then another pool may still paint it). */
+/** `crashed`: a worker crashed. `closed`: the pool was closed first; another pool may still paint the picture. */
 export type PaintingFailed = { readonly kind: "crashed" | "closed"; readonly reason: string };
 
 type Job = {
@@ -19,12 +19,12 @@ type Job = {
 
 const CLOSED: PaintingFailed = { kind: "closed", reason: "the paint pool is closed" };
 
-/** Narrow strips, so that the workers end at about the same time and a small picture need not wait for a whole big one. */
+/** Narrow, so that all workers finish at about the same time and a small picture does not wait for a whole large one. */
 const STRIP_COLUMNS = 128;
 
 /**
- * Paints pictures on worker threads, each picture cut into strips of columns. Pictures wait in line; the event loop
- * never does. Workers start with the first picture, and keep the process alive only while they paint.
+ * Paints pictures on worker threads, without blocking the event loop. Pictures are queued and cut into strips of
+ * columns. Workers start with the first picture and keep the process alive only while they paint.
  */
 export class PaintPool {
   private readonly workersMax: number;
@@ -55,7 +55,7 @@ export class PaintPool {
     return failure === undefined ? ok(pixels) : err(failure);
   }
 
-  /** Ends every worker; what is being painted fails. */
+  /** Terminates every worker; pictures that are not finished fail. */
   async close(): Promise<void> {
     this.closed = true;
     for (const job of [...this.queue]) this.fail(job, CLOSED);
@@ -66,13 +66,13 @@ export class PaintPool {
     while (true) {
       const job = this.queue.find(({ strips }) => strips.length > 0);
       if (job === undefined) return;
-      const worker = this.idle.pop() ?? (this.workers.size < this.workersMax ? this.hire() : undefined);
+      const worker = this.idle.pop() ?? (this.workers.size < this.workersMax ? this.addWorker() : undefined);
       if (worker === undefined) return;
       this.assign(worker, job);
     }
   }
 
-  private hire(): Worker {
+  private addWorker(): Worker {
     const worker = this.startWorker();
     this.workers.add(worker);
     worker.once("exit", () => this.workers.delete(worker));
@@ -95,7 +95,7 @@ export class PaintPool {
     };
     const crashed = (error: Error) => {
       stopListening();
-      // Not to be used again; `hire` starts another one in its place.
+      // The worker is not used again; `addWorker` starts another one when needed.
       this.workers.delete(worker);
       this.fail(job, { kind: "crashed", reason: error.message });
       if (!this.closed) this.dispatch();
@@ -120,7 +120,7 @@ export class PaintPool {
   }
 }
 
-/** The compiled worker under plain node; under vitest and tsx the TypeScript one, which a thread cannot read unaided. */
+/** The compiled worker. Under vitest and tsx the TypeScript one, for which the thread has to load tsx first. */
 const startPaintWorker = (): Worker => {
   if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./paint-worker.js", import.meta.url));
   const { href } = new URL("./paint-worker.ts", import.meta.url);

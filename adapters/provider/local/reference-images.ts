@@ -11,7 +11,7 @@ export type UnusableReference = { readonly kind: "unusable_reference"; readonly 
 
 const FETCH_TIMEOUT_MILLISECONDS = 20_000;
 
-/** Reads reference images and decodes them: our own through the storage port, all others over the network. */
+/** Reads and decodes reference images: hosted ones through the storage port, all others over the network. */
 export class ReferenceImages {
   private readonly storage: ObjectStorage;
   private readonly publicFetch: PublicFetch;
@@ -21,7 +21,7 @@ export class ReferenceImages {
     this.publicFetch = publicFetch;
   }
 
-  /** Made smaller to fit into a square of `sidePixels`, if it is larger. */
+  /** Scales the image down to fit into a square of `sidePixels`. */
   async load(url: string, sidePixels: number): Promise<Result<Reference, UnusableReference>> {
     const bytes = await this.read(url);
     return bytes.isErr() ? err(bytes.error) : decode(bytes.value, sidePixels);
@@ -32,7 +32,7 @@ export class ReferenceImages {
     if (name !== undefined) {
       const stored = await this.storage.read(name);
       return stored.mapErr((error) =>
-        unusable(error.kind === "not_found" ? "a hosted reference image is not there" : error.reason),
+        unusable(error.kind === "not_found" ? "a hosted reference image is not found" : error.reason),
       );
     }
     const limits = { bytesMax: UPLOAD_FILE_BYTES_MAX, timeoutMilliseconds: FETCH_TIMEOUT_MILLISECONDS };
@@ -42,7 +42,7 @@ export class ReferenceImages {
 }
 
 const decode = async (bytes: Uint8Array, sidePixels: number): Promise<Result<Reference, UnusableReference>> => {
-  // The signature decides which decoder runs: nothing but these three formats is ever opened.
+  // The signature decides which decoder runs, so that only these three formats are ever decoded.
   if (imageTypeOf(bytes) === undefined) return err(unusable("a reference image is not a JPEG, PNG or WebP"));
   try {
     const { data, info } = await sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX })

@@ -9,7 +9,7 @@ import { refuses } from "../../support/faulty-server.js";
 import { startChain, startReplicate, startSkybox } from "../../support/providers-under-test.js";
 import { ScriptedProvider } from "../../support/scripted-provider.js";
 
-describe("a chain of two adapters, the first of which refuses now and then", () => {
+describe("ProviderChain of Skybox and Replicate, with refusals by Skybox", () => {
   generationProviderContract(async () => {
     const { provider, fakes, close } = await startChain(startSkybox, startReplicate)({});
     const [first, second] = fakes;
@@ -17,12 +17,12 @@ describe("a chain of two adapters, the first of which refuses now and then", () 
       provider,
       searchable: true,
       close,
-      order: (n, destiny) => {
-        if (n === 2 || destiny === "be refused") first?.faults.creates.push(refuses(422));
-        if (destiny === "be refused") second?.faults.creates.push(refuses(422));
+      order: (n, outcome) => {
+        if (n === 2 || outcome === "be refused") first?.faults.creates.push(refuses(422));
+        if (outcome === "be refused") second?.faults.creates.push(refuses(422));
         for (const fake of fakes) {
-          if (destiny === "fail") fake.plan = "fail";
-          if (destiny === "expire") fake.faults.images.push(refuses(404), refuses(404));
+          if (outcome === "fail") fake.plan = "fail";
+          if (outcome === "expire") fake.faults.images.push(refuses(404), refuses(404));
         }
         return { taskId: taskId(n), request: aCreationRequest({ image_urls: ["https://pictures.example/p.jpg"] }) };
       },
@@ -45,22 +45,22 @@ beforeEach(() => {
   chain = new ProviderChain([first, second], (message) => warnings.push(message));
 });
 
-describe("a submission to a chain of providers", () => {
-  it("goes to the first, and its id tells whose the task is", async () => {
+describe("ProviderChain.submit", () => {
+  it("uses the first provider and prefixes the upstream task id with its name", async () => {
     expect(await chain.submit(ORDER)).toEqual(ok("first:upstream-1"));
     expect(second.started).toBe(0);
     expect(warnings).toEqual([]);
     expect(await new ProviderChain([second], () => {}).submit(ORDER)).toEqual(ok("second:upstream-1"));
   });
 
-  it("goes to the next when the first refuses, and says so", async () => {
+  it("uses the next provider when the first refuses, and warns", async () => {
     first.play({ submit: "refuse" });
     expect(await chain.submit(ORDER)).toEqual(ok("second:upstream-1"));
     expect(warnings).toEqual(["second is asked instead (first: the script refuses)."]);
   });
 
   it.each(["unknown", "unknown_but_started"] as const)(
-    "goes nowhere else after an unclear end, for something may have been started: %s",
+    "does not try another provider after an unknown outcome: %s",
     async (submit) => {
       first.play({ submit });
       expect(await chain.submit(ORDER)).toEqual(
@@ -70,34 +70,34 @@ describe("a submission to a chain of providers", () => {
     },
   );
 
-  it("is refused when all refuse, each for its reason", async () => {
+  it("is refused when all providers refuse, with every reason", async () => {
     first.play({ submit: "refuse" });
     second.play({ submit: "refuse" });
     const reason = "first: the script refuses; second: the script refuses";
     expect(await chain.submit(ORDER)).toEqual(err({ kind: "refused", reason }));
   });
 
-  it("passes over a provider that is down, and says so", async () => {
+  it("skips a provider that is down, and warns", async () => {
     first.ready = "down";
     expect(await chain.submit(ORDER)).toEqual(ok("second:upstream-1"));
     expect(first.started).toBe(0);
-    expect(warnings).toEqual(["second is asked instead (first: has not answered for a while)."]);
+    expect(warnings).toEqual(["second is asked instead (first: does not respond)."]);
   });
 
-  it("asks a provider that may be back", async () => {
+  it("uses a provider that is probing", async () => {
     first.ready = "probing";
     expect(await chain.submit(ORDER)).toEqual(ok("first:upstream-1"));
   });
 
-  it("is refused when all are down", async () => {
+  it("is refused when all providers are down", async () => {
     first.ready = "down";
     second.ready = "down";
-    const reason = "first: has not answered for a while; second: has not answered for a while";
+    const reason = "first: does not respond; second: does not respond";
     expect(await chain.submit(ORDER)).toEqual(err({ kind: "refused", reason }));
     expect(first.started + second.started).toBe(0);
   });
 
-  it("passes over a provider that cannot make the picture, without a word", async () => {
+  it("skips a provider that cannot make the request, without a warning", async () => {
     first.makes = err(invalidRequest("the first cannot"));
     expect(await chain.submit(ORDER)).toEqual(ok("second:upstream-1"));
     expect(warnings).toEqual([]);
@@ -106,7 +106,7 @@ describe("a submission to a chain of providers", () => {
   });
 });
 
-describe("a task of a chain of providers", () => {
+describe("a task of a ProviderChain", () => {
   const submittedToBoth = async () => {
     const one = (await chain.submit(ORDER))._unsafeUnwrap();
     first.play({ submit: "refuse" });
@@ -114,7 +114,7 @@ describe("a task of a chain of providers", () => {
     return [one, other] as const;
   };
 
-  it("is looked at, downloaded and paced by the provider that has it", async () => {
+  it("is polled and downloaded by its own provider, which also sets the poll delay", async () => {
     const [one, other] = await submittedToBoth();
     first.play({ poll: "failed" });
     expect((await chain.poll(one))._unsafeUnwrap()).toEqual({ state: "failed", reason: "the script fails" });
@@ -130,9 +130,9 @@ describe("a task of a chain of providers", () => {
   });
 
   it.each(["third:upstream-1", "upstream-1", "firstly:upstream-1", ""])(
-    "has failed when its provider is not configured any more, but its image can wait: %j",
+    "has failed, with its download unavailable, when its provider is not configured any more: %j",
     async (id) => {
-      const reason = `PROVIDER does not have the provider of this task (any more): ${id}`;
+      const reason = `The provider of this task is not in PROVIDER any more: ${id}`;
       expect(await chain.poll(id)).toEqual(ok({ state: "failed", reason }));
       expect(await chain.download("https://temporary.example/1", id)).toEqual(
         err({ kind: "provider_unavailable", reason }),
@@ -141,14 +141,14 @@ describe("a task of a chain of providers", () => {
     },
   );
 
-  it("is found with whoever has it", async () => {
+  it("is found at the provider that has it", async () => {
     const [one, other] = await submittedToBoth();
     expect(await chain.search(taskId(1))).toEqual(ok(one));
     expect(await chain.search(taskId(2))).toEqual(ok(other));
     expect(await chain.search(taskId(3))).toEqual(ok(undefined));
   });
 
-  it("is found though another provider cannot be asked; if it is not, it may be there", async () => {
+  it("is found although another provider is unavailable; if not found, the search is unavailable", async () => {
     const [, other] = await submittedToBoth();
     first.play({ search: "unavailable" });
     expect(await chain.search(taskId(2))).toEqual(ok(other));
@@ -158,8 +158,8 @@ describe("a task of a chain of providers", () => {
   });
 });
 
-describe("a chain of providers", () => {
-  it("can make what one of them can; otherwise the first one's reason is given", () => {
+describe("ProviderChain", () => {
+  it("can make what any provider can; otherwise it gives the reason of the first provider", () => {
     first.makes = err(invalidRequest("the first cannot"));
     expect(chain.canMake(ORDER.request)).toEqual(ok(undefined));
     second.makes = err(invalidRequest("the second cannot"));
@@ -176,13 +176,13 @@ describe("a chain of providers", () => {
     ["probing", "busy", "probing"],
     ["down", "busy", "busy"],
     ["down", "down", "down"],
-  ])("of which one is %s and one is %s is %s", (one, other, together) => {
+  ])("with one provider %s and the other %s is %s", (one, other, expected) => {
     first.ready = one;
     second.ready = other;
-    expect(chain.readiness()).toBe(together);
+    expect(chain.readiness()).toBe(expected);
   });
 
-  it("runs no more generations at once than any of them may", () => {
+  it("has the smallest concurrencyMax of its providers", () => {
     const concurrencyMax = () => new ProviderChain([first, second], () => {}).concurrencyMax;
     expect(concurrencyMax()).toBeUndefined();
     second.concurrencyMax = 7;
@@ -191,7 +191,7 @@ describe("a chain of providers", () => {
     expect(concurrencyMax()).toBe(2);
   });
 
-  it("is called by the names of all", () => {
+  it("is named after all its providers", () => {
     expect(chain.name).toBe("first,second");
   });
 });

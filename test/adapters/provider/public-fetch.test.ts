@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
 
 const limits = { bytesMax: 1000, timeoutMilliseconds: 5000 };
@@ -28,114 +28,116 @@ const aFetch = (...exemptOrigins: string[]): PublicFetch => {
   return fetcher;
 };
 
-it.each([
-  ["http, not https", "http://example.com/a.jpg"],
-  ["a loopback address", "https://127.0.0.1/"],
-  ["a loopback address in another spelling", "https://2130706433/"],
-  ["a private address", "https://10.1.2.3/"],
-  ["the address of cloud metadata", "https://169.254.169.254/latest/meta-data"],
-  ["IPv6 loopback", "https://[::1]/"],
-  ["an IPv4 address mapped into IPv6", "https://[::ffff:192.168.0.1]/"],
-  ["a unique local IPv6 address", "https://[fd00::1]/"],
-  ["the unspecified address", "https://0.0.0.0/"],
-])("refuses %s", async (_, url) => {
-  expect((await aFetch().get(url, limits))._unsafeUnwrapErr().kind).toBe("forbidden");
-});
-
-it("refuses a name whose address is not public, before a connection is made", async () => {
-  let connections = 0;
-  const origin = await aServer(() => {});
-  servers[0]!.on("connection", () => connections++);
-  const { port } = new URL(origin);
-  expect((await aFetch().get(`https://localhost:${port}/`, limits))._unsafeUnwrapErr()).toMatchObject({
-    kind: "forbidden",
-    reason: expect.stringContaining("localhost is "),
+describe("PublicFetch", () => {
+  it.each([
+    ["http, not https", "http://example.com/a.jpg"],
+    ["a loopback address", "https://127.0.0.1/"],
+    ["a loopback address in another spelling", "https://2130706433/"],
+    ["a private address", "https://10.1.2.3/"],
+    ["the cloud metadata address", "https://169.254.169.254/latest/meta-data"],
+    ["IPv6 loopback", "https://[::1]/"],
+    ["an IPv4 address mapped into IPv6", "https://[::ffff:192.168.0.1]/"],
+    ["a unique local IPv6 address", "https://[fd00::1]/"],
+    ["the unspecified address", "https://0.0.0.0/"],
+  ])("refuses %s", async (_, url) => {
+    expect((await aFetch().get(url, limits))._unsafeUnwrapErr().kind).toBe("forbidden");
   });
-  expect(connections).toBe(0);
-});
 
-it("reads the bytes and their declared type from an origin that the operator has set", async () => {
-  const origin = await aServer((_, response) => response.setHeader("content-type", "image/png").end("picture"));
-  const fetched = (await aFetch(origin).get(`${origin}/a.png`, limits))._unsafeUnwrap();
-  expect(Buffer.from(fetched.bytes).toString()).toBe("picture");
-  expect(fetched.contentType).toBe("image/png");
-});
-
-it("exempts only the origin that was set, not another port of the same host", async () => {
-  const origin = await aServer((_, response) => response.end("picture"));
-  const other = await aServer((_, response) => response.end("secret"));
-  expect((await aFetch(origin).get(other, limits))._unsafeUnwrapErr().kind).toBe("forbidden");
-});
-
-it("follows up to three redirects, also relative ones", async () => {
-  const origin = await aServer((request, response) => {
-    const left = Number(request.url?.slice(1));
-    if (left === 0) response.end("at last");
-    else response.writeHead(302, { location: `/${left - 1}` }).end();
+  it("refuses a host name that resolves to a private address, without connecting", async () => {
+    let connections = 0;
+    const origin = await aServer(() => {});
+    servers[0]!.on("connection", () => connections++);
+    const { port } = new URL(origin);
+    expect((await aFetch().get(`https://localhost:${port}/`, limits))._unsafeUnwrapErr()).toMatchObject({
+      kind: "forbidden",
+      reason: expect.stringContaining("localhost is "),
+    });
+    expect(connections).toBe(0);
   });
-  const fetcher = aFetch(origin);
-  const fetched = (await fetcher.get(`${origin}/3`, limits))._unsafeUnwrap();
-  expect(Buffer.from(fetched.bytes).toString()).toBe("at last");
-  expect((await fetcher.get(`${origin}/4`, limits))._unsafeUnwrapErr().kind).toBe("unavailable");
-});
 
-it.each(["https://127.0.0.1/", "https://localhost/", "http://example.com/", "https://[::1]/"])(
-  "checks the address again after a redirect: %s is refused",
-  async (location) => {
-    const origin = await aServer((_, response) => response.writeHead(302, { location }).end());
-    expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("forbidden");
-  },
-);
-
-it.each([403, 404, 410])("takes status %i for gone", async (status) => {
-  const origin = await aServer((_, response) => response.writeHead(status).end());
-  expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("gone");
-});
-
-it.each([401, 429, 500, 503])("takes status %i for something that may pass", async (status) => {
-  const origin = await aServer((_, response) => response.writeHead(status).end());
-  expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("unavailable");
-});
-
-it("reads as many bytes as were allowed, and not one more", async () => {
-  const origin = await aServer((request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)))));
-  const fetcher = aFetch(origin);
-  expect((await fetcher.get(`${origin}/1000`, limits))._unsafeUnwrap().bytes).toHaveLength(1000);
-  expect((await fetcher.get(`${origin}/1001`, limits))._unsafeUnwrapErr().kind).toBe("too_large");
-});
-
-it("stops reading a body without a declared length that does not end", async () => {
-  let sent = 0;
-  const origin = await aServer((_, response) => {
-    const more = () => {
-      while (!response.destroyed && sent < 50_000_000 && response.write(Buffer.alloc(10_000))) sent += 10_000;
-    };
-    response.on("drain", more);
-    more();
+  it("returns bytes and content type from an exempt origin", async () => {
+    const origin = await aServer((_, response) => response.setHeader("content-type", "image/png").end("picture"));
+    const fetched = (await aFetch(origin).get(`${origin}/a.png`, limits))._unsafeUnwrap();
+    expect(Buffer.from(fetched.bytes).toString()).toBe("picture");
+    expect(fetched.contentType).toBe("image/png");
   });
-  expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("too_large");
-  expect(sent).toBeLessThan(50_000_000);
-});
 
-it("gives up when everything together takes too long, also when bytes keep dripping in", async () => {
-  const origin = await aServer((_, response) => {
-    const drip = setInterval(() => response.write("."), 20);
-    response.on("close", () => clearInterval(drip));
+  it("refuses another port of the host of an exempt origin", async () => {
+    const origin = await aServer((_, response) => response.end("picture"));
+    const other = await aServer((_, response) => response.end("secret"));
+    expect((await aFetch(origin).get(other, limits))._unsafeUnwrapErr().kind).toBe("forbidden");
   });
-  const failure = (await aFetch(origin).get(origin, { ...limits, timeoutMilliseconds: 200 }))._unsafeUnwrapErr();
-  expect(failure).toMatchObject({ kind: "unavailable", reason: expect.stringContaining("Timeout") });
-});
 
-it("takes a body that is cut off for unavailable, not for the whole", async () => {
-  const origin = await aServer((_, response) => {
-    response.writeHead(200, { "content-length": "500" }).write("half");
-    setImmediate(() => response.destroy());
+  it("follows up to three redirects, including relative ones", async () => {
+    const origin = await aServer((request, response) => {
+      const left = Number(request.url?.slice(1));
+      if (left === 0) response.end("the end");
+      else response.writeHead(302, { location: `/${left - 1}` }).end();
+    });
+    const fetcher = aFetch(origin);
+    const fetched = (await fetcher.get(`${origin}/3`, limits))._unsafeUnwrap();
+    expect(Buffer.from(fetched.bytes).toString()).toBe("the end");
+    expect((await fetcher.get(`${origin}/4`, limits))._unsafeUnwrapErr().kind).toBe("unavailable");
   });
-  expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("unavailable");
-});
 
-it("takes a server that is not there for unavailable", async () => {
-  const origin = await aServer(() => {});
-  servers[0]!.close();
-  expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("unavailable");
+  it.each(["https://127.0.0.1/", "https://localhost/", "http://example.com/", "https://[::1]/"])(
+    "refuses a redirect to %s",
+    async (location) => {
+      const origin = await aServer((_, response) => response.writeHead(302, { location }).end());
+      expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("forbidden");
+    },
+  );
+
+  it.each([403, 404, 410])("reports status %i as gone", async (status) => {
+    const origin = await aServer((_, response) => response.writeHead(status).end());
+    expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("gone");
+  });
+
+  it.each([401, 429, 500, 503])("reports status %i as unavailable", async (status) => {
+    const origin = await aServer((_, response) => response.writeHead(status).end());
+    expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("unavailable");
+  });
+
+  it("reads up to bytesMax bytes and reports more as too_large", async () => {
+    const origin = await aServer((request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)))));
+    const fetcher = aFetch(origin);
+    expect((await fetcher.get(`${origin}/1000`, limits))._unsafeUnwrap().bytes).toHaveLength(1000);
+    expect((await fetcher.get(`${origin}/1001`, limits))._unsafeUnwrapErr().kind).toBe("too_large");
+  });
+
+  it("stops reading an endless body without a content length", async () => {
+    let sent = 0;
+    const origin = await aServer((_, response) => {
+      const more = () => {
+        while (!response.destroyed && sent < 50_000_000 && response.write(Buffer.alloc(10_000))) sent += 10_000;
+      };
+      response.on("drain", more);
+      more();
+    });
+    expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("too_large");
+    expect(sent).toBeLessThan(50_000_000);
+  });
+
+  it("reports unavailable after the timeout, even while bytes still arrive", async () => {
+    const origin = await aServer((_, response) => {
+      const drip = setInterval(() => response.write("."), 20);
+      response.on("close", () => clearInterval(drip));
+    });
+    const failure = (await aFetch(origin).get(origin, { ...limits, timeoutMilliseconds: 200 }))._unsafeUnwrapErr();
+    expect(failure).toMatchObject({ kind: "unavailable", reason: expect.stringContaining("Timeout") });
+  });
+
+  it("reports a body that is cut off as unavailable", async () => {
+    const origin = await aServer((_, response) => {
+      response.writeHead(200, { "content-length": "500" }).write("half");
+      setImmediate(() => response.destroy());
+    });
+    expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("unavailable");
+  });
+
+  it("reports a refused connection as unavailable", async () => {
+    const origin = await aServer(() => {});
+    servers[0]!.close();
+    expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("unavailable");
+  });
 });

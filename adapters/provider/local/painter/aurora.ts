@@ -6,7 +6,7 @@ const GREEN = colour("#3dff9a");
 const TEAL = colour("#2ad0c8");
 const VIOLET = colour("#b05cff");
 
-/** Curtains of northern light: bands on the plane overhead, drawn upwards layer by layer. */
+/** The aurora: bands on a plane overhead, extended upwards layer by layer. */
 export class Aurora {
   private readonly noise: Noise;
 

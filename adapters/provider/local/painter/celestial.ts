@@ -17,12 +17,12 @@ const STAR_LAYERS = [
 ] as const;
 const STAR_RADIUS = 0.0009;
 
-/** What stands behind all air: stars, the Milky Way, nebulae and planets, by direction alone. */
+/** Stars, the Milky Way, nebulae and planets: everything beyond the atmosphere, a function of the direction only. */
 export class Celestial {
   private readonly scene: Scene;
   private readonly noise: Noise;
   private readonly starRadius: number;
-  /** Keeps a star's light the same when its disc must grow to a pixel. */
+  /** Keeps the light of a star constant when its disc is enlarged to a pixel. */
   private readonly starDimming: number;
   private readonly galaxy: Rgb;
   private readonly planets: readonly Planet[];
@@ -68,7 +68,7 @@ export class Celestial {
     const seed = this.scene.seed + layer;
     const chance = cellRandom(cellX, cellY, cellZ, seed);
     if (chance > share) return;
-    // Within the cell, far enough from its walls that no star is cut.
+    // Inside the cell and far enough from its walls that no star is cut off.
     const margin = Math.min(0.45, this.starRadius * 2.2 * cells);
     const place = (salt: number, cell: number) =>
       (cell + margin + (1 - 2 * margin) * cellRandom(cellX, cellY, cellZ, seed + salt)) / cells;
@@ -76,7 +76,7 @@ export class Celestial {
     const starY = place(202, cellY);
     const starZ = place(303, cellZ);
     const length = Math.hypot(starX, starY, starZ);
-    // A star off the sphere would be pulled into another cell, and cut there.
+    // A star off the sphere would be projected into another cell and cut off there.
     if (Math.abs(length - 1) * cells > 0.3) return;
     const distance = Math.hypot(x - starX / length, y - starY / length, z - starZ / length) / this.starRadius;
     if (distance > 2.2) return;
@@ -121,7 +121,7 @@ export class Celestial {
     const [dx, dy, dz] = planet.direction;
     const towards = x * dx + y * dy + z * dz;
     if (towards < 0.3) return;
-    // A frame in the plane of the disc: right is level, up is up.
+    // Axes in the plane of the disc; the first one is horizontal.
     const level = Math.hypot(dx, dz);
     const right = (x * dz - z * dx) / level;
     const up = (y * level * level - dy * (x * dx + z * dz)) / level;

@@ -2,7 +2,7 @@ import { cover, type Paint, type Rgb } from "./colour.js";
 import { clamp01, mix, Noise, smoothstep } from "./noise.js";
 import type { Scene } from "./scene.js";
 
-/** Two layers of cloud on a wide, shallow dome: heaped clouds that the light models, and thin high ones above. */
+/** Two layers of cloud on a wide, shallow dome: cumulus clouds with shading, and thin cirrus clouds above. */
 export class Clouds {
   readonly noise: Noise;
   private readonly scene: Scene;
@@ -17,7 +17,7 @@ export class Clouds {
     this.lightZ = lightZ;
   }
 
-  /** `towards`: radians to the sun or moon. */
+  /** `towards`: angle to the sun or moon in radians. */
   paint(paint: Paint, x: number, y: number, z: number, towards: number): void {
     if (y <= 0.004) return;
     if (this.scene.cirrus > 0) this.paintCirrus(paint, x, y, z, towards);
@@ -46,7 +46,7 @@ export class Clouds {
     const reach = 1 / (y + 0.11);
     const px = x * reach * 0.62;
     const pz = z * reach * 0.62;
-    // Fewer octaves far away: what is finer than a pixel there would only be noise.
+    // Fewer octaves far away: detail finer than a pixel would alias.
     const octaves = Math.min(7, 6.2 - Math.log2(reach / 2.4));
     const here = this.density(px, pz, octaves);
     const threshold = mix(0.36, -0.34, clouds);
@@ -63,7 +63,7 @@ export class Clouds {
     this.shadow[0] = mix(cloudShade[0], cloudLit[0], lit) + glow[0] * rim;
     this.shadow[1] = mix(cloudShade[1], cloudLit[1], lit) + glow[1] * rim;
     this.shadow[2] = mix(cloudShade[2], cloudLit[2], lit) + glow[2] * rim;
-    // Far clouds take the colour of the air in front of them.
+    // Far clouds fade into the colour of the air in front of them.
     const clear = smoothstep(0, 0.2, y);
     cover(this.shadow, paint, 0.72 * (1 - clear));
     cover(paint, this.shadow, body * smoothstep(0.004, 0.07, y) * (0.9 + 0.1 * thick));

@@ -1,11 +1,11 @@
 import { clamp01 } from "./noise.js";
 
-/** Red, green and blue of linear light: 1 is the paper's white, the sun may be far above it. */
+/** Linear red, green and blue: 1 is white; light sources such as the sun may be far above 1. */
 export type Rgb = readonly [red: number, green: number, blue: number];
-/** A colour that is being worked out; painters reuse one instead of making millions. */
+/** A mutable colour. Painters reuse one instead of allocating millions. */
 export type Paint = [red: number, green: number, blue: number];
 
-/** From `#rrggbb` as painters pick it on a screen (sRGB). */
+/** From `#rrggbb` in sRGB. */
 export const colour = (hex: string): Rgb => {
   const channel = (from: number) => linear(Number.parseInt(hex.slice(from, from + 2), 16) / 255);
   return [channel(1), channel(3), channel(5)];
@@ -29,7 +29,7 @@ export const set = (paint: Paint, value: Rgb): void => {
   paint[2] = value[2];
 };
 
-/** Covers `paint` with `cover` by the share `opacity`. */
+/** Blends `over` over `paint` with the given opacity. */
 export const cover = (paint: Paint, over: Rgb, opacity: number): void => {
   paint[0] += (over[0] - paint[0]) * opacity;
   paint[1] += (over[1] - paint[1]) * opacity;
@@ -53,20 +53,20 @@ const SHOULDER = 0.62;
 const TABLE_STEPS = 8192;
 const TABLE_MAX = 6;
 
-/** Keeps what is dark as it is and bends what is bright towards white, as film does; then sRGB. */
+/** Filmic tone mapping: keeps dark values and compresses bright ones towards white; then converts to sRGB. */
 const develop = (light: number): number => {
   const shown =
     light <= SHOULDER ? light : SHOULDER + (1 - SHOULDER) * (1 - Math.exp((SHOULDER - light) / (1 - SHOULDER)));
   return shown <= 0.0031308 ? 12.92 * shown : 1.055 * shown ** (1 / 2.4) - 0.055;
 };
 
-/** Indexed by the square root of light, where eyes (and the steps of sRGB) are finest. */
+/** Indexed by the square root of the light, which follows the steps of sRGB closely. */
 const developed = Float32Array.from(
   { length: TABLE_STEPS + 2 },
   (_, step) => 255 * develop((step / TABLE_STEPS) ** 2 * TABLE_MAX),
 );
 
-/** One channel as a byte; `dither` in [-1, 1) hides the steps between bytes in smooth skies. */
+/** One channel as a byte; `dither` in [-1, 1) hides banding in smooth skies. */
 export const byteOf = (light: number, dither: number): number => {
   const position = Math.sqrt(clamp01(light / TABLE_MAX)) * TABLE_STEPS;
   const step = position | 0;

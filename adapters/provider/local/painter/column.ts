@@ -6,15 +6,15 @@ import type { Land, Scene } from "./scene.js";
 import { Sky } from "./sky.js";
 import { WaterPainter } from "./water.js";
 
-/** Below this width two directions are painted for each column, so that what is upright has no steps. */
+/** Below this width two directions are painted per column, so that upright edges are anti-aliased. */
 const FINE_WIDTH = 2000;
-/** A rise smaller than this share of a row is painted together with the next one. */
+/** A rise below this share of a row is merged with the next one. */
 const ROWS_MIN = 0.3;
 const DISTANCE_MAX = 42_000;
 
-/** Paints one column of pixels: everything that lies in one direction (azimuth), from the nadir to the zenith. */
+/** Paints one column of pixels: everything in one direction (azimuth), from nadir to zenith. */
 export class ColumnPainter {
-  /** Linear light, three numbers a row, rows from the top: the result of `paint`. */
+  /** The result of `paint`: linear light, three numbers per row, rows from the top. */
   readonly light: Float32Array;
   private readonly size: PixelSize;
   private readonly scene: Scene;
@@ -55,11 +55,11 @@ export class ColumnPainter {
 }
 
 /**
- * Walks over the ground from the viewer's feet to the far mountains, once for each direction, and paints each piece
- * that rises above all nearer ones. How much of a row it covers is exact, so ridges have no steps.
+ * Walks over the ground from the viewer to the far mountains, once for each direction, and paints each piece that rises
+ * above all nearer ones. It computes exactly how much of a row is covered, so ridges are anti-aliased.
  */
 class GroundColumn {
-  /** For each row the share that nothing on the ground covers. */
+  /** For each row, the share that the ground does not cover. */
   readonly open: Float32Array;
   private readonly size: PixelSize;
   private readonly scene: Scene;
@@ -69,10 +69,10 @@ class GroundColumn {
   private readonly water: WaterPainter | undefined;
   private readonly sky: Sky;
   private readonly distances: Float64Array;
-  /** The share of water in each row, and how far away it is (in sum). */
+  /** For each row, the share of water and the sum of its distances. */
   private readonly waterShare: Float32Array;
   private readonly waterDistance: Float32Array;
-  /** The share of each row that props hide from all that is behind them; of the walk that is being made. */
+  /** For each row, the share that props hide from everything behind them, in the current walk. */
   private readonly hidden: Float32Array;
   private readonly air: Paint = [0, 0, 0];
 
@@ -205,7 +205,7 @@ class GroundColumn {
     this.open[row] = (this.open[row] as number) - covered;
   }
 
-  /** What stands on the ground at this place, as far as nothing nearer hides it. */
+  /** Paints the visible part of what stands on the ground here. */
   private paintProp(
     light: Float32Array,
     props: Props,

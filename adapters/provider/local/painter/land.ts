@@ -4,10 +4,10 @@ import type { Land, Scene } from "./scene.js";
 
 const OCTAVES_MAX = 8;
 
-/** The height of the ground on a plane around the viewer, in metres; x to the right of north (z), both in metres. */
+/** The height of the ground around the viewer, in metres; x points east and z north, both in metres. */
 export class Terrain {
   readonly eyeHeight: number;
-  /** No ground is higher. */
+  /** Upper bound of the height. */
   readonly top: number;
   private readonly land: Land;
   private readonly pixelRadians: number;
@@ -26,7 +26,7 @@ export class Terrain {
     this.top = Math.max(land.relief.baseMetres, 0) + land.relief.heightMetres * 1.15 + 15;
   }
 
-  /** Octaves worth drawing so far away. */
+  /** The number of octaves that are visible at this distance. */
   octavesAt(distance: number): number {
     const { wavelengthMetres } = this.land.relief;
     return Math.min(
@@ -44,7 +44,7 @@ export class Terrain {
     return ramp > 0 ? height + ramp * relief.heightMetres * this.shape(x, z, octaves) : height;
   }
 
-  /** Gentle unevenness everywhere, also near the viewer. */
+  /** Low bumps everywhere, also near the viewer. */
   private roll(x: number, z: number, octaves: number): number {
     return this.land.relief.rollMetres * this.noise.fractal2(x / 90, z / 90, Math.min(octaves, 5));
   }
@@ -65,7 +65,7 @@ export class Terrain {
     }
   }
 
-  /** Sharp ridges, finer where it is high already, as rain and ice cut mountains. */
+  /** Sharp ridges, finer where the ground is higher, like eroded mountains. */
   private ridges(px: number, pz: number, octaves: number): number {
     const { noise } = this;
     const warp = noise.at2(px * 0.7 + 40, pz * 0.7);
@@ -93,7 +93,7 @@ export class Terrain {
     const warp = noise.fractal2(px * 0.6, pz * 0.6 + 13, 3);
     const phase = px * 0.8 + pz * 0.55 + 1.9 * warp;
     const wave = phase - Math.floor(phase);
-    // A long slope up to a sharp crest, a short steep slope down.
+    // A dune: a long slope up to a sharp crest, then a short steep slope down.
     const crest = wave < 0.7 ? wave / 0.7 : (1 - wave) / 0.3;
     const rounded = crest * crest * (1.6 - 0.6 * crest);
     const size = 0.45 + 0.9 * clamp01(0.5 + noise.at2(px * 0.45 + 8, pz * 0.45));
@@ -124,13 +124,13 @@ export class Terrain {
   }
 }
 
-/** Down into deep water on one side; up to dry land, more gently, on the other; no edge between. */
+/** The profile of a beach: down into deep water on one side, a gentler slope up to dry land on the other. */
 const beachAt = (drop: number): number => {
   const bent = 0.58 * drop + 0.42 * (Math.sqrt(drop * drop + 36) - 6);
   return Math.min(bent, 300);
 };
 
-/** What the ground is made of and how the light falls on it. */
+/** The material of the ground and its shading. */
 export class GroundPainter {
   private readonly scene: Scene;
   private readonly land: Land;
@@ -150,7 +150,7 @@ export class GroundPainter {
     this.waterLine = land.water === undefined ? Number.NEGATIVE_INFINITY : 0;
   }
 
-  /** The ground at (x, z), `distance` metres from the eye, before the air between dims it. */
+  /** The colour of the ground at (x, z), `distance` metres from the viewer, without atmospheric haze. */
   paint(paint: Paint, x: number, z: number, height: number, distance: number): void {
     const { noise, terrain } = this;
     const { ground } = this.land;
@@ -160,7 +160,7 @@ export class GroundPainter {
     const slopeZ = (terrain.height(x, z + step, octaves) - height) / step;
     const up = 1 / Math.sqrt(1 + slopeX * slopeX + slopeZ * slopeZ);
 
-    // Three sizes of mottling, each faded out before it is finer than a pixel.
+    // Three scales of mottling, each faded out before it is finer than a pixel.
     const broad = noise.fractal2(x / 140, z / 140, 3);
     const middle = distance < 1500 ? noise.fractal2(x / 7, z / 7, 3) * smoothstep(1500, 300, distance) : 0;
     const fine = distance < 90 ? noise.fractal2(x / 0.5, z / 0.5, 4) * smoothstep(90, 25, distance) : 0;

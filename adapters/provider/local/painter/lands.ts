@@ -194,7 +194,7 @@ const LIT_WINDOWS: Partial<Record<SkyName, number>> = {
   overcast: 0.15,
 };
 
-/** The land that the words name; the first that fits, or one by chance. */
+/** The first land that matches the words of the prompt, or a random one. */
 export const landOf = (features: ReadonlySet<Feature>, sky: SkyName, random: () => number): Land => {
   const has = (...wanted: readonly Feature[]): boolean => wanted.some((feature) => features.has(feature));
   const chance = random();

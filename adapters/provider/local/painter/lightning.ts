@@ -12,7 +12,7 @@ type Bolt = {
   readonly width: number;
 };
 
-/** Bolts with branches, each a crooked line from the clouds down. */
+/** Bolts with branches, each a jagged line from the clouds to the ground. */
 export class Lightning {
   private readonly noise: Noise;
   private readonly bolts: readonly Bolt[];

@@ -1,4 +1,4 @@
-/** A small, fast generator of repeatable random numbers in [0, 1): the same seed, the same numbers (mulberry32). */
+/** A small, fast, seeded generator of pseudo-random numbers in [0, 1) (mulberry32). */
 export const randomsFrom = (seed: number): (() => number) => {
   let state = seed | 0;
   return () => {
@@ -9,14 +9,14 @@ export const randomsFrom = (seed: number): (() => number) => {
   };
 };
 
-/** 32 bits from a text (FNV-1a). */
-export const correlationSeed = (text: string): number => {
+/** A 32-bit hash of a text (FNV-1a). */
+export const seedFrom = (text: string): number => {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash >>> 0;
 };
 
-/** A repeatable random number in [0, 1) for a cell of a grid. */
+/** A pseudo-random number in [0, 1) that depends only on the cell of the grid and the seed. */
 export const cellRandom = (x: number, y: number, z: number, seed: number): number => {
   let hash =
     Math.imul(x, 0x27d4eb2d) ^ Math.imul(y, 0x165667b1) ^ Math.imul(z, 0x5f356495) ^ Math.imul(seed, 0x2c1b3c6d);
@@ -29,7 +29,7 @@ export const clamp01 = (value: number): number => (value < 0 ? 0 : value > 1 ? 1
 
 export const mix = (from: number, to: number, share: number): number => from + (to - from) * share;
 
-/** 0 below `from`, 1 above `to`, smooth between. */
+/** 0 below `from`, 1 above `to`, smooth in between. */
 export const smoothstep = (from: number, to: number, value: number): number => {
   const t = clamp01((value - from) / (to - from));
   return t * t * (3 - 2 * t);
@@ -37,10 +37,10 @@ export const smoothstep = (from: number, to: number, value: number): number => {
 
 const fade = (t: number): number => t * t * t * (t * (t * 6 - 15) + 10);
 
-/** Gradient noise of one seed: smooth, repeatable, between about -1 and 1 with mean 0; one bump per unit. */
+/** Seeded gradient noise: smooth, from about -1 to 1 with mean 0, one bump per unit. */
 export class Noise {
   private readonly permutation = new Uint8Array(512);
-  /** The slope at each corner of the grid: looked up, for choosing it by branches takes twice as long. */
+  /** The slope at each corner of the grid, in a table: choosing it by branches takes twice as long. */
   private readonly slopes2 = new Float64Array(512);
   private readonly slopes3 = new Float64Array(1024);
 
@@ -125,7 +125,7 @@ export class Noise {
     return mix(near, far, fade(fz));
   }
 
-  /** Octaves added up, each twice as fine and half as strong; a fractional count fades the last one in. */
+  /** Sum of octaves, each twice as fine and half as strong; a fractional count fades the last one in. */
   fractal2(x: number, y: number, octaves: number): number {
     let sum = 0;
     let strength = 0.5;
@@ -133,7 +133,7 @@ export class Noise {
     let py = y;
     for (let left = octaves; left > 0; left--) {
       sum += strength * (left < 1 ? left : 1) * this.at2(px, py);
-      // Turned a little each time, so that the octaves' grids do not show.
+      // Each octave is rotated a little, so that no grid is visible.
       const turned = 1.6 * px + 1.2 * py + 17.3;
       py = 1.6 * py - 1.2 * px + 5.9;
       px = turned;

@@ -5,7 +5,7 @@ import { cellRandom } from "./noise.js";
 import { type Reference, ReferencePainter } from "./references.js";
 import type { Scene } from "./scene.js";
 
-/** The columns `from` (included) to `to` (excluded) of a picture, to be painted into `pixels`, the whole picture's. */
+/** The columns `from` (included) to `to` (excluded) of a picture. `pixels` belongs to the whole picture. */
 export type Strip = {
   readonly scene: Scene;
   readonly references: readonly Reference[];
@@ -16,8 +16,8 @@ export type Strip = {
 };
 
 /**
- * Paints a strip of an equirectangular picture: the middle column looks ahead, the first and the last are neighbours.
- * The same scene is the same picture at every size.
+ * Paints a strip of an equirectangular picture: the middle column shows the view ahead, the first column continues the
+ * last one. A scene looks the same at every size.
  */
 export const paintColumns = ({ scene, references, size, from, to, pixels }: Strip): void => {
   const painter = new ColumnPainter(scene, size);

@@ -4,7 +4,7 @@ import type { PropKind, PropSet, Scene } from "./scene.js";
 
 const RING_RATIO = 1.085;
 
-/** Half the width of each kind, as a share of its height. */
+/** Half the width of each kind, relative to its height. */
 const HALF_WIDTHS: Record<PropKind, number> = {
   conifer: 0.2,
   broadleaf: 0.42,
@@ -14,19 +14,19 @@ const HALF_WIDTHS: Record<PropKind, number> = {
   kelp: 0.08,
 };
 
-/** Trees, towers and the like: flat, facing the viewer, at repeatable places on rings around him. */
+/** Trees, towers and similar objects: flat, facing the viewer, on rings around the viewer. */
 export class Props {
   /** Distances in metres, nearest first. */
   readonly rings: readonly number[];
-  /** No prop is higher. */
+  /** Upper bound of their heights. */
   readonly heightMetres: number;
-  /** The height of the prop that the last `standsAt` found. */
+  /** The height of the prop that the last `standsAt` has found. */
   standingMetres = 0;
   private readonly scene: Scene;
   private readonly props: PropSet;
   private readonly noise: Noise;
   private readonly sunSide: (azimuth: number) => number;
-  /** Of the prop that was found: where the column cuts it (-1 to 1 across), its own number, and which side is lit. */
+  /** Of that prop: where the column crosses it (-1 to 1), its random number, and which side is lit. */
   private across = 0;
   private halfWidthMetres = 1;
   private own = 0;
@@ -45,8 +45,8 @@ export class Props {
   }
 
   /**
-   * Whether a prop of this ring crosses this direction; then `paint` paints it. Neighbours overlap, so `side` asks for
-   * the one whose place this is (0), or for one beside it (-1 and 1).
+   * Whether a prop of this ring crosses this direction; then `paint` paints it. Neighbours overlap: `side` selects the
+   * prop whose position this is (0), or one beside it (-1 and 1).
    */
   standsAt(ring: number, side: number, azimuth: number, groundMetres: number): boolean {
     const { props } = this;
@@ -83,7 +83,7 @@ export class Props {
     return true;
   }
 
-  /** Paints the prop found last, so many metres above its foot; gives its opacity there. */
+  /** Paints the prop found last at this height in metres above its foot; returns its opacity there. */
   paint(paint: Paint, aboveMetres: number, pixelMetres: number): number {
     const u = this.across;
     const v = Math.max(0, aboveMetres / this.standingMetres);
@@ -189,7 +189,7 @@ export class Props {
       windowShare(aboveMetres / 4, 0.2, 0.85, pixelMetres / 4) *
       windowShare(metres / 3.4, 0.15, 0.85, pixelMetres / 3.4);
     cover(paint, this.lit(GLASS, 0.9), 0.55 * glass);
-    // Far away a pixel holds many windows: then all glow a little.
+    // Far away a pixel contains many windows: they are averaged.
     const single = smoothstep(4.5, 2, pixelMetres);
     const seed = Math.floor(this.own * 1e6);
     const isLit = cellRandom(storey, bay, seed, 11) < this.props.lit ? 1 : 0;
@@ -203,7 +203,7 @@ export class Props {
     return 1;
   }
 
-  /** Leaves: from dark to bright, lit from the sun's side and from above. */
+  /** The colour of leaves, from dark to bright: lit from above and from the side of the sun. */
   private shade(paint: Paint, brightness: number, u: number, v: number): void {
     const [dark, bright] = this.props.colours;
     for (let channel = 0; channel < 3; channel++) {
@@ -245,10 +245,10 @@ const WINDOW_LIGHTS: readonly [Rgb, ...Rgb[]] = [
   [0.6, 0.78, 1.05],
 ];
 
-/** 1 well inside a shape, 0 well outside, a slope as wide as a pixel at its edge. */
+/** 1 inside a shape, 0 outside, with a slope of one pixel at its edge. */
 const inside = (depth: number, soft: number): number => clamp01(0.5 + depth / Math.max(soft, 1e-4));
 
-/** The share of glass in a wall at `position` (in windows), where each window reaches `from` to `to`. */
+/** The share of glass in a wall at `position` (in units of windows); each window spans `from` to `to`. */
 const windowShare = (position: number, from: number, to: number, pixel: number): number => {
   if (pixel > 0.8) return to - from;
   const within = position - Math.floor(position);

@@ -1,24 +1,24 @@
 import { cover, linear, type Paint, type Rgb } from "./colour.js";
 import { smoothstep } from "./noise.js";
 
-/** A reference image, decoded: sRGB bytes, red, green, blue, row by row, in memory that the paint workers share. */
+/** A decoded reference image: sRGB bytes (red, green, blue) row by row, in memory that the paint workers share. */
 export type Reference = { readonly widthPixels: number; readonly heightPixels: number; readonly pixels: Uint8Array };
 
-/** Radians from edge to edge; three of them leave landscape between each other. */
+/** From edge to edge; with three references some landscape stays visible in between. */
 export const REFERENCE_WIDTH_RADIANS = (100 / 180) * Math.PI;
 const HEIGHT_RADIANS_MAX = (84 / 180) * Math.PI;
-/** The share of the way from the edge to the middle over which a reference fades in. */
+/** The share of the distance from edge to middle over which a reference fades in. */
 const FEATHER = 0.3;
 
 const LINEAR = Float32Array.from({ length: 256 }, (_, byte) => linear(byte / 255));
 
-/** Hangs the reference images into the sphere as a camera would have seen them, evenly around, the first one ahead. */
+/** Projects the reference images into the sphere as seen by a camera, evenly around, the first one ahead. */
 export class ReferencePainter {
   private readonly hung: readonly {
     readonly reference: Reference;
     readonly right: number;
     readonly ahead: number;
-    /** Half the width and height on a plane one unit away. */
+    /** Half the width and height on a plane at distance 1. */
     readonly halfWidth: number;
     readonly halfHeight: number;
   }[];
@@ -40,7 +40,7 @@ export class ReferencePainter {
     });
   }
 
-  /** Covers `paint`, what the landscape shows in this direction, where a reference hangs. */
+  /** Blends the reference in this direction, if there is one, over the landscape in `paint`. */
   paint(paint: Paint, x: number, y: number, z: number): void {
     for (const { reference, right, ahead, halfWidth, halfHeight } of this.hung) {
       const depth = x * right + z * ahead;

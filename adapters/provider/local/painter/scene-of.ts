@@ -1,5 +1,5 @@
 import { landOf } from "./lands.js";
-import { correlationSeed, randomsFrom } from "./noise.js";
+import { randomsFrom, seedFrom } from "./noise.js";
 import { meanColour, type Reference } from "./references.js";
 import type { Scene } from "./scene.js";
 import { SKY_PALETTES, type SkyName, type SkyPalette } from "./sky-palettes.js";
@@ -7,8 +7,8 @@ import { skyLike, tinted } from "./tint.js";
 import { type Feature, featuresOf } from "./words.js";
 
 /**
- * The scene that the words of the prompt describe; what they leave open, the prompt's own seed decides. Without a
- * prompt the references give the colours.
+ * The scene that the words of the prompt describe. Everything else is pseudo-random, seeded by the prompt. Without a
+ * prompt the references determine the colours.
  */
 export const sceneOf = (prompt: string | undefined, references: readonly Reference[]): Scene => {
   const words = (prompt ?? "").trim().toLowerCase().replace(/\s+/g, " ");
@@ -21,7 +21,7 @@ type Has = (...wanted: readonly Feature[]) => boolean;
 
 const describedScene = (seedText: string, features: ReadonlySet<Feature>, sky: SkyName | undefined): Scene => {
   const has: Has = (...wanted) => wanted.some((feature) => features.has(feature));
-  const seed = correlationSeed(seedText);
+  const seed = seedFrom(seedText);
   const random = randomsFrom(seed);
   const skyName = sky ?? skyOf(has, random());
   const palette: SkyPalette = SKY_PALETTES[skyName];

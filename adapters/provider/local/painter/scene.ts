@@ -1,7 +1,7 @@
 import type { Rgb } from "./colour.js";
 import type { SkyPalette } from "./sky-palettes.js";
 
-/** Everything a picture shows, decided once from the words; the painters only follow it. Angles in radians. */
+/** Everything that a picture shows; the painters decide nothing. Angles are in radians. */
 export type Scene = {
   readonly seed: number;
   readonly sky: SkyPalette;
@@ -14,7 +14,7 @@ export type Scene = {
   readonly aurora: number;
   readonly lightning: boolean;
   readonly planets: boolean;
-  /** Light lost per metre of air; `thick` hides the sky near the horizon too. */
+  /** Light lost per metre of air; `thick` also hides the sky near the horizon. */
   readonly haze: { readonly perMetre: number; readonly thick: number };
   readonly land: Land | undefined;
 };
@@ -34,11 +34,11 @@ export type Relief = {
   /** The land is flat around the viewer and reaches its height between these distances. */
   readonly nearMetres: number;
   readonly farMetres: number;
-  /** Lifts (or sinks) the ground; below 0 there is water where the scene has any. */
+  /** Raises or lowers the ground; below 0 there is water, if the scene has any. */
   readonly baseMetres: number;
-  /** Unevenness everywhere, also near the viewer. */
+  /** Height of the bumps everywhere, also near the viewer. */
   readonly rollMetres: number;
-  /** Tilts the near ground down towards the sun: a beach. */
+  /** Tilts the ground near the viewer down towards the sun, for a beach. */
   readonly tilt: number;
 };
 
@@ -51,11 +51,11 @@ export type Ground = {
   readonly shore: Rgb;
   readonly snow: Rgb;
   readonly snowLineMetres: number;
-  /** How uneven its colour is at arm's length: 1 for grass, less for sand and snow. */
+  /** Variation of its colour near the viewer: 1 for grass, less for sand and snow. */
   readonly mottling: number;
-  /** Flowers and the like, as bright dots. */
+  /** Bright dots, such as flowers. */
   readonly dots: Rgb | undefined;
-  /** Glows in the lowest parts. */
+  /** Whether the lowest parts glow. */
   readonly lava: boolean;
 };
 
@@ -65,14 +65,14 @@ export type PropKind = "conifer" | "broadleaf" | "palm" | "cactus" | "tower" | "
 export type PropSet = {
   readonly kind: PropKind;
   readonly colours: readonly [Rgb, Rgb];
-  /** The share of places that are taken. */
+  /** The share of possible positions that have a prop. */
   readonly density: number;
   readonly nearMetres: number;
   readonly farMetres: number;
   readonly heightMetres: number;
-  /** None stands higher up the mountain. */
+  /** The highest ground on which a prop stands. */
   readonly groundMetresMax: number;
   readonly snowy: boolean;
-  /** The share of windows with a light behind them. */
+  /** The share of windows that are lit. */
   readonly lit: number;
 };

@@ -1,12 +1,12 @@
 import { colour, type Rgb } from "./colour.js";
 
-/** Four colours of the sky from the horizon up; those in between are mixed. */
+/** Four colours of the sky from the horizon up, interpolated in between. */
 export type Gradient = readonly [horizon: Rgb, low: Rgb, middle: Rgb, zenith: Rgb];
 
 export type SkyPalette = {
   readonly towardsSun: Gradient;
   readonly awayFromSun: Gradient;
-  /** The light that the land gets: straight from the sun or moon, and from all of the sky. */
+  /** The light on the land: directly from the sun or moon, and from the whole sky. */
   readonly sunlight: Rgb;
   readonly skylight: Rgb;
   /** The glow around the sun or moon. */

@@ -7,7 +7,7 @@ import { smoothstep } from "./noise.js";
 import type { Scene } from "./scene.js";
 import type { Gradient } from "./sky-palettes.js";
 
-/** Elevation (radians) at which each colour of a gradient is purest, and how far it reaches. */
+/** The elevation in radians at which each colour of a gradient is strongest, and how far it extends. */
 const STOPS = [0, 0.16, 0.62, 1.5] as const;
 const REACHES = [0.11, 0.22, 0.42, 0.62] as const;
 const TABLE_STEPS = 1024;
@@ -58,7 +58,7 @@ export class Sky {
     }
   }
 
-  /** The air alone: what far land fades into. */
+  /** The colour of the air alone, into which far land fades. */
   paintAir(paint: Paint, x: number, y: number, z: number): void {
     const elevation = Math.asin(y < 0 ? 0 : y > 1 ? 1 : y);
     const position = (elevation / (Math.PI / 2)) * TABLE_STEPS;
@@ -88,7 +88,7 @@ export class Sky {
   private paintBehindAir(paint: Paint, x: number, y: number, z: number): void {
     const far: Paint = [0, 0, 0];
     this.celestial.paint(far, x, y, z);
-    // Near the horizon much air is in the way; where there is no land there is no air either.
+    // Near the horizon there is more air in between; scenes without land have no air.
     const seen = this.scene.land === undefined ? 1 : smoothstep(-0.02, 0.3, y);
     shine(paint, far, seen);
   }
@@ -103,7 +103,7 @@ export class Sky {
       return;
     }
     if (angle > MOON_RADIUS + 2 * this.edge) return;
-    // The face of the moon: soft dark seas on a pale disc, a little darker towards its edge.
+    // The moon: soft dark maria on a pale disc that is slightly darker towards its edge.
     const seas = this.clouds.noise.fractal3(x * 60, y * 60, z * 60, 5);
     const brightness = 1.05 - 0.55 * smoothstep(-0.05, 0.3, seas) - 0.25 * (angle / MOON_RADIUS) ** 2;
     const face: Rgb = [brightness, brightness * 0.985, brightness * 0.93];
@@ -118,7 +118,7 @@ const lerpIn = (table: Float32Array, index: number, between: number): number => 
   return here + ((table[index + 3] as number) - here) * between;
 };
 
-/** The gradient from the horizon (first) to the zenith, without the edges that straight pieces would show. */
+/** The gradient from the horizon (first) to the zenith. It is smooth: linear pieces would show edges. */
 const tableOf = (gradient: Gradient): Float32Array => {
   const table = new Float32Array((TABLE_STEPS + 2) * 3);
   for (let step = 0; step < TABLE_STEPS + 2; step++) {

@@ -3,10 +3,10 @@ import { meanColour, type Reference } from "./references.js";
 import type { Scene } from "./scene.js";
 import type { Gradient, SkyName, SkyPalette } from "./sky-palettes.js";
 
-/** How much of the references' colours the landscape takes on. */
+/** How strongly the colours of the references tint the landscape. */
 const SHARE = 0.6;
 
-/** The kind of sky that goes with the upper part of the references. */
+/** The kind of sky that matches the upper part of the references. */
 export const skyLike = (references: readonly Reference[]): SkyName => {
   const sky = meanColour(references, 0, 0.4);
   const light = luminance(sky);
@@ -15,7 +15,7 @@ export const skyLike = (references: readonly Reference[]): SkyName => {
   return light < 0.1 ? "dusk" : "day";
 };
 
-/** The scene in the colours of the references: their upper part's for the sky, their lower part's for the ground. */
+/** The scene tinted with the colours of the references: their upper part for the sky, their lower part for the ground. */
 export const tinted = (scene: Scene, references: readonly Reference[]): Scene => {
   const above = meanColour(references, 0, 0.4);
   const below = meanColour(references, 0.6, 1);
@@ -40,6 +40,6 @@ const tintedSky = (sky: SkyPalette, tint: Rgb): SkyPalette => {
   return { ...sky, towardsSun: gradient(sky.towardsSun), awayFromSun: gradient(sky.awayFromSun) };
 };
 
-/** Another hue, as bright as before. */
+/** Changes the hue and keeps the brightness. */
 const towards = (colour: Rgb, tint: Rgb): Rgb =>
   mixed(colour, scaled(tint, luminance(colour) / Math.max(luminance(tint), 0.01)), SHARE);

@@ -3,7 +3,7 @@ import { clamp01, mix, Noise, smoothstep } from "./noise.js";
 import type { Scene, Water } from "./scene.js";
 import type { Sky } from "./sky.js";
 
-/** Still or rough water: mirrors what stands above it in the same direction, and glitters towards the sun. */
+/** Still or rough water: reflects what is above it in the same direction, and glitters towards the sun. */
 export class WaterPainter {
   private readonly scene: Scene;
   private readonly water: Water;
@@ -21,7 +21,7 @@ export class WaterPainter {
     this.noise = new Noise(scene.seed ^ 0x3a7e);
   }
 
-  /** Adds the water that covers `share` of a row of the column; the rows above the horizon are painted already. */
+  /** Adds the water that covers `share` of a row of the column. The rows above the horizon must be painted before. */
   paint(light: Float32Array, open: Float32Array, row: number, share: number, distance: number, azimuth: number): void {
     const { noise, water } = this;
     const rows = light.length / 3;
@@ -32,7 +32,7 @@ export class WaterPainter {
     const away = Math.hypot(distance, this.eyeHeight);
     const sine = this.eyeHeight / away;
 
-    // Slopes of the waves, towards the eye and across; long waves stay visible far out, short ones fade.
+    // Slopes of the waves, towards the viewer and across. Long waves stay visible far away, short ones fade.
     const swell = noise.fractal2(x / 9 + 3, z / 9, 3) * smoothstep(1600, 200, away);
     const ripples = away < 260 ? noise.fractal2(x / 1.1, z / 1.1, 4) * smoothstep(260, 40, away) : 0;
     const across = noise.fractal2(x / 3.1 - 40, z / 3.1, 3) * smoothstep(700, 80, away);
@@ -46,7 +46,7 @@ export class WaterPainter {
     const blur = rough * 0.05 * smoothstep(30, 900, away) + 0.002;
     this.mirrored(paint, light, rows, Math.abs(elevation), blur);
 
-    // Seen from above, water shows its own colour; lit by what light there is.
+    // Seen from above, water shows its own colour, lit by the ambient light.
     const { sunlight, skylight } = this.scene.sky;
     const depth = smoothstep(0.1, 0.9, sine);
     const up = Math.max(0.1, Math.sin(this.scene.light.elevation));
@@ -61,7 +61,7 @@ export class WaterPainter {
     }
     cover(paint, own, 1 - fresnel);
 
-    // The glitter: facets that happen to face half-way between eye and sun.
+    // Glitter: facets that face half-way between viewer and sun.
     const normalAcross = rough * across * 0.5;
     const glint = this.sky.angleToLight(
       right * Math.cos(elevation) + ahead * normalAcross,
@@ -70,7 +70,7 @@ export class WaterPainter {
     );
     if (this.scene.light.body !== "hidden") {
       const width = 0.035 + 0.12 * rough;
-      // What hides the sun hides its glitter.
+      // Where the sun is hidden, there is no glitter.
       const shown = open[rowAt(elevation, rows)] as number;
       shine(
         paint,

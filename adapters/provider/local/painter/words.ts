@@ -1,4 +1,4 @@
-/** What a prompt can ask for, each with the words that mean it (whole words; `*` stands for any ending, `_` for blanks). */
+/** The features that a prompt can name, with their words (whole words; `*` matches any ending, `_` matches blanks). */
 const VOCABULARY = {
   golden: "golden",
   sunset: "sunset* evening dusky",

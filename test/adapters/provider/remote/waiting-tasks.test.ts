@@ -19,7 +19,6 @@ let start: () => Promise<number>;
 beforeEach(async () => {
   world = aWorld();
   const { clock, storage } = world;
-  vi.spyOn(Date, "now").mockImplementation(() => clock.now().getTime());
   skybox = await startSkybox({ clock, storage, concurrencyMax: 2, submitTimeoutMilliseconds: 30_000 });
   const cases = useCases({ ...world, provider: skybox.provider });
   start = cases.start;
