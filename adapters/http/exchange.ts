@@ -25,7 +25,7 @@ export type Exchange = {
   /** Reads the body; may be called only once (read-body.ts). */
   readBody(
     admit: (bytes: number) => Result<void, InvalidRequest>,
-    take: (chunk: Buffer) => Promise<void>,
+    onChunk: (chunk: Buffer) => Promise<void>,
   ): Promise<Result<void, InvalidRequest>>;
 };
 
@@ -39,5 +39,5 @@ export const exchangeOf = (request: Request, response: Response, signal: AbortSi
   headers: request.headers,
   header: (name) => request.headers[name],
   parameter: (name) => request.path_parameters[name] ?? "",
-  readBody: (admit, take) => readBody(request, response, admit, take),
+  readBody: (admit, onChunk) => readBody(request, response, admit, onChunk),
 });

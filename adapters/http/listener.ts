@@ -26,7 +26,7 @@ export class Listener {
     this.observer = observer;
     this.app = new HyperExpress.Server({
       auto_close: false, // true would handle SIGTERM
-      max_body_length: Number.MAX_SAFE_INTEGER, // read-body.ts limits bodies; this limit would answer without an error body
+      max_body_length: Number.MAX_SAFE_INTEGER, // read-body.ts limits bodies, with an error body
       ...(tls && { cert_file_name: tls.certificateFile, key_file_name: tls.keyFile }),
     });
     this.app.set_not_found_handler((request: Request, response: Response) =>
@@ -120,7 +120,7 @@ const noSuchRoute: Handler = async ({ method }) =>
     message: `There is no route for ${method} and this path. /api/v1/openapi.json describes the interface.`,
   });
 
-/** uWebSockets would share a port with another listener, and each would get some of the requests. So this checks first. */
+/** Rejects if the port is in use: uWebSockets would share it, and the other listener would get some of the requests. */
 const requireFree = (host: string, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     const probe = createServer();

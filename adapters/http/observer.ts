@@ -15,6 +15,6 @@ export type Observer = {
   /** Runs `work` so that its log lines contain the request id. */
   run(requestId: string, work: () => void): void;
   finished(exchange: FinishedExchange): void;
-  /** An unexpected error, such as a bug or an unavailable database. The client gets only `internal_error` and the id. */
+  /** An unexpected error, such as a bug. The client gets only `internal_error` and the request id. */
   failed(requestId: string, error: unknown): void;
 };

@@ -14,5 +14,5 @@ export const paymentWebhookRoute =
     // An unknown order stays unknown: an error status would only make Stripe retry the webhook for days.
     return received.isErr() && received.error.kind === "unverified_webhook"
       ? plainText(400, received.error.reason)
-      : plainText(200, "taken");
+      : plainText(200, "accepted");
   };

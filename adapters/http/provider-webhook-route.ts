@@ -12,7 +12,7 @@ export const providerWebhookRoute =
     if (body.isErr()) return plainText(400, body.error.message);
     const { headers, query } = exchange;
     const received = await receive(exchange.parameter("provider"), { body: body.value, headers, query });
-    if (received.isOk()) return plainText(200, "taken");
+    if (received.isOk()) return plainText(200, "accepted");
     switch (received.error.kind) {
       case "not_found":
         return plainText(404, "No webhooks are accepted here.");

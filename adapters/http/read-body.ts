@@ -5,17 +5,17 @@ import { type InvalidRequest, invalidRequest } from "../../domain/invalid-reques
 
 /**
  * Reads the body of a request chunk by chunk. `admit` checks the declared length, and then the number of bytes received
- * so far; after it has refused, `take` is not called again. The next chunk is read when `take` has resolved. If the
- * client disconnects, the result is an error.
+ * so far; after it has refused, `onChunk` is not called again. The next chunk is read when `onChunk` has resolved.
+ * Returns an error if the client disconnects.
  *
- * The body methods of hyper-express are not used: they parse malformed JSON as `{}`, and if the client disconnects, they
- * never settle or crash.
+ * The body methods of hyper-express are not used: they parse malformed JSON as `{}`, and they never settle, or
+ * crash, if the client disconnects.
  */
 export const readBody = (
   request: Request,
   response: Response,
   admit: (bytes: number) => Result<void, InvalidRequest>,
-  take: (chunk: Buffer) => Promise<void>,
+  onChunk: (chunk: Buffer) => Promise<void>,
 ): Promise<Result<void, InvalidRequest>> =>
   new Promise((resolve, reject) => {
     if (response.completed) return resolve(endedEarly);
@@ -35,10 +35,10 @@ export const readBody = (
           resolve(err(admitted.error));
           return done(); // the rest is discarded until the answer is written
         }
-        take(chunk).then(() => done(), done);
+        onChunk(chunk).then(() => done(), done);
       },
       final(done) {
-        resolve(response.completed ? endedEarly : ok(undefined)); // an aborted request ends the stream like a complete one
+        resolve(response.completed ? endedEarly : ok(undefined)); // an abort also ends the stream
         done();
       },
     });

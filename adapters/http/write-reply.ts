@@ -23,7 +23,7 @@ export const writeReply = async (request: Request, response: Response, reply: Re
   const closes = close && !unread; // a client that is still sending would not get the answer
   if (body === undefined) response.send(undefined, closes);
   else if (request.method === "HEAD" || reply.status === 304 || sizeOf(body) === 0) {
-    response.header("content-length", String(sizeOf(body))).send(undefined, closes); // the length of the answer to a GET
+    response.header("content-length", String(sizeOf(body))).send(undefined, closes); // the length for GET
   } else if (typeof body === "string") {
     // Sent as bytes, because on Node.js 24 uWebSockets writes a string without characters above U+00FF as Latin-1.
     response.send(Buffer.from(body), closes);

@@ -96,7 +96,7 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
           .min(1, `must have 1 to ${IMAGE_URLS_MAX} items, but has none.`)
           .meta({ maxItems: IMAGE_URLS_MAX })
           .describe(
-            `1 to ${IMAGE_URLS_MAX} public https:// URLs of images. For an image without such a URL (a local file, or an ` +
+            `1 to ${IMAGE_URLS_MAX} public https:// URLs of images. For an image without such a URL (a local file, an ` +
               "image from the chat), call upload_reference_images first and use the URLs that it returns. " +
               "data: URLs are not accepted.",
           ),

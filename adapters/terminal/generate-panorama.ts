@@ -11,46 +11,47 @@ import { downloadImage } from "../client/download-image.js";
 import type { PanoramaClient, ReferenceImage } from "../client/panorama-client.js";
 import type { ProgressDisplay } from "./progress-display.js";
 
-/** What a person asks for in a terminal. `images`: https URLs, and paths of local files. */
-export type Wish = {
+/** The options of `panorama generate`. */
+export type GenerateOptions = {
   readonly prompt: string | undefined;
+  /** https URLs and paths of local files. */
   readonly images: readonly string[];
   readonly resolution: string;
   readonly visibility: string;
-  /** Where the image is saved; by default in the current directory, under the panorama's slug. */
+  /** The file to write. Default: a file in the current directory, named by the slug of the panorama. */
   readonly out: string | undefined;
 };
 
 export type GeneratedPanorama = { readonly task: PanoramaTask; readonly output: PanoramaOutput; readonly file: string };
 
-/** Longer than the service lets a generation and the keeping of its image run. */
+/** Longer than the deadlines of the service for a generation and for saving its image. */
 const WAIT_SECONDS = 15 * 60;
 const IMAGE_LIMITS = { bytesMax: 100 * 1024 * 1024, seconds: 120 };
 
 type Dependencies = { readonly client: PanoramaClient; readonly progress: ProgressDisplay };
 
-/** `panorama generate`: uploads, creates, waits, saves. The error is one line for the person. */
+/** `panorama generate`: uploads images, creates the panorama, waits and saves the image. The error is one line. */
 export const generatePanorama = async (
   { client, progress }: Dependencies,
-  wish: Wish,
+  options: GenerateOptions,
 ): Promise<Result<GeneratedPanorama, string>> => {
-  // Everything that can be refused is refused before credits are spent.
+  // Checks the whole request before anything is uploaded and credits are spent.
   const checked = requestFor(
-    wish,
-    wish.images.map((image) => (isUrl(image) ? image : "https://uploaded.invalid/")),
+    options,
+    options.images.map((image) => (isUrl(image) ? image : "https://uploaded.invalid/")),
   );
   if (checked.isErr()) return err(checked.error);
-  const unwritable = await whyUnwritable(wish.out);
-  if (unwritable !== undefined) return err(unwritable);
+  const writeError = await writeErrorOf(options.out);
+  if (writeError !== undefined) return err(writeError);
 
-  const imageUrls = await uploadLocal({ client, progress }, wish.images);
+  const imageUrls = await uploadLocal({ client, progress }, options.images);
   if (imageUrls.isErr()) return err(imageUrls.error);
-  const request = requestFor(wish, imageUrls.value);
+  const request = requestFor(options, imageUrls.value);
   if (request.isErr()) return err(request.error);
 
   progress.step(`Creating the panorama (${costOf(request.value.resolution)} credits)`);
   const created = await client.create(request.value);
-  if (created.isErr()) return err(inWords(created.error));
+  if (created.isErr()) return err(sentenceOf(created.error));
   const { id } = created.value;
 
   progress.step(`Generating (task ${id})`);
@@ -61,24 +62,26 @@ export const generatePanorama = async (
         `${task.status === "processing" ? "Generating" : "Storing the image"} (task ${id}, ${Math.round(elapsedSeconds)} s)`,
       ),
   });
-  if (waited.isErr()) return err(`Task ${id} was created, but cannot be read: ${inWords(waited.error)}`);
+  if (waited.isErr()) return err(`Task ${id} was created, but its status cannot be read: ${sentenceOf(waited.error)}`);
   const task = waited.value;
   if (task.status === "failed") return err(`Task ${id}: ${task.error.message}`);
   if (task.status === "processing" || task.output === undefined) {
-    return err(`Task ${id} is not finished after ${WAIT_SECONDS / 60} minutes; it goes on at the service.`);
+    return err(`Task ${id} is not finished after ${WAIT_SECONDS / 60} minutes. The service continues to process it.`);
   }
 
   progress.step("Saving the image");
-  const saved = await save(task.output, wish.out);
+  const saved = await save(task.output, options.out);
   return saved
     .map((file) => ({ task, output: task.output as PanoramaOutput, file }))
-    .mapErr((reason) => `Task ${id} has succeeded (${task.output?.viewer_url}), but its image is not saved: ${reason}`);
+    .mapErr(
+      (reason) => `Task ${id} has succeeded (${task.output?.viewer_url}), but its image could not be saved: ${reason}`,
+    );
 };
 
 const isUrl = (image: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(image);
 
 const requestFor = (
-  { prompt, resolution, visibility }: Wish,
+  { prompt, resolution, visibility }: GenerateOptions,
   imageUrls: readonly string[],
 ): Result<CreationRequest, string> =>
   parseCreationRequest({
@@ -88,7 +91,7 @@ const requestFor = (
     ...(imageUrls.length === 0 ? {} : { image_urls: imageUrls }),
   }).mapErr(({ message }) => message);
 
-const whyUnwritable = async (out: string | undefined): Promise<string | undefined> => {
+const writeErrorOf = async (out: string | undefined): Promise<string | undefined> => {
   const folder = dirname(resolve(out ?? "."));
   try {
     await access(out === undefined ? resolve(".") : folder, constants.W_OK);
@@ -98,7 +101,7 @@ const whyUnwritable = async (out: string | undefined): Promise<string | undefine
   }
 };
 
-/** The images as URLs, in their order: the local ones are uploaded together. */
+/** Uploads the local images in one request. Returns the URLs of all images, in order. */
 const uploadLocal = async (
   { client, progress }: Dependencies,
   images: readonly string[],
@@ -114,24 +117,26 @@ const uploadLocal = async (
   progress.step(`Uploading ${paths.length === 1 ? "1 image" : `${paths.length} images`}`);
   const uploaded = await client.upload(files);
   if (uploaded.isErr()) {
-    return err(inWords(uploaded.error).replace(/^files\[(\d+)\]/, (_, index) => paths[Number(index)] ?? "files"));
+    return err(sentenceOf(uploaded.error).replace(/^files\[(\d+)\]/, (_, index) => paths[Number(index)] ?? "files"));
   }
   const urls = [...uploaded.value];
   return ok(images.map((image) => (isUrl(image) ? image : (urls.shift() ?? image))));
 };
 
-const inWords = ({ message, code, requestId, retryAfterSeconds, mayHaveBeenAccepted }: ClientError): string =>
+const sentenceOf = ({ message, code, requestId, retryAfterSeconds, mayHaveBeenAccepted }: ClientError): string =>
   [
     `${message} (${code}${requestId === undefined ? "" : `, request ${requestId}`})`,
     ...(retryAfterSeconds === undefined ? [] : [`Try again in ${retryAfterSeconds} s.`]),
-    ...(mayHaveBeenAccepted ? ["It may have been accepted and charged: look at your works before trying again."] : []),
+    ...(mayHaveBeenAccepted
+      ? ["The panorama may have been accepted and charged. Check your works page before you try again."]
+      : []),
   ].join(" ");
 
 const save = async (output: PanoramaOutput, out: string | undefined): Promise<Result<string, string>> => {
   const downloaded = await downloadImage(output.image_url, IMAGE_LIMITS);
   if (downloaded.isErr()) return err(downloaded.error);
   const { bytes, type } = downloaded.value;
-  // The slug comes over the network: it is a name, and never a path.
+  // The slug comes from the network: basename() ensures that it is not a path.
   const file = resolve(out ?? basename(`panorama-${output.slug}.${FILE_EXTENSIONS[type]}`));
   try {
     await writeFile(file, bytes);

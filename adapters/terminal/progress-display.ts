@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import type { Clock } from "../../application/ports/clock.js";
 
-/** Tells a person what is being done; `end` leaves a clean line behind. */
+/** Shows the current step to a person. `end` clears the line. */
 export interface ProgressDisplay {
   step(text: string): void;
   end(): void;
@@ -9,7 +9,7 @@ export interface ProgressDisplay {
 
 type Terminal = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** A bar on a terminal, plain lines elsewhere. */
+/** A progress bar on a terminal, plain lines on any other stream. */
 export const progressOn = (stream: Terminal, clock: Clock): ProgressDisplay =>
   stream.isTTY === true ? new ProgressBar(stream, clock) : { step: (text) => stream.write(`${text}\n`), end: () => {} };
 
@@ -17,7 +17,7 @@ export const silentProgress: ProgressDisplay = { step: () => {}, end: () => {} }
 
 const BAR_CHARACTERS = 24;
 const FRAME_MILLISECONDS = 200;
-/** The service does not tell how far it is: the bar nears its end ever more slowly, and is at 2/3 after this. */
+/** The service reports no progress, so the bar approaches its end exponentially: after this time it is at 63 %. */
 const TYPICAL_SECONDS = 30;
 const CLEAR_LINE = "\r\u001b[2K";
 
@@ -53,7 +53,7 @@ class ProgressBar implements ProgressDisplay {
       const filled = Math.floor(BAR_CHARACTERS * (1 - Math.exp(-seconds / TYPICAL_SECONDS)));
       const bar = "█".repeat(filled) + "░".repeat(BAR_CHARACTERS - filled);
       const line = `${bar} ${Math.floor(seconds)} s  ${this.text}`;
-      // A longer line would wrap, and could not be drawn over.
+      // A longer line would wrap, and then it could not be overwritten.
       this.stream.write(CLEAR_LINE + line.slice(0, (this.stream.columns ?? 80) - 1));
     }
   }

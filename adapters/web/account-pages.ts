@@ -25,9 +25,9 @@ type Parts = {
   readonly layout: Layout;
 };
 
-const LEDGER_LINES = 100;
+const LEDGER_LINES_MAX = 100;
 
-/** The payment service's own page, to which the form for an order leads. */
+/** The checkout page of the payment service, to which the order form redirects. */
 const CHECKOUT_ORIGINS = ["https://checkout.stripe.com"];
 
 /** `/account`: balance, ledger, orders and API keys. */
@@ -48,13 +48,14 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       body: "fields",
       handle: guard.memberForm(async ({ form }, visitor) => {
         const pack = packOf(Number(form.get("credits")));
-        if (pack === undefined) return accountPage(parts, 400, visitor, { error: "There is no such pack of credits." });
+        if (pack === undefined)
+          return accountPage(parts, 400, visitor, { error: "This number of credits is not for sale." });
         const placed = await parts.buyCredits(visitor.account, pack);
         return placed.match(
           ({ checkoutUrl }) => redirect(checkoutUrl ?? "/account?order=placed"),
           () =>
             accountPage(parts, 503, visitor, {
-              error: "The payment service cannot be reached just now. Nothing was charged; please try again.",
+              error: "The payment service is currently unavailable. You were not charged. Please try again.",
             }),
         );
       }),
@@ -69,7 +70,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
         const created = await parts.createApiKey(visitor.account.id, name.value);
         return created.match(
           ({ secret, key }) => accountPage(parts, 200, visitor, { newKey: { name: key.name, secret } }),
-          () => accountPage(parts, 409, visitor, { error: "An API key needs at least one paid order." }),
+          () => accountPage(parts, 409, visitor, { error: "You need at least one paid order to create an API key." }),
         );
       }),
     },
@@ -86,14 +87,14 @@ export const accountPages = (parts: Parts): readonly Page[] => {
 };
 
 const NOTICES: Readonly<Record<string, string>> = {
-  placed: "Your order is placed. The credits are here as soon as it is paid.",
-  paid: "Thank you. The credits are here as soon as the payment service has told us, usually within seconds.",
+  placed: "Your order is placed. The credits are added when it is paid.",
+  paid: "Thank you. The credits are added when the payment service confirms the payment, usually within seconds.",
 };
 
-type Said = {
+type Messages = {
   readonly error?: string;
   readonly notice?: string | undefined;
-  /** Shown on this one page only. */
+  /** Shown only once, on the page that answers the creation. */
   readonly newKey?: { readonly name: string; readonly secret: string };
 };
 
@@ -101,7 +102,7 @@ const accountPage = async (
   { readAccount, layout }: Parts,
   status: number,
   visitor: Visitor,
-  { error, notice, newKey }: Said,
+  { error, notice, newKey }: Messages,
 ): Promise<PageReply> => {
   const overview = await readAccount(visitor.account.id);
   const main = html`<div class="page">
@@ -111,7 +112,7 @@ ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${
 ${
   newKey !== undefined &&
   html`<section class="panel new-key" aria-labelledby="new-key"><h2 id="new-key">Your new key “${newKey.name}”</h2>
-<p>It is shown this once. Keep it where you keep passwords.</p>
+<p>This key is shown only once. Store it as safely as a password.</p>
 <p class="secret"><code id="secret">${newKey.secret}</code><button type="button" class="button quiet small" id="copy" hidden>Copy</button></p></section>`
 }
 <div class="sections">
@@ -138,16 +139,16 @@ const dollars = (cents: number): string => `US$ ${(cents / 100).toFixed(2)}`;
 
 const keysSection = ({ keys, orders }: AccountOverview, visitor: Visitor): Html => html`
 <section class="panel" aria-labelledby="keys"><h2 id="keys">API keys</h2>
-${keys.length === 0 ? html`<p>You have none.</p>` : html`<ul class="keys">${keys.map((key) => keyLine(key, visitor))}</ul>`}
+${keys.length === 0 ? html`<p>You have no API keys.</p>` : html`<ul class="keys">${keys.map((key) => keyLine(key, visitor))}</ul>`}
 ${
   orders.some(({ state }) => state === "paid")
     ? html`<form method="post" action="/account/keys" class="inline">${hiddenToken(visitor.formToken)}
-<label>Name of a new key<input name="name" maxlength="80" required placeholder="my program"></label><button class="button">Make a key</button></form>`
-    : html`<p class="hint">Keys can be made once an order is paid.</p>`
+<label>Name of the new key<input name="name" maxlength="80" required placeholder="my program"></label><button class="button">Create key</button></form>`
+    : html`<p class="hint">You can create API keys after your first order is paid.</p>`
 }</section>`;
 
 const keyLine = (key: ApiKey, { formToken }: Visitor): Html => html`<li><span><strong>${key.name}</strong>
-<small>made ${dateOf(key.createdAt)}</small></span>
+<small>created ${dateOf(key.createdAt)}</small></span>
 <form method="post" action="/account/keys/${key.id}/revoke">${hiddenToken(formToken)}<button class="button danger small" aria-label="Revoke ${key.name}">Revoke</button></form></li>`;
 
 const ordersSection = (orders: readonly Order[]): Html => html`
@@ -166,16 +167,16 @@ const ordersSection = (orders: readonly Order[]): Html => html`
 const ledgerSection = (ledger: readonly LedgerEntry[]): Html => html`
 <section aria-labelledby="ledger"><h2 id="ledger">Ledger</h2>${
   ledger.length === 0
-    ? html`<p class="empty">Nothing was booked yet.</p>`
+    ? html`<p class="empty">No entries yet.</p>`
     : table(
-        ["Date", "What", "For", "Credits"],
-        ledger.slice(0, LEDGER_LINES).map(
+        ["Date", "Entry", "Order or task", "Credits"],
+        ledger.slice(0, LEDGER_LINES_MAX).map(
           (entry) => html`<tr><td>${dateOf(entry.at)}</td><td>${entry.kind}</td>
 <td><code>${entry.kind === "purchase" ? entry.orderId : entry.taskId}</code></td>
 <td class="number">${entry.credits > 0 && "+"}${entry.credits}</td></tr>`,
         ),
       )
-}${ledger.length > LEDGER_LINES && html`<p class="hint">The latest ${LEDGER_LINES} of ${ledger.length} entries.</p>`}</section>`;
+}${ledger.length > LEDGER_LINES_MAX && html`<p class="hint">The latest ${LEDGER_LINES_MAX} of ${ledger.length} entries.</p>`}</section>`;
 
 const table = (columns: readonly string[], rows: readonly Html[]): Html => html`<div class="table" tabindex="0"><table>
 <thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;

@@ -3,7 +3,7 @@ import { html } from "./html.js";
 import type { Layout } from "./layout.js";
 import type { SessionGuard } from "./session-guard.js";
 
-/** `GET /docs`: the interface's OpenAPI description, to be read and tried. */
+/** `GET /docs`: shows the OpenAPI description of the REST interface; requests can be tried out. */
 export const docsPage = (guard: SessionGuard, layout: Layout): Page => ({
   method: "GET",
   path: "/docs",
@@ -15,8 +15,8 @@ export const docsPage = (guard: SessionGuard, layout: Layout): Page => ({
       scripts: ["docs.js"],
       styles: ["docs.css"],
       main: html`<div class="page"><h1>API reference</h1>
-<p class="lead">REST interface, version 1. The same as a file for your tools: <a href="/api/v1/openapi.json">openapi.json</a></p></div>
+<p class="lead">REST interface, version 1. Description for your tools: <a href="/api/v1/openapi.json">openapi.json</a></p></div>
 <div id="docs" class="docs" data-description="/api/v1/openapi.json"></div>
-<noscript><p class="page">Reading it here needs JavaScript; the file does not.</p></noscript>`,
+<noscript><p class="page">This page needs JavaScript. The file openapi.json does not.</p></noscript>`,
     }),
 });

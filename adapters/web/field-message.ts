@@ -1,6 +1,6 @@
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 
-/** The same rule, in words for a form: "Password must have …" instead of "password: must have …". */
+/** The message of an error in a form: "Password must have …" instead of "password: must have …". */
 export const fieldMessage = ({ message }: InvalidRequest): string => {
   const text = message
     .replace(/^request body: /, "A panorama ")

@@ -6,9 +6,9 @@ import type { Layout } from "./layout.js";
 import { galleryCard, type Images } from "./panorama-card.js";
 import type { SessionGuard } from "./session-guard.js";
 
-const PANORAMAS_ON_A_PAGE = 24;
+const PANORAMAS_PER_PAGE = 24;
 
-/** `GET /gallery?before=ID`: everybody's public panoramas. A script fetches the next page before the reader gets there. */
+/** `GET /gallery?before=ID`: all public panoramas, in pages. A script loads the next page when the reader scrolls. */
 export const galleryPage = (list: ListPublicPanoramas, images: Images, guard: SessionGuard, layout: Layout): Page => ({
   method: "GET",
   path: "/gallery",
@@ -16,13 +16,13 @@ export const galleryPage = (list: ListPublicPanoramas, images: Images, guard: Se
   handle: async (request) => {
     const visitor = await guard.visitor(request);
     const before = parseTaskId(request.query.get("before") ?? "");
-    const { panoramas, next } = await list(PANORAMAS_ON_A_PAGE, before);
+    const { panoramas, next } = await list(PANORAMAS_PER_PAGE, before);
     const main = html`<div class="page">
 <h1>Gallery</h1>
-<p class="lead">Public panoramas, newest first. Open one and look around.</p>
+<p class="lead">Public panoramas, newest first. Open one to look around.</p>
 ${
   panoramas.length === 0
-    ? html`<p class="empty">${before === undefined ? "Nobody has published a panorama yet." : "There are no older ones."}</p>`
+    ? html`<p class="empty">${before === undefined ? "There are no public panoramas yet." : "There are no older panoramas."}</p>`
     : html`<ul class="grid" id="gallery">${panoramas.map((task) => galleryCard(task, images))}</ul>`
 }
 <p class="more">${next !== undefined && html`<a class="button" rel="next" href="/gallery?before=${next}">Older panoramas</a>`}</p>

@@ -1,4 +1,4 @@
-/** Text that is HTML already: only `html` makes it, and so everything in it is escaped or was written by us. */
+/** Safe HTML. Only `html` creates it, so every inserted value is escaped. */
 export class Html {
   readonly text: string;
 
@@ -7,10 +7,10 @@ export class Html {
   }
 }
 
-/** What may stand in a template; nothing is shown for `undefined` and `false`. */
+/** A value that a template accepts. `undefined` and `false` insert nothing. */
 export type Insertable = Html | string | number | undefined | false | readonly Insertable[];
 
-/** A template whose values are escaped, for text and for attributes in double quotes. */
+/** Escapes the inserted values: safe in text and in attributes with double quotes. */
 export const html = (parts: TemplateStringsArray, ...values: readonly Insertable[]): Html =>
   new Html(parts.map((part, index) => (index === 0 ? part : textOf(values[index - 1]) + part)).join(""));
 

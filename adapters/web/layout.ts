@@ -6,26 +6,26 @@ import type { StaticFiles } from "./static-files.js";
 export type Content = {
   readonly title: string;
   readonly main: Html;
-  /** More of the head: descriptions for those who link here. */
+  /** Additional elements of the head, such as descriptions for link previews. */
   readonly head?: Html;
-  /** Built scripts by their names. */
+  /** File names of built scripts. */
   readonly scripts?: readonly string[];
   readonly styles?: readonly string[];
   readonly visitor?: Visitor | undefined;
-  /** `stage`: the main part fills the window. `bare`: there is nothing else. */
+  /** `stage`: the main part fills the window. `bare`: also without the header. */
   readonly frame?: "stage" | "bare";
-  /** May be shown inside pages of other sites. */
+  /** Whether other sites may show the page in a frame. */
   readonly embeddable?: boolean;
-  /** Other origins to which a form's answer may lead. */
+  /** Other origins to which the answer to a form may redirect. */
   readonly formTargets?: readonly string[];
 };
 
-/** Makes whole pages of their contents. */
+/** Renders complete pages with their security headers. */
 export class Layout {
   private readonly files: StaticFiles;
   private readonly imageOrigin: string;
 
-  /** `imageOrigin`: where finished images are served. */
+  /** `imageOrigin`: the origin that serves stored images. */
   constructor(files: StaticFiles, imageOrigin: string) {
     this.files = files;
     this.imageOrigin = imageOrigin;
@@ -48,13 +48,13 @@ export class Layout {
   }
 
   notFound(visitor: Visitor | undefined): PageReply {
-    return this.message(404, "Nothing here", "There is no such page, or it is not yours to see.", visitor);
+    return this.message(404, "Page not found", "This page does not exist, or you do not have access to it.", visitor);
   }
 
-  /** A page that says one thing. */
+  /** A page with one sentence. */
   message(status: number, title: string, sentence: string, visitor: Visitor | undefined): PageReply {
     const main = html`<div class="message"><h1>${title}</h1><p>${sentence}</p>
-      <p><a class="button" href="/gallery">To the gallery</a></p></div>`;
+      <p><a class="button" href="/gallery">Go to the gallery</a></p></div>`;
     return this.reply(status, { title, main, visitor });
   }
 
@@ -107,11 +107,11 @@ const memberLinks = ({ formToken }: Visitor): Html => html`<a href="/works">Work
 <a href="/account">Account</a>
 <form method="post" action="/logout">${hiddenToken(formToken)}<button class="link">Log out</button></form>`;
 
-/** Proves that a form is one of ours (form-guard.ts). */
+/** The form token, which proves that a page of this service sent the form (session-guard.ts). */
 export const hiddenToken = (formToken: string): Html =>
   html`<input type="hidden" name="form_token" value="${formToken}">`;
 
-const footer = html`<footer class="site"><span>360° panoramas from words and pictures</span>
+const footer = html`<footer class="site"><span>360° panoramas from text and images</span>
 <nav aria-label="More"><a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a> <a href="/api/v1/openapi.json">OpenAPI</a></nav></footer>`;
 
 const mark = html`<svg class="mark" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">

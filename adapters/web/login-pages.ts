@@ -31,7 +31,7 @@ export const loginPages = (parts: Parts): readonly Page[] => {
       handle: async (request) => {
         const next = nextPath(request.query.get("next"));
         if ((await guard.visitor(request)) !== undefined) return redirect(next);
-        return loginForm(parts, 200, { next, email: "", notice: webhookOf(request.query) });
+        return loginForm(parts, 200, { next, email: "", notice: signUpNotice(request.query) });
       },
     },
     {
@@ -48,7 +48,7 @@ export const loginPages = (parts: Parts): readonly Page[] => {
           (error) =>
             error.kind === "rate_limited"
               ? loginForm(parts, 429, { next, email, error: waitMessage(error) })
-              : loginForm(parts, 401, { next, email, error: "E-mail address or password is wrong." }),
+              : loginForm(parts, 401, { next, email, error: "The e-mail address or the password is wrong." }),
         );
       }),
     },
@@ -81,16 +81,16 @@ export const loginPages = (parts: Parts): readonly Page[] => {
       body: "fields",
       handle: guard.memberForm(async (_request, { token }) => {
         await parts.logOut(token);
-        return redirect("/", guard.noCookie());
+        return redirect("/", guard.expiredCookie());
       }),
     },
   ];
 };
 
-/** The same words whether the address was new or not. */
-const webhookOf = (query: URLSearchParams): string | undefined =>
+/** The same text whether the address was new or not, so that it does not reveal who has an account. */
+const signUpNotice = (query: URLSearchParams): string | undefined =>
   query.get("new") === "1"
-    ? "If this address had no account yet, it has one now. Log in with the password that you have just chosen."
+    ? "If this address had no account, it has one now. Log in with the password that you have just chosen."
     : undefined;
 
 const waitMessage = ({ retryAfterSeconds }: RateLimited): string =>
@@ -121,9 +121,9 @@ const signUpForm = ({ layout }: Parts, status: number, email: string, error?: st
 ${emailField(email)}
 <label>Password<input type="password" name="password" autocomplete="new-password" required
 minlength="${PASSWORD_CHARACTERS_MIN}" maxlength="${PASSWORD_CHARACTERS_MAX}" aria-describedby="password-hint"></label>
-<p class="hint" id="password-hint">At least ${PASSWORD_CHARACTERS_MIN} characters. A few random words are a good one.</p>
+<p class="hint" id="password-hint">At least ${PASSWORD_CHARACTERS_MIN} characters. A few random words make a good password.</p>
 <button class="button">Sign up</button></form>
-<p class="aside">You have an account? <a href="/login">Log in</a></p></div>`;
+<p class="aside">Already have an account? <a href="/login">Log in</a></p></div>`;
   return layout.reply(status, { title: "Sign up", main });
 };
 

@@ -1,9 +1,10 @@
 import type { Page } from "../web-page/page.js";
+import { PRICES } from "../wording/prices.js";
 import { html } from "./html.js";
 import type { Layout } from "./layout.js";
 import type { SessionGuard } from "./session-guard.js";
 
-/** The MCP server as people get it: what to paste where, and the package itself. */
+/** The configurations to paste into MCP clients, and the path of the package. */
 export type McpOffer = {
   readonly npx: string;
   readonly npxOnWindows: string;
@@ -12,7 +13,7 @@ export type McpOffer = {
   readonly packagePath: string;
 };
 
-/** `GET /mcp`: how an assistant makes panoramas. */
+/** `GET /mcp`: how to add the MCP server to an assistant. */
 export const mcpPage = (offer: McpOffer, guard: SessionGuard, layout: Layout): Page => ({
   method: "GET",
   path: "/mcp",
@@ -22,13 +23,13 @@ export const mcpPage = (offer: McpOffer, guard: SessionGuard, layout: Layout): P
       title: "Panoramas in your assistant",
       visitor: await guard.visitor(request),
       main: html`<div class="page prose"><h1>Panoramas in your assistant</h1>
-<p class="lead">A local MCP server lets an assistant make 360° panoramas with your credits. It runs on your own machine and
-needs Node.js 20 or later. Downloading it is free.</p>
+<p class="lead">With a local MCP server, an assistant can generate 360° panoramas with your credits. The server runs on your
+own machine and needs Node.js 20 or later. The download is free.</p>
 <ol>
-<li>Make an API key on <a href="/account">your account's page</a>. It needs one paid order.</li>
-<li>Paste the configuration of your client from below, with your key in the place of <code>sk-...</code>.
-The key stays in that file: never type it into a chat.</li>
-<li>Restart the client, and ask for a panorama.</li>
+<li>Create an API key on <a href="/account">your account page</a>. You need one paid order for this.</li>
+<li>Copy the configuration for your client from below and replace <code>sk-...</code> with your key.
+Keep the key in that file: never type it into a chat.</li>
+<li>Restart the client and ask for a panorama.</li>
 </ol>
 
 <h2>Claude Desktop, Cursor, Windsurf, Cline and most other clients</h2>
@@ -36,33 +37,33 @@ The key stays in that file: never type it into a chat.</li>
 <code>~/.cursor/mcp.json</code>. Windsurf: <code>~/.codeium/windsurf/mcp_config.json</code>.</p>
 <pre tabindex="0"><code>${offer.npx}</code></pre>
 
-<h2>The same on Windows</h2>
+<h2>The same clients on Windows</h2>
 <pre tabindex="0"><code>${offer.npxOnWindows}</code></pre>
 
 <h2>VS Code</h2>
-<p><code>.vscode/mcp.json</code>; on Windows with <code>npx.cmd</code>:</p>
+<p>File: <code>.vscode/mcp.json</code>. On Windows, use <code>npx.cmd</code>.</p>
 <pre tabindex="0"><code>${offer.vsCode}</code></pre>
 
 <h2>Claude Code</h2>
 <pre tabindex="0"><code>${offer.claudeCode}</code></pre>
 
-<h2>What it can do</h2>
+<h2>Tools</h2>
 <ul>
-<li><code>generate_panorama_from_text</code> and <code>generate_panorama_from_images</code>: a panorama for 4 (1k), 6 (2k) or
-10 (4k) credits</li>
-<li><code>get_panorama_task</code>: how it goes, and the links to the image and the viewer</li>
-<li><code>get_credit_balance</code>: what is left</li>
-<li><code>upload_reference_images</code>: public URLs for your own images</li>
+<li><code>generate_panorama_from_text</code> and <code>generate_panorama_from_images</code>: generate a panorama for
+${PRICES}</li>
+<li><code>get_panorama_task</code>: returns the progress, and the links to the image and the viewer</li>
+<li><code>get_credit_balance</code>: returns the remaining credits</li>
+<li><code>upload_reference_images</code>: returns public URLs for your own images</li>
 </ul>
 
 <h2>Settings</h2>
 <dl>
-<dt><code>PANORAMA_API_KEY</code></dt><dd>Your key. Needed.</dd>
-<dt><code>PANORAMA_UPLOAD_DIRS</code></dt><dd>Folders whose images the assistant may upload by their path, separated by
-<code>:</code> (Windows: <code>;</code>). None unless you name them.</dd>
-<dt><code>PANORAMA_BASE_URL</code></dt><dd>Another service than this one.</dd>
+<dt><code>PANORAMA_API_KEY</code></dt><dd>Your API key. Required.</dd>
+<dt><code>PANORAMA_UPLOAD_DIRS</code></dt><dd>The folders from which the assistant may upload images, separated by
+<code>:</code> (Windows: <code>;</code>). Default: none.</dd>
+<dt><code>PANORAMA_BASE_URL</code></dt><dd>The base URL of the service. Default: this service.</dd>
 </dl>
-<p>If npm says <code>EALLOWREMOTE</code>, its <code>allow-remote</code> setting forbids packages from a URL: set it to
-<code>all</code>, or <a href="${offer.packagePath}">download the package</a> and give npx the file's path.</p></div>`,
+<p>If npm reports <code>EALLOWREMOTE</code>, its <code>allow-remote</code> setting forbids packages from a URL. Set it to
+<code>all</code>, or <a href="${offer.packagePath}">download the package</a> and give npx the path of the file.</p></div>`,
     }),
 });

@@ -1,4 +1,4 @@
-/** Where to go after a login: only ever a path of this site. Anything else that `text` may say leads to the works. */
+/** The path to open after a login. Returns `/works` for any text that is not a path of this site. */
 export const nextPath = (text: string | null): string => {
   if (text === null || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text)) return "/works";
   const here = "http://here.invalid";

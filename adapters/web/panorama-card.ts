@@ -8,14 +8,14 @@ import { type Html, html } from "./html.js";
 
 export type Images = Pick<ObjectStorage, "urlOf">;
 
-/** What people call a panorama. */
-export const titleOf = ({ request }: Task): string => request.prompt ?? "A panorama from pictures";
+/** The prompt, or a default title for a panorama without one. */
+export const titleOf = ({ request }: Task): string => request.prompt ?? "Panorama from images";
 
-/** The smallest picture there is of a kept image. */
+/** The thumbnail, or the image itself if it has none. */
 export const thumbnailUrl = ({ status, imageName }: SavedImage | SavedWithoutThumbnail, images: Images): string =>
   images.urlOf(status === "saved" ? thumbnailNameOf(imageName) : imageName);
 
-/** A kept panorama in the gallery: the whole card is one link. */
+/** A panorama in the gallery. The whole card is one link. */
 export const galleryCard = (task: SucceededTask, images: Images): Html => {
   const { image, slug, request } = task;
   return html`<li class="card"><a href="${viewerPath(slug, request.visibility)}">
@@ -24,6 +24,6 @@ ${isKept(image) && picture(thumbnailUrl(image, images))}
 <span class="card-note">${dateOf(task.succeededAt)} · ${request.resolution.toUpperCase()}</span></span></a></li>`;
 };
 
-/** The card's title says it all already. */
+/** `alt` is empty because the title of the card describes the image. */
 export const picture = (url: string): Html =>
   html`<img src="${url}" alt="" width="512" height="256" loading="lazy" decoding="async">`;

@@ -9,7 +9,7 @@ type FormHandler = (request: PageRequest & PageBody) => Promise<PageReply>;
 type MemberFormHandler = (request: PageRequest & PageBody, visitor: Visitor) => Promise<PageReply>;
 type MemberHandler = (request: PageRequest, visitor: Visitor) => Promise<PageReply>;
 
-/** Who is there, and whether a form may do what it says. */
+/** Finds the session of a request, and accepts forms only from pages of this service. */
 export class SessionGuard {
   private readonly findSession: FindSession;
   private readonly layout: Layout;
@@ -26,7 +26,7 @@ export class SessionGuard {
     return token && this.findSession(token);
   }
 
-  /** A page for people who are logged in; others log in first, and come back. */
+  /** A page for members. Redirects other visitors to the login, which leads back to the page. */
   member(handler: MemberHandler): Handler {
     return async (request) => {
       const visitor = await this.visitor(request);
@@ -35,52 +35,52 @@ export class SessionGuard {
     };
   }
 
-  /** A form of somebody who is logged in: sent from one of our pages, by that session. */
+  /** A form of a member. Refuses it unless a page of this service sent it with the token of the session. */
   memberForm(handler: MemberFormHandler): Handler {
     return async (request) => {
-      if (!this.isOurs(request)) return this.refuse(undefined);
+      if (!this.isSameOrigin(request)) return this.refuse(undefined);
       const visitor = await this.visitor(request);
-      // What the form wanted is not done after the login: whoever sent it should look at it again.
+      // The form is not executed after the login, because the sender should check it again.
       if (visitor === undefined) return redirect("/login");
       const body = await request.readBody();
-      const isTheirs = body.form.get("form_token") === visitor.formToken;
-      return isTheirs ? handler({ ...request, ...body }, visitor) : this.refuse(visitor);
+      const hasToken = body.form.get("form_token") === visitor.formToken;
+      return hasToken ? handler({ ...request, ...body }, visitor) : this.refuse(visitor);
     };
   }
 
-  /** A form of anybody, sent from one of our pages. */
+  /** A form without a session. Refuses it unless a page of this service sent it. */
   form(handler: FormHandler): Handler {
     return async (request) =>
-      this.isOurs(request) ? handler({ ...request, ...(await request.readBody()) }) : this.refuse(undefined);
+      this.isSameOrigin(request) ? handler({ ...request, ...(await request.readBody()) }) : this.refuse(undefined);
   }
 
-  /** The cookie that logs the browser in. */
+  /** The header that sets the session cookie. */
   cookie(token: SessionToken): Readonly<Record<string, string>> {
     return this.setCookie(`${token}; Max-Age=${SESSION_SECONDS}`);
   }
 
-  noCookie(): Readonly<Record<string, string>> {
+  /** The header that deletes the session cookie. */
+  expiredCookie(): Readonly<Record<string, string>> {
     return this.setCookie("; Max-Age=0");
   }
 
-  /** Every browser says where a form was sent from. The service may be reached by another name than its public one. */
-  private isOurs({ headers }: PageRequest): boolean {
+  /** Checks the `Origin` header, which every browser sends with a form. Also accepts the host of the request itself. */
+  private isSameOrigin({ headers }: PageRequest): boolean {
     const { origin } = headers;
     if (origin === undefined || !URL.canParse(origin)) return false;
     return origin === this.publicUrl.origin || new URL(origin).host === headers.host;
   }
 
   private refuse(visitor: Visitor | undefined): PageReply {
-    const sentence =
-      "This form is out of date, or was not sent from this site. Go back, reload the page and try again.";
-    return this.layout.message(403, "Not done", sentence, visitor);
+    const sentence = "This form is outdated, or another site sent it. Go back, reload the page and try again.";
+    return this.layout.message(403, "Request refused", sentence, visitor);
   }
 
   private get secure(): boolean {
     return this.publicUrl.protocol === "https:";
   }
 
-  /** With the prefix, browsers take the cookie from nobody but this very host. */
+  /** With the prefix `__Host-`, browsers accept the cookie only from this host. */
   private get cookieName(): string {
     return this.secure ? "__Host-session" : "session";
   }

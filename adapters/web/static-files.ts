@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import type { Page } from "../web-page/page.js";
 
-/** Where the build puts scripts and styles: beside this file, or in `dist` if this is the source itself. */
+/** The folder with the built scripts and styles: next to this file, or in `dist` if this file is the source. */
 export const BUNDLED_FILES_FOLDER = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "../../dist/adapters/web/static/" : "./static/", import.meta.url),
 );
@@ -16,7 +16,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** Scripts, styles and pictures of the pages. Their URLs carry a digest of their contents: browsers may keep them for ever. */
+/** Scripts, styles and icons. Each URL contains a digest of the content, so browsers may cache it forever. */
 export class StaticFiles {
   readonly pages: readonly Page[];
   private readonly urls: ReadonlyMap<string, string>;
@@ -40,10 +40,10 @@ export class StaticFiles {
     return new StaticFiles(pages, urls);
   }
 
-  /** Throws if the build made no such file. */
+  /** Throws if there is no built file of this name. */
   urlOf(name: string): string {
     const url = this.urls.get(name);
-    if (url === undefined) throw new Error(`${name} is not among the built files: run npm run build`);
+    if (url === undefined) throw new Error(`the file ${name} is not built: run npm run build`);
     return url;
   }
 }

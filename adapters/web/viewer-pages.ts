@@ -21,7 +21,7 @@ type Parts = {
   readonly publicUrl: string;
 };
 
-/** `GET /p/{slug}` and `GET /works/{slug}`: the viewer. With `?embed=1` it is alone, to be shown inside other pages. */
+/** `GET /p/{slug}` and `GET /works/{slug}`: the viewer. With `?embed=1` it has no header, for frames in other pages. */
 export const viewerPages = (parts: Parts): readonly Page[] => {
   const { findPublicPanorama, findOwnPanorama, guard, layout } = parts;
   return [
@@ -59,8 +59,10 @@ const viewer = (
   const isPublic = task.request.visibility === "public";
   const bare = query.get("embed") === "1";
   const frame: Content = { title, main: html``, visitor, frame: bare ? "bare" : "stage", embeddable: bare && isPublic };
-  const notice = webhookOf(task);
-  if (notice !== undefined) return layout.reply(200, { ...frame, ...notice }, notice.refresh ? { refresh: "3" } : {});
+  const message = statusMessageOf(task);
+  if (message !== undefined) {
+    return layout.reply(200, { ...frame, main: message.main }, message.refresh ? { refresh: "3" } : {});
+  }
   if (task.state !== "succeeded" || !isKept(task.image)) return layout.notFound(visitor);
 
   const { image } = task;
@@ -68,11 +70,11 @@ const viewer = (
   const thumbnail = thumbnailUrl(image, images);
   const link = publicUrl + viewerPath(task.slug, task.request.visibility);
   const main = html`<div class="scene">
-<img class="flat" id="flat" src="${thumbnail}" alt="${title}, as a flat picture">
+<img class="flat" id="flat" src="${thumbnail}" alt="${title}, as a flat image">
 <div id="viewer" class="sphere" data-image="${url}" role="application" aria-label="${title}: 360° viewer. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
 <div class="progress" id="progress" role="progressbar" aria-label="Loading the image" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><span></span></div>
 <p class="stage-note" id="stage-note" role="status" hidden></p>
-<noscript><p class="stage-note">Looking around needs JavaScript. <a href="${url}">Here is the flat image.</a></p></noscript>
+<noscript><p class="stage-note">The viewer needs JavaScript. <a href="${url}">Show the flat image.</a></p></noscript>
 <div class="controls" id="controls" hidden>
 <button type="button" class="round" id="zoom-in" aria-label="Zoom in" title="Zoom in">${icon("M12 5v14M5 12h14")}</button>
 <button type="button" class="round" id="zoom-out" aria-label="Zoom out" title="Zoom out">${icon("M5 12h14")}</button>
@@ -91,32 +93,36 @@ ${
   return layout.reply(200, { ...frame, main, head, scripts: ["viewer.js"], styles: ["viewer.css"] });
 };
 
-type Notice = { readonly main: Html; readonly refresh: boolean };
+type StatusMessage = { readonly main: Html; readonly refresh: boolean };
 
-/** What is said instead, as long as there is no image of ours to show, or for ever. */
-const webhookOf = (task: Task): Notice | undefined => {
+/** The message for a task without a stored image. `refresh`: the page reloads until the state changes. */
+const statusMessageOf = (task: Task): StatusMessage | undefined => {
   if (isActive(task))
-    return notice("Being made", "This panorama is being generated. The page shows it as soon as it is there.", true);
+    return statusMessage(
+      "Generating",
+      "This panorama is being generated. This page shows it when it is finished.",
+      true,
+    );
   if (task.state === "failed") {
     const { credits } = task.reservation;
-    return notice(
-      "Not made",
-      `This panorama could not be generated. The ${credits} credits for it were refunded.`,
+    return statusMessage(
+      "Generation failed",
+      `This panorama could not be generated. Its ${credits} credits were refunded.`,
       false,
     );
   }
   switch (task.image.status) {
     case "uploading":
-      return notice(
-        "Being saved",
-        "This panorama is finished and is being saved. It will appear here in a moment.",
+      return statusMessage(
+        "Saving",
+        "This panorama is generated and is being saved. It appears here in a moment.",
         true,
       );
     case "failed":
     case "expired":
-      return notice(
+      return statusMessage(
         "Image no longer available",
-        "This panorama was generated, but its image could not be kept.",
+        "This panorama was generated, but its image could not be saved.",
         false,
       );
     default:
@@ -124,7 +130,7 @@ const webhookOf = (task: Task): Notice | undefined => {
   }
 };
 
-const notice = (title: string, sentence: string, refresh: boolean): Notice => ({
+const statusMessage = (title: string, sentence: string, refresh: boolean): StatusMessage => ({
   refresh,
   main: html`<div class="message">${refresh && html`<span class="spinner" aria-hidden="true"></span>`}
 <h1>${title}</h1><p role="status">${sentence}</p></div>`,
@@ -135,7 +141,7 @@ const size = ({ request }: Task): string => {
   return `${widthPixels} × ${heightPixels}`;
 };
 
-/** What chats and social networks show of a link. */
+/** Metadata for the link previews of chats and social networks. */
 const preview = (title: string, link: string, thumbnail: string, task: Task): Html => {
   const description = `A 360° panorama of ${size(task)} pixels. Open it and look around.`;
   return html`<link rel="canonical" href="${link}">

@@ -54,14 +54,14 @@ export type WebParts = {
 };
 
 export type WebSettings = {
-  /** Where people find the service; no slash at the end. */
+  /** Public origin of the service, without a trailing slash. */
   readonly publicUrl: string;
-  /** Where the built scripts and styles are (static-files.ts). */
+  /** The folder with the built scripts and styles (static-files.ts). */
   readonly staticFolder: string;
   readonly mcp: McpOffer;
 };
 
-/** Every page of the web side, to be mounted on an HTTP server. */
+/** Creates all web pages, for an HTTP server to mount. */
 export const webPages = async (
   parts: WebParts,
   { publicUrl, staticFolder, mcp }: WebSettings,
@@ -83,5 +83,5 @@ export const webPages = async (
   ];
 };
 
-/** Where browsers get images from: the same for all of them, so that any name will do. */
+/** The origin of image URLs. It is the same for all images, so any name will do. */
 const originOf = (images: Images): string => new URL(images.urlOf(panoramaName("x".repeat(22)))).origin;

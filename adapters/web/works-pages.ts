@@ -9,7 +9,7 @@ import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
-import { IMAGE_URLS_MAX, parseCreationRequest } from "../../domain/creation-request.js";
+import { IMAGE_URL_CHARACTERS_MAX, IMAGE_URLS_MAX, parseCreationRequest } from "../../domain/creation-request.js";
 import { parseIdempotencyKey } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { RateLimited } from "../../domain/rate-limit.js";
@@ -41,9 +41,9 @@ type Parts = {
   readonly layout: Layout;
 };
 
-const WORKS_ON_A_PAGE = 24;
+const WORKS_PER_PAGE = 24;
 
-/** `/works`: the owner's panoramas in every state, a form for another one, and what the owner may do with each. */
+/** `/works`: the panoramas of the member in every state, a form to create one, and actions on each. */
 export const worksPages = (parts: Parts): readonly Page[] => {
   const { guard } = parts;
   return [
@@ -88,14 +88,14 @@ export const worksPages = (parts: Parts): readonly Page[] => {
             return kind === "not_finished"
               ? parts.layout.message(
                   409,
-                  "Not yet",
-                  "It is still being made. It can be deleted once it is finished.",
+                  "Not finished yet",
+                  "This panorama is still being generated. You can delete it when it is finished.",
                   visitor,
                 )
               : parts.layout.message(
                   503,
-                  "Not done",
-                  "The image could not be removed just now. Please try again.",
+                  "Not deleted",
+                  "The image storage is currently unavailable. Please try again.",
                   visitor,
                 );
           },
@@ -107,7 +107,7 @@ export const worksPages = (parts: Parts): readonly Page[] => {
 
 type Refusal = CreatePanoramaError | RateLimited | StorageUnavailable;
 
-/** Total by construction: a refusal without a status does not compile. */
+/** A refusal without a status does not compile. */
 const STATUS: Readonly<Record<Refusal["kind"], number>> = {
   invalid_request: 400,
   insufficient_credits: 402,
@@ -124,17 +124,17 @@ const sentence = (refusal: Refusal): string => {
     case "insufficient_credits":
       return `This costs ${refusal.cost} credits, but you have ${refusal.balance}. You can buy more on your account page.`;
     case "too_many_active_tasks":
-      return "You have as many panoramas in the making as there can be at once. Wait for one to finish.";
+      return `You already have ${refusal.limit} panoramas in processing, the maximum. Try again when one finishes.`;
     case "rate_limited":
-      return `That was a lot at once. Try again in ${refusal.retryAfterSeconds} seconds.`;
+      return `Too many requests. Try again in ${refusal.retryAfterSeconds} seconds.`;
     case "upstream_error":
-      return "The panorama could not be started. You were not charged; please try again.";
+      return "The generation could not be started. You were not charged. Please try again.";
     case "storage_unavailable":
-      return "The pictures could not be stored just now. Please try again.";
+      return "The images could not be stored. Please try again.";
   }
 };
 
-/** The same rules, limits and prices as `POST /panoramas`; the write limit counts per account here. */
+/** Applies the rules, limits and prices of `POST /panoramas`. The rate limit counts per account instead of per key. */
 const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> => {
   const refuse = (refusal: Refusal) => worksPage(parts, STATUS[refusal.kind], request, visitor, sentence(refusal));
   const { form, files, badBody } = request;
@@ -173,7 +173,7 @@ const worksPage = async (
 ): Promise<PageReply> => {
   const before = parseTaskId(query.get("before") ?? "");
   const owner = visitor.account.id;
-  const [{ tasks, next }, credits] = await Promise.all([listTasks(owner, WORKS_ON_A_PAGE, before), readCredits(owner)]);
+  const [{ tasks, next }, credits] = await Promise.all([listTasks(owner, WORKS_PER_PAGE, before), readCredits(owner)]);
   const main = html`<div class="page">
 <div class="row"><h1>Works</h1><p class="balance"><strong>${credits}</strong> credits · <a href="/account">account</a></p></div>
 ${errorBox(error)}
@@ -181,7 +181,7 @@ ${before === undefined && creationForm(visitor, form)}
 <h2>${before === undefined ? "Your panoramas" : "Older panoramas"}</h2>
 <div id="works" aria-live="polite">${
     tasks.length === 0
-      ? html`<p class="empty">There is nothing here yet. Describe a place above.</p>`
+      ? html`<p class="empty">You have no panoramas yet. Describe a place above.</p>`
       : html`<ul class="grid">${tasks.map((task) => workCard(task, visitor, images))}</ul>`
   }</div>
 <p class="more">${next !== undefined && html`<a class="button" rel="next" href="/works?before=${next}">Older panoramas</a>`}</p>
@@ -189,7 +189,7 @@ ${before === undefined && creationForm(visitor, form)}
   return layout.reply(status, { title: "Works", main, visitor, scripts: ["works.js"] });
 };
 
-/** What was typed stays there when it is refused; pictures have to be chosen again, browsers want it so. */
+/** Keeps the typed text after an error. Browsers do not allow a page to keep chosen files. */
 const creationForm = ({ formToken }: Visitor, form: URLSearchParams): Html => html`
 <form method="post" action="/works" enctype="multipart/form-data" class="panel create" id="create">
 ${hiddenToken(formToken)}<input type="hidden" name="once" value="${randomUUID()}">
@@ -204,17 +204,17 @@ ${hiddenToken(formToken)}<input type="hidden" name="once" value="${randomUUID()}
     `${size.widthPixels} × ${size.heightPixels}`,
   ),
 )}</div></fieldset>
-<fieldset><legend>Who may see it</legend><div class="choices">
+<fieldset><legend>Visibility</legend><div class="choices">
 ${choice("visibility", "private", form.get("visibility") ?? "private", "Private", "only you")}
 ${choice("visibility", "public", form.get("visibility") ?? "private", "Public", "in the gallery")}</div></fieldset>
 </div>
-<details class="pictures"${form.getAll("image_url").some((url) => url !== "") ? html` open` : ""}><summary>Reference pictures (up to ${IMAGE_URLS_MAX})</summary>
-<label class="drop" id="drop"><span>Drop JPEG, PNG or WebP files here, or choose them</span>
+<details class="pictures"${form.getAll("image_url").some((url) => url !== "") ? html` open` : ""}><summary>Reference images (up to ${IMAGE_URLS_MAX})</summary>
+<label class="drop" id="drop"><span>Drop JPEG, PNG or WebP files here, or click to choose files</span>
 <input type="file" name="files" id="files" accept="image/jpeg,image/png,image/webp" multiple></label>
 <p class="hint" id="chosen" role="status"></p>
-${[0, 1, 2].map((index) => html`<label>Address of picture ${index + 1}<input type="url" name="image_url" value="${form.getAll("image_url")[index] ?? ""}" placeholder="https://" maxlength="2048"></label>`)}
+${Array.from({ length: IMAGE_URLS_MAX }, (_, index) => html`<label>URL of image ${index + 1}<input type="url" name="image_url" value="${form.getAll("image_url")[index] ?? ""}" placeholder="https://" maxlength="${IMAGE_URL_CHARACTERS_MAX}"></label>`)}
 </details>
-<button class="button">Make it</button>
+<button class="button">Create panorama</button>
 </form>`;
 
 const choice = (name: string, value: Resolution | string, chosen: string, label: string, note: string): Html =>
@@ -240,13 +240,13 @@ ${!isInProgress(task) && ownerActions(task, visitor)}</li>`;
 type State = { readonly label: string; readonly tone: "good" | "busy" | "bad"; readonly note?: string };
 
 const stateOf = (task: Task): State => {
-  if (isActive(task)) return { label: "Being made", tone: "busy" };
+  if (isActive(task)) return { label: "Generating", tone: "busy" };
   if (task.state === "failed") {
     return { label: "Failed", tone: "bad", note: `${task.reservation.credits} credits were refunded` };
   }
   switch (task.image.status) {
     case "uploading":
-      return { label: "Being saved", tone: "busy" };
+      return { label: "Saving", tone: "busy" };
     case "saved":
     case "saved-no-thumb":
       return { label: "Ready", tone: "good" };
@@ -265,5 +265,5 @@ ${
 <button class="link" name="visibility" value="${other}">Make ${other}</button></form>`
 }
 <details><summary>Delete</summary><form method="post" action="/works/${task.id}/delete">${hiddenToken(formToken)}
-<p>The image is gone for good then.</p><button class="button danger small">Delete for good</button></form></details></div>`;
+<p>This deletes the image permanently.</p><button class="button danger small">Delete permanently</button></form></details></div>`;
 };

@@ -1,10 +1,10 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { PASSWORD, type Person, type WebService } from "./web-service.js";
 
-/** A tab of a browser of its own, and everything that went wrong in it. */
+/** A tab with its own browser context, and the problems that occurred in it. */
 export type Tab = {
   readonly page: Page;
-  /** Errors in the console, also what the Content-Security-Policy has blocked, and requests to other origins. */
+  /** Errors and warnings in the console, including violations of the policy, and requests to other origins. */
   readonly problems: readonly string[];
   close(): Promise<void>;
 };
@@ -18,7 +18,7 @@ export const openTab = async (
   const page = await context.newPage();
   const problems: string[] = [];
   page.on("console", (message) => {
-    // That a page does not exist is what some tests ask for.
+    // Some tests request pages that do not exist.
     const expected = /the server responded with a status of 4\d\d/.test(message.text());
     if ((message.type() === "error" || message.type() === "warning") && !expected) problems.push(message.text());
   });
@@ -39,6 +39,6 @@ export const logInAs = async ({ page }: Tab, person: Person): Promise<void> => {
   await page.waitForURL("**/works");
 };
 
-/** Waits until the page's script says that it shows what it was made for. */
+/** Waits until the script of the page sets `data-ready` to `what`. */
 export const ready = (page: Page, what: string): Promise<void> =>
   page.locator(`body[data-ready="${what}"]`).waitFor({ state: "attached" });

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-/** A real Chromium without a window: the distribution's, or the one that CHROMIUM_PATH names. WebGL runs in software. */
+/** Starts a headless Chromium: /usr/bin/chromium, or the one at CHROMIUM_PATH. WebGL runs in software. */
 export const startChromium = async (): Promise<Browser> => {
   const executablePath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
   if (!existsSync(executablePath)) {
     throw new Error(
-      `These tests need Chromium, and there is none at ${executablePath}. Install it (on Debian and Ubuntu: ` +
-        "apt-get install chromium) or set CHROMIUM_PATH to the browser's executable.",
+      `These tests need Chromium, but ${executablePath} does not exist. Install Chromium (on Debian and Ubuntu: ` +
+        "apt-get install chromium) or set CHROMIUM_PATH to its executable.",
     );
   }
   return chromium.launch({

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-/** Checks that an answer is the interface's error body with this status and code, and gives its message. */
+/** Expects an answer with the error body of the interface, this status and this code. Returns its message. */
 export const expectError = async (response: Response, status: number, code: string): Promise<string> => {
   const text = await response.text();
   expect(`${response.status} ${text}`).toMatch(new RegExp(`^${status} \\{"error":`));

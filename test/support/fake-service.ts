@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { costOf, type Resolution } from "../../domain/resolution.js";
 
-/** What goes wrong with one request. `accept` and `drop` do the work first, and then lose the answer. */
+/** A fault of one request. The `accept-…` faults process the request and then lose the answer. */
 export type Fault =
   | { readonly kind: "hang" }
   | { readonly kind: "accept-and-hang" }
@@ -24,19 +24,19 @@ export type ReceivedRequest = {
 
 type FakeTask = { readonly id: string; readonly credits_charged: number; readonly prompt: string; reads: number };
 
-/** A tiny red WebP and a JPEG's beginning: enough to be told by signature. */
+/** A tiny WebP, and bytes with the signature of a JPEG. */
 const THUMBNAIL = Buffer.from("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==", "base64");
 const PANORAMA = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(2000, 7)]);
 
 const IMMUTABLE = { "cache-control": "public, max-age=31536000, immutable" };
 
-/** The REST interface over real sockets, without what is behind it: it counts, it dedupes, and it fails on demand. */
+/** A REST interface on a real socket without a service behind it. It honours idempotency keys and fails on demand. */
 export class FakeService {
   readonly apiKey = "sk-fakefakefakefakefakefakefakefakefakefakefak";
   readonly tasks: FakeTask[] = [];
   readonly received: ReceivedRequest[] = [];
   remainingCredits = 100;
-  /** How often a task is read as `processing` before it has succeeded (or failed, if its prompt says test:fail). */
+  /** How many reads return `processing` before the task succeeds, or fails if its prompt contains test:fail. */
   readsWhileProcessing = 1;
 
   private readonly keys = new Map<string, FakeTask>();
@@ -66,7 +66,7 @@ export class FakeService {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  /** The next requests of this kind meet these faults, one each; `path` without `/api/v1`. */
+  /** Applies one of these faults to each of the next matching requests. `path` is without `/api/v1`. */
   failNext(method: string, path: string, ...faults: readonly Fault[]): void {
     for (const fault of faults) this.faults.push({ method, path, fault });
   }
@@ -79,15 +79,15 @@ export class FakeService {
     return this.received.filter((request) => request.method === method && request.path.startsWith(`/api/v1${path}`));
   }
 
-  /** Resolves once a request hangs that nobody has been told of yet. */
+  /** Resolves when a request hangs that no earlier call has reported. */
   hanging(): Promise<void> {
     return new Promise((resolve) => {
       this.waitingForHang.push(resolve);
-      this.tellOfHangs();
+      this.reportHangs();
     });
   }
 
-  private tellOfHangs(): void {
+  private reportHangs(): void {
     while (this.hung > 0 && this.waitingForHang.length > 0) {
       this.hung--;
       this.waitingForHang.shift()?.();
@@ -121,7 +121,7 @@ export class FakeService {
       if (fault.kind === "accept-and-drop") return void request.socket.destroy();
     }
     this.hung++;
-    this.tellOfHangs();
+    this.reportHangs();
   }
 
   private async answer(request: ReceivedRequest): Promise<{ status: number; body: unknown }> {

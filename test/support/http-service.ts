@@ -42,8 +42,8 @@ export type Customer = { readonly accountId: AccountId; readonly key: string };
 const LIMITS = { leaseMilliseconds: 60_000, concurrency: 10 };
 
 /**
- * The HTTP server on a free port, before the real use cases, on stores in memory, a hand-wound clock and a provider that
- * plays a script. `calls` counts how often each use case was reached.
+ * The HTTP server on a free port with the real use cases, stores in memory, a manual clock and a scripted provider.
+ * `calls` counts the calls of each use case.
  */
 export class HttpService {
   readonly clock = new HandClock();
@@ -63,7 +63,7 @@ export class HttpService {
   readonly calls: Record<string, number> = {};
   readonly finished: FinishedExchange[] = [];
   readonly failures: { readonly requestId: string; readonly error: unknown }[] = [];
-  /** Requests that have begun and are not finished. */
+  /** Requests that have started and are not finished. */
   inFlight = 0;
   checks: () => Promise<readonly Check[]> = async () => [{ name: "database", ok: true, detail: "answers" }];
   readonly temporaryImages = new Map<string, Uint8Array>();
@@ -141,7 +141,7 @@ export class HttpService {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** An account with a paid order and a key. */
+  /** Creates an account with a paid order and an API key. */
   async customer(amount = 100): Promise<Customer> {
     const email = `${this.ids.accountId()}@example.com` as Email;
     const opened = await openAccount(this)({ email, credits: credits(amount), keyName: "test" });
@@ -149,7 +149,7 @@ export class HttpService {
     return { accountId: account.id, key: secret ?? "" };
   }
 
-  /** One request of the interface, as this customer. */
+  /** Sends a request to the REST interface with the API key of the customer. */
   request(path: string, customer: Customer, init: RequestInit = {}): Promise<Response> {
     const headers = { authorization: `Bearer ${customer.key}`, ...init.headers };
     return fetch(`${this.url}/api/v1${path}`, { ...init, headers });
@@ -159,20 +159,20 @@ export class HttpService {
     return this.request("/panoramas", customer, { method: "POST", body: JSON.stringify(body), headers });
   }
 
-  /** Creates a task that must be accepted, and gives its id. */
+  /** Creates a task and returns its id. Throws if it is refused. */
   async created(customer: Customer, body: unknown = A_CREATION): Promise<string> {
     const response = await this.create(customer, body);
     if (response.status !== 202) throw new Error(await response.text());
     return ((await response.json()) as { id: string }).id;
   }
 
-  /** Looks once at every submitted task, as the schedule would. */
+  /** Polls every submitted task once, as the schedule does. */
   async settle(): Promise<void> {
     await this.clock.advance(this.provider.nextPollMilliseconds());
     await settleSubmittedTasks(this, { ...LIMITS, generationDeadlineMilliseconds: 600_000 })();
   }
 
-  /** Tries once to keep every finished image. */
+  /** Tries once to save every finished image. */
   async keep(): Promise<void> {
     await keepFinishedImages(this, LIMITS)();
   }
@@ -200,7 +200,7 @@ export class HttpService {
 
 export const A_CREATION = { resolution: "1k", prompt: "a quiet lake at dawn" };
 
-/** Serves what is in a storage in memory. */
+/** Serves the objects of a storage in memory. */
 export const assetsOf = (storage: MemoryObjectStorage) => ({
   stat: async (name: ObjectName) =>
     (await storage.read(name)).map(({ length }) => ({

@@ -2,14 +2,14 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { CallToolResult, Progress } from "@modelcontextprotocol/sdk/types.js";
 
-/** The official SDK's client, which checks every structured answer against the tool's own output schema. */
+/** The client of the official SDK. It validates every structured answer against the output schema of the tool. */
 export class McpSession {
   readonly client = new Client({ name: "test", version: "1.0.0" });
 
   static async over(transport: Transport): Promise<McpSession> {
     const session = new McpSession();
     await session.client.connect(transport);
-    await session.client.listTools(); // the client compiles the output schemas from it
+    await session.client.listTools(); // this makes the client compile the output schemas
     return session;
   }
 
@@ -21,7 +21,7 @@ export class McpSession {
     return (await this.client.callTool({ name, arguments: args }, undefined, options)) as CallToolResult;
   }
 
-  /** The error that a call ended with, or `undefined` for a call that went well. */
+  /** Returns the error of a call; `undefined` if the call succeeded. */
   async error(name: string, args: Record<string, unknown> = {}): Promise<Record<string, unknown> | undefined> {
     const result = await this.call(name, args);
     if (!result.isError) return undefined;

@@ -2,13 +2,13 @@ import type { Page } from "playwright-core";
 import sharp from "sharp";
 import { QUARTERS } from "./web-service.js";
 
-/** The quarter of the test picture that is seen at this point of the window: 0 to 3, or -1 for another colour. */
+/** The quarter of the test image at this point of the window: 0 to 3, or -1 for any other colour. */
 export const quarterAt = async (page: Page, x: number, y: number): Promise<number> => {
   const shot = await page.screenshot({ clip: { x, y, width: 1, height: 1 } });
   const [red = 0, green = 0, blue = 0] = await sharp(shot).removeAlpha().raw().toBuffer();
   return QUARTERS.findIndex((colour) => {
     const value = Number.parseInt(colour.slice(1), 16);
-    // JPEG and WebGL each round a little.
+    // JPEG and WebGL round the colours.
     return [red - (value >> 16), green - ((value >> 8) & 255), blue - (value & 255)].every((off) => Math.abs(off) < 12);
   });
 };

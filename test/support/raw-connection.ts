@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** A TCP connection for what no well-behaved client sends. */
+/** A TCP connection for bytes that a correct HTTP client never sends. */
 export class RawConnection {
   readonly socket: Socket;
   private received = "";
@@ -12,7 +12,7 @@ export class RawConnection {
       this.received += chunk.toString("latin1");
       this.changed();
     });
-    socket.on("error", () => {}); // the other side may cut the connection
+    socket.on("error", () => {}); // the server may cut the connection
     socket.on("close", () => this.changed());
   }
 
@@ -27,14 +27,14 @@ export class RawConnection {
     this.socket.write(typeof text === "string" ? Buffer.from(text, "latin1") : text);
   }
 
-  /** Sends piece by piece, as fast as the other side reads. */
+  /** Sends chunk by chunk, as fast as the server reads. */
   async sendAll(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length; at += 65_536) {
       await new Promise<void>((resolve) => this.socket.write(bytes.subarray(at, at + 65_536), () => resolve()));
     }
   }
 
-  /** The next whole answer with its body, by its content-length; or what came before the connection was closed. */
+  /** Returns the next complete answer by its content-length, or the received bytes if the connection is closed. */
   async response(): Promise<string> {
     for (;;) {
       const head = this.received.indexOf("\r\n\r\n") + 4;
@@ -51,7 +51,7 @@ export class RawConnection {
     }
   }
 
-  /** Ends the connection in the middle of whatever it is in. */
+  /** Resets the connection immediately. */
   close(): void {
     this.socket.resetAndDestroy();
   }

@@ -7,7 +7,7 @@ export type Task = {
   error?: { code: string; message: string };
 };
 
-/** What a customer's program does, with nothing but fetch; waits out rate limits as it is told to. */
+/** A REST client that uses only fetch, as a program of a customer would. Honours retry-after. */
 export class RestClient {
   readonly #api: string;
   readonly #key: string;
@@ -17,7 +17,7 @@ export class RestClient {
     this.#key = key;
   }
 
-  /** One request, whatever the answer. */
+  /** Sends one request and returns any answer. */
   request(path: string, init: RequestInit = {}): Promise<Response> {
     return fetch(this.#api + path, { ...init, headers: { authorization: `Bearer ${this.#key}`, ...init.headers } });
   }
@@ -37,7 +37,7 @@ export class RestClient {
     return (await this.#expect<{ image_urls: string[] }>(200, "/images", { method: "POST", body: form })).image_urls;
   }
 
-  /** Reads the task until it has failed, or its image is not uploading any more. */
+  /** Reads the task until it has failed or its image is no longer uploading. */
   async untilKept(id: string): Promise<Task> {
     for (;;) {
       const task = await this.#expect<Task>(200, `/panoramas/${id}`, { headers: { prefer: "wait=30" } });

@@ -3,8 +3,8 @@ import sharp, { type Sharp } from "sharp";
 import type { PixelSize } from "../../domain/resolution.js";
 
 /**
- * A picture that goes on smoothly over its left and right edge, as a panorama does: red and green are waves around
- * the horizon, blue falls from the zenith to the nadir.
+ * An image without a visible seam between its left and right edge, like a panorama: red and green are waves around the
+ * horizon, blue decreases from the zenith to the nadir.
  */
 export const seamless = ({ widthPixels, heightPixels }: PixelSize): Sharp => {
   const pixels = Buffer.alloc(widthPixels * heightPixels * 3);
@@ -19,7 +19,7 @@ export const seamless = ({ widthPixels, heightPixels }: PixelSize): Sharp => {
   return sharp(pixels, { raw: { width: widthPixels, height: heightPixels, channels: 3 } });
 };
 
-/** A grey picture without any regularity, that goes on over its edges; turned to the left by so many columns. */
+/** A grey noise image, rotated to the left by `turnedBy` columns. */
 export const ruffled = ({ widthPixels, heightPixels }: PixelSize, turnedBy: number): Sharp => {
   const pixels = Buffer.alloc(widthPixels * heightPixels * 3);
   for (let y = 0, at = 0; y < heightPixels; y += 1) {
@@ -32,16 +32,16 @@ export const ruffled = ({ widthPixels, heightPixels }: PixelSize, turnedBy: numb
   return sharp(pixels, { raw: { width: widthPixels, height: heightPixels, channels: 3 } });
 };
 
-/** A plain picture of one colour. */
+/** An image of one colour. */
 export const plain = ({ widthPixels: width, heightPixels: height }: PixelSize, background = "#336699"): Sharp =>
   sharp({ create: { width, height, channels: 3, background }, limitInputPixels: false });
 
-/** A small PNG file that says, and is, a picture of any size: black, one bit a pixel. */
+/** A small PNG file of an image of any size: black, one bit per pixel. */
 export const bombPng = ({ widthPixels, heightPixels }: PixelSize): Buffer => {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(widthPixels, 0);
   header.writeUInt32BE(heightPixels, 4);
-  header[8] = 1; // bit depth; all else is 0: grey, no interlacing
+  header[8] = 1; // bit depth; the other bytes are 0: greyscale, no interlacing
   const pixels = deflateSync(Buffer.alloc(heightPixels * (1 + Math.ceil(widthPixels / 8))), { level: 9 });
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", pixels), chunk("IEND", Buffer.alloc(0))]);
@@ -56,7 +56,7 @@ const chunk = (type: string, data: Buffer): Buffer => {
   return Buffer.concat([length, body, checksum]);
 };
 
-/** The checksum of PNG; Node's own is not there in version 20.19's types. */
+/** The checksum of PNG. The types of Node 20.19 do not declare `zlib.crc32`. */
 const crc32 = (bytes: Buffer): number => {
   let remainder = 0xffffffff;
   for (const byte of bytes) {

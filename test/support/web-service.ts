@@ -61,10 +61,10 @@ export const PASSWORD = "correct horse battery";
 
 export type Person = { readonly id: AccountId; readonly email: string; readonly key: string };
 
-/** What the provider of these tests paints: four quarters of a sphere, each of one colour, from the back eastwards. */
+/** The test image: four quarters of a sphere, each of one colour, from the back towards the east. */
 export const QUARTERS = ["#d02020", "#20a040", "#2040d0", "#e0c020"] as const;
 
-/** A provider that paints pictures that imaging takes and eyes can tell apart. */
+/** Returns a real image that imaging can process, with a recognisable colour in each quarter. */
 class PaintingProvider extends ScriptedProvider {
   override download: ScriptedProvider["download"] = async (url) => {
     if (this.script.download !== "image") return ScriptedProvider.prototype.download.call(this, url);
@@ -79,8 +79,8 @@ class PaintingProvider extends ScriptedProvider {
 }
 
 /**
- * The whole service as browsers see it, on a free port: pages, interface and images over stores in memory, files in a
- * scratch folder, a hand-wound clock and a provider that plays a script.
+ * The whole service on a free port: pages, REST interface and images, with stores in memory, files in a temporary folder,
+ * a manual clock and a scripted provider.
  */
 export class WebService {
   readonly url: string;
@@ -126,7 +126,7 @@ export class WebService {
     return service;
   }
 
-  /** An account with credits, a password and a key. */
+  /** Creates an account with credits, a password and an API key. */
   async person(name: string, amount = 100): Promise<Person> {
     const email = `${name}@example.com`;
     const opened = await openAccount(this)({
@@ -139,7 +139,7 @@ export class WebService {
     return { id: account.id, email, key: secret ?? "" };
   }
 
-  /** A new panorama of this person, as far as the script of the provider brings it. */
+  /** Creates a panorama and runs the background work once, so that it reaches the state of the provider's script. */
   async panorama(owner: Person, body: Readonly<Record<string, unknown>> = {}): Promise<Task> {
     const request = parseCreationRequest({ resolution: "1k", prompt: "four quarters", visibility: "public", ...body });
     const create = createPanorama(this, DEADLINES);
@@ -151,16 +151,16 @@ export class WebService {
   async kept(owner: Person, body: Readonly<Record<string, unknown>> = {}): Promise<SucceededTask> {
     const task = await this.panorama(owner, body);
     if (task.state !== "succeeded" || task.image.status !== "saved")
-      throw new Error(`the image was not kept: ${JSON.stringify(this.reporter.events)}`);
+      throw new Error(`the image was not saved: ${JSON.stringify(this.reporter.events)}`);
     return task;
   }
 
-  /** What the schedule does: looks at every submitted task, and keeps what is finished. */
+  /** Runs the background work once: polls every submitted task and saves finished images. */
   async work(): Promise<void> {
-    const pace = { leaseMilliseconds: 60_000, concurrency: 10 };
+    const limits = { leaseMilliseconds: 60_000, concurrency: 10 };
     await this.clock.advance(this.provider.nextPollMilliseconds());
-    await settleSubmittedTasks(this, { ...pace, generationDeadlineMilliseconds: 600_000 })();
-    await keepFinishedImages(this, pace)();
+    await settleSubmittedTasks(this, { ...limits, generationDeadlineMilliseconds: 600_000 })();
+    await keepFinishedImages(this, limits)();
   }
 
   async payEveryOrder(): Promise<void> {

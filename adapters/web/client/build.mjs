@@ -7,7 +7,7 @@ const SOURCES = ["viewer.ts", "gallery.ts", "works.ts", "account.ts", "docs.ts",
 
 const source = (name) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Bundles the scripts and styles of the web pages into `folder`, each file whole in itself. */
+/** Bundles the scripts and styles of the web pages into `folder`. Each output file is self-contained. */
 export const buildClient = async (folder) => {
   await build({
     entryPoints: SOURCES.map(source),

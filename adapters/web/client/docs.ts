@@ -1,7 +1,7 @@
 import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import { element } from "./element.js";
 
-// The library has its own dark colours, but does not look at what the reader prefers.
+// The library has a dark mode, but does not read the preferred colour scheme.
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const follow = (): void => void document.documentElement.classList.toggle("dark-mode", dark.matches);
 dark.addEventListener("change", follow);
@@ -16,7 +16,7 @@ SwaggerUI({
   defaultModelsExpandDepth: 0,
   validatorUrl: null,
   onComplete: () => {
-    // The library leaves it without a name.
+    // The library gives this element no accessible name.
     document.getElementById("servers")?.setAttribute("aria-label", "Server");
     document.body.dataset.ready = "docs";
   },

@@ -1,4 +1,4 @@
-/** An element that our own page has for sure. */
+/** The element with this id. Throws if the page has none. */
 export const element = (id: string): HTMLElement => {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`the page has no #${id}`);

@@ -1,5 +1,5 @@
-/** Loads an image and tells, in percent, how far it has come. Rejects for anything but a whole answer. */
-export const fetchWithProgress = async (url: string, tell: (percent: number) => void): Promise<Blob> => {
+/** Downloads an image and reports the progress in percent. Rejects unless the whole image arrives. */
+export const fetchWithProgress = async (url: string, onProgress: (percent: number) => void): Promise<Blob> => {
   const response = await fetch(url, { credentials: "omit" });
   if (!response.ok || response.body === null) throw new Error(`${url} answered ${response.status}`);
   const total = Number(response.headers.get("content-length"));
@@ -11,7 +11,7 @@ export const fetchWithProgress = async (url: string, tell: (percent: number) => 
     if (done) break;
     chunks.push(value);
     received += value.length;
-    if (total > 0) tell(Math.min(100, Math.round((received / total) * 100)));
+    if (total > 0) onProgress(Math.min(100, Math.round((received / total) * 100)));
   }
   return new Blob(chunks, { type: response.headers.get("content-type") ?? "image/jpeg" });
 };

@@ -1,4 +1,4 @@
-/** Fetches the next page before the reader gets to the end of this one. Without it, the link does. */
+/** Loads the next page before the reader reaches the end of this one. Without JavaScript, the link does it. */
 const grid = document.getElementById("gallery");
 
 const observer = new IntersectionObserver(
@@ -17,7 +17,7 @@ const watch = (): void => {
 const append = async (grid: HTMLElement, link: HTMLAnchorElement): Promise<void> => {
   observer.unobserve(link);
   const response = await fetch(link.href);
-  if (!response.ok) return; // the link is still there to be clicked
+  if (!response.ok) return; // the link stays: the reader can click it
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   grid.append(...(page.getElementById("gallery")?.children ?? []));
   const next = page.querySelector('a[rel="next"]');

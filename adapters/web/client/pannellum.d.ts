@@ -1,6 +1,6 @@
 declare module "pannellum/build/pannellum.js";
 
-/** What we use of pannellum 2.5, which comes without types and puts itself on the window. */
+/** The used part of pannellum 2.5, which has no types and registers itself on the window. */
 interface Window {
   readonly pannellum: {
     viewer(element: HTMLElement, options: Readonly<Record<string, unknown>>): Pannellum;

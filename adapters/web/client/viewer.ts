@@ -2,9 +2,10 @@ import "pannellum/build/pannellum.js";
 import { element } from "./element.js";
 import { fetchWithProgress } from "./fetch-with-progress.js";
 
-/** Degrees: how much of the sphere is seen at first, and how far one press of a button zooms. */
-const FIELD_OF_VIEW = 100;
-const ZOOM_STEP = 15;
+/** The horizontal field of view at the start. */
+const FIELD_OF_VIEW_DEGREES = 100;
+/** The change of the field of view by one press of a zoom button. */
+const ZOOM_STEP_DEGREES = 15;
 const ROTATION_DEGREES_PER_SECOND = 2;
 
 const stage = document.getElementById("viewer");
@@ -12,7 +13,7 @@ if (stage !== null) void show(stage);
 
 async function show(stage: HTMLElement): Promise<void> {
   const url = stage.dataset.image ?? "";
-  if (!hasWebGl()) return giveUp("This browser cannot show the sphere, so here is the flat image.", url);
+  if (!hasWebGl()) return showFlatImage("This browser cannot show the 360° view. This is the flat image.", url);
   const progress = element("progress");
   try {
     const image = await fetchWithProgress(url, (percent) => {
@@ -21,8 +22,8 @@ async function show(stage: HTMLElement): Promise<void> {
     });
     start(stage, URL.createObjectURL(image), url);
   } catch {
-    // A picture may be shown even where a script may not read it.
-    giveUp("The sphere could not be loaded, so here is the flat image.", url);
+    // An image element may show an image that scripts may not read.
+    showFlatImage("The 360° view could not be loaded. This is the flat image.", url);
   }
 }
 
@@ -34,10 +35,10 @@ function start(stage: HTMLElement, source: string, url: string): void {
     showControls: false,
     ignoreGPanoXMP: true,
     keyboardZoom: true,
-    hfov: FIELD_OF_VIEW,
+    hfov: FIELD_OF_VIEW_DEGREES,
     minHfov: 40,
     maxHfov: 120,
-    // Stops at the first touch, and does not begin again.
+    // Stops at the first interaction and does not start again.
     autoRotate: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : -ROTATION_DEGREES_PER_SECOND,
   });
   viewer.on("load", () => {
@@ -45,19 +46,19 @@ function start(stage: HTMLElement, source: string, url: string): void {
     element("progress").hidden = true;
     connectControls(viewer);
   });
-  viewer.on("error", () => giveUp("This browser cannot show the sphere, so here is the flat image.", url));
-  // For whoever wants to know where the reader looks: the address of no picture, and nothing private.
+  viewer.on("error", () => showFlatImage("This browser cannot show the 360° view. This is the flat image.", url));
+  // The current viewing direction in degrees, for tests and for scripts of the page.
   stage.addEventListener("pointerup", () => stage.setAttribute("data-yaw", viewer.getYaw().toFixed(1)));
 }
 
 function connectControls(viewer: Pannellum): void {
   element("controls").hidden = false;
   const zoom = (degrees: number) => () => void viewer.stopAutoRotate().setHfov(viewer.getHfov() + degrees);
-  element("zoom-in").addEventListener("click", zoom(-ZOOM_STEP));
-  element("zoom-out").addEventListener("click", zoom(ZOOM_STEP));
+  element("zoom-in").addEventListener("click", zoom(-ZOOM_STEP_DEGREES));
+  element("zoom-out").addEventListener("click", zoom(ZOOM_STEP_DEGREES));
   element("fullscreen").addEventListener("click", () => void toggleFullScreen());
   const motion = element("motion");
-  // Only a device that has a gyroscope ever sends such an event with numbers in it.
+  // Only devices with a gyroscope send this event with numbers.
   addEventListener("deviceorientation", ({ alpha }) => {
     if (alpha !== null && viewer.isOrientationSupported()) motion.hidden = false;
   });
@@ -68,7 +69,7 @@ function connectControls(viewer: Pannellum): void {
   });
 }
 
-/** The whole stage, with caption and buttons, which pannellum's own full screen would leave behind. */
+/** Includes the caption and the buttons, which the full screen mode of pannellum would hide. */
 async function toggleFullScreen(): Promise<void> {
   if (document.fullscreenElement !== null) await document.exitFullscreen();
   else await document.querySelector(".scene")?.requestFullscreen();
@@ -78,7 +79,7 @@ function hasWebGl(): boolean {
   return document.createElement("canvas").getContext("webgl") !== null;
 }
 
-function giveUp(sentence: string, url: string): void {
+function showFlatImage(sentence: string, url: string): void {
   element("progress").hidden = true;
   element("viewer").hidden = true;
   const note = element("stage-note");

@@ -1,8 +1,8 @@
 import { element } from "./element.js";
 
-const READ_EVERY_MILLISECONDS = 2_000;
+const POLL_MILLISECONDS = 2_000;
 
-/** Brings the cards of panoramas that are still in the making up to date, as long as there are any. */
+/** Polls and updates the cards of unfinished panoramas until none is left. */
 const update = async (): Promise<void> => {
   const pending = [...document.querySelectorAll<HTMLElement>("#works [data-pending]")];
   if (pending.length === 0) return;
@@ -14,18 +14,18 @@ const update = async (): Promise<void> => {
       if (fresh !== null && fresh.outerHTML !== card.outerHTML) card.replaceWith(fresh);
     }
   }
-  setTimeout(() => void update(), READ_EVERY_MILLISECONDS);
+  setTimeout(() => void update(), POLL_MILLISECONDS);
 };
-setTimeout(() => void update(), READ_EVERY_MILLISECONDS);
+setTimeout(() => void update(), POLL_MILLISECONDS);
 
 const drop = document.getElementById("drop");
 if (drop !== null) {
   const input = element("files") as HTMLInputElement;
   const chosen = element("chosen");
-  const tell = (): void => {
+  const showNames = (): void => {
     chosen.textContent = [...(input.files ?? [])].map(({ name }) => name).join(", ");
   };
-  input.addEventListener("change", tell);
+  input.addEventListener("change", showNames);
   drop.addEventListener("dragover", (event) => {
     event.preventDefault();
     drop.classList.add("over");
@@ -36,6 +36,6 @@ if (drop !== null) {
     drop.classList.remove("over");
     if (event.dataTransfer === null) return;
     input.files = event.dataTransfer.files;
-    tell();
+    showNames();
   });
 }

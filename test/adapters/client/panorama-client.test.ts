@@ -21,8 +21,8 @@ beforeEach(async () => {
 });
 afterEach(() => service.stop());
 
-describe("a creation", () => {
-  it("sends the request with the key and an idempotency key of its own", async () => {
+describe("PanoramaClient.create", () => {
+  it("sends the request with the API key and a new idempotency key", async () => {
     expect((await client.create(aRequest()))._unsafeUnwrap()).toEqual({
       id: "task-1",
       status: "processing",
@@ -41,16 +41,21 @@ describe("a creation", () => {
   });
 
   const onceOnly: Record<string, Fault> = {
-    "a connection that is cut after the service accepted": { kind: "accept-and-drop" },
-    "an answer that never comes after the service accepted": { kind: "accept-and-hang" },
-    "a service that hangs before it accepts": { kind: "hang" },
+    "a connection that is cut after the request was accepted": { kind: "accept-and-drop" },
+    "a missing answer after the request was accepted": { kind: "accept-and-hang" },
+    "a service that hangs before it accepts the request": { kind: "hang" },
     "an internal error": {
       kind: "answer",
       status: 500,
       body: '{"error":{"code":"internal_error","message":"oops"}}',
     },
-    "a proxy's page": { kind: "answer", status: 502, headers: { "content-type": "text/html" }, body: "<h1>Bad</h1>" },
-    "a rate limit that says how long": {
+    "an HTML error page of a proxy": {
+      kind: "answer",
+      status: 502,
+      headers: { "content-type": "text/html" },
+      body: "<h1>Bad</h1>",
+    },
+    "a rate limit with retry-after": {
       kind: "answer",
       status: 429,
       headers: { "retry-after": "3" },
@@ -58,7 +63,7 @@ describe("a creation", () => {
     },
   };
   for (const [what, fault] of Object.entries(onceOnly)) {
-    it(`makes one task, charged once, through ${what}`, async () => {
+    it(`creates one task, charged once, despite ${what}`, async () => {
       service.failNext("POST", "/panoramas", fault);
       expect((await client.create(aRequest()))._unsafeUnwrap().id).toBe("task-1");
       const keys = service.requests("POST", "/panoramas").map(({ headers }) => headers["idempotency-key"]);
@@ -69,15 +74,15 @@ describe("a creation", () => {
     });
   }
 
-  it("waits as long as the service asks for, and otherwise backs off with jitter", async () => {
-    const limited = { ...onceOnly["a rate limit that says how long"] } as Fault;
+  it("honours retry-after, and otherwise backs off with jitter", async () => {
+    const limited = { ...onceOnly["a rate limit with retry-after"] } as Fault;
     const broken = onceOnly["an internal error"] as Fault;
     service.failNext("POST", "/panoramas", limited, broken, broken, broken);
     expect((await client.create(aRequest())).isOk()).toBe(true);
     expect(clock.pauses).toEqual([3000, 500, 1000, 2000]);
   });
 
-  it("says after its patience that it may have been accepted, and is repeated safely with the same key", async () => {
+  it("reports after its timeout that it may have been accepted, and can be repeated with the same key", async () => {
     service.failNext("POST", "/panoramas", ...Array<Fault>(3).fill({ kind: "accept-and-hang" }));
     const start = clock.now().getTime();
     const lost = (await client.create(aRequest(), { idempotencyKey: "mine" }))._unsafeUnwrapErr();
@@ -88,7 +93,7 @@ describe("a creation", () => {
     expect(service.tasks).toHaveLength(1);
   });
 
-  it("stays in doubt when a later attempt is refused", async () => {
+  it("still reports a possible charge if a retry is refused", async () => {
     service.failNext(
       "POST",
       "/panoramas",
@@ -107,7 +112,7 @@ describe("a creation", () => {
     });
   });
 
-  it("is sent once if it is refused, and the refusal carries what the service said", async () => {
+  it("sends a refused request only once, and returns the error of the service", async () => {
     service.remainingCredits = 3;
     expect((await client.create(aRequest()))._unsafeUnwrapErr()).toEqual({
       code: "insufficient_credits",
@@ -120,7 +125,7 @@ describe("a creation", () => {
     expect(service.requests("POST", "/panoramas")).toHaveLength(1);
   });
 
-  it("is not sent again after upstream_error or a redirect", async () => {
+  it("does not retry after upstream_error or a redirect", async () => {
     service.failNext(
       "POST",
       "/panoramas",
@@ -137,7 +142,7 @@ describe("a creation", () => {
     expect(service.tasks).toHaveLength(0);
   });
 
-  it("that met nobody is certainly not charged", async () => {
+  it("reports no possible charge if no connection was made", async () => {
     await service.stop();
     expect((await client.create(aRequest()))._unsafeUnwrapErr()).toMatchObject({
       code: "network_error",
@@ -146,7 +151,7 @@ describe("a creation", () => {
     service = await FakeService.start();
   });
 
-  it("ends when its caller aborts it", async () => {
+  it("ends when the caller aborts it", async () => {
     service.failNext("POST", "/panoramas", { kind: "accept-and-hang" });
     const abort = new AbortController();
     const patient = new PanoramaClient({
@@ -161,8 +166,8 @@ describe("a creation", () => {
   });
 });
 
-describe("waiting for a task", () => {
-  it("asks the service to wait, reports progress, and ends with the finished task", async () => {
+describe("PanoramaClient.waitUntilDone", () => {
+  it("asks the service to wait, reports progress, and returns the finished task", async () => {
     service.readsWhileProcessing = 3;
     const { id } = (await client.create(aRequest()))._unsafeUnwrap();
     const seen: string[] = [];
@@ -172,14 +177,14 @@ describe("waiting for a task", () => {
     expect(service.requests("GET", `/panoramas/${id}`)[0]?.headers.prefer).toBe("wait=10");
   });
 
-  it("polls no faster than every two seconds a service that does not wait", async () => {
+  it("polls at most every two seconds if the service does not wait", async () => {
     service.readsWhileProcessing = 3;
     const { id } = (await client.create(aRequest()))._unsafeUnwrap();
     await client.waitUntilDone(id, { seconds: 60 });
     expect(clock.pauses).toEqual([2250, 2250, 2250]);
   });
 
-  it("gives the task as it is when the time is over", async () => {
+  it("returns the unfinished task when the time is over", async () => {
     service.readsWhileProcessing = 1000;
     const { id } = (await client.create(aRequest()))._unsafeUnwrap();
     const start = clock.now().getTime();
@@ -187,13 +192,13 @@ describe("waiting for a task", () => {
     expect(clock.now().getTime() - start).toBeLessThanOrEqual(20_000);
   });
 
-  it("goes on through an outage", async () => {
+  it("continues after an outage of the service", async () => {
     const { id } = (await client.create(aRequest()))._unsafeUnwrap();
     service.failNext("GET", "/panoramas", { kind: "accept-and-drop" }, { kind: "answer", status: 503, body: "busy" });
     expect((await client.waitUntilDone(id, { seconds: 60 }))._unsafeUnwrap().status).toBe("succeeded");
   });
 
-  it("tells of a failed generation as a task, not as an error", async () => {
+  it("returns a failed generation as a task, not as an error", async () => {
     const { id } = (await client.create(aRequest("a storm test:fail")))._unsafeUnwrap();
     expect((await client.waitUntilDone(id, { seconds: 60 }))._unsafeUnwrap()).toMatchObject({
       status: "failed",
@@ -202,7 +207,7 @@ describe("waiting for a task", () => {
   });
 });
 
-describe("the other calls", () => {
+describe("the other calls of PanoramaClient", () => {
   it("read the balance and the list", async () => {
     await client.create(aRequest());
     expect((await client.credits())._unsafeUnwrap()).toBe(96);
@@ -233,13 +238,13 @@ describe("the other calls", () => {
     expect(service.received).toHaveLength(0);
   });
 
-  it("understand a service that answers with HTML", async () => {
+  it("report unexpected_answer for an answer with HTML", async () => {
     const page: Fault = { kind: "answer", status: 200, headers: { "content-type": "text/html" }, body: "<html>" };
     service.failNext("GET", "/credits", page);
     expect((await client.credits())._unsafeUnwrapErr()).toMatchObject({ code: "unexpected_answer", status: 200 });
   });
 
-  it("never show the key, even if the service does, or the key cannot be sent at all", async () => {
+  it("never show the API key in an error, even if the service does, or if the key is unusable", async () => {
     const body = JSON.stringify({ error: { code: "invalid_api_key", message: `what is ${service.apiKey}?` } });
     service.failNext("GET", "/credits", { kind: "answer", status: 401, body });
     const shown = (await client.credits())._unsafeUnwrapErr();

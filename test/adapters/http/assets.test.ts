@@ -31,7 +31,7 @@ describe("GET /assets/{name}", () => {
   const get = (headers: Record<string, string> = {}, method = "GET", name: string = NAME) =>
     fetch(`${service.url}/assets/${name}`, { headers, method });
 
-  it("gives the image with a fixed type, to be kept for ever, and for pages of any origin", async () => {
+  it("answers with a fixed content type, cacheable forever, and readable by pages of any origin", async () => {
     const response = await get();
     expect(response.status).toBe(200);
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(new Uint8Array(BYTES));
@@ -54,7 +54,7 @@ describe("GET /assets/{name}", () => {
     expect((await head.arrayBuffer()).byteLength).toBe(0);
   });
 
-  it.each(["bytes=2-4", "bytes=5-", "bytes=-3"])("gives a part: %s", async (range) => {
+  it.each(["bytes=2-4", "bytes=5-", "bytes=-3"])("answers 206 with the requested part for Range: %s", async (range) => {
     const response = await get({ range });
     expect(response.status).toBe(206);
     const [, start = "", end = ""] = /^bytes (\d+)-(\d+)\/13$/.exec(response.headers.get("content-range") ?? "") ?? [];
@@ -62,26 +62,23 @@ describe("GET /assets/{name}", () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(part)).toBe(true);
   });
 
-  it("answers 416 to a part that is not there, and says how much there is", async () => {
+  it("answers 416 with the size of the image to a range outside of it", async () => {
     const response = await get({ range: "bytes=13-" });
     expect(response.headers.get("content-range")).toBe("bytes */13");
     expect(await expectError(response, 416, "invalid_request")).toContain("13 bytes");
   });
 
-  it("gives a part only of the version that the client has begun with", async () => {
+  it("ignores Range if If-Range names another version", async () => {
     expect((await get({ range: "bytes=1-2", "if-range": `"${NAME}"` })).status).toBe(206);
     expect((await get({ range: "bytes=1-2", "if-range": '"another"' })).status).toBe(200);
   });
 
-  it.each([`"${NAME}"`, `W/"${NAME}"`, `"x", "${NAME}"`, "*"])(
-    "answers 304 to a client that has it: %s",
-    async (tag) => {
-      const response = await get({ "if-none-match": tag });
-      expect([response.status, await response.text()]).toEqual([304, ""]);
-      expect(response.headers.get("content-length")).toBe("13");
-      expect(response.headers.get("etag")).toBe(`"${NAME}"`);
-    },
-  );
+  it.each([`"${NAME}"`, `W/"${NAME}"`, `"x", "${NAME}"`, "*"])("answers 304 for If-None-Match: %s", async (tag) => {
+    const response = await get({ "if-none-match": tag });
+    expect([response.status, await response.text()]).toEqual([304, ""]);
+    expect(response.headers.get("content-length")).toBe("13");
+    expect(response.headers.get("etag")).toBe(`"${NAME}"`);
+  });
 
   it.each([
     "panoramas/unguessable-9999999999.jpg",
@@ -91,16 +88,16 @@ describe("GET /assets/{name}", () => {
     "incoming/x",
     "panoramas",
     "",
-  ])("answers 404 to %j", async (name) => {
+  ])("answers 404 for the name %j", async (name) => {
     await expectError(await get({}, "GET", name), 404, "not_found");
   });
 });
 
-describe("a large image", () => {
+describe("GET /assets/{name} of a large image", () => {
   const name = referenceImageName("a".repeat(64), "image/jpeg");
   const SIZE = 64 * MIB;
 
-  /** Counts what is read of an image that nobody has in memory. */
+  /** Streams a generated image and counts the bytes that are read from it. */
   const countingAssets = () => {
     const counter = { bytesRead: 0, destroyed: false };
     const stream = () =>
@@ -122,7 +119,7 @@ describe("a large image", () => {
     return { counter, assets: { stat, stream } };
   };
 
-  it("arrives whole", async () => {
+  it("sends the whole image", async () => {
     const { assets } = countingAssets();
     const service = await HttpService.start({ assets });
     const response = await fetch(`${service.url}/assets/${name}`);
@@ -132,13 +129,13 @@ describe("a large image", () => {
     await service.end();
   });
 
-  it("is read no faster than a slow client takes it, and no further once the client has gone", async () => {
+  it("reads no faster than a slow client receives, and stops when the client disconnects", async () => {
     const { assets, counter } = countingAssets();
     const service = await HttpService.start({ assets });
     const connection = await RawConnection.open(service.port);
     connection.send(`GET /assets/${name} HTTP/1.1\r\nhost: x\r\n\r\n`);
     connection.socket.pause();
-    // The kernel's buffers take some megabytes; then nothing more is read.
+    // The buffers of the kernel hold some megabytes. Then nothing more is read.
     for (let before = -1; counter.bytesRead === 0 || before !== counter.bytesRead; ) {
       before = counter.bytesRead;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -160,9 +157,9 @@ describe("a large image", () => {
   };
 
   it.each([
-    ["cannot be read to its end", failure, "disk gone"],
-    ["is shorter than it was said to be", () => {}, `ended after 1000 of ${SIZE} bytes`],
-  ])("that %s cuts the connection, so that nobody takes a half for the whole", async (_, end, logged) => {
+    ["reading fails", failure, "disk gone"],
+    ["it is shorter than its declared size", () => {}, `ended after 1000 of ${SIZE} bytes`],
+  ])("cuts the connection if %s, so that no client accepts an incomplete image", async (_, end, logged) => {
     const failing = () => Readable.from(half(end));
     const service = await HttpService.start({ assets: { ...countingAssets().assets, stream: failing } });
     const whole = async () => (await fetch(`${service.url}/assets/${name}`)).arrayBuffer();
@@ -201,19 +198,22 @@ describe("the TLS listener", () => {
         .end();
     });
 
-  it("serves the images", async () => {
+  it("serves images", async () => {
     const { status, body } = await get(`/assets/${NAME}`);
     expect([status, body.equals(BYTES)]).toEqual([200, true]);
   });
 
-  it.each(["/api/v1/credits", "/api/v1/openapi.json", "/metrics", "/healthz", "/"])("serves no %s", async (path) => {
-    const { status, body } = await get(path);
-    expect([status, JSON.parse(body.toString())]).toMatchObject([404, { error: { code: "not_found" } }]);
-  });
+  it.each(["/api/v1/credits", "/api/v1/openapi.json", "/metrics", "/healthz", "/"])(
+    "does not serve %s",
+    async (path) => {
+      const { status, body } = await get(path);
+      expect([status, JSON.parse(body.toString())]).toMatchObject([404, { error: { code: "not_found" } }]);
+    },
+  );
 });
 
 describe("GET /generations/{name}", () => {
-  it("gives a temporary result of a provider in this process, and 404 when it is gone", async () => {
+  it("serves a temporary image of a provider in this process, and answers 404 after it is deleted", async () => {
     const service = await HttpService.start();
     service.temporaryImages.set("g-1.jpg", BYTES);
     const response = await fetch(`${service.url}/generations/g-1.jpg`);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { byteRange } from "../../../adapters/http/byte-range.js";
 
-describe("a Range header, of 100 bytes,", () => {
+describe("byteRange of a body of 100 bytes", () => {
   it.each([
     ["bytes=0-0", { start: 0, end: 0 }],
     ["bytes=10-19", { start: 10, end: 19 }],
@@ -19,11 +19,11 @@ describe("a Range header, of 100 bytes,", () => {
     ["items=0-1", "whole"],
     ["bytes=a-b", "whole"],
     [undefined, "whole"],
-  ])("%s asks for %j", (header, expected) => {
+  ])("parses %s as %j", (header, expected) => {
     expect(byteRange(header, 100)).toEqual(expected);
   });
 
-  it("never asks for bytes that are not there", () => {
+  it("never returns a range outside the body", () => {
     const bound = fc.option(fc.nat().map(String), { nil: "" });
     fc.assert(
       fc.property(bound, bound, fc.nat(1000), (first, last, sizeBytes) => {

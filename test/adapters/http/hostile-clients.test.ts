@@ -12,7 +12,7 @@ const CODES = {
   502: "upstream_error",
 } as const;
 
-describe("clients that do not behave", () => {
+describe("the HTTP server and misbehaving clients", () => {
   let service: HttpService;
   let customer: Customer;
 
@@ -27,7 +27,7 @@ describe("clients that do not behave", () => {
     await service.end();
   });
 
-  /** Another minute, so that no rate limit stands in the way; and no task in processing. */
+  /** Advances the clock by a minute, so that no rate limit applies, and finishes all tasks. */
   const nextMinute = async () => {
     await service.clock.advance(60_000);
     await service.settle();
@@ -41,8 +41,8 @@ describe("clients that do not behave", () => {
     expect(error.message).toMatch(/\S/);
   };
 
-  describe("whatever they send", () => {
-    it("as a JSON value, they get a task or one of the interface's errors", async () => {
+  describe("random input", () => {
+    it("as JSON gets a task or an error of the interface", async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.oneof(
@@ -71,7 +71,7 @@ describe("clients that do not behave", () => {
       );
     });
 
-    it("as bytes, they get one of the interface's errors", async () => {
+    it("as bytes gets an error of the interface", async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.constantFrom("/panoramas", "/images"),
@@ -91,7 +91,7 @@ describe("clients that do not behave", () => {
       expect(await readdir(`${service.folder}/uploads`)).toEqual([]);
     });
 
-    it("as headers and in the URL, they get an answer", async () => {
+    it("as headers and in the URL gets an answer", async () => {
       const visible = fc.string({
         unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
       });
@@ -114,7 +114,7 @@ describe("clients that do not behave", () => {
     });
   });
 
-  describe("that go away in the middle", () => {
+  describe("a client that disconnects", () => {
     const head = (path: string, contentType: string, contentLength: number) =>
       `POST /api/v1${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${customer.key}\r\ncontent-type: ${contentType}\r\ncontent-length: ${contentLength}\r\n\r\n`;
     const jpegPart =
@@ -136,29 +136,32 @@ describe("clients that do not behave", () => {
         `GET /api/v1/panoramas/${waitedFor} HTTP/1.1\r\nhost: x\r\nx-api-key: ${customer.key}\r\nprefer: wait=30\r\n\r\n`,
     };
 
-    it.each(Object.keys(requests) as (keyof typeof requests)[])("of %s, wherever that is, do no harm", async (name) => {
-      const text = requests[name]();
-      const cuts = Array.from({ length: 24 }, (_, n) => Math.round((text.length * (n + 1)) / 24));
-      for (let round = 0; round < 2; round++) {
-        await service.clock.advance(60_000);
-        await Promise.all(
-          cuts.map(async (cut, n) => {
-            const connection = await RawConnection.open(service.port);
-            connection.send(text.slice(0, cut));
-            await new Promise((resolve) => setTimeout(resolve, (n % 6) * 2));
-            if (n % 2 === 0) connection.send(text.slice(cut, cut + 10));
-            if (n % 3 === 0) connection.socket.end();
-            connection.close();
-          }),
-        );
-      }
-      while (service.inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-      await nextMinute();
-      expect((await service.request("/credits", customer)).status).toBe(200);
-      expect(await readdir(`${service.folder}/uploads`)).toEqual([]);
-    });
+    it.each(Object.keys(requests) as (keyof typeof requests)[])(
+      "at any point of a %s request does no harm",
+      async (name) => {
+        const text = requests[name]();
+        const cuts = Array.from({ length: 24 }, (_, n) => Math.round((text.length * (n + 1)) / 24));
+        for (let round = 0; round < 2; round++) {
+          await service.clock.advance(60_000);
+          await Promise.all(
+            cuts.map(async (cut, n) => {
+              const connection = await RawConnection.open(service.port);
+              connection.send(text.slice(0, cut));
+              await new Promise((resolve) => setTimeout(resolve, (n % 6) * 2));
+              if (n % 2 === 0) connection.send(text.slice(cut, cut + 10));
+              if (n % 3 === 0) connection.socket.end();
+              connection.close();
+            }),
+          );
+        }
+        while (service.inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+        await nextMinute();
+        expect((await service.request("/credits", customer)).status).toBe(200);
+        expect(await readdir(`${service.folder}/uploads`)).toEqual([]);
+      },
+    );
 
-    it("are not charged when the request was not complete", async () => {
+    it("before the end of its request is not charged", async () => {
       const connection = await RawConnection.open(service.port);
       connection.send(requests.json().slice(0, -10));
       const before = service.finished.length;
@@ -170,7 +173,7 @@ describe("clients that do not behave", () => {
     });
   });
 
-  it("get no body of theirs read without a key, however large it is", async () => {
+  it("does not read any body of a request without an API key", async () => {
     const connection = await RawConnection.open(service.port);
     connection.send("POST /api/v1/images HTTP/1.1\r\nhost: x\r\ncontent-length: 20000000\r\n\r\n");
     expect(await connection.response()).toMatch(/^HTTP\/1\.1 401 /);
@@ -178,7 +181,7 @@ describe("clients that do not behave", () => {
     expect(await readdir(`${service.folder}/uploads`)).toEqual([]);
   });
 
-  it("get the connection back after a refused body: the next request on it is answered", async () => {
+  it("answers the next request on a connection after a refused body", async () => {
     const connection = await RawConnection.open(service.port);
     connection.send("POST /api/v1/panoramas HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n");
     expect(await connection.response()).toMatch(/^HTTP\/1\.1 401 /);
@@ -189,7 +192,7 @@ describe("clients that do not behave", () => {
   });
 
   it.each(["Chunked", "gzip, chunked", "identity"])(
-    "get no task for a body in the transfer encoding %s",
+    "creates no task for a body with Transfer-Encoding: %s",
     async (encoding) => {
       const connection = await RawConnection.open(service.port);
       connection.send(

@@ -25,7 +25,7 @@ describe("the OpenAPI description", () => {
   });
   afterAll(() => service.end());
 
-  it("is served to everybody, is OpenAPI 3.1, and describes version 1.0.0", () => {
+  it("is public, is OpenAPI 3.1, and describes version 1.0.0", () => {
     expect(description).toEqual(JSON.parse(JSON.stringify(openApiDocument("https://panoramas.example"))));
     expect(description.openapi).toMatch(/^3\.1\./);
     expect(description.info.version).toBe("1.0.0");
@@ -37,7 +37,7 @@ describe("the OpenAPI description", () => {
     });
   });
 
-  it("has no findings of a linter", async () => {
+  it("passes the linter without findings", async () => {
     const folder = await mkdtemp(join(tmpdir(), "panorama-openapi-"));
     await writeFile(join(folder, "openapi.json"), JSON.stringify(description));
     const lint = ["lint", "--extends=recommended", "--format=json", join(folder, "openapi.json")];
@@ -63,7 +63,7 @@ describe("the OpenAPI description", () => {
     return item?.[method] ?? { responses: {} };
   };
 
-  /** The schema with every reference replaced by what it refers to. */
+  /** The schema with every reference resolved. */
   const resolved = (schema: unknown): unknown => {
     if (Array.isArray(schema)) return schema.map(resolved);
     if (typeof schema !== "object" || schema === null) return schema;
@@ -87,7 +87,7 @@ describe("the OpenAPI description", () => {
     return `${operation} ${response.status}`;
   };
 
-  it("fits what the server really answers, for every operation and nearly every status", async () => {
+  it("matches the real answers of the server, for every operation and nearly every status", async () => {
     const customer = await service.customer(1000);
     const nobody: Customer = { ...customer, key: "sk-nobody" };
     const jpeg = () => {

@@ -9,7 +9,7 @@ import { type Customer, HttpService } from "../../support/http-service.js";
 import { RawConnection } from "../../support/raw-connection.js";
 import { freePort } from "../../support/service-process.js";
 
-describe("what operators look at", () => {
+describe("the operations endpoints", () => {
   let service: HttpService;
 
   beforeEach(async () => {
@@ -17,12 +17,12 @@ describe("what operators look at", () => {
   });
   afterEach(() => service.end());
 
-  it("GET /healthz says that the process is alive", async () => {
+  it("GET /healthz answers 200 while the process runs", async () => {
     const response = await fetch(`${service.url}/healthz`);
     expect([response.status, await response.json()]).toEqual([200, { status: "ok" }]);
   });
 
-  it("GET /readyz says that the service is ready, and what was looked at", async () => {
+  it("GET /readyz answers 200 with every check if the service is ready", async () => {
     const response = await fetch(`${service.url}/readyz`);
     expect([response.status, await response.json()]).toEqual([
       200,
@@ -30,7 +30,7 @@ describe("what operators look at", () => {
     ]);
   });
 
-  it("GET /readyz names what is not ready", async () => {
+  it("GET /readyz answers 503 with the names of the failing checks", async () => {
     const checks = [
       { name: "database", ok: false, detail: "connection refused" },
       { name: "storage", ok: true, detail: "answers" },
@@ -44,18 +44,18 @@ describe("what operators look at", () => {
     });
   });
 
-  it("GET /metrics gives Prometheus its text", async () => {
+  it("GET /metrics answers in the Prometheus text format", async () => {
     const response = await fetch(`${service.url}/metrics`);
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect(await response.text()).toContain("# HELP");
   });
 });
 
-describe("starting", () => {
-  it("says clearly that a port is in use", async () => {
+describe("starting the HTTP server", () => {
+  it("rejects with one sentence if a port is in use", async () => {
     const service = await HttpService.start();
     await expect(HttpService.start({}, { port: service.port })).rejects.toThrow(
-      `Port ${service.port} on 127.0.0.1 is in use: stop what listens there, or choose another port.`,
+      `Port ${service.port} on 127.0.0.1 is in use. Stop the process that listens there, or choose another port.`,
     );
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
@@ -65,7 +65,7 @@ describe("starting", () => {
     await service.end();
   });
 
-  it("leaves nothing open when only the TLS port is in use", async () => {
+  it("closes the main port if the TLS port is in use", async () => {
     const folder = await mkdtemp(join(tmpdir(), "panorama-tls-"));
     const certificate = await tlsCertificate(folder, new Date());
     const first = await HttpService.start({}, { tls: { ...certificate, port: 0 } });
@@ -77,14 +77,14 @@ describe("starting", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("says clearly that an address is not one of this machine", async () => {
+  it("rejects with one sentence if the host is not an address of this machine", async () => {
     await expect(HttpService.start({}, { host: "192.0.2.1" })).rejects.toThrow(
       /^Cannot listen on 192\.0\.2\.1, port 0/,
     );
   });
 });
 
-describe("stopping", () => {
+describe("stopping the HTTP server", () => {
   let service: HttpService;
   let customer: Customer;
 
@@ -94,7 +94,7 @@ describe("stopping", () => {
   });
   afterEach(() => service.end());
 
-  it("takes no new connections, is not ready any more on old ones, and answers what is in flight", async () => {
+  it("refuses new connections, is not ready on open ones, and answers requests in flight", async () => {
     const release = service.provider.hold("submit");
     const creation = service.create(customer);
     const old = await RawConnection.open(service.port);
@@ -119,7 +119,7 @@ describe("stopping", () => {
     await stopping;
   });
 
-  it("cuts what is not answered by the deadline", async () => {
+  it("cuts the connections of requests that are not answered by the deadline", async () => {
     service.provider.hold("submit");
     const creation = service.create(customer);
     creation.catch(() => {});
@@ -130,16 +130,16 @@ describe("stopping", () => {
     await expect(creation).rejects.toThrow("fetch failed");
   });
 
-  it("is done at once when nothing is in flight, also with idle connections", async () => {
-    await fetch(`${service.url}/healthz`); // fetch keeps its connection
+  it("resolves immediately if nothing is in flight, also with idle connections", async () => {
+    await fetch(`${service.url}/healthz`); // fetch keeps its connection open
     const begin = performance.now();
     await service.stop(10_000);
     expect(performance.now() - begin).toBeLessThan(1_000);
   });
 });
 
-describe("unknown things", () => {
-  it("still get the interface's error body from a server without assets and temporary results", async () => {
+describe("an HTTP server without assets and temporary images", () => {
+  it("answers 404 with the error body of the interface for their paths", async () => {
     const service = await HttpService.start({ temporaryImage: undefined });
     await expectError(await fetch(`${service.url}/generations/x`), 404, "not_found");
     await expectError(await fetch(`${service.url}/assets/panoramas/x.jpg`), 404, "not_found");

@@ -5,7 +5,7 @@ import { clientAddress } from "../../../adapters/http/client-address.js";
 import type { Page } from "../../../adapters/web-page/page.js";
 import { HttpService } from "../../support/http-service.js";
 
-/** Answers with what it was given, as JSON. */
+/** Answers with its request as JSON. */
 const echo = (method: Page["method"], path: string, body: Page["body"]): Page => ({
   method,
   path,
@@ -43,7 +43,7 @@ describe("a mounted page", () => {
     (await (await fetch(service.url + path, init)).json()) as Record<string, unknown>;
   const post = (path: string, body: NonNullable<RequestInit["body"]>) => ask(path, { method: "POST", body });
 
-  it("is given its path, decoded, its query and its cookies", async () => {
+  it("receives its decoded path parameters, its query and its cookies", async () => {
     const given = await ask("/shown/a%20b?x=1&x=2", { headers: { cookie: "session=abc=; other=1; broken" } });
     expect(given).toMatchObject({
       url: "/shown/a%20b?x=1&x=2",
@@ -71,7 +71,7 @@ describe("a mounted page", () => {
     });
   });
 
-  it("reads files beside fields, without the empty one of an input in which nothing was chosen", async () => {
+  it("reads files and fields, without the empty file of an input without a selection", async () => {
     const form = new FormData();
     form.append("prompt", "a lake");
     form.append("files", new File(["first"], "1.png", { type: "image/png" }));
@@ -80,7 +80,7 @@ describe("a mounted page", () => {
     expect((await readdir(service.folder, { recursive: true })).filter((name) => name.includes("form-"))).toEqual([]);
   });
 
-  it("is told that a body is too large or malformed, instead of being given a part of it", async () => {
+  it("receives an error instead of a body that is too large or malformed", async () => {
     expect(await post("/fields", new URLSearchParams({ much: "x".repeat(600_000) }))).toMatchObject({
       form: [],
       badBody: "request body: must have at most 524288 bytes.",
@@ -91,7 +91,7 @@ describe("a mounted page", () => {
     expect(await post("/files", "no form")).toMatchObject({ badBody: expect.stringContaining("multipart/form-data") });
   });
 
-  it("can refuse before it has read anything: nothing of the body is kept", async () => {
+  it("can refuse a request without reading its body, and no file is written", async () => {
     const form = new FormData();
     form.append("files", new File(["x".repeat(1_000_000)], "1.png"));
     const answer = await fetch(`${service.url}/closed`, { method: "POST", body: form });
@@ -100,16 +100,16 @@ describe("a mounted page", () => {
   });
 });
 
-describe("the address of a client", () => {
+describe("clientAddress", () => {
   it.each([
     ["203.0.113.9", undefined, "203.0.113.9"],
-    ["203.0.113.9", "198.51.100.1", "203.0.113.9"], // from outside, anybody writes what they like
+    ["203.0.113.9", "198.51.100.1", "203.0.113.9"], // a client outside can send any header
     ["127.0.0.1", "198.51.100.1", "198.51.100.1"],
-    ["10.1.2.3", "192.0.2.66, 198.51.100.1", "198.51.100.1"], // what came before was written by the client
+    ["10.1.2.3", "192.0.2.66, 198.51.100.1", "198.51.100.1"], // the client wrote the addresses before the last one
     ["::ffff:192.168.0.1", "2001:db8::1", "2001:db8::1"],
     ["127.0.0.1", "unknown", "127.0.0.1"],
     ["127.0.0.1", undefined, "127.0.0.1"],
-  ])("from %s with x-forwarded-for %s is %s", (peer, forwardedFor, address) => {
+  ])("for the peer %s with x-forwarded-for %s is %s", (peer, forwardedFor, address) => {
     expect(clientAddress(peer, forwardedFor)).toBe(address);
   });
 });

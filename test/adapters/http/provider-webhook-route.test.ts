@@ -25,7 +25,7 @@ const PROVIDERS = [["skybox", startSkyboxWebhooks], ...SIGNED] as const;
 const LIMITS = { leaseMilliseconds: 60_000, concurrency: 10, generationDeadlineMilliseconds: 600_000 };
 const CREATION = { ...A_CREATION, image_urls: ["https://pictures.example/p.jpg"] };
 
-/** A service that takes the notices of one provider, with one customer. */
+/** A service that accepts the webhooks of one provider, with one customer. */
 const stage = <R extends WebhooksUnderTest>(name: string, start: (clock: Clock) => Promise<R>) => {
   let pollsDue = 0;
   const on = {} as { service: HttpService; remote: R; customer: Customer };
@@ -54,13 +54,13 @@ const stage = <R extends WebhooksUnderTest>(name: string, start: (clock: Clock) 
     on,
     pollsDue: () => pollsDue,
     create: () => on.service.created(on.customer, CREATION),
-    /** The provider's notice of its n-th task. */
-    notice: (n = 1): SignedWebhook => on.remote.fake.webhook(on.remote.fake.tasks[n - 1]!, on.service.clock.now()),
-    send: async (notice: SignedWebhook): Promise<[status: number, body: string]> => {
-      const answer = await sendWebhook(notice, on.service.url);
+    /** The webhook that the provider sends for its n-th task. */
+    webhook: (n = 1): SignedWebhook => on.remote.fake.webhook(on.remote.fake.tasks[n - 1]!, on.service.clock.now()),
+    send: async (webhook: SignedWebhook): Promise<[status: number, body: string]> => {
+      const answer = await sendWebhook(webhook, on.service.url);
       return [answer.status, await answer.text()];
     },
-    /** Looks at what is due now; gives the number of looks. */
+    /** Polls the tasks that are due now; returns their number. */
     settle: () => settleSubmittedTasks(ports(), LIMITS)(),
     statusOf: async (id: string) => {
       const answer = await on.service.request(`/panoramas/${id}`, on.customer);
@@ -70,18 +70,18 @@ const stage = <R extends WebhooksUnderTest>(name: string, start: (clock: Clock) 
 };
 
 describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promise<WebhooksUnderTest>) => {
-  const { on, pollsDue, create, notice, send, settle, statusOf } = stage(name, start);
+  const { on, pollsDue, create, webhook, send, settle, statusOf } = stage(name, start);
 
-  it("makes the look at the task due at once, instead of later", async () => {
+  it("makes the task due for a poll immediately", async () => {
     const id = await create();
     expect(await settle()).toBe(0);
-    expect(await send(notice())).toEqual([200, "taken"]);
+    expect(await send(webhook())).toEqual([200, "accepted"]);
     expect(pollsDue()).toBe(1);
     expect(await settle()).toBe(1);
     expect(await statusOf(id)).toBe("succeeded");
   });
 
-  it("believes the provider's own interface, not the notice, about what has become of the task", async () => {
+  it("takes the state of the task from the API of the provider, not from the webhook", async () => {
     const id = await create();
     const { fake } = on.remote;
     fake.plan = "run";
@@ -91,11 +91,11 @@ describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promi
     expect(await statusOf(id)).toBe("processing");
   });
 
-  it("changes nothing for a forged notice, and tells it nothing", async () => {
+  it("changes nothing for a forged webhook and reveals nothing to its sender", async () => {
     await create();
     await create();
-    const { url, ...rest } = notice(1);
-    const stolen = new URL(notice(2).url).searchParams.get("proof") ?? "";
+    const { url, ...rest } = webhook(1);
+    const stolen = new URL(webhook(2).url).searchParams.get("proof") ?? "";
     for (const forged of [
       { ...rest, url: url.replace(/proof=\w+/, `proof=${stolen}`) },
       { ...rest, url: url.replace(/\?.*/, "") },
@@ -106,9 +106,9 @@ describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promi
     expect(await settle()).toBe(0);
   });
 
-  it("takes a notice that comes again, and one of a task that has ended, and changes nothing", async () => {
+  it("accepts repeated webhooks and webhooks of finished tasks without effect", async () => {
     const [first, second] = [await create(), await create()];
-    const sent = [notice(2), notice(1), notice(2), notice(2), notice(1)];
+    const sent = [webhook(2), webhook(1), webhook(2), webhook(2), webhook(1)];
     const answers = await Promise.all(sent.map(send));
     expect(answers.map(([status]) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(await settle()).toBe(2);
@@ -119,48 +119,51 @@ describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promi
     expect([...on.service.database.tasks.values()].map(({ task }) => task)).toEqual(ended);
   });
 
-  it("takes a notice of a task that nobody knows any more, so that it is not sent for hours", async () => {
+  it("accepts a webhook of an unknown task, so that the provider does not retry it for hours", async () => {
     await on.remote.provider.submit({ taskId: taskId(99), request: aCreationRequest(CREATION) });
-    expect((await send(notice()))[0]).toBe(200);
+    expect((await send(webhook()))[0]).toBe(200);
     expect(await settle()).toBe(0);
   });
 
-  it("takes nothing for a provider that is not in use", async () => {
+  it("answers 404 for a provider that is not in use", async () => {
     await create();
-    const { url, ...rest } = notice();
+    const { url, ...rest } = webhook();
     const sent = { ...rest, url: url.replace(`/hooks/${name}`, "/hooks/another") };
     expect(await send(sent)).toEqual([404, "No webhooks are accepted here."]);
     expect(await settle()).toBe(0);
   });
 
-  it("reads no more of a body than a notice can have", async () => {
+  it("refuses a body that is larger than any webhook", async () => {
     await create();
-    const huge = { ...notice(), body: "x".repeat(512 * 1024 + 1) };
+    const huge = { ...webhook(), body: "x".repeat(512 * 1024 + 1) };
     expect(await send(huge)).toEqual([400, "request body: must have at most 524288 bytes."]);
     expect(await settle()).toBe(0);
   });
 });
 
-describe.each(SIGNED)("POST /hooks/%s, signed", (name, start: (clock: Clock) => Promise<SignedWebhooksUnderTest>) => {
-  const { on, pollsDue, create, notice, send, settle } = stage(name, start);
+describe.each(SIGNED)(
+  "signed webhooks to POST /hooks/%s",
+  (name, start: (clock: Clock) => Promise<SignedWebhooksUnderTest>) => {
+    const { on, pollsDue, create, webhook, send, settle } = stage(name, start);
 
-  it("changes nothing for a notice whose signature is wrong, or old", async () => {
-    await create();
-    const genuine = notice();
-    expect((await send({ ...genuine, body: `${genuine.body} ` }))[0]).toBe(400);
-    // No look is due yet, and would not be by itself.
-    await on.service.clock.advance(2_000);
-    expect((await send(on.remote.fake.webhook(on.remote.fake.tasks[0]!, new Date(0))))[0]).toBe(400);
-    expect(pollsDue()).toBe(0);
-    expect(await settle()).toBe(0);
-  });
+    it("changes nothing for a webhook with a wrong or an old signature", async () => {
+      await create();
+      const genuine = webhook();
+      expect((await send({ ...genuine, body: `${genuine.body} ` }))[0]).toBe(400);
+      // No poll is due yet.
+      await on.service.clock.advance(2_000);
+      expect((await send(on.remote.fake.webhook(on.remote.fake.tasks[0]!, new Date(0))))[0]).toBe(400);
+      expect(pollsDue()).toBe(0);
+      expect(await settle()).toBe(0);
+    });
 
-  it("wants a notice to be sent again that cannot be checked now", async () => {
-    await create();
-    on.remote.keyFaults.push(FAULTS.failsBefore);
-    const sent = notice();
-    expect(await send(sent)).toEqual([503, "The webhook cannot be verified now."]);
-    await on.service.clock.advance(60_000);
-    expect(await send(sent)).toEqual([200, "taken"]);
-  });
-});
+    it("answers 503 for a webhook that cannot be verified now, so that the provider retries it", async () => {
+      await create();
+      on.remote.keyFaults.push(FAULTS.failsBefore);
+      const sent = webhook();
+      expect(await send(sent)).toEqual([503, "The webhook cannot be verified now."]);
+      await on.service.clock.advance(60_000);
+      expect(await send(sent)).toEqual([200, "accepted"]);
+    });
+  },
+);

@@ -7,12 +7,12 @@ import { RawConnection } from "../../support/raw-connection.js";
 const MIB = 1024 * 1024;
 const SIZE = 64 * MIB;
 
-describe("reading a body", () => {
+describe("readBody", () => {
   const listener = new Listener({ run: (_id, work) => work(), finished: () => {}, failed: () => {} });
   let taken = 0;
-  let takeOn = () => {};
+  let release = () => {};
   const held = new Promise<void>((resolve) => {
-    takeOn = resolve;
+    release = resolve;
   });
 
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe("reading a body", () => {
   });
   afterAll(() => listener.stop(0));
 
-  it("goes no faster than its chunks are taken, so that the rest waits at the client and not in memory", async () => {
+  it("reads no faster than its chunks are processed, so that the rest waits at the client and not in memory", async () => {
     const connection = await RawConnection.open(listener.port);
     connection.send(`POST /slowly HTTP/1.1\r\nhost: x\r\ncontent-length: ${SIZE}\r\n\r\n`);
     const sent = connection.sendAll(new Uint8Array(SIZE));
@@ -38,11 +38,11 @@ describe("reading a body", () => {
       before = connection.socket.bytesWritten;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    // One chunk is taken; what the kernel's buffers hold has left the client.
+    // One chunk is processed. Apart from it, only the buffers of the kernel are filled.
     expect(taken).toBeLessThan(MIB);
     expect(connection.socket.bytesWritten - connection.socket.writableLength).toBeLessThan(SIZE / 2);
 
-    takeOn();
+    release();
     await sent;
     expect(await connection.response()).toContain('{"complete":true}');
     expect(taken).toBe(SIZE);

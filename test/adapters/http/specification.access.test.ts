@@ -14,7 +14,7 @@ const ROUTES = [
 
 const LIMITS = { write: 10, read: 60 };
 
-describe("who is let in", () => {
+describe("authentication and rate limits", () => {
   let service: HttpService;
   let customer: Customer;
 
@@ -28,8 +28,8 @@ describe("who is let in", () => {
     fetch(`${service.url}/api/v1${path}`, { method, headers, ...(method === "POST" && { body: "{}" }) });
   const useCasesReached = () => Object.values(service.calls).reduce((sum, calls) => sum + calls, 0);
 
-  describe.each(ROUTES)("%s %s", (method, path, kind) => {
-    it("answers 401 without a valid key, before any use case is reached", async () => {
+  describe.each(ROUTES)("of %s %s", (method, path, kind) => {
+    it("answer 401 without a valid API key, before any use case runs", async () => {
       const unknown = `sk-${"x".repeat(43)}`;
       for (const headers of [
         {},
@@ -51,7 +51,7 @@ describe("who is let in", () => {
       expect(useCasesReached()).toBe(0);
     });
 
-    it("answers 401 to two keys that differ, and takes two that are the same", async () => {
+    it("answer 401 to two different API keys, and accept the same key twice", async () => {
       const { key } = customer;
       const other = (await service.customer()).key;
       const authorization = `Bearer ${key}`;
@@ -59,7 +59,7 @@ describe("who is let in", () => {
       expect((await send(method, path, { authorization, "x-api-key": key })).status).not.toBe(401);
     });
 
-    it("takes the key as Bearer, in whatever case, and as x-api-key", async () => {
+    it("accept the API key as Bearer in any letter case, and as x-api-key", async () => {
       const { key } = customer;
       for (const headers of [
         { authorization: `Bearer ${key}` },
@@ -71,13 +71,13 @@ describe("who is let in", () => {
       }
     });
 
-    it("does not take a revoked key", async () => {
+    it("answer 401 to a revoked API key", async () => {
       const [key] = await service.keys.list(customer.accountId);
       await service.keys.revoke(key!.id, service.clock.now());
       await expectError(await send(method, path, { "x-api-key": customer.key }), 401, "invalid_api_key");
     });
 
-    it(`admits ${LIMITS[kind]} ${kind}s a minute, and says so; then 429 with retry-after, and no use case`, async () => {
+    it(`admit ${LIMITS[kind]} ${kind}s a minute and report the rest, then answer 429 with retry-after and run no use case`, async () => {
       const limit = LIMITS[kind];
       for (let n = 1; n <= limit; n++) {
         const response = await send(method, path, { "x-api-key": customer.key });
@@ -99,21 +99,21 @@ describe("who is let in", () => {
     });
   });
 
-  it("counts each key by itself, and reads and writes apart", async () => {
+  it("count each API key separately, and reads and writes separately", async () => {
     for (let n = 0; n < 11; n++) await send("POST", "/panoramas", { "x-api-key": customer.key });
     expect((await send("POST", "/images", { "x-api-key": customer.key })).status).toBe(429);
     expect((await send("GET", "/credits", { "x-api-key": customer.key })).status).toBe(200);
     expect((await send("POST", "/images", { "x-api-key": (await service.customer()).key })).status).toBe(400);
   });
 
-  it("shares the limit of tasks in processing among all keys of an account", async () => {
+  it("apply the limit of tasks in processing to all keys of an account together", async () => {
     const second = (await createApiKey(service)(customer.accountId, "second"))._unsafeUnwrap().secret;
     for (let n = 0; n < 5; n++) await service.created(customer);
     const response = await service.create({ ...customer, key: second });
     await expectError(response, 429, "too_many_active_tasks");
   });
 
-  it("does not count a refused request", async () => {
+  it("do not count a refused request", async () => {
     for (let n = 0; n < 30; n++) await send("POST", "/images", { "x-api-key": customer.key });
     await service.clock.advance(60_000);
     expect((await send("POST", "/images", { "x-api-key": customer.key })).headers.get("ratelimit")).toBe(
@@ -122,7 +122,7 @@ describe("who is let in", () => {
   });
 });
 
-describe("every answer", () => {
+describe("every answer of the HTTP server", () => {
   let service: HttpService;
 
   beforeEach(async () => {
@@ -130,7 +130,7 @@ describe("every answer", () => {
   });
   afterEach(() => service.end());
 
-  it("carries the caller's request id if it is fit for logs, else one of ours", async () => {
+  it("has the request id of the client if it is safe for logs, else a new one", async () => {
     const idFor = async (id: string) =>
       (await fetch(`${service.url}/healthz`, { headers: { "x-request-id": id } })).headers.get("x-request-id");
     expect(await idFor("Job-7.a_b")).toBe("Job-7.a_b");
@@ -152,17 +152,17 @@ describe("every answer", () => {
     ["PUT", "/api/v1/panoramas"],
     ["OPTIONS", "/api/v1/panoramas"],
     ["PATCH", "/api/v1/credits"],
-  ])("is a 404 in the interface's error body where there is nothing: %s %s", async (method, path) => {
+  ])("is a 404 with the error body of the interface for the unknown route %s %s", async (method, path) => {
     await expectError(await fetch(service.url + path, { method }), 404, "not_found");
     expect(service.finished.at(-1)).toMatchObject({ method, route: "unknown", status: 404 });
   });
 
-  it("is a 404 as well for a large body that goes nowhere", async () => {
+  it("is a 404 for an unknown route, also after a large body", async () => {
     const response = await fetch(`${service.url}/nowhere`, { method: "PUT", body: Buffer.alloc(1_000_000) });
     await expectError(response, 404, "not_found");
   });
 
-  it("to HEAD is the one to GET without a body", async () => {
+  it("to HEAD is the answer to GET without the body", async () => {
     const customer = await service.customer();
     const response = await service.request("/credits", customer, { method: "HEAD" });
     expect(response.status).toBe(200);
@@ -170,7 +170,7 @@ describe("every answer", () => {
     expect(await response.text()).toBe("");
   });
 
-  it("tells the observer what became of the request, by the route's pattern and without anything secret", async () => {
+  it("is reported to the observer with the route pattern and without secrets", async () => {
     const customer = await service.customer();
     const id = await service.created(customer);
     await service.request(`/panoramas/${id}?secret=1`, customer, { headers: { "x-request-id": "mine" } });
@@ -185,12 +185,12 @@ describe("every answer", () => {
   });
 });
 
-describe("when something is broken inside", () => {
+describe("an unexpected error in the HTTP server", () => {
   const broken = async () => {
     throw new Error("password=hunter2 at db-7.internal");
   };
 
-  it("answers 500 internal_error with the request id, logs the error, and tells the client nothing about it", async () => {
+  it("gives 500 internal_error with the request id, is logged, and is not shown to the client", async () => {
     const service = await HttpService.start({ readCredits: broken, createPanorama: broken });
     const customer = await service.customer();
     for (const send of [() => service.request("/credits", customer), () => service.create(customer)]) {
@@ -207,7 +207,7 @@ describe("when something is broken inside", () => {
     await service.end();
   });
 
-  it("answers 500 internal_error when there is no room for an upload", async () => {
+  it("gives 500 internal_error if an upload cannot be written to disk", async () => {
     const service = await HttpService.start();
     await rm(`${service.folder}/uploads`, { recursive: true });
     const init = { method: "POST", body: new FormData() };
@@ -217,7 +217,7 @@ describe("when something is broken inside", () => {
     await service.end();
   });
 
-  it("answers 500 internal_error when the storage does not take an upload", async () => {
+  it("gives 500 internal_error if the storage is unavailable for an upload", async () => {
     const service = await HttpService.start();
     service.storage.available = false;
     const form = new FormData();

@@ -21,7 +21,7 @@ describe("POST /panoramas", () => {
     ["1k", 4],
     ["2k", 6],
     ["4k", 10],
-  ])("takes a %s task, reserves %i credits, and says where it is", async (resolution, cost) => {
+  ])("accepts a %s task, reserves %i credits, and returns its location", async (resolution, cost) => {
     const response = await service.create(customer, { ...A_CREATION, resolution });
     expect(response.status).toBe(202);
     const body = (await response.json()) as { id: string };
@@ -37,25 +37,25 @@ describe("POST /panoramas", () => {
     ["a prompt of 3 characters that are 6 UTF-16 units", { prompt: "🌊🌊🌊" }],
     ["one image URL", { image_urls: ["https://example.com/a.jpg"] }],
     ["three image URLs", { image_urls: [1, 2, 3].map((n) => `https://example.com/${n}.jpg`) }],
-    ["a short prompt beside an image URL", { prompt: "x", image_urls: ["https://example.com/a.jpg"] }],
-    ["an empty prompt beside an image URL", { prompt: "", image_urls: ["https://example.com/a.jpg"] }],
+    ["a short prompt with an image URL", { prompt: "x", image_urls: ["https://example.com/a.jpg"] }],
+    ["an empty prompt with an image URL", { prompt: "", image_urls: ["https://example.com/a.jpg"] }],
     ["an image URL of 2048 characters", { image_urls: [`https://example.com/${"a".repeat(2028)}`] }],
     ["visibility private", { prompt: "a lake", visibility: "private" }],
     ["visibility public", { prompt: "a lake", visibility: "public" }],
-    ["fields that nobody knows", { prompt: "a lake", seed: 7 }],
-  ])("takes %s", async (_, body) => {
+    ["unknown fields", { prompt: "a lake", seed: 7 }],
+  ])("accepts %s", async (_, body) => {
     expect((await service.create(customer, { resolution: "1k", ...body })).status).toBe(202);
   });
 
   it.each([
     ["no resolution", { prompt: "a lake" }, "resolution: "],
     ["an unknown resolution", { prompt: "a lake", resolution: "8k" }, 'resolution: must be "1k", "2k" or "4k"'],
-    ["a resolution that is no string", { prompt: "a lake", resolution: 1 }, "resolution: "],
+    ["a resolution that is not a string", { prompt: "a lake", resolution: 1 }, "resolution: "],
     ["neither prompt nor image URLs", { resolution: "1k" }, "request body: "],
     ["no prompt and an empty list of image URLs", { resolution: "1k", image_urls: [] }, "request body: "],
     ["a prompt of 2 characters", { resolution: "1k", prompt: "ab" }, "prompt: must have at least 3 characters"],
     ["a prompt of 2 characters and white space", { resolution: "1k", prompt: "  ab  " }, "prompt: "],
-    ["a prompt that is no string", { resolution: "1k", prompt: 12345 }, "prompt: "],
+    ["a prompt that is not a string", { resolution: "1k", prompt: 12345 }, "prompt: "],
     ["four image URLs", { resolution: "1k", image_urls: Array(4).fill("https://example.com/a") }, "image_urls: "],
     ["an http URL", { resolution: "1k", image_urls: ["http://example.com/a"] }, "image_urls[0]: "],
     ["a relative URL", { resolution: "1k", image_urls: ["/a.jpg"] }, "image_urls[0]: "],
@@ -64,11 +64,11 @@ describe("POST /panoramas", () => {
       { resolution: "1k", image_urls: [`https://example.com/${"a".repeat(2029)}`] },
       "image_urls[0]: must have at most 2048 characters",
     ],
-    ["image URLs that are no list", { resolution: "1k", image_urls: "https://example.com/a" }, "image_urls: "],
+    ["image URLs that are not a list", { resolution: "1k", image_urls: "https://example.com/a" }, "image_urls: "],
     ["an unknown visibility", { ...A_CREATION, visibility: "secret" }, "visibility: "],
     ["a list", [], "request body: "],
     ["null", null, "request body: "],
-  ])("refuses %s with 400 and says what is wrong", async (_, body, message) => {
+  ])("refuses %s with 400 and names the broken rule", async (_, body, message) => {
     const response = await service.create(customer, body);
     expect(await expectError(response, 400, "invalid_request")).toContain(message);
     expect(await credits()).toBe(100);
@@ -76,7 +76,7 @@ describe("POST /panoramas", () => {
 
   it.each([
     ["malformed JSON", '{"resolution": "1k", '],
-    ["no JSON at all", "resolution=1k"],
+    ["a body that is not JSON", "resolution=1k"],
     ["an empty body", ""],
     ["white space", "  \n"],
   ])("refuses %s with 400", async (_, body) => {
@@ -84,13 +84,13 @@ describe("POST /panoramas", () => {
     expect(await expectError(response, 400, "invalid_request")).toMatch(/^request body: /);
   });
 
-  it("refuses a body that is not UTF-8, rather than guess what was meant", async () => {
+  it("refuses a body that is not UTF-8 with 400", async () => {
     const body = Buffer.from('{"resolution":"1k","prompt":"caf\xe9"}', "latin1");
     const response = await service.request("/panoramas", customer, { method: "POST", body });
     expect(await expectError(response, 400, "invalid_request")).toContain("UTF-8");
   });
 
-  it("refuses a body of more than 256 KiB, by its declared length and while it reads", async () => {
+  it("refuses a body of more than 256 KiB by its declared length, and while it is read", async () => {
     const body = JSON.stringify({ ...A_CREATION, prompt: "x".repeat(256 * 1024) });
     const declared = await service.request("/panoramas", customer, { method: "POST", body });
     expect(await expectError(declared, 400, "invalid_request")).toContain("262144 bytes");
@@ -102,7 +102,7 @@ describe("POST /panoramas", () => {
     expect(await expectError(chunked, 400, "invalid_request")).toContain("262144 bytes");
   });
 
-  it("takes a chunked body, whatever content type it declares", async () => {
+  it("accepts a chunked body with any content type", async () => {
     const response = await service.request("/panoramas", customer, {
       method: "POST",
       body: new Blob([JSON.stringify(A_CREATION)]).stream(),
@@ -112,14 +112,14 @@ describe("POST /panoramas", () => {
     expect(response.status).toBe(202);
   });
 
-  it("refuses with 402 what the balance does not cover, and says what is there and what it costs", async () => {
+  it("refuses a creation that exceeds the balance with 402, and reports balance and cost", async () => {
     const poor = await service.customer(9);
     const response = await service.create(poor, { ...A_CREATION, resolution: "4k" });
     expect(await expectError(response, 402, "insufficient_credits")).toMatch(/10 credits.* has 9/);
     expect((await service.create(poor, { ...A_CREATION, resolution: "2k" })).status).toBe(202);
   });
 
-  it("refuses the sixth task in processing with 429 and without retry-after, until one has finished", async () => {
+  it("refuses the sixth task in processing with 429 and without retry-after, until one finishes", async () => {
     for (let n = 0; n < 5; n++) await service.created(customer);
     const before = await credits();
     const response = await service.create(customer);
@@ -130,14 +130,17 @@ describe("POST /panoramas", () => {
     expect((await service.create(customer)).status).toBe(202);
   });
 
-  it.each(["refuse", "unknown"] as const)("answers 502 and refunds when the provider says: %s", async (submit) => {
-    service.provider.play({ submit });
-    await expectError(await service.create(customer), 502, "upstream_error");
-    expect(await credits()).toBe(100);
-  });
+  it.each(["refuse", "unknown"] as const)(
+    "answers 502 and refunds the credits when the provider answers: %s",
+    async (submit) => {
+      service.provider.play({ submit });
+      await expectError(await service.create(customer), 502, "upstream_error");
+      expect(await credits()).toBe(100);
+    },
+  );
 
   describe("with an Idempotency-Key", () => {
-    it.each(["order-7", '"order-7"'])("gives the same task to a repeat, and charges it once (%s)", async (key) => {
+    it.each(["order-7", '"order-7"'])("replays the same task and charges it once for the key %s", async (key) => {
       const first = await service.create(customer, A_CREATION, { "idempotency-key": "order-7" });
       const again = await service.create(
         customer,
@@ -151,14 +154,14 @@ describe("POST /panoramas", () => {
       expect(await credits()).toBe(96);
     });
 
-    it("still says processing when the task has long succeeded", async () => {
+    it("replays the status processing after the task has succeeded", async () => {
       const first = await service.create(customer, A_CREATION, { "idempotency-key": "a" });
       await service.settle();
       const again = await service.create(customer, A_CREATION, { "idempotency-key": "a" });
       expect(await again.json()).toEqual(await first.json());
     });
 
-    it("gives the same task to a repeat that comes while the first call is still running", async () => {
+    it("returns the same task to a repeat while the first call is running", async () => {
       const release = service.provider.hold("submit");
       const first = service.create(customer, A_CREATION, { "idempotency-key": "b" });
       while ((await credits()) === 100) await new Promise((resolve) => setImmediate(resolve));
@@ -174,7 +177,7 @@ describe("POST /panoramas", () => {
       expect(await expectError(other, 400, "invalid_request")).toContain("Idempotency-Key");
     });
 
-    it("leaves the key free when the creation was refused", async () => {
+    it("does not use up the key when the creation is refused", async () => {
       service.provider.play({ submit: "refuse" });
       await expectError(await service.create(customer, A_CREATION, { "idempotency-key": "d" }), 502, "upstream_error");
       service.provider.play({ submit: "accept" });

@@ -4,7 +4,7 @@ import { A_CREATION, type Customer, HttpService } from "../../support/http-servi
 
 const readJson = async (response: Response) => (await response.json()) as Record<string, unknown>;
 
-describe("reading tasks", () => {
+describe("the reading routes", () => {
   let service: HttpService;
   let customer: Customer;
 
@@ -18,14 +18,14 @@ describe("reading tasks", () => {
     service.request(`/panoramas/${id}`, customer, { headers });
 
   describe("GET /panoramas/{id}", () => {
-    it("shows id, status and credits of a task in processing, and nothing more", async () => {
+    it("returns only id, status and credits of a task in processing", async () => {
       const id = await service.created(customer);
       const response = await read(id);
       expect(response.status).toBe(200);
       expect(await readJson(response)).toEqual({ id, status: "processing", credits_charged: 4 });
     });
 
-    it("shows the provider's temporary URL while the image is uploading", async () => {
+    it("returns the temporary URL of the provider while the image is uploading", async () => {
       const id = await service.created(customer);
       await service.settle();
       const { slug } = [...service.database.tasks.values()][0]!.task;
@@ -47,7 +47,7 @@ describe("reading tasks", () => {
       ["saved-no-thumb", { download: "image_without_thumbnail" }, /^https:\/\/objects\.example\/panoramas\//],
       ["failed", { download: "no_image" }, /^https:\/\/temporary\.example\//],
       ["expired", { download: "gone" }, /^https:\/\/temporary\.example\//],
-    ] as const)("shows the storage status %s with the URL that goes with it", async (storageStatus, script, url) => {
+    ] as const)("returns the storage status %s with the matching URL", async (storageStatus, script, url) => {
       const id = await service.created(customer);
       await service.settle();
       service.provider.play(script);
@@ -65,7 +65,7 @@ describe("reading tasks", () => {
       expect(output.viewer_url).toBe(`https://panoramas.example/p/${output.slug}`);
     });
 
-    it("shows a failed task with 200, its own error, and how many credits were refunded", async () => {
+    it("returns a failed task with 200, its error, and the number of refunded credits", async () => {
       const id = await service.created(customer, { ...A_CREATION, resolution: "2k" });
       service.provider.play({ poll: "failed" });
       await service.settle();
@@ -80,7 +80,7 @@ describe("reading tasks", () => {
       expect(await service.ledger.balance(customer.accountId)).toBe(100);
     });
 
-    it("does not tell somebody else's task from one that does not exist", async () => {
+    it("gives the same 404 for a task of another account and an unknown id", async () => {
       const id = await service.created(await service.customer());
       const foreign = await expectError(await read(id), 404, "not_found");
       const unknown = id.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
@@ -88,7 +88,7 @@ describe("reading tasks", () => {
     });
 
     it.each(["%00", "a%20b", "x".repeat(65), "..%2f..", "'; drop table task; --"])(
-      "answers 404 to the id %s without looking it up",
+      "answers 404 for the id %s without a lookup",
       async (id) => {
         await expectError(await read(id), 404, "not_found");
         expect(service.calls.readTask).toBe(0);
@@ -97,12 +97,12 @@ describe("reading tasks", () => {
   });
 
   describe("GET /panoramas/{id} with Prefer: wait", () => {
-    /** Resolves once the read is waiting. */
+    /** Resolves when the read is waiting. */
     const waiting = async () => {
       while (service.clock.sleeping === 0) await new Promise((resolve) => setImmediate(resolve));
     };
 
-    it("answers as soon as the task has left processing", async () => {
+    it("answers when the task leaves processing", async () => {
       const id = await service.created(customer);
       const answer = read(id, { prefer: "wait=30" });
       await waiting();
@@ -116,7 +116,7 @@ describe("reading tasks", () => {
       ["wait=10", 10],
       ["wait=100", 30],
       ['respond-async, Wait="7"; foo', 7],
-    ])("answers %s with the task as it is, after %i seconds", async (prefer, seconds) => {
+    ])("answers %s with the unfinished task after %i seconds", async (prefer, seconds) => {
       const id = await service.created(customer);
       const answer = read(id, { prefer });
       await waiting();
@@ -136,7 +136,7 @@ describe("reading tasks", () => {
       },
     );
 
-    it("counts as one read, however long it waits", async () => {
+    it("counts as one read, no matter how long it waits", async () => {
       const id = await service.created(customer);
       const answer = read(id, { prefer: "wait=30" });
       await waiting();
@@ -145,7 +145,7 @@ describe("reading tasks", () => {
       expect((await read(id)).headers.get("ratelimit")).toMatch(/^"read";r=58;/);
     });
 
-    it("ends when the client goes away", async () => {
+    it("ends when the client disconnects", async () => {
       const id = await service.created(customer);
       const controller = new AbortController();
       const answer = service.request(`/panoramas/${id}`, customer, {
@@ -173,7 +173,7 @@ describe("reading tasks", () => {
     const list = (query: string) => service.request(`/panoramas${query}`, customer);
     type Page = { data: { id: string }[]; next_cursor: string | null };
 
-    it("shows the account's tasks as task objects, newest first, and nobody else's", async () => {
+    it("returns only the tasks of the account, newest first", async () => {
       await service.created(await service.customer());
       const older = await service.created(customer);
       await service.settle();
@@ -185,7 +185,7 @@ describe("reading tasks", () => {
       });
     });
 
-    it("turns pages, with every task on just one of them", async () => {
+    it("returns every task on exactly one page", async () => {
       const ids: string[] = [];
       for (let n = 0; n < 5; n++) ids.unshift(await service.created(customer));
       const found: string[][] = [];
@@ -197,7 +197,7 @@ describe("reading tasks", () => {
       expect(found).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
     });
 
-    it.each(["1", "100"])("takes a limit of %s", async (limit) => {
+    it.each(["1", "100"])("accepts a limit of %s", async (limit) => {
       expect((await list(`?limit=${limit}`)).status).toBe(200);
     });
 
@@ -212,7 +212,7 @@ describe("reading tasks", () => {
     });
   });
 
-  it("GET /credits shows what is left", async () => {
+  it("GET /credits returns the balance", async () => {
     await service.created(customer, { ...A_CREATION, resolution: "4k" });
     const response = await service.request("/credits", customer);
     expect(response.status).toBe(200);

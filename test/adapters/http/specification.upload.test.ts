@@ -13,7 +13,7 @@ const SIGNATURES = {
   "image/webp": [...Buffer.from("RIFF....WEBP")],
 };
 
-/** So many bytes that begin like an image of the type and go on with `seed`. */
+/** Bytes that start with the signature of the image type and continue with `seed`. */
 const bytesOf = (type: keyof typeof SIGNATURES, sizeBytes = 100, seed = 0): Uint8Array<ArrayBuffer> => {
   const bytes = new Uint8Array(sizeBytes).fill(seed);
   bytes.set(SIGNATURES[type].slice(0, sizeBytes));
@@ -50,7 +50,7 @@ describe("POST /images", () => {
   };
   const filesInProgress = () => readdir(`${service.folder}/uploads`);
 
-  it.each(["image/jpeg", "image/png", "image/webp"] as const)("takes %s and gives its https URL", async (type) => {
+  it.each(["image/jpeg", "image/png", "image/webp"] as const)("accepts %s and returns its https URL", async (type) => {
     const bytes = bytesOf(type);
     const [url = ""] = await urlsOf(await upload(formOf([new Blob([bytes], { type })])));
     expect(url).toMatch(/^https:\/\/objects\.example\/references\/[0-9a-f]{64}\.(jpg|png|webp)$/);
@@ -59,7 +59,7 @@ describe("POST /images", () => {
     expect(await filesInProgress()).toEqual([]);
   });
 
-  it("gives the URLs in the order of the files, and the same URL for the same bytes", async () => {
+  it("returns the URLs in the order of the files, and the same URL for equal bytes", async () => {
     const [first, second] = [jpeg(100, 1), jpeg(100, 2)];
     const urls = await urlsOf(await upload(formOf([first, second, first, second, first])));
     expect(urls).toHaveLength(5);
@@ -68,18 +68,18 @@ describe("POST /images", () => {
     expect(await urlsOf(await upload(formOf([second])))).toEqual([urls[1]]);
   });
 
-  it("takes an image whose type is declared as application/octet-stream", async () => {
+  it("accepts an image that is declared as application/octet-stream", async () => {
     expect((await upload(formOf([new Blob([bytesOf("image/png")])]))).status).toBe(200);
   });
 
-  it("takes an image whose type is not declared at all, as many clients send it", async () => {
+  it("accepts an image without a declared type, as many clients send it", async () => {
     const head = '--x\r\ncontent-disposition: form-data; name="files"; filename="a.png"\r\n\r\n';
     const body = Buffer.concat([Buffer.from(head), bytesOf("image/png"), Buffer.from("\r\n--x--\r\n")]);
     const [url] = await urlsOf(await upload(body, { "content-type": "multipart/form-data; boundary=x" }));
     expect(url).toMatch(/\.png$/);
   });
 
-  it("ignores parts of other names", async () => {
+  it("ignores parts with other names", async () => {
     const form = formOf([jpeg(1000, 9)], "other");
     form.append("comment", "for the lake");
     form.append("files", jpeg(), "a.jpg");
@@ -87,10 +87,10 @@ describe("POST /images", () => {
   });
 
   it.each([
-    ["one file of just 10 MiB", [10 * MIB]],
-    ["files of just 20 MiB in total", [10 * MIB, 10 * MIB]],
+    ["one file of exactly 10 MiB", [10 * MIB]],
+    ["files of exactly 20 MiB in total", [10 * MIB, 10 * MIB]],
     ["5 files", [1, 2, 3, 4, 5].map((n) => 100 + n)],
-  ])("takes %s", async (_, sizes) => {
+  ])("accepts %s", async (_, sizes) => {
     expect(await urlsOf(await upload(formOf(sizes.map((size) => jpeg(size)))))).toHaveLength(sizes.length);
   });
 
@@ -105,14 +105,14 @@ describe("POST /images", () => {
       "files: must have at most 20 MiB",
     ],
     ["a GIF", formOf([new Blob(["GIF89a"], { type: "image/gif" })]), "files[0]: must be one of image/jpeg"],
-    ["a page that says it is a JPEG", formOf([new Blob(["<html>"], { type: "image/jpeg" })]), "files[0]: "],
+    ["an HTML file that is declared as JPEG", formOf([new Blob(["<html>"], { type: "image/jpeg" })]), "files[0]: "],
     [
       "a PNG that says it is a JPEG",
       formOf([jpeg(), new Blob([bytesOf("image/png")], { type: "image/jpeg" })]),
       "files[1]: is declared as",
     ],
     ["an empty file", formOf([new Blob([], { type: "image/jpeg" })]), "files[0]: "],
-  ])("refuses %s with 400, and keeps nothing of it", async (_, form, message) => {
+  ])("refuses %s with 400 and stores nothing", async (_, form, message) => {
     const before = service.storage.objects.size;
     const response = await upload(form);
     expect(await expectError(response, 400, "invalid_request")).toContain(message);
@@ -120,13 +120,13 @@ describe("POST /images", () => {
     expect(await filesInProgress()).toEqual([]);
   });
 
-  it("refuses a files field that is text and no file", async () => {
+  it("refuses a files field that is text instead of a file", async () => {
     const form = new FormData();
     form.append("files", "https://example.com/a.jpg");
     expect(await expectError(await upload(form), 400, "invalid_request")).toContain("no filename");
   });
 
-  it("takes 50 parts and refuses more", async () => {
+  it("accepts 50 parts and refuses more", async () => {
     const form = formOf([jpeg()]);
     for (let n = 1; n < 50; n++) form.append(`field-${n}`, "x");
     expect((await upload(form)).status).toBe(200);
@@ -160,7 +160,7 @@ describe("POST /images", () => {
     expect(await filesInProgress()).toEqual([]);
   });
 
-  it("refuses more than 25 MiB by its Content-Length, at once and without reading it", async () => {
+  it("refuses a Content-Length of more than 25 MiB without reading the body", async () => {
     const connection = await RawConnection.open(service.port);
     connection.send(
       `POST /api/v1/images HTTP/1.1\r\nhost: x\r\nx-api-key: ${customer.key}\r\n` +
@@ -172,12 +172,12 @@ describe("POST /images", () => {
     connection.close();
   });
 
-  it("lets a client that sends more than 25 MiB all the same read why it was refused", async () => {
+  it("delivers the error to a client that sends more than 25 MiB", async () => {
     const response = await upload(new Uint8Array(26 * MIB), { "content-type": "multipart/form-data; boundary=x" });
     expect(await expectError(response, 400, "invalid_request")).toContain("25 MiB");
   });
 
-  it("refuses more than 25 MiB that are not declared, while it reads them", async () => {
+  it("refuses more than 25 MiB without a Content-Length while reading", async () => {
     const form = new Request("http://x", { method: "POST", body: formOf([jpeg(1)], "files") });
     const type = form.headers.get("content-type") ?? "";
     const boundary = /boundary=(.*)/.exec(type)?.[1];
@@ -200,7 +200,7 @@ describe("POST /images", () => {
     expect(await expectError(response, 400, "invalid_request")).toContain("25 MiB");
   });
 
-  it("clears away at its start what a killed process has left, and nothing of one that is alive", async () => {
+  it("deletes at startup the files of killed processes, and none of running processes", async () => {
     const uploadsFolder = `${service.folder}/left-over`;
     for (const name of ["abandoned", "under-way"]) {
       await mkdir(`${uploadsFolder}/${name}`, { recursive: true });
@@ -214,8 +214,8 @@ describe("POST /images", () => {
   });
 });
 
-describe("many large uploads at once", () => {
-  it("need little memory, and only a few are looked into at a time", async () => {
+describe("concurrent large uploads", () => {
+  it("need little memory, because only a few are processed at the same time", async () => {
     let atOnce = 0;
     let most = 0;
     const service = await HttpService.start({
@@ -233,7 +233,7 @@ describe("many large uploads at once", () => {
     const end = `\r\n--${boundary}--\r\n`;
     const length = 2 * (part.length + half.length) + end.length + 2;
 
-    /** Sent chunk by chunk from one buffer, so that the clients in this process need no memory of their own. */
+    /** Sends one shared buffer chunk by chunk, so that the clients in this process need little memory. */
     const send = async (key: string): Promise<string> => {
       const connection = await RawConnection.open(service.port);
       connection.send(
@@ -258,7 +258,7 @@ describe("many large uploads at once", () => {
     clearInterval(sampling);
     for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     expect(most).toBeLessThanOrEqual(3);
-    // Held in memory, the eight would take 160 MiB.
+    // Eight uploads in memory would take 160 MiB.
     expect((peak - before) / MIB).toBeLessThan(120);
     await service.end();
   });

@@ -17,7 +17,7 @@ const read = async (folder: string, now: Date) => {
 describe("the certificate of the embedded TLS listener", () => {
   const now = new Date();
 
-  it.each(["localhost", "127.0.0.1"])("is accepted for %s by a client that trusts it", async (hostname) => {
+  it.each(["localhost", "127.0.0.1"])("is valid for %s to a client that trusts it", async (hostname) => {
     const { certificate, key } = await read(await scratchFolder(), now);
     const server = createServer({ cert: certificate, key }, (_, response) => response.end("hello")).listen(0);
     onTestFinished(() => void server.close());
@@ -28,7 +28,7 @@ describe("the certificate of the embedded TLS listener", () => {
     response.resume();
   });
 
-  it("names localhost and both loopback addresses, is valid for ten years, and its key is for its owner alone", async () => {
+  it("names localhost and both loopback addresses, is valid for ten years, and only the owner can read its key", async () => {
     const folder = await scratchFolder();
     const { certificateFile, keyFile } = await tlsCertificate(folder, now);
     const certificate = new X509Certificate(await readFile(certificateFile));
@@ -39,7 +39,7 @@ describe("the certificate of the embedded TLS listener", () => {
     expect((await readdir(folder)).length).toBe(1);
   });
 
-  it("is made once and then kept, until 30 days before it runs out", async () => {
+  it("is created once and renewed 30 days before it expires", async () => {
     const folder = await scratchFolder();
     const first = await read(folder, now);
     expect(await read(folder, new Date(now.getTime() + 3619 * DAY))).toEqual(first);
@@ -48,7 +48,7 @@ describe("the certificate of the embedded TLS listener", () => {
     expect(await read(folder, new Date(now.getTime() + 3621 * DAY))).toEqual(renewed);
   });
 
-  it("is made anew when its files are broken or do not belong together", async () => {
+  it("is created again if its files are damaged or do not match", async () => {
     const folder = await scratchFolder();
     const foreignKey = (await read(await scratchFolder(), now)).key;
     const { keyFile, certificateFile } = await tlsCertificate(folder, now);
@@ -64,7 +64,7 @@ describe("the certificate of the embedded TLS listener", () => {
     }
   });
 
-  it("is made also where the data folder is not there yet", async () => {
+  it("is created also if the data folder does not exist", async () => {
     const { certificate } = await read(join(await scratchFolder(), "data"), now);
     expect(certificate).toContain("BEGIN CERTIFICATE");
   });

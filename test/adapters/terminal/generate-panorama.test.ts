@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { parseServiceUrl } from "../../../adapters/client/service-url.js";
-import { generatePanorama, type Wish } from "../../../adapters/terminal/generate-panorama.js";
+import { type GenerateOptions, generatePanorama } from "../../../adapters/terminal/generate-panorama.js";
 import { FakeService } from "../../support/fake-service.js";
 import { pngBytes } from "../../support/image-bytes.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
@@ -13,7 +13,7 @@ let service: FakeService;
 let steps: string[];
 let folder: string;
 
-const generate = (wish: Partial<Wish>) =>
+const generate = (options: Partial<GenerateOptions>) =>
   generatePanorama(
     {
       client: new PanoramaClient(
@@ -29,7 +29,7 @@ const generate = (wish: Partial<Wish>) =>
       resolution: "1k",
       visibility: "private",
       out: join(folder, "out.jpg"),
-      ...wish,
+      ...options,
     },
   );
 
@@ -41,7 +41,7 @@ beforeEach(async () => {
 afterEach(() => service.stop());
 
 describe("panorama generate", () => {
-  it("creates, waits and saves, and tells of each step", async () => {
+  it("creates a panorama, waits, saves the image, and reports each step", async () => {
     const { task, file } = (await generate({}))._unsafeUnwrap();
     expect(task).toMatchObject({ id: "task-1", status: "succeeded" });
     expect(file).toBe(join(folder, "out.jpg"));
@@ -54,7 +54,7 @@ describe("panorama generate", () => {
     ]);
   });
 
-  it("uploads local images, and keeps them in their order among the URLs", async () => {
+  it("uploads local images and keeps the order of images and URLs", async () => {
     await writeFile(join(folder, "a.png"), pngBytes(50, 1));
     await writeFile(join(folder, "b.png"), pngBytes(50, 2));
     const images = [join(folder, "a.png"), "https://elsewhere.test/c.jpg", join(folder, "b.png")];
@@ -69,8 +69,8 @@ describe("panorama generate", () => {
     expect(image_urls[0]).not.toBe(image_urls[2]);
   });
 
-  it("refuses what cannot work before anything is sent", async () => {
-    const refused = async (wish: Partial<Wish>) => (await generate(wish))._unsafeUnwrapErr();
+  it("refuses invalid options before anything is sent", async () => {
+    const refused = async (options: Partial<GenerateOptions>) => (await generate(options))._unsafeUnwrapErr();
     expect(await refused({ prompt: undefined })).toContain("needs a prompt");
     expect(await refused({ resolution: "8k" })).toMatch(/^resolution: /);
     expect(await refused({ images: Array(4).fill("a.png") })).toContain("at most 3");
@@ -84,17 +84,17 @@ describe("panorama generate", () => {
     expect(service.received).toHaveLength(0);
   });
 
-  it("says in one line what went wrong", async () => {
+  it("reports an error in one line", async () => {
     expect((await generate({ prompt: "a storm test:fail" }))._unsafeUnwrapErr()).toMatch(/^Task task-1: .*refunded/);
     service.remainingCredits = 0;
     expect((await generate({}))._unsafeUnwrapErr()).toBe(
       "refused: insufficient_credits (insufficient_credits, request req-1)",
     );
     service.failNext("POST", "/panoramas", ...Array(6).fill({ kind: "accept-and-drop" }));
-    expect((await generate({}))._unsafeUnwrapErr()).toContain("look at your works before trying again");
+    expect((await generate({}))._unsafeUnwrapErr()).toContain("Check your works page before you try again");
   });
 
-  it("does not lose a finished panorama whose image cannot be saved", async () => {
+  it("reports the viewer URL if the image cannot be saved", async () => {
     service.serve(`/assets/panoramas/${"task-1".padEnd(22, "0")}.jpg`, Buffer.from("<html>"), "text/html");
     const error = (await generate({}))._unsafeUnwrapErr();
     expect(error).toContain(`Task task-1 has succeeded (${service.origin}/works/slug-task-1)`);

@@ -10,7 +10,7 @@ type Finding = { readonly id: string; readonly impact: string; readonly nodes: r
 
 const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-describe("accessibility", () => {
+describe("accessibility of the web pages", () => {
   let service: WebService;
   let browser: Browser;
   let ann: Person;
@@ -24,14 +24,14 @@ describe("accessibility", () => {
     service.provider.play({ poll: "failed" });
     await service.panorama(ann, { prompt: "a failed one" });
     service.provider.play({ poll: "running" });
-    await service.panorama(ann, { prompt: "one in the making" });
+    await service.panorama(ann, { prompt: "an unfinished one" });
   });
   afterAll(async () => {
     await browser?.close();
     await service?.end();
   });
 
-  /** What is serious or critical by the rules of axe (WCAG 2.2 AA). */
+  /** Serious and critical findings by the rules of axe (WCAG 2.2 AA). */
   const findings = async ({ page }: Tab) => {
     await page.evaluate(axe);
     const found = (await page.evaluate("axe.run().then(({ violations }) => violations)")) as Finding[];
@@ -41,7 +41,7 @@ describe("accessibility", () => {
   };
 
   for (const colorScheme of ["light", "dark"] as const) {
-    it(`finds nothing serious on any page, in ${colorScheme} colours`, async () => {
+    it(`has no serious findings on any page in ${colorScheme} colours`, async () => {
       const tab = await openTab(browser, service, { colorScheme });
       const { page } = tab;
       const slug = (await service.tasks.listPublic(1, undefined))[0]?.slug;
@@ -55,7 +55,7 @@ describe("accessibility", () => {
       await check(`/p/${slug}?embed=1`, "sphere");
       await logInAs(tab, ann);
       await check("/works");
-      await page.getByText("Reference pictures").click();
+      await page.getByText("Reference images").click();
       expect(await findings(tab)).toEqual([]);
       await check("/account");
       await check("/docs", "docs");
@@ -65,7 +65,7 @@ describe("accessibility", () => {
     });
   }
 
-  it("lets everything be reached with the keyboard, and shows where it is", async () => {
+  it("includes keyboard operation with a visible focus", async () => {
     const tab = await openTab(browser, service);
     const { page } = tab;
     await page.goto("/login");

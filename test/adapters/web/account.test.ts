@@ -4,7 +4,7 @@ import { logInAs, openTab, type Tab } from "../../support/browser.js";
 import { startChromium } from "../../support/chromium.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
-describe("the account", () => {
+describe("the account page", () => {
   let service: WebService;
   let browser: Browser;
   let tab: Tab;
@@ -19,7 +19,7 @@ describe("the account", () => {
     expect(service?.failures).toEqual([]);
   });
   beforeEach(async () => {
-    await service.clock.advance(60_000); // attempts of the test before do not count any more
+    await service.clock.advance(60_000); // attempts of the previous test no longer count
     people += 1;
     tab = await openTab(browser, service);
   });
@@ -31,7 +31,7 @@ describe("the account", () => {
   const readCredits = (key: string) =>
     fetch(`${service.url}/api/v1/credits`, { headers: { authorization: `Bearer ${key}` } });
 
-  it("takes somebody from signing up to a key that works, and to one that does not any more", async () => {
+  it("leads from sign-up over an order to an API key that works until it is revoked", async () => {
     const { page } = tab;
     await page.goto("/signup");
     await page.getByLabel("E-mail address").fill("New.Customer@example.com");
@@ -42,18 +42,18 @@ describe("the account", () => {
     await logInAs(tab, newcomer);
 
     await page.goto("/account");
-    expect(await page.getByRole("button", { name: "Make a key" }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Create key" }).count()).toBe(0);
     await page.getByRole("radio", { name: /500 credits/ }).check();
     await page.getByRole("button", { name: "Order" }).click();
     await page.waitForURL("**/account?order=placed");
     expect(await page.getByRole("region", { name: "Orders" }).textContent()).toContain("pending");
-    await service.payEveryOrder(); // as the operator does
+    await service.payEveryOrder(); // the operator does this
 
     await page.goto("/account");
     expect(await page.getByRole("region", { name: "Credits" }).textContent()).toContain("500");
     expect(await page.getByRole("region", { name: "Ledger" }).textContent()).toContain("+500");
-    await page.getByLabel("Name of a new key").fill("my <b>laptop</b>");
-    await page.getByRole("button", { name: "Make a key" }).click();
+    await page.getByLabel("Name of the new key").fill("my <b>laptop</b>");
+    await page.getByRole("button", { name: "Create key" }).click();
     const secret = (await page.locator("#secret").textContent()) ?? "";
     expect(secret).toMatch(/^sk-[\w-]{43}$/);
     expect(await (await readCredits(secret)).json()).toEqual({ remaining_credits: 500 });
@@ -61,11 +61,13 @@ describe("the account", () => {
     await page.goto("/account");
     expect(await page.content()).not.toContain(secret);
     await page.getByRole("button", { name: "Revoke my <b>laptop</b>" }).click();
-    await expect.poll(() => page.getByRole("region", { name: "API keys" }).textContent()).toContain("You have none.");
+    await expect
+      .poll(() => page.getByRole("region", { name: "API keys" }).textContent())
+      .toContain("You have no API keys.");
     expect((await readCredits(secret)).status).toBe(401);
   });
 
-  it("makes no key without a paid order, also if the form is made up", async () => {
+  it("refuses an API key without a paid order, also for a forged form", async () => {
     const { page } = tab;
     const poor = await service.person(`poor-${people}`);
     service.database.orders.clear();
@@ -80,7 +82,7 @@ describe("the account", () => {
     expect(await service.keys.list(poor.id)).toHaveLength(1);
   });
 
-  it("revokes nobody else's key", async () => {
+  it("answers 404 when a member revokes the API key of another account", async () => {
     const { page } = tab;
     const [ann, ben] = [await service.person(`ann-${people}`), await service.person(`ben-${people}`)];
     const [key] = await service.keys.list(ann.id);
@@ -95,7 +97,7 @@ describe("the account", () => {
     expect((await readCredits(ann.key)).status).toBe(200);
   });
 
-  it("logs out everywhere: the cookie of an ended session is worth nothing", async () => {
+  it("does not open with the cookie of a session that was logged out", async () => {
     const { page } = tab;
     await logInAs(tab, await service.person(`ann-${people}`));
     const cookies = await page.context().cookies();

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { html } from "../../../adapters/web/html.js";
 
 describe("the HTML template", () => {
-  it("shows every text as text, also inside an attribute", () => {
+  it("escapes every text, also in an attribute", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const made = html`<p title="${text}">${text}</p>`.text;
@@ -16,7 +16,7 @@ describe("the HTML template", () => {
     );
   });
 
-  it("puts templates into templates as they are, and shows nothing for what is not there", () => {
+  it("inserts templates without escaping them, and nothing for undefined and false", () => {
     const items = ["a&b", "c"].map((item) => html`<li>${item}</li>`);
     expect(html`<ul>${items}</ul>${undefined}${false}${0}`.text).toBe("<ul><li>a&amp;b</li><li>c</li></ul>0");
   });

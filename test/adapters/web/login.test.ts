@@ -14,7 +14,7 @@ describe("login and sessions", () => {
     await service?.end();
     expect(service?.failures).toEqual([]);
   });
-  beforeEach(() => service.clock.advance(60_000)); // attempts of the test before do not count any more
+  beforeEach(() => service.clock.advance(60_000)); // attempts of the previous test no longer count
 
   const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
     fetch(service.url + path, {
@@ -29,7 +29,7 @@ describe("login and sessions", () => {
   const visit = (path: string, cookie: string) =>
     fetch(service.url + path, { redirect: "manual", headers: { cookie } });
 
-  it("opens a session in a cookie that scripts and other sites do not get, and keeps only its digest", async () => {
+  it("set a session cookie that scripts and other sites cannot read, and store only its digest", async () => {
     const answer = await login();
     expect([answer.status, answer.headers.get("location")]).toEqual([303, "/works"]);
     expect(answer.headers.get("set-cookie")).toMatch(
@@ -40,7 +40,7 @@ describe("login and sessions", () => {
     expect(JSON.stringify([...service.sessions.sessions])).not.toContain(token);
   });
 
-  it("ends a session by itself after 30 days", async () => {
+  it("end a session after 30 days", async () => {
     const cookie = cookieOf(await login());
     await service.clock.advance(SESSION_SECONDS * 1000 - 1);
     expect((await visit("/works", cookie)).status).toBe(200);
@@ -48,7 +48,7 @@ describe("login and sessions", () => {
     expect((await visit("/works", cookie)).headers.get("location")).toBe("/login?next=%2Fworks");
   });
 
-  it("tells a wrong password from an unknown address in no way", async () => {
+  it("give the same answer to a wrong password and an unknown address", async () => {
     const wrong = await login({ password: "wrong password" });
     const unknown = await login({ email: "nobody@example.com", password: "wrong password" });
     const texts = [await wrong.text(), await unknown.text()].map((text) => text.replace(/value="[^"]*@[^"]*"/, ""));
@@ -57,7 +57,7 @@ describe("login and sessions", () => {
     expect(wrong.headers.get("set-cookie")).toBeNull();
   });
 
-  it("answers a sign-up for an address that is taken like any other, and changes nothing", async () => {
+  it("give the same answer to a sign-up with a taken address, and change nothing", async () => {
     const taken = await post("/signup", { email: ann.email, password: "another password" });
     const fresh = await post("/signup", { email: "fresh@example.com", password: "another password" });
     expect([taken.status, taken.headers.get("location")]).toEqual([fresh.status, fresh.headers.get("location")]);
@@ -67,7 +67,7 @@ describe("login and sessions", () => {
     expect((await login({ email: "fresh@example.com", password: "another password" })).status).toBe(303);
   });
 
-  it("refuses passwords that are too short, and says so", async () => {
+  it("refuse a password that is too short and name the limit", async () => {
     const answer = await post("/signup", { email: "short@example.com", password: "too short" });
     expect([answer.status, await answer.text()]).toEqual([
       400,
@@ -75,7 +75,7 @@ describe("login and sessions", () => {
     ]);
   });
 
-  it("lets nobody guess on and on at one account, from wherever", async () => {
+  it("limit password attempts for one account from all client addresses together", async () => {
     for (let n = 1; n <= 10; n += 1) {
       expect((await login({ password: "a guess" }, { "x-forwarded-for": `203.0.113.${n}` })).status).toBe(401);
     }
@@ -85,7 +85,7 @@ describe("login and sessions", () => {
     expect((await login()).status).toBe(303);
   });
 
-  it("lets nobody guess on and on from one address, at whichever account", async () => {
+  it("limit password attempts from one client address for all accounts together", async () => {
     for (let n = 1; n <= 10; n += 1) {
       await login({ email: `nobody-${n}@example.com` }, { "x-forwarded-for": "203.0.113.7" });
     }
@@ -93,7 +93,7 @@ describe("login and sessions", () => {
     expect((await login({}, { "x-forwarded-for": "203.0.113.8" })).status).toBe(303);
   });
 
-  it("takes forms only from its own pages", async () => {
+  it("accept forms only from pages of the service", async () => {
     expect((await login({}, { origin: "https://evil.example" })).status).toBe(403);
     expect((await login({}, { origin: "null" })).status).toBe(403);
     const cookie = cookieOf(await login());
@@ -106,14 +106,14 @@ describe("login and sessions", () => {
     expect(await service.orders.list(ann.id)).toHaveLength(1);
   });
 
-  it("leads back to the page that wanted the login, and never to another site", async () => {
+  it("redirect to the requested page after a login, and never to another site", async () => {
     const wanted = await visit("/works/abcdefghijklmnop?embed=1", "");
     expect(wanted.headers.get("location")).toBe("/login?next=%2Fworks%2Fabcdefghijklmnop%3Fembed%3D1");
     expect((await login({ next: "/account" })).headers.get("location")).toBe("/account");
     expect((await login({ next: "//evil.example" })).headers.get("location")).toBe("/works");
   });
 
-  it("sends every page with a policy that lets no foreign or inline script run", async () => {
+  it("send every page with a policy that blocks foreign and inline scripts", async () => {
     const cookie = cookieOf(await login());
     for (const path of ["/", "/gallery", "/login", "/signup", "/works", "/account", "/docs", "/p/abcdefghijklmnop"]) {
       const page = await visit(path, path === "/works" || path === "/account" ? cookie : "");
@@ -126,7 +126,7 @@ describe("login and sessions", () => {
     }
   });
 
-  it("keeps scripts and styles in browsers for ever, and its own pages small", async () => {
+  it("let browsers cache scripts and styles forever, and keep the scripts of a page below 100 kB", async () => {
     for (const path of ["/", "/gallery", "/login"]) {
       const text = await (await fetch(service.url + path)).text();
       let scriptBytes = 0;

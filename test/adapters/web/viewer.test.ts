@@ -5,7 +5,7 @@ import { startChromium } from "../../support/chromium.js";
 import { quarterAt } from "../../support/pixels.js";
 import { type Person, WebService } from "../../support/web-service.js";
 
-describe("the viewer", () => {
+describe("the viewer page", () => {
   let service: WebService;
   let browser: Browser;
   let ann: Person;
@@ -29,7 +29,7 @@ describe("the viewer", () => {
     expect(tab.problems).toEqual([]);
   });
 
-  it("shows the middle of the picture, and what is to the right of it after a drag to the left", async () => {
+  it("shows the middle of the image, and the part to its right after a drag to the left", async () => {
     const { slug } = await service.kept(ann);
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "sphere");
@@ -47,11 +47,11 @@ describe("the viewer", () => {
     const { slug } = await service.kept(ann);
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "sphere");
-    // Seen from straight ahead, the quarters meet in the middle; turned a little, the seam moves when the view narrows.
+    // Two quarters meet in the middle of the view. After a small turn, their seam moves when the view zooms in.
     await tab.page.mouse.move(500, 300);
     await tab.page.mouse.down();
     await tab.page.mouse.move(650, 300, { steps: 5 });
-    await tab.page.waitForTimeout(100); // held still before it is let go: else the sphere turns on with its own swing
+    await tab.page.waitForTimeout(100); // holds still before the release: otherwise the sphere keeps turning
     await tab.page.mouse.up();
     await expect.poll(() => quarterAt(tab.page, 690, 300)).toBe(2);
     await expect
@@ -73,7 +73,7 @@ describe("the viewer", () => {
     await tab.page.keyboard.up("ArrowLeft");
   });
 
-  it("turns gently by itself until it is touched, but not for readers who want no motion", async () => {
+  it("rotates until the first interaction, but not for readers who prefer reduced motion", async () => {
     const { slug } = await service.kept(ann);
     const moving = await openTab(browser, service, {
       reducedMotion: "no-preference",
@@ -86,7 +86,7 @@ describe("the viewer", () => {
     expect(moving.problems).toEqual([]);
   });
 
-  it("says the prompt as text, when it was made, and leads to the image itself", async () => {
+  it("shows the prompt as text, the date, and a link to the image", async () => {
     const prompt = '<img src=x onerror="alert(1)"> & </script><script>alert(2)</script>';
     const { slug, image } = await service.kept(ann, { prompt });
     await tab.page.goto(`/p/${slug}`);
@@ -99,7 +99,7 @@ describe("the viewer", () => {
     expect(file.suggestedFilename()).toBe(`panorama-${slug}.jpg`);
   });
 
-  it("tells chats and networks what a public link shows", async () => {
+  it("has link preview metadata for a public panorama", async () => {
     const { slug } = await service.kept(ann, { prompt: "a public place" });
     await tab.page.goto(`/p/${slug}`);
     const meta = (name: string) =>
@@ -111,7 +111,7 @@ describe("the viewer", () => {
     expect([thumbnail.status, thumbnail.headers.get("content-type")]).toEqual([200, "image/webp"]);
   });
 
-  it("can be embedded in other pages, alone; the whole page cannot", async () => {
+  it("allows frames of other sites only with ?embed=1, and then has no header", async () => {
     const { slug } = await service.kept(ann);
     const embed = await tab.page.goto(`/p/${slug}?embed=1`);
     await ready(tab.page, "sphere");
@@ -130,24 +130,24 @@ describe("the viewer", () => {
     expect(await tab.page.locator("#flat").getAttribute("src")).toBe(service.storage.urlOf(image.imageName));
   });
 
-  it("says that an image is being saved, and shows it as soon as it is", async () => {
+  it("reports that an image is being saved, and shows it when it is saved", async () => {
     service.provider.play({ download: "unavailable" });
     const { slug } = await service.panorama(ann);
     await tab.page.goto(`/p/${slug}`);
-    expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe("Being saved");
+    expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe("Saving");
     service.provider.play({ download: "image" });
     await service.work();
     await ready(tab.page, "sphere");
   });
 
-  it("says that an image is no longer available", async () => {
+  it("reports that an image is no longer available", async () => {
     service.provider.play({ download: "gone" });
     const { slug } = await service.panorama(ann);
     await tab.page.goto(`/p/${slug}`);
     expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe("Image no longer available");
   });
 
-  it("shows a private panorama to its owner after login, and to nobody else", async () => {
+  it("shows a private panorama only to its owner, after login", async () => {
     const ben = await service.person("ben");
     const { slug } = await service.kept(ann, { visibility: "private" });
     expect((await tab.page.goto(`/p/${slug}`))?.status()).toBe(404);
@@ -166,7 +166,7 @@ describe("the viewer", () => {
     await other.close();
   });
 
-  it("keeps a private image under a name that nobody can guess, and that its slug does not tell", async () => {
+  it("stores a private image under a random name that does not contain its slug", async () => {
     const first = await service.kept(ann, { visibility: "private" });
     const second = await service.kept(ann, { visibility: "private" });
     const names = [first, second].map(({ image }) => image.imageName);
@@ -180,7 +180,7 @@ describe("the viewer", () => {
     expect((await fetch(service.storage.urlOf(first.image.imageName))).status).toBe(200);
   });
 
-  it("fits a phone and obeys a finger", async () => {
+  it("fits the screen of a phone and supports touch", async () => {
     const { slug } = await service.kept(ann);
     const phone = await openTab(browser, service, {
       viewport: { width: 390, height: 800 },

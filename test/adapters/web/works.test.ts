@@ -7,7 +7,7 @@ import { startChromium } from "../../support/chromium.js";
 import { quarterAt } from "../../support/pixels.js";
 import { type Person, WebService } from "../../support/web-service.js";
 
-describe("the works and the gallery", () => {
+describe("the pages works and gallery", () => {
   let service: WebService;
   let browser: Browser;
   let ann: Person;
@@ -34,18 +34,18 @@ describe("the works and the gallery", () => {
   });
 
   const prompt = () => tab.page.getByLabel("Prompt");
-  const make = () => tab.page.getByRole("button", { name: "Make it" }).click();
+  const make = () => tab.page.getByRole("button", { name: "Create panorama" }).click();
   const card = (text: string) => tab.page.locator("#works .card", { hasText: text });
 
-  it("makes a panorama from the form, shows it by itself when it is finished, and opens its viewer", async () => {
+  it("create a panorama from the form, show it when it is finished without a reload, and open its viewer", async () => {
     await logInAs(tab, ann);
     await prompt().fill("a meadow <i>in spring</i>");
     await tab.page.getByRole("radio", { name: /1K/ }).check();
     await make();
-    await expect.poll(() => card("a meadow <i>in spring</i>").textContent()).toContain("Being made");
+    await expect.poll(() => card("a meadow <i>in spring</i>").textContent()).toContain("Generating");
     expect(await service.ledger.balance(ann.id)).toBe(96);
 
-    await service.work(); // the page is not reloaded from here on
+    await service.work(); // the page must update without a reload
     await card("Ready").waitFor();
     await card("Ready").getByRole("link").click();
     await ready(tab.page, "sphere");
@@ -59,16 +59,16 @@ describe("the works and the gallery", () => {
     expect(new URL(tab.page.url()).pathname).toBe(`/works/${task?.slug}`);
   });
 
-  it("takes reference pictures, as files and as addresses", async () => {
+  it("accept reference images as files and as URLs", async () => {
     const file = join(service.folder, "reference.png");
     await sharp({ create: { width: 64, height: 32, channels: 3, background: "teal" } }).toFile(file);
     await logInAs(tab, ann);
-    await tab.page.getByText("Reference pictures").click();
+    await tab.page.getByText("Reference images").click();
     await tab.page.getByLabel(/Drop JPEG/).setInputFiles(file);
     expect(await tab.page.locator("#chosen").textContent()).toBe("reference.png");
-    await tab.page.getByLabel("Address of picture 1").fill("https://pictures.example/a.jpg");
+    await tab.page.getByLabel("URL of image 1").fill("https://pictures.example/a.jpg");
     await make();
-    await expect.poll(() => card("A panorama from pictures").count()).toBe(1);
+    await expect.poll(() => card("Panorama from images").count()).toBe(1);
     const [task] = await service.tasks.list(ann.id, 10, undefined);
     expect(task?.request.imageUrls).toEqual([
       expect.stringMatching(/^https:\/\/references\.example\/assets\/references\/[0-9a-f]{64}\.png$/),
@@ -76,7 +76,7 @@ describe("the works and the gallery", () => {
     ]);
   });
 
-  it("charges once for one form, however often it is sent", async () => {
+  it("charge once for a form that is sent twice", async () => {
     await logInAs(tab, ann);
     const value = (name: string) => tab.page.locator(`#create input[name="${name}"]`).inputValue();
     const multipart = {
@@ -96,7 +96,7 @@ describe("the works and the gallery", () => {
     expect(await service.tasks.list(ann.id, 10, undefined)).toHaveLength(1);
   });
 
-  it("says what is wrong, and keeps what was typed", async () => {
+  it("show the error of a refused form and keep the typed text", async () => {
     await logInAs(tab, ann);
     await prompt().fill("ab");
     await tab.page.getByRole("radio", { name: /4K/ }).check();
@@ -109,14 +109,14 @@ describe("the works and the gallery", () => {
     const other = await openTab(browser, service);
     await logInAs(other, poor);
     await other.page.getByLabel("Prompt").fill("too expensive");
-    await other.page.getByRole("button", { name: "Make it" }).click();
+    await other.page.getByRole("button", { name: "Create panorama" }).click();
     expect(await other.page.getByRole("alert").textContent()).toBe(
       "This costs 6 credits, but you have 3. You can buy more on your account page.",
     );
     await other.close();
   });
 
-  it("tells of failures and their refunds", async () => {
+  it("show failed panoramas and their refunds", async () => {
     service.provider.play({ poll: "failed" });
     await service.panorama(ann, { prompt: "it fails" });
     await logInAs(tab, ann);
@@ -124,7 +124,7 @@ describe("the works and the gallery", () => {
     expect(await tab.page.locator(".balance").textContent()).toContain("100 credits");
   });
 
-  it("publishes a panorama to the gallery and takes it back", async () => {
+  it("publish a panorama to the gallery and withdraw it", async () => {
     const { slug } = await service.kept(ann, { prompt: "mine alone", visibility: "private" });
     const inGallery = async () => (await (await fetch(`${service.url}/gallery`)).text()).includes("mine alone");
     expect(await inGallery()).toBe(false);
@@ -139,13 +139,13 @@ describe("the works and the gallery", () => {
     expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(404);
   });
 
-  it("deletes a panorama: nobody finds task or image any more, and the ledger stays", async () => {
+  it("delete the task and the image of a panorama, and keep the ledger", async () => {
     const { id, slug, image } = await service.kept(ann, { prompt: "to be deleted" });
     const imageUrl = service.storage.urlOf(image.imageName);
     expect((await fetch(imageUrl)).status).toBe(200);
     await logInAs(tab, ann);
     await card("to be deleted").getByText("Delete", { exact: true }).click();
-    await card("to be deleted").getByRole("button", { name: "Delete for good" }).click();
+    await card("to be deleted").getByRole("button", { name: "Delete permanently" }).click();
     await expect.poll(() => card("to be deleted").count()).toBe(0);
     expect((await fetch(imageUrl)).status).toBe(404);
     expect((await fetch(imageUrl.replace(".jpg", "-thumbnail.webp"))).status).toBe(404);
@@ -156,7 +156,7 @@ describe("the works and the gallery", () => {
     expect(await service.ledger.balance(ann.id)).toBe(96);
   });
 
-  it("lets nobody else change or delete a panorama", async () => {
+  it("refuse to change or delete a panorama of another account", async () => {
     const { id } = await service.kept(ann, { prompt: "not yours" });
     const ben = await service.person(`ben-${people}`);
     await logInAs(tab, ben);
@@ -171,7 +171,7 @@ describe("the works and the gallery", () => {
     expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("public");
   });
 
-  it("pages through the gallery, with a script and without one", async () => {
+  it("page through the gallery with and without JavaScript", async () => {
     const task = await service.kept(ann, { prompt: "the first of many" });
     for (let n = 0; n < 30; n += 1) {
       const id = service.ids.taskId();
@@ -196,7 +196,7 @@ describe("the works and the gallery", () => {
     expect(await tab.page.getByRole("link", { name: "Older panoramas" }).count()).toBe(0);
   });
 
-  it("fits a phone", async () => {
+  it("fit the screen of a phone", async () => {
     await service.kept(ann, { prompt: "on a phone" });
     const phone = await openTab(browser, service, {
       viewport: { width: 360, height: 740 },
