@@ -13,14 +13,14 @@ import {
 } from "../adapters/mcp/mcp-package.js";
 
 /**
- * `npm run build:mcp [-- DIRECTORY]`: bundles the MCP server into one file under dist/mcp. `panorama mcp` runs that file,
- * and the service packs it with its own origin when it starts. The package beside it is the one for the local service.
+ * `npm run build:mcp [-- DIRECTORY]`: bundles the MCP server into one file under dist/mcp. `panorama mcp` runs this file.
+ * At startup the service packs it together with its own origin. This script also writes a package for a local service.
  */
 const LOCAL_SERVICE = "http://localhost:8080";
 const project = fileURLToPath(new URL("..", import.meta.url));
 const target = process.argv[2] ?? join(project, "dist/mcp");
 
-/** The licence of every package of which something is in the bundle. */
+/** The licence texts of this project and of every package that the bundle contains. */
 const licensesOf = async (bundledFiles: readonly string[]): Promise<string> => {
   const folders = new Map<string, string>();
   for (const file of bundledFiles) {
@@ -33,7 +33,7 @@ const licensesOf = async (bundledFiles: readonly string[]): Promise<string> => {
       .map(async ([name, folder]) => {
         const directory = join(project, folder);
         const file = (await readdir(directory)).find((entry) => /^licen[cs]e/i.test(entry));
-        if (file === undefined) throw new Error(`${name} comes without a licence file`);
+        if (file === undefined) throw new Error(`The package ${name} has no licence file`);
         return `${name}\n\n${(await readFile(join(directory, file), "utf8")).trim()}\n`;
       }),
   );

@@ -7,11 +7,11 @@ const port = z.coerce.number().int().min(1).max(65_535);
 const milliseconds = (min: number) => z.coerce.number().int().min(min).max(86_400_000);
 const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
 
-/** What fits into a header. */
+/** Secrets are sent in HTTP headers, which allow visible ASCII only. */
 const secret = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII characters");
 
 const REMOTE_PROVIDERS = ["skybox", "replicate", "fal"] as const;
-const PROVIDERS_ALLOWED = `must be local, or one or more of ${REMOTE_PROVIDERS.join(", ")}, each once, with commas between them`;
+const PROVIDERS_ALLOWED = `must be local, or a comma-separated list of ${REMOTE_PROVIDERS.join(", ")} without duplicates`;
 
 const providerNames = z
   .string()
@@ -28,7 +28,7 @@ const providerNames = z
     ),
   );
 
-/** The environment variables of the README, and nothing else. */
+/** Every environment variable that the service reads, as OPERATIONS.md lists them. */
 const environmentSchema = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
   PORT: port.default(8080),
@@ -45,7 +45,7 @@ const environmentSchema = z.object({
     .string()
     .regex(/^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/)
     .optional(),
-  GCS_PUBLIC_URL: origin.refine((url) => url.startsWith("https://"), "must begin with https://").optional(),
+  GCS_PUBLIC_URL: origin.refine((url) => url.startsWith("https://"), "must start with https://").optional(),
   GCS_API_ENDPOINT: origin.optional(),
   SUBMIT_TIMEOUT_MS: milliseconds(100).default(30_000),
   GENERATION_DEADLINE_MS: milliseconds(1000).default(600_000),
@@ -79,85 +79,84 @@ const environmentSchema = z.object({
 export type Config = {
   readonly host: string;
   readonly port: number;
-  /** Origin of viewer links, without a slash at its end. */
+  /** Origin of viewer links, without a trailing slash. */
   readonly publicUrl: string;
   readonly dataDir: string;
-  /** PostgreSQL; absent where the database is a SQLite file in `dataDir`. Holds a password: never printed. */
+  /** URL of PostgreSQL. Absent if the database is a SQLite file in `dataDir`. Never log it: it contains a password. */
   readonly databaseUrl: string | undefined;
   readonly databaseConnections: number;
   readonly storage: FilesystemConfig | GcsConfig;
   readonly provider: LocalProviderConfig | RemoteProvidersConfig;
   readonly submitTimeoutMilliseconds: number;
   readonly generationDeadlineMilliseconds: number;
-  /** How long one instance has a task to itself for one look at the provider. */
+  /** How long one instance holds a task exclusively for one poll of the provider. */
   readonly leaseMilliseconds: number;
-  /** Orders are paid through Stripe; absent where the operator takes the money by other means. */
+  /** Credentials of Stripe. Absent if the operator collects payments in another way. */
   readonly stripe: { readonly secretKey: string; readonly webhookSecret: string } | undefined;
   readonly demo: boolean;
   readonly logLevel: string;
 };
 
-/** The embedded painter. */
+/** The embedded provider, which paints panoramas on this machine. */
 export type LocalProviderConfig = { readonly kind: "local"; readonly delayMilliseconds: number };
 
-/** Models of others, in the order in which they are asked. */
+/** Remote providers in the order in which they are tried: each is the fallback of the one before it. */
 export type RemoteProvidersConfig = {
   readonly kind: "remote";
   readonly inOrder: readonly [RemoteProviderConfig, ...RemoteProviderConfig[]];
 };
 
-/** Somebody's model behind HTTP. */
 export type RemoteProviderConfig = {
   readonly apiKey: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
 } & ProviderLimits &
   (
     | { readonly kind: "skybox"; readonly styleId: number }
     | { readonly kind: "replicate"; readonly model: string }
-    /** `jwksUrl`: where the keys are that fal signs its notices with. */
+    /** `jwksUrl`: the public keys that verify fal's webhook signatures. */
     | { readonly kind: "fal"; readonly model: FalModel; readonly jwksUrl: string }
   );
 
-/** Objects are files in the data directory, and the service serves them itself. */
+/** Objects are files in the data directory. The service serves them. */
 export type FilesystemConfig = {
   readonly kind: "filesystem";
-  /** Where finished images are served, without a slash at its end. */
+  /** Base URL of finished images, without a trailing slash. */
   readonly assetUrl: string;
-  /** Where reference images are served: always https, on the TLS listener unless `assetUrl` is https itself. */
+  /** Base URL of reference images. Always https: `assetUrl` if that is https, else the TLS listener. */
   readonly referenceUrl: string;
-  /** The port of the TLS listener; absent where `assetUrl` is https and so none is needed. */
+  /** Port of the TLS listener. Absent if `assetUrl` is https, because then no TLS listener is needed. */
   readonly tlsPort: number | undefined;
 };
 
-/** Objects are in a bucket of Google Cloud Storage, and served from there. */
+/** Objects are in a bucket of Google Cloud Storage, which serves them. */
 export type GcsConfig = {
   readonly kind: "gcs";
   readonly bucket: string;
-  /** The CDN's origin, https; absent where the bucket's own URL is used. */
+  /** Origin of the CDN, https. Absent if clients use the bucket's own URL. */
   readonly publicUrl: string | undefined;
-  /** An emulator instead of Google. */
+  /** URL of an emulator. Absent for Google's API. */
   readonly apiEndpoint: string | undefined;
 };
 
-/** Variables that may hold a password or are one. */
+/** Variables whose values never appear in messages: they are or may contain secrets. */
 const SECRET = /^(DATABASE_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET|\w+_API_KEY)$/;
 
-/** The error is one line for the operator: which variable, what is wrong with it. */
+/** Reads the environment. The error is one line that names the variable and what is wrong with it. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> => {
-  // An empty variable is one that is not set: that is how compose files and shells spell it.
+  // An empty variable counts as not set: compose files and shells cannot always leave a variable out.
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const parsed = environmentSchema.safeParse(set);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const name = String(issue?.path[0]);
     const value = SECRET.test(name) ? "(not shown)" : JSON.stringify(set[name]);
-    return err(`Bad configuration: ${name}=${value}: ${issue?.message}. The README lists what it may be.`);
+    return err(`Bad configuration: ${name}=${value}: ${issue?.message}. See OPERATIONS.md for the allowed values.`);
   }
   const { data } = parsed;
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret } = data;
   if ((secretKey === undefined) !== (webhookSecret === undefined)) {
-    return err("Bad configuration: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET are needed together.");
+    return err("Bad configuration: set both STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET, or neither.");
   }
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
   const storage = storageOf(data, publicUrl);
@@ -188,14 +187,14 @@ const storageOf = (
 ): Result<FilesystemConfig | GcsConfig, string> => {
   if (data.STORAGE === "gcs") {
     if (data.GCS_BUCKET === undefined)
-      return err("Bad configuration: STORAGE=gcs needs GCS_BUCKET, the bucket's name.");
+      return err("Bad configuration: STORAGE=gcs needs GCS_BUCKET, the name of the bucket.");
     const { GCS_BUCKET: bucket, GCS_PUBLIC_URL, GCS_API_ENDPOINT: apiEndpoint } = data;
     return ok({ kind: "gcs", bucket, publicUrl: GCS_PUBLIC_URL, apiEndpoint });
   }
   const assetUrl = data.ASSET_URL ?? `${publicUrl}/assets`;
   const assetsAreHttps = assetUrl.startsWith("https://");
   if (!assetsAreHttps && data.TLS_PORT === data.PORT) {
-    return err(`Bad configuration: PORT and TLS_PORT are both ${data.PORT}, but there are two listeners.`);
+    return err(`Bad configuration: PORT and TLS_PORT are both ${data.PORT}. Each listener needs its own port.`);
   }
   return ok({
     kind: "filesystem",
@@ -206,10 +205,10 @@ const storageOf = (
 };
 
 const providerOf = (data: z.infer<typeof environmentSchema>): Result<Config["provider"], string> => {
-  const [name, ...others] = data.PROVIDER;
+  const [name, ...fallbackNames] = data.PROVIDER;
   if (name === "local") return ok({ kind: name, delayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS });
   return remoteProviderOf(name, data).andThen((first) =>
-    Result.combine(others.map((other) => remoteProviderOf(other, data))).map((fallbacks) => ({
+    Result.combine(fallbackNames.map((fallback) => remoteProviderOf(fallback, data))).map((fallbacks) => ({
       kind: "remote" as const,
       inOrder: [first, ...fallbacks] as const,
     })),
@@ -235,7 +234,9 @@ const remoteProviderOf = (
   const fal = { ...access, jwksUrl: data.FAL_JWKS_URL };
   if (data.FAL_MODEL === "fal-ai/hunyuan_world") return ok({ kind, ...fal, model: { id: data.FAL_MODEL } });
   if (data.FAL_LORA_URL === undefined) {
-    return err(`Bad configuration: FAL_MODEL=${data.FAL_MODEL} needs FAL_LORA_URL, the weights that make panoramas.`);
+    return err(
+      `Bad configuration: FAL_MODEL=${data.FAL_MODEL} needs FAL_LORA_URL, the URL of the LoRA weights for panoramas.`,
+    );
   }
   return ok({ kind, ...fal, model: { id: data.FAL_MODEL, loraUrl: data.FAL_LORA_URL } });
 };

@@ -28,26 +28,30 @@ const COMMANDS: readonly Command[] = [
   migrate,
 ];
 
+const synopsisOf = ({ words, usage }: Command): string => `panorama ${words} ${usage}`.trimEnd();
+
 const HELP = [
   "Usage: panorama COMMAND [OPTIONS] [--json]",
   "",
-  ...COMMANDS.map(({ words, usage }) => `  panorama ${words} ${usage}`.trimEnd()),
+  ...COMMANDS.map((command) => `  ${synopsisOf(command)}`),
   "",
-  "The README lists the environment variables that configure it.",
+  "OPERATIONS.md lists the environment variables that configure the service.",
 ].join("\n");
 
-/** Finds the command, checks its options, and runs it on a service of its own. */
+/** Finds the command, checks its options, and runs it on a new service, which is closed afterwards. */
 const run = async (args: readonly string[]): Promise<Result<Output | undefined, string>> => {
   const command = COMMANDS.find(({ words }) => words.split(" ").every((word, index) => args[index] === word));
-  if (command === undefined) return err(`There is no command "${args.join(" ")}"; panorama --help lists them all.`);
+  if (command === undefined)
+    return err(`Unknown command "${args.join(" ")}". Run panorama --help for a list of commands.`);
   const parsed = parse(command, args.slice(command.words.split(" ").length));
   if (typeof parsed === "string") return err(parsed);
   const missing = command.required.find((option) => parsed[option] === undefined);
-  if (missing !== undefined) return err(`panorama ${command.words} needs --${missing}: ${command.usage}`);
+  if (missing !== undefined)
+    return err(`panorama ${command.words}: --${missing} is required. Usage: ${synopsisOf(command)}`);
 
   const config = readConfig(process.env);
   if (config.isErr()) return err(config.error);
-  // Last: loading it takes longer than all before, and who has mistyped a command need not wait for it.
+  // Imported last, because it takes longest: a mistyped command fails at once.
   const { createService } = await import("./service.js");
   const service = createService(config.value);
   try {
@@ -57,7 +61,9 @@ const run = async (args: readonly string[]): Promise<Result<Output | undefined, 
   }
 };
 
-const parse = ({ words, usage, options, positional }: Command, args: string[]): Values | string => {
+/** Returns the values of the options, or one line that says which argument is wrong. */
+const parse = (command: Command, args: string[]): Values | string => {
+  const { words, options, positional } = command;
   try {
     const { values, positionals } = parseArgs({
       args,
@@ -66,10 +72,11 @@ const parse = ({ words, usage, options, positional }: Command, args: string[]): 
       allowPositionals: positional !== undefined,
     });
     if (positional === undefined || positionals.length === 0) return values;
-    if (positionals.length > 1) throw new Error("takes one prompt: put it in quotes.");
+    if (positionals.length > 1) throw new Error("Expected one prompt. Put it in quotes.");
     return { ...values, [positional]: positionals[0] };
   } catch (error) {
-    return `panorama ${words} ${usage}: ${error instanceof Error ? error.message : String(error)}`;
+    const reason = error instanceof Error ? error.message : String(error);
+    return `panorama ${words}: ${reason.replace(/\.$/, "")}. Usage: ${synopsisOf(command)}`;
   }
 };
 

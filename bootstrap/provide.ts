@@ -1,28 +1,33 @@
-import type { Container, ServiceIdentifier } from "inversify";
+import type { Bind, ServiceIdentifier } from "inversify";
 
-declare const service: unique symbol;
+declare const resolved: unique symbol;
 
-/** Names a part of the service; it is tied to the part's type, so that a swapped or missing part does not compile. */
-export type Token<T> = ServiceIdentifier<T> & symbol & { readonly [service]?: T };
+/** The name of one part of the service, together with the part's type. */
+export type Token<T> = ServiceIdentifier<T> & symbol & { readonly [resolved]?: T };
 
-export const token = <T>(name: string): Token<T> => Symbol.for(name) as Token<T>;
+export const token = <T>(name: string): Token<T> => Symbol(name) as Token<T>;
 
-type Tokens<Parts extends readonly unknown[]> = { readonly [Index in keyof Parts]: Token<Parts[Index]> };
+type TokensOf<Dependencies> = { readonly [Name in keyof Dependencies]: Token<Dependencies[Name]> };
 
 /**
- * Binds a part to the function that makes it, once, from other parts, when it is first asked for. `dispose` runs when
- * the container is emptied, if the part was ever made.
+ * Binds `part` to the function that makes it from the named dependencies. The function runs once, at the first request
+ * for the part, and may be async. A dependency that is missing, swapped or of another type does not compile. `dispose`
+ * runs when the container is emptied, only if the part was made.
  */
-export const provide = <T, Parts extends unknown[]>(
-  container: Container,
+export const provide = <T, Dependencies extends object>(
+  bind: Bind,
   part: Token<T>,
-  parts: Tokens<Parts>,
-  make: (...parts: Parts) => NoInfer<T> | Promise<NoInfer<T>>,
+  dependencies: TokensOf<Dependencies>,
+  make: (dependencies: NoInfer<Dependencies>) => NoInfer<T> | Promise<NoInfer<T>>,
   dispose?: (made: T) => void | Promise<void>,
 ): void => {
-  const bound = container
-    .bind<T>(part)
-    .toResolvedValue((...made: unknown[]) => make(...(made as Parts)), [...parts] as unknown as ServiceIdentifier[])
+  const names = Object.keys(dependencies);
+  const identifiers: ServiceIdentifier[] = Object.values(dependencies);
+  const bound = bind<T>(part)
+    .toResolvedValue(
+      (...values: unknown[]) => make(Object.fromEntries(names.map((name, i) => [name, values[i]])) as Dependencies),
+      identifiers,
+    )
     .inSingletonScope();
   if (dispose) bound.onDeactivation(dispose);
 };

@@ -9,15 +9,15 @@ import { rulePredicate } from "../adapters/wording/rule-predicate.js";
 const log = (line: string) => process.stderr.write(`panorama-mcp: ${line}\n`);
 
 /**
- * The stdio MCP server as a process: reads PANORAMA_API_KEY, PANORAMA_BASE_URL and PANORAMA_UPLOAD_DIRS, serves until
- * stdin ends, then ends the process. Stdout belongs to the protocol; everything else goes to stderr.
+ * Runs the MCP server on stdio until stdin ends, then exits the process. Reads PANORAMA_API_KEY, PANORAMA_BASE_URL and
+ * PANORAMA_UPLOAD_DIRS. Only protocol messages go to stdout; log lines go to stderr.
  */
-export const runMcp = async (environment: NodeJS.ProcessEnv, defaultAddress: string): Promise<never> => {
-  const baseUrl = parseServiceUrl(environment.PANORAMA_BASE_URL || defaultAddress);
-  if (baseUrl.isErr()) return end(1, `PANORAMA_BASE_URL: ${rulePredicate(baseUrl.error.rule)}`);
+export const runMcp = async (environment: NodeJS.ProcessEnv, defaultBaseUrl: string): Promise<never> => {
+  const baseUrl = parseServiceUrl(environment.PANORAMA_BASE_URL || defaultBaseUrl);
+  if (baseUrl.isErr()) return exit(1, `PANORAMA_BASE_URL: ${rulePredicate(baseUrl.error.rule)}`);
   const apiKey = environment.PANORAMA_API_KEY ?? "";
-  // The tools can still be listed, and say what to do when they are called: more than a server that does not start.
-  if (apiKey === "") log("PANORAMA_API_KEY is not set: every tool will answer invalid_api_key");
+  // The server starts anyway: a client can list the tools, and each call answers what to do.
+  if (apiKey === "") log("PANORAMA_API_KEY is not set: every tool call will fail with invalid_api_key");
 
   const server = panoramaMcpServer({
     client: new PanoramaClient({ baseUrl: baseUrl.value, apiKey }),
@@ -28,13 +28,13 @@ export const runMcp = async (environment: NodeJS.ProcessEnv, defaultAddress: str
   });
   try {
     await serveOnStdio(server, process);
-    return end(0);
+    return exit(0);
   } catch (error) {
-    return end(1, `the session broke: ${error instanceof Error ? error.message : String(error)}`);
+    return exit(1, `the session failed: ${error instanceof Error ? error.message : String(error)}`);
   }
 };
 
-const end = (status: number, line?: string): never => {
+const exit = (status: number, line?: string): never => {
   if (line !== undefined) log(line);
   process.exit(status);
 };

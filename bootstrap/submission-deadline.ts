@@ -1,9 +1,12 @@
 import type { Config } from "./config.js";
 
-/** Between the end of the upstream call's time and the sweep: the answer has to be recorded, too. */
+/** Time to record the answer, between the timeout of the provider call and the deadline. */
 const RECORDING_MILLISECONDS = 5_000;
 
-/** From the reservation of a task on. Each provider may use its whole time before it refuses and the next one is asked. */
+/**
+ * A task without a recorded submission is swept after this time from its reservation. Each configured provider may use
+ * its full timeout before the next one is tried.
+ */
 export const submissionDeadlineMilliseconds = ({
   provider,
   submitTimeoutMilliseconds,

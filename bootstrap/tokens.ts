@@ -1,7 +1,9 @@
 import type { Logger } from "pino";
 import type { HttpServer } from "../adapters/http/http-server.js";
+import type { Check } from "../adapters/http/operations-routes.js";
 import type { Metrics } from "../adapters/observability/metrics.js";
 import type { ProviderCircuits } from "../adapters/observability/provider-circuits.js";
+import type { RequestObserver } from "../adapters/observability/request-observer.js";
 import type { Database } from "../adapters/persistence/database.js";
 import type { PaintPool } from "../adapters/provider/local/paint-pool.js";
 import type { PublicFetch } from "../adapters/provider/public-fetch.js";
@@ -11,13 +13,41 @@ import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
 import type { Page } from "../adapters/web-page/page.js";
+import type { authenticate } from "../application/accounts/authenticate.js";
 import type { createApiKey } from "../application/accounts/create-api-key.js";
+import type { findSession } from "../application/accounts/find-session.js";
+import type { hasAccounts } from "../application/accounts/has-accounts.js";
+import type { listApiKeys } from "../application/accounts/list-api-keys.js";
+import type { logIn } from "../application/accounts/log-in.js";
+import type { logOut } from "../application/accounts/log-out.js";
 import type { openAccount } from "../application/accounts/open-account.js";
+import type { readAccount } from "../application/accounts/read-account.js";
+import type { revokeAnyApiKey } from "../application/accounts/revoke-any-api-key.js";
+import type { revokeApiKey } from "../application/accounts/revoke-api-key.js";
+import type { signUp } from "../application/accounts/sign-up.js";
+import type { keepFinishedImages } from "../application/background/keep-finished-images.js";
+import type { receiveProviderWebhook } from "../application/background/receive-provider-webhook.js";
+import type { settleSubmittedTasks } from "../application/background/settle-submitted-tasks.js";
+import type { startQueuedTasks } from "../application/background/start-queued-tasks.js";
+import type { sweep } from "../application/background/sweep.js";
+import type { buyCredits } from "../application/credits/buy-credits.js";
 import type { createOrder } from "../application/credits/create-order.js";
 import type { payOrder } from "../application/credits/pay-order.js";
+import type { readCredits } from "../application/credits/read-credits.js";
+import type { readLedger } from "../application/credits/read-ledger.js";
+import type { receivePaymentWebhook } from "../application/credits/receive-payment-webhook.js";
 import type { verifyLedger } from "../application/credits/verify-ledger.js";
-import type { CreatePanorama } from "../application/panoramas/create-panorama.js";
+import type { changeVisibility } from "../application/panoramas/change-visibility.js";
+import type { createPanorama } from "../application/panoramas/create-panorama.js";
+import type { deletePanorama } from "../application/panoramas/delete-panorama.js";
+import type { findOwnPanorama } from "../application/panoramas/find-own-panorama.js";
+import type { findPublicPanorama } from "../application/panoramas/find-public-panorama.js";
+import type { listPublicPanoramas } from "../application/panoramas/list-public-panoramas.js";
+import type { listTasks } from "../application/panoramas/list-tasks.js";
+import type { readTask } from "../application/panoramas/read-task.js";
 import type { retryImage } from "../application/panoramas/retry-image.js";
+import type { uploadImages } from "../application/panoramas/upload-images.js";
+import type { waitForTask } from "../application/panoramas/wait-for-task.js";
 import type { AccountStore } from "../application/ports/account-store.js";
 import type { ApiKeyStore } from "../application/ports/api-key-store.js";
 import type { Clock } from "../application/ports/clock.js";
@@ -36,56 +66,100 @@ import type { TaskStore } from "../application/ports/task-store.js";
 import type { Config } from "./config.js";
 import { token } from "./provide.js";
 
-type BackgroundWork = (stopping?: AbortSignal) => Promise<number>;
-
-/** The parts of the service. */
-export const tokens = {
-  config: token<Config>("Config"),
-  logger: token<Logger>("Logger"),
-  metrics: token<Metrics>("Metrics"),
-
-  clock: token<Clock>("Clock"),
-  ids: token<Ids>("Ids"),
-  secrets: token<Secrets>("Secrets"),
-  imaging: token<Imaging>("Imaging"),
-  reporter: token<Reporter>("Reporter"),
-  /** Some need to be cleaned now and then. */
-  rateLimits: token<RateLimits & { clean?(): Promise<void> }>("RateLimits"),
-  signals: token<InProcessTaskSignals>("TaskSignals"),
-  storage: token<FilesystemObjectStorage | GcsObjectStorage>("ObjectStorage"),
-
-  database: token<Database>("Database"),
-  tasks: token<TaskStore>("TaskStore"),
-  accounts: token<AccountStore>("AccountStore"),
-  orders: token<OrderStore>("OrderStore"),
-  keys: token<ApiKeyStore>("ApiKeyStore"),
-  ledger: token<LedgerStore>("LedgerStore"),
-  sessions: token<SessionStore>("SessionStore"),
-  payments: token<Payments>("Payments"),
-
-  publicFetch: token<PublicFetch>("PublicFetch"),
-  paintPool: token<PaintPool>("PaintPool"),
-  upstreamHttp: token<UpstreamHttp>("UpstreamHttp"),
-  providerCircuits: token<ProviderCircuits>("ProviderCircuits"),
-  provider: token<GenerationProvider>("GenerationProvider"),
-  /** By the provider's name. */
-  providerWebhooks: token<ReadonlyMap<string, ProviderWebhooks>>("ProviderWebhooks"),
-
-  createPanorama: token<CreatePanorama>("createPanorama"),
-  start: token<BackgroundWork>("startQueuedTasks"),
-  settle: token<BackgroundWork>("settleSubmittedTasks"),
-  keep: token<BackgroundWork>("keepFinishedImages"),
-  sweep: token<BackgroundWork>("sweep"),
-  openAccount: token<ReturnType<typeof openAccount>>("openAccount"),
-  createOrder: token<ReturnType<typeof createOrder>>("createOrder"),
-  payOrder: token<ReturnType<typeof payOrder>>("payOrder"),
-  createApiKey: token<ReturnType<typeof createApiKey>>("createApiKey"),
-  verifyLedger: token<ReturnType<typeof verifyLedger>>("verifyLedger"),
-  retryImage: token<ReturnType<typeof retryImage>>("retryImage"),
-
-  schedule: token<WorkSchedule<WorkName>>("WorkSchedule"),
-  pages: token<readonly Page[]>("Pages"),
-  httpServer: token<HttpServer>("HttpServer"),
-} as const;
+/** The token of a use case: of what the function returns for its ports. */
+const useCase = <Create extends (...ports: never[]) => unknown>(name: string) => token<ReturnType<Create>>(name);
 
 type WorkName = "start" | "settle" | "keep" | "sweep" | "clean";
+
+/** Every part of the service, in the order of bootstrap/modules. */
+export const tokens = {
+  config: token<Config>("config"),
+
+  // system
+  clock: token<Clock>("clock"),
+  ids: token<Ids>("ids"),
+  secrets: token<Secrets>("secrets"),
+  signals: token<InProcessTaskSignals>("signals"),
+
+  // persistence
+  database: token<Database>("database"),
+  migrateDatabase: token<() => Promise<void>>("migrateDatabase"),
+  tasks: token<TaskStore>("tasks"),
+  accounts: token<AccountStore>("accounts"),
+  orders: token<OrderStore>("orders"),
+  keys: token<ApiKeyStore>("keys"),
+  ledger: token<LedgerStore>("ledger"),
+  sessions: token<SessionStore>("sessions"),
+  /** `clean` deletes expired counters; absent where the implementation needs no cleaning. */
+  rateLimits: token<RateLimits & { clean?(): Promise<void> }>("rateLimits"),
+
+  // accounts
+  authenticate: useCase<typeof authenticate>("authenticate"),
+  hasAccounts: useCase<typeof hasAccounts>("hasAccounts"),
+  openAccount: useCase<typeof openAccount>("openAccount"),
+  signUp: useCase<typeof signUp>("signUp"),
+  logIn: useCase<typeof logIn>("logIn"),
+  logOut: useCase<typeof logOut>("logOut"),
+  findSession: useCase<typeof findSession>("findSession"),
+  readAccount: useCase<typeof readAccount>("readAccount"),
+  createApiKey: useCase<typeof createApiKey>("createApiKey"),
+  listApiKeys: useCase<typeof listApiKeys>("listApiKeys"),
+  revokeApiKey: useCase<typeof revokeApiKey>("revokeApiKey"),
+  revokeAnyApiKey: useCase<typeof revokeAnyApiKey>("revokeAnyApiKey"),
+
+  // credits
+  payments: token<Payments>("payments"),
+  readCredits: useCase<typeof readCredits>("readCredits"),
+  createOrder: useCase<typeof createOrder>("createOrder"),
+  payOrder: useCase<typeof payOrder>("payOrder"),
+  buyCredits: useCase<typeof buyCredits>("buyCredits"),
+  receivePaymentWebhook: useCase<typeof receivePaymentWebhook>("receivePaymentWebhook"),
+  readLedger: useCase<typeof readLedger>("readLedger"),
+  verifyLedger: useCase<typeof verifyLedger>("verifyLedger"),
+
+  // panoramas
+  createPanorama: useCase<typeof createPanorama>("createPanorama"),
+  readTask: useCase<typeof readTask>("readTask"),
+  waitForTask: useCase<typeof waitForTask>("waitForTask"),
+  listTasks: useCase<typeof listTasks>("listTasks"),
+  findOwnPanorama: useCase<typeof findOwnPanorama>("findOwnPanorama"),
+  findPublicPanorama: useCase<typeof findPublicPanorama>("findPublicPanorama"),
+  listPublicPanoramas: useCase<typeof listPublicPanoramas>("listPublicPanoramas"),
+  changeVisibility: useCase<typeof changeVisibility>("changeVisibility"),
+  deletePanorama: useCase<typeof deletePanorama>("deletePanorama"),
+  retryImage: useCase<typeof retryImage>("retryImage"),
+  uploadImages: useCase<typeof uploadImages>("uploadImages"),
+
+  // observability
+  logger: token<Logger>("logger"),
+  metrics: token<Metrics>("metrics"),
+  reporter: token<Reporter>("reporter"),
+  requestObserver: token<RequestObserver>("requestObserver"),
+  providerCircuits: token<ProviderCircuits>("providerCircuits"),
+  /** What `GET /readyz` checks. */
+  readinessChecks: token<() => Promise<readonly Check[]>>("readinessChecks"),
+
+  // storage
+  storage: token<FilesystemObjectStorage | GcsObjectStorage>("storage"),
+  imaging: token<Imaging>("imaging"),
+
+  // provider
+  publicFetch: token<PublicFetch>("publicFetch"),
+  paintPool: token<PaintPool>("paintPool"),
+  upstreamHttp: token<UpstreamHttp>("upstreamHttp"),
+  provider: token<GenerationProvider>("provider"),
+  /** By provider name. */
+  providerWebhooks: token<ReadonlyMap<string, ProviderWebhooks>>("providerWebhooks"),
+
+  // background
+  startQueuedTasks: useCase<typeof startQueuedTasks>("startQueuedTasks"),
+  settleSubmittedTasks: useCase<typeof settleSubmittedTasks>("settleSubmittedTasks"),
+  keepFinishedImages: useCase<typeof keepFinishedImages>("keepFinishedImages"),
+  sweep: useCase<typeof sweep>("sweep"),
+  schedule: token<WorkSchedule<WorkName>>("schedule"),
+  receiveProviderWebhook: useCase<typeof receiveProviderWebhook>("receiveProviderWebhook"),
+
+  // web, http
+  pages: token<readonly Page[]>("pages"),
+  httpServer: token<HttpServer>("httpServer"),
+} as const;

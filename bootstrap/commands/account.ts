@@ -29,12 +29,12 @@ export const accountCreate: Command = {
       });
       const { account, secret } = yield* opened.mapErr((error) =>
         error.kind === "email_taken"
-          ? `There is an account for ${error.email} already.`
-          : "A key needs a paid order: give --credits too, or create the key after an order is paid.",
+          ? `An account for ${error.email} already exists.`
+          : "A key needs a paid order. Add --credits, or create the key after an order is paid.",
       );
       return ok({
         json: { account_id: account.id, ...(secret && { api_key: secret }) },
-        lines: [`account ${account.id}`, ...(secret ? [`key     ${secret}  (shown this once)`] : [])],
+        lines: [`account ${account.id}`, ...(secret ? [`key     ${secret}  (shown only once)`] : [])],
       });
     }),
 };

@@ -2,32 +2,32 @@ import type { ParseArgsConfig } from "node:util";
 import type { Result, ResultAsync } from "neverthrow";
 import type { Service } from "../service.js";
 
-/** What a command prints: `json` with `--json`, else `lines`. `failed` sets the exit status although there is output. */
+/** What a command prints: `json` with `--json`, else `lines`. With `failed` the exit status is 1. */
 export type Output = { readonly json: object; readonly lines: readonly string[]; readonly failed?: boolean };
 
-/** The values of a command's options. */
+/** The values of a command's options, by option name. */
 export type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 
 export type Command = {
-  /** Its words on the command line, such as `account create`. */
+  /** The words that select it on the command line, such as `account create`. */
   readonly words: string;
-  /** Its options, as the help shows them. */
+  /** Its options and arguments, as the help shows them. */
   readonly usage: string;
   readonly options: NonNullable<ParseArgsConfig["options"]>;
-  /** The value that takes the one word which is no option, if the command takes one. */
+  /** The name in `Values` of the positional argument, if the command takes one. */
   readonly positional?: string;
-  /** Options without which it does not run. */
   readonly required: readonly string[];
-  /** Nothing is printed at its end if it has no output. An error is one line for the operator. */
+  /** Resolves to what is printed, or to an error of one line. With `undefined` nothing is printed. */
   run(
     service: Service,
     values: Values,
   ): Promise<Result<Output | undefined, string>> | ResultAsync<Output | undefined, string>;
 };
 
+/** Returns the value of a required option. `main` has checked that it is there. */
 export const text = (values: Values, option: string): string => {
   const value = values[option];
-  if (typeof value !== "string") throw new Error(`--${option} is required, and checked before the command runs`);
+  if (typeof value !== "string") throw new Error(`Bug: --${option} is read as text but has no text value`);
   return value;
 };
 

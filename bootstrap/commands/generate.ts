@@ -7,8 +7,8 @@ import { rulePredicate } from "../../adapters/wording/rule-predicate.js";
 import { tokens } from "../tokens.js";
 import { type Command, optionalText, text } from "./command.js";
 
-/** An upload may need longer than an assistant would wait. */
-const PATIENCE_SECONDS = 180;
+/** For one call with its retries. Longer than the MCP server's timeout: a user can wait for a large upload. */
+const TIMEOUT_SECONDS = 180;
 
 export const generate: Command = {
   words: "generate",
@@ -25,11 +25,12 @@ export const generate: Command = {
     const { publicUrl } = await service.get(tokens.config);
     const clock = await service.get(tokens.clock);
     const apiKey = process.env.PANORAMA_API_KEY;
-    if (apiKey === undefined || apiKey === "") return err("PANORAMA_API_KEY is not set: it takes your sk-... key.");
+    if (apiKey === undefined || apiKey === "")
+      return err("PANORAMA_API_KEY is not set. Set it to your API key (sk-...).");
     const baseUrl = parseServiceUrl(process.env.PANORAMA_BASE_URL || publicUrl);
     if (baseUrl.isErr()) return err(`PANORAMA_BASE_URL: ${rulePredicate(baseUrl.error.rule)}`);
 
-    const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey, timeoutSeconds: PATIENCE_SECONDS }, clock);
+    const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey, timeoutSeconds: TIMEOUT_SECONDS }, clock);
     const progress = values.json === true ? silentProgress : progressOn(process.stderr, clock);
     const generated = await generatePanorama(
       { client, progress },

@@ -15,16 +15,16 @@ export const imageRetry: Command = {
     return retried
       .map(() => ({
         json: { task_id: id, storage_status: "uploading" },
-        lines: [`the image of ${id} will be fetched again`],
+        lines: [`the service will fetch the image of ${id} again`],
       }))
       .mapErr((error) => {
         switch (error.kind) {
           case "not_found":
             return error.message;
           case "illegal_transition":
-            return `The image of task ${id} cannot be retried: event "${error.event}" is not allowed in state "${error.from}".`;
+            return `The storage status of ${id} is ${error.from}. Only a failed image can be retried.`;
           case "stale_task":
-            return `The service is working on ${id} right now; look again in a moment.`;
+            return `The service is updating ${id} at this moment. Try again in a few seconds.`;
         }
       });
   },

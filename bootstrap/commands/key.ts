@@ -1,4 +1,4 @@
-import { err, ok, safeTry } from "neverthrow";
+import { ok, safeTry } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import { type ApiKeyId, parseKeyName } from "../../domain/api-key.js";
 import { tokens } from "../tokens.js";
@@ -18,7 +18,7 @@ export const keyCreate: Command = {
       const { key, secret } = yield* created.mapErr(({ accountId }) => `Account ${accountId} has no paid order.`);
       return ok({
         json: { key_id: key.id, api_key: secret },
-        lines: [`key ${key.id}`, `${secret}  (shown this once)`],
+        lines: [`key ${key.id}`, `${secret}  (shown only once)`],
       });
     }),
 };
@@ -29,24 +29,23 @@ export const keyList: Command = {
   options: { account: { type: "string" } },
   required: ["account"],
   run: async (service, values) => {
-    const accounts = await service.get(tokens.accounts);
-    const keyStore = await service.get(tokens.keys);
-    const id = text(values, "account") as AccountId;
-    if (!(await accounts.exists(id))) return err(`There is no account ${id}.`);
-    const keys = await keyStore.list(id);
-    return ok({
-      json: {
-        keys: keys.map((key) => ({
-          key_id: key.id,
-          name: key.name,
-          created_at: key.createdAt.toISOString(),
-          revoked_at: key.revokedAt?.toISOString() ?? null,
-        })),
-      },
-      lines: keys.map(({ id, name, createdAt, revokedAt }) =>
-        [id, createdAt.toISOString(), revokedAt ? `revoked ${revokedAt.toISOString()}` : "active", name].join("  "),
-      ),
-    });
+    const listApiKeys = await service.get(tokens.listApiKeys);
+    const listed = await listApiKeys(text(values, "account") as AccountId);
+    return listed
+      .map((keys) => ({
+        json: {
+          keys: keys.map((key) => ({
+            key_id: key.id,
+            name: key.name,
+            created_at: key.createdAt.toISOString(),
+            revoked_at: key.revokedAt?.toISOString() ?? null,
+          })),
+        },
+        lines: keys.map(({ id, name, createdAt, revokedAt }) =>
+          [id, createdAt.toISOString(), revokedAt ? `revoked ${revokedAt.toISOString()}` : "active", name].join("  "),
+        ),
+      }))
+      .mapErr(({ message }) => message);
   },
 };
 
@@ -56,10 +55,9 @@ export const keyRevoke: Command = {
   options: { key: { type: "string" } },
   required: ["key"],
   run: async (service, values) => {
-    const keys = await service.get(tokens.keys);
-    const clock = await service.get(tokens.clock);
+    const revokeAnyApiKey = await service.get(tokens.revokeAnyApiKey);
     const id = text(values, "key") as ApiKeyId;
-    const revoked = await keys.revoke(id, clock.now());
+    const revoked = await revokeAnyApiKey(id);
     return revoked
       .map(() => ({ json: { key_id: id, status: "revoked" }, lines: [`key ${id} is revoked`] }))
       .mapErr(({ message }) => message);

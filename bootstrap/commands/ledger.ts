@@ -1,8 +1,8 @@
-import { err, ok } from "neverthrow";
+import { ok } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import { type LedgerEntry, sumOf } from "../../domain/ledger.js";
 import { tokens } from "../tokens.js";
-import { type Command, text } from "./command.js";
+import { type Command, type Output, text } from "./command.js";
 
 export const ledgerShow: Command = {
   words: "ledger show",
@@ -10,31 +10,32 @@ export const ledgerShow: Command = {
   options: { account: { type: "string" } },
   required: ["account"],
   run: async (service, values) => {
-    const accounts = await service.get(tokens.accounts);
-    const ledger = await service.get(tokens.ledger);
-    const id = text(values, "account") as AccountId;
-    if (!(await accounts.exists(id))) return err(`There is no account ${id}.`);
-    const entries = await ledger.entries(id);
-    const credits = sumOf(entries);
-    return ok({
-      json: {
-        remaining_credits: credits,
-        entries: entries.map((entry) => ({
-          kind: entry.kind,
-          credits: entry.credits,
-          at: entry.at.toISOString(),
-          ...(entry.kind === "purchase" ? { order_id: entry.orderId } : { task_id: entry.taskId }),
-        })),
-      },
-      lines: [
-        ...entries.map(
-          (entry) =>
-            `${entry.at.toISOString()}  ${String(entry.credits).padStart(8)}  ${entry.kind.padEnd(11)}  ${subject(entry)}`,
-        ),
-        `${" ".repeat(24)}  ${String(credits).padStart(8)}  remaining`,
-      ],
-    });
+    const readLedger = await service.get(tokens.readLedger);
+    const read = await readLedger(text(values, "account") as AccountId);
+    return read.map(ledgerOutput).mapErr(({ message }) => message);
   },
+};
+
+const ledgerOutput = (entries: readonly LedgerEntry[]): Output => {
+  const credits = sumOf(entries);
+  return {
+    json: {
+      remaining_credits: credits,
+      entries: entries.map((entry) => ({
+        kind: entry.kind,
+        credits: entry.credits,
+        at: entry.at.toISOString(),
+        ...(entry.kind === "purchase" ? { order_id: entry.orderId } : { task_id: entry.taskId }),
+      })),
+    },
+    lines: [
+      ...entries.map(
+        (entry) =>
+          `${entry.at.toISOString()}  ${String(entry.credits).padStart(8)}  ${entry.kind.padEnd(11)}  ${subject(entry)}`,
+      ),
+      `${" ".repeat(24)}  ${String(credits).padStart(8)}  remaining`,
+    ],
+  };
 };
 
 const subject = (entry: LedgerEntry): string => (entry.kind === "purchase" ? entry.orderId : entry.taskId);

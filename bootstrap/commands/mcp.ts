@@ -9,8 +9,8 @@ export const mcp: Command = {
   run: async (service) => {
     const { publicUrl } = await service.get(tokens.config);
     process.env.PANORAMA_BASE_URL ||= publicUrl;
-    // The same file that npx downloads: it is complete in itself, and ends the process when stdin ends.
+    // The bundle that `npx` downloads. It has no imports outside itself, and exits the process when stdin ends.
     await import(new URL("../../mcp/panorama-mcp.js", import.meta.url).href);
-    throw new Error("The MCP server ended without ending the process.");
+    throw new Error("The MCP server returned without exiting the process.");
   },
 };

@@ -8,13 +8,8 @@ export const migrate: Command = {
   options: {},
   required: [],
   run: async (service) => {
-    const { databaseUrl } = await service.get(tokens.config);
-    if (databaseUrl === undefined) {
-      await service.get(tokens.database); // opening a SQLite database brings it up to date
-    } else {
-      const { migratePostgresDatabase } = await import("../../adapters/persistence/postgres-database.js");
-      await migratePostgresDatabase(databaseUrl);
-    }
+    const migrateDatabase = await service.get(tokens.migrateDatabase);
+    await migrateDatabase();
     return ok({ json: { status: "up_to_date" }, lines: ["the database is up to date"] });
   },
 };

@@ -16,10 +16,10 @@ export const orderCreate: Command = {
       const createOrder = await service.get(tokens.createOrder);
       const created = await createOrder(text(values, "account") as AccountId, credits);
       const { id } = yield* created.mapErr(({ message }) => message);
-      if (values.paid !== true) return ok(shownOrder(id, "pending"));
+      if (values.paid !== true) return ok(orderOutput(id, "pending"));
       const payOrder = await service.get(tokens.payOrder);
       yield* (await payOrder(id)).mapErr(({ message }) => message);
-      return ok(shownOrder(id, "paid"));
+      return ok(orderOutput(id, "paid"));
     }),
 };
 
@@ -31,11 +31,11 @@ export const orderPay: Command = {
   run: async (service, values) => {
     const payOrder = await service.get(tokens.payOrder);
     const paid = await payOrder(text(values, "order") as OrderId);
-    return paid.map(({ id, state }) => shownOrder(id, state)).mapErr(({ message }) => message);
+    return paid.map(({ id, state }) => orderOutput(id, state)).mapErr(({ message }) => message);
   },
 };
 
-const shownOrder = (id: OrderId, status: "pending" | "paid") => ({
+const orderOutput = (id: OrderId, status: "pending" | "paid") => ({
   json: { order_id: id, status },
   lines: [`order ${id} is ${status}`],
 });

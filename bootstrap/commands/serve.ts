@@ -1,9 +1,9 @@
 import { ok } from "neverthrow";
-import { type DemoAccess, demoAccount } from "../demo-account.js";
+import { type DemoAccess, openDemoAccount } from "../open-demo-account.js";
 import { tokens } from "../tokens.js";
 import type { Command } from "./command.js";
 
-/** Requests and work in flight may take this long once the service is told to end. */
+/** After SIGTERM or SIGINT, requests and background work in flight may take this long. */
 const STOP_MILLISECONDS = 20_000;
 
 export const serve: Command = {
@@ -17,19 +17,19 @@ export const serve: Command = {
     const logger = await service.get(tokens.logger);
     const server = await service.get(tokens.httpServer);
     const schedule = await service.get(tokens.schedule);
-    const stopping = signalled();
+    const stopSignal = firstStopSignal();
 
     await server.start();
     schedule.start();
-    // Last: a start that fails must not have made the account whose key is shown this once.
-    const demo = config.demo ? await demoAccount(service) : undefined;
+    // After the start: if that fails, no account exists whose key nobody has seen.
+    const demo = config.demo ? await openDemoAccount(service) : undefined;
     console.log(
       values.json === true
-        ? JSON.stringify({ url: config.publicUrl, ...(demo && shownDemo(demo)) })
+        ? JSON.stringify({ url: config.publicUrl, ...(demo && demoJson(demo)) })
         : readyLines(config.publicUrl, demo).join("\n"),
     );
 
-    logger.info({ signal: await stopping }, "stopping: finishing what is in flight");
+    logger.info({ signal: await stopSignal }, "stopping: waiting for requests and background work in flight");
     await server.stop(STOP_MILLISECONDS);
     await schedule.stop(STOP_MILLISECONDS);
     logger.info("stopped");
@@ -37,13 +37,13 @@ export const serve: Command = {
   },
 };
 
-const signalled = (): Promise<NodeJS.Signals> =>
+const firstStopSignal = (): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
     process.once("SIGTERM", resolve);
     process.once("SIGINT", resolve);
   });
 
-const shownDemo = ({ apiKey, email, password }: DemoAccess) => ({
+const demoJson = ({ apiKey, email, password }: DemoAccess) => ({
   demo_api_key: apiKey,
   demo_email: email,
   demo_password: password,
@@ -55,7 +55,7 @@ const readyLines = (url: string, demo: DemoAccess | undefined): string[] => [
     ? []
     : [
         "",
-        "A demo account was made. This is shown once:",
+        "A demo account was created. Its credentials are shown only once:",
         `  API key    ${demo.apiKey}`,
         `  web pages  ${url}/login as ${demo.email} with the password ${demo.password}`,
         "",
@@ -63,7 +63,7 @@ const readyLines = (url: string, demo: DemoAccess | undefined): string[] => [
         "",
         `curl -sS ${url}/api/v1/panoramas -H 'Authorization: Bearer ${demo.apiKey}' -H 'Content-Type: application/json' -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'`,
         "",
-        "and look at it, with the id from the answer, until its storage_status is saved:",
+        "Then poll it with the id from the response until its storage_status is saved:",
         "",
         `curl -sS ${url}/api/v1/panoramas/ID -H 'Authorization: Bearer ${demo.apiKey}' -H 'Prefer: wait=30'`,
       ]),

@@ -86,7 +86,7 @@ describe("the panorama command while the service runs", () => {
   it("prints one line about invalid input and exits with 1", async () => {
     const account = await createAccount("eve@example.com");
     const refusals: [command: string[], line: string][] = [
-      [["account", "create", "--email", "EVE@example.com "], "There is an account for eve@example.com already."],
+      [["account", "create", "--email", "EVE@example.com "], "An account for eve@example.com already exists."],
       [["account", "create", "--email", "nobody"], '"nobody"'],
       [["account", "create"], "--email"],
       [["account", "create", "--email", "f@example.com", "--key"], "paid order"],

@@ -56,7 +56,7 @@ describe("readConfig", () => {
     expect(valid(secrets).stripe).toEqual({ secretKey: "sk_live_x", webhookSecret: "whsec_y" });
     for (const name of Object.keys(secrets)) {
       const half = readConfig({ ...secrets, [name]: "" })._unsafeUnwrapErr();
-      expect(half).toBe("Bad configuration: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET are needed together.");
+      expect(half).toBe("Bad configuration: set both STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET, or neither.");
       const wrong = readConfig({ ...secrets, [name]: "swapped" })._unsafeUnwrapErr();
       expect(wrong).toContain(`${name}=(not shown)`);
     }
@@ -123,8 +123,8 @@ describe("readConfig", () => {
     (list) => {
       const keys = { FAL_API_KEY: "id:secret", SKYBOX_API_KEY: "key" };
       expect(readConfig({ PROVIDER: list, ...keys })._unsafeUnwrapErr()).toBe(
-        `Bad configuration: PROVIDER="${list}": must be local, or one or more of skybox, replicate, fal, each once, ` +
-          "with commas between them. The README lists what it may be.",
+        `Bad configuration: PROVIDER="${list}": must be local, or a comma-separated list of skybox, replicate, fal ` +
+          "without duplicates. See OPERATIONS.md for the allowed values.",
       );
     },
   );

@@ -73,8 +73,8 @@ export class HttpService {
 
   private constructor(folder: string, parts: Partial<HttpServerParts>, settings: Partial<HttpServerSettings>) {
     this.folder = folder;
-    const { clock, tasks, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids } = this;
-    const ports = { clock, tasks, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids };
+    const { clock, tasks, orders, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids } = this;
+    const ports = { clock, tasks, orders, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids };
     this.server = new HttpServer(
       {
         authenticate: authenticate(ports),

@@ -7,18 +7,18 @@ import { tokens } from "./tokens.js";
 const DEMO_EMAIL = "demo@example.com" as Email;
 const DEMO_CREDITS = credits(1000);
 
-/** What opens the demo account: the key for programs, address and password for the web pages. */
+/** The credentials of the demo account: the API key for programs, e-mail and password for the web pages. */
 export type DemoAccess = { readonly apiKey: ApiKeySecret; readonly email: Email; readonly password: string };
 
-/** At the first start, when there is no account yet, makes one to try the service with; gives access to it that once. */
-export const demoAccount = async (service: Service): Promise<DemoAccess | undefined> => {
-  const accounts = await service.get(tokens.accounts);
-  if (!(await accounts.isEmpty())) return undefined;
+/** Opens a demo account if the service has no account. Returns `undefined` if it has one. */
+export const openDemoAccount = async (service: Service): Promise<DemoAccess | undefined> => {
+  const hasAccounts = await service.get(tokens.hasAccounts);
+  if (await hasAccounts()) return undefined;
   const openAccount = await service.get(tokens.openAccount);
   const email = DEMO_EMAIL;
   const password = (await service.get(tokens.ids)).unguessable();
   const opened = await openAccount({ email, password, credits: DEMO_CREDITS, keyName: "demo" });
-  // The e-mail is taken if another process has made the account just now: that one has printed the key.
+  // The e-mail is taken if another process has just opened the demo account. That process has printed the credentials.
   const apiKey = opened.isOk() ? opened.value.secret : undefined;
   return apiKey && { apiKey, email, password };
 };

@@ -1,0 +1,35 @@
+import { ContainerModule } from "inversify";
+import { authenticate } from "../../application/accounts/authenticate.js";
+import { createApiKey } from "../../application/accounts/create-api-key.js";
+import { findSession } from "../../application/accounts/find-session.js";
+import { hasAccounts } from "../../application/accounts/has-accounts.js";
+import { listApiKeys } from "../../application/accounts/list-api-keys.js";
+import { logIn } from "../../application/accounts/log-in.js";
+import { logOut } from "../../application/accounts/log-out.js";
+import { openAccount } from "../../application/accounts/open-account.js";
+import { readAccount } from "../../application/accounts/read-account.js";
+import { revokeAnyApiKey } from "../../application/accounts/revoke-any-api-key.js";
+import { revokeApiKey } from "../../application/accounts/revoke-api-key.js";
+import { signUp } from "../../application/accounts/sign-up.js";
+import { provide } from "../provide.js";
+import { tokens } from "../tokens.js";
+
+/** The use cases about accounts, sessions and API keys. */
+export const accounts = new ContainerModule(({ bind }) => {
+  const { accounts, orders, keys, ledger, sessions, rateLimits, clock, ids, secrets } = tokens;
+
+  provide(bind, tokens.hasAccounts, { accounts }, hasAccounts);
+  provide(bind, tokens.openAccount, { accounts, clock, ids, secrets }, openAccount);
+  provide(bind, tokens.signUp, { accounts, rateLimits, clock, ids, secrets }, signUp);
+  provide(bind, tokens.readAccount, { orders, keys, ledger }, readAccount);
+
+  provide(bind, tokens.logIn, { accounts, sessions, rateLimits, clock, ids, secrets }, logIn);
+  provide(bind, tokens.logOut, { sessions, secrets }, logOut);
+  provide(bind, tokens.findSession, { accounts, sessions, clock, secrets }, findSession);
+
+  provide(bind, tokens.authenticate, { keys, secrets }, authenticate);
+  provide(bind, tokens.createApiKey, { orders, keys, clock, ids, secrets }, createApiKey);
+  provide(bind, tokens.listApiKeys, { accounts, keys }, listApiKeys);
+  provide(bind, tokens.revokeApiKey, { keys, clock }, revokeApiKey);
+  provide(bind, tokens.revokeAnyApiKey, { keys, clock }, revokeAnyApiKey);
+});

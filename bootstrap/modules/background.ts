@@ -1,0 +1,106 @@
+import { ContainerModule } from "inversify";
+import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
+import { WorkSchedule } from "../../adapters/scheduling/work-schedule.js";
+import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
+import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
+import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
+import { startQueuedTasks } from "../../application/background/start-queued-tasks.js";
+import { sweep } from "../../application/background/sweep.js";
+import { isActive } from "../../domain/task.js";
+import { provide } from "../provide.js";
+import { submissionDeadlineMilliseconds } from "../submission-deadline.js";
+import { tokens } from "../tokens.js";
+
+/** Tasks in progress at the same time, per instance and kind of work. */
+const POLL_CONCURRENCY = 64; // at one second per answer, about as many polls per second as providers allow
+const KEEP_CONCURRENCY = 4;
+const SWEEP_CONCURRENCY = 16;
+
+/** Leases for one image. Keeping it (download, encoding, upload) takes longer than a poll. */
+const KEEP_LEASES = 3;
+
+/** The use cases that run in the background, and their schedule. */
+export const background = new ContainerModule(({ bind }) => {
+  const { config, tasks, provider, storage, imaging, clock, ids, signals, reporter } = tokens;
+
+  provide(
+    bind,
+    tokens.startQueuedTasks,
+    { config, tasks, provider, clock, signals, reporter },
+    ({ config, ...ports }) =>
+      startQueuedTasks(ports, { submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config) }),
+  );
+  provide(
+    bind,
+    tokens.settleSubmittedTasks,
+    { config, tasks, provider, clock, ids, signals, reporter },
+    ({ config: { leaseMilliseconds, generationDeadlineMilliseconds }, ...ports }) =>
+      settleSubmittedTasks(ports, { leaseMilliseconds, concurrency: POLL_CONCURRENCY, generationDeadlineMilliseconds }),
+  );
+  provide(
+    bind,
+    tokens.keepFinishedImages,
+    { config, tasks, provider, storage, imaging, clock, signals, reporter },
+    ({ config, ...ports }) =>
+      keepFinishedImages(ports, {
+        leaseMilliseconds: KEEP_LEASES * config.leaseMilliseconds,
+        concurrency: KEEP_CONCURRENCY,
+      }),
+  );
+  provide(
+    bind,
+    tokens.sweep,
+    { config, tasks, provider, clock, signals, reporter },
+    ({ config: { leaseMilliseconds }, ...ports }) =>
+      sweep(ports, { leaseMilliseconds, concurrency: SWEEP_CONCURRENCY }),
+  );
+
+  provide(
+    bind,
+    tokens.schedule,
+    {
+      startQueuedTasks: tokens.startQueuedTasks,
+      settleSubmittedTasks: tokens.settleSubmittedTasks,
+      keepFinishedImages: tokens.keepFinishedImages,
+      sweep: tokens.sweep,
+      provider,
+      rateLimits: tokens.rateLimits,
+      signals,
+      clock,
+      logger: tokens.logger,
+      metrics: tokens.metrics,
+    },
+    ({ provider, rateLimits, signals, clock, logger, metrics, ...useCases }) => {
+      const schedule = new WorkSchedule(
+        [
+          { name: "start", cron: "* * * * * *", run: useCases.startQueuedTasks },
+          { name: "settle", cron: "* * * * * *", run: useCases.settleSubmittedTasks },
+          { name: "keep", cron: "* * * * * *", run: useCases.keepFinishedImages },
+          { name: "sweep", cron: "*/5 * * * * *", run: useCases.sweep },
+          {
+            name: "clean",
+            cron: "0 0 * * * *",
+            run: () => Promise.all([provider instanceof LocalProvider && provider.clean(), rateLimits.clean?.()]),
+          },
+        ],
+        clock,
+        (work, error) => {
+          metrics.workFailures.inc({ work });
+          logger.error({ event: "work_failed", work, err: error });
+        },
+      );
+      signals.subscribe((task) => {
+        if (task.state === "succeeded") schedule.wake("keep");
+        if (!isActive(task)) schedule.wake("start"); // the task has freed its slot at the provider
+      });
+      return schedule;
+    },
+  );
+
+  provide(
+    bind,
+    tokens.receiveProviderWebhook,
+    { webhooks: tokens.providerWebhooks, tasks, clock, schedule: tokens.schedule },
+    ({ schedule, ...ports }) => receiveProviderWebhook({ ...ports, pollDue: () => schedule.wake("settle") }),
+  );
+});

@@ -1,0 +1,60 @@
+import { join } from "node:path";
+import { ContainerModule } from "inversify";
+import { HttpServer } from "../../adapters/http/http-server.js";
+import { tlsCertificate } from "../../adapters/http/tls-certificate.js";
+import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
+import { FilesystemObjectStorage } from "../../adapters/storage/filesystem-object-storage.js";
+import type { Config } from "../config.js";
+import { packedMcpServer } from "../packed-mcp-server.js";
+import { provide } from "../provide.js";
+import { tokens } from "../tokens.js";
+
+/** The HTTP server with every route. */
+export const http = new ContainerModule(({ bind }) => {
+  provide(
+    bind,
+    tokens.httpServer,
+    {
+      config: tokens.config,
+      clock: tokens.clock,
+      provider: tokens.provider,
+      authenticate: tokens.authenticate,
+      rateLimits: tokens.rateLimits,
+      createPanorama: tokens.createPanorama,
+      readTask: tokens.readTask,
+      waitForTask: tokens.waitForTask,
+      listTasks: tokens.listTasks,
+      uploadImages: tokens.uploadImages,
+      readCredits: tokens.readCredits,
+      receivePaymentWebhook: tokens.receivePaymentWebhook,
+      receiveProviderWebhook: tokens.receiveProviderWebhook,
+      pages: tokens.pages,
+      storage: tokens.storage,
+      checks: tokens.readinessChecks,
+      metrics: tokens.metrics,
+      observer: tokens.requestObserver,
+    },
+    async ({ config, clock, provider, metrics, ...parts }) =>
+      new HttpServer(
+        {
+          ...parts,
+          assets: parts.storage instanceof FilesystemObjectStorage ? parts.storage : undefined,
+          temporaryImage: provider instanceof LocalProvider ? (name) => provider.temporaryImage(name) : undefined,
+          mcpPackage: await packedMcpServer(config.publicUrl),
+          metrics: () => metrics.text(),
+        },
+        {
+          host: config.host,
+          port: config.port,
+          publicUrl: config.publicUrl,
+          uploadsFolder: join(config.dataDir, "uploads"),
+          tls: await tlsSettings(config, clock.now()),
+        },
+      ),
+  );
+});
+
+const tlsSettings = async ({ storage, dataDir }: Config, now: Date) =>
+  storage.kind === "filesystem" && storage.tlsPort !== undefined
+    ? { port: storage.tlsPort, ...(await tlsCertificate(dataDir, now)) }
+    : undefined;

@@ -1,0 +1,55 @@
+import { ContainerModule } from "inversify";
+import { destination, type Logger } from "pino";
+import { createLogger } from "../../adapters/observability/logger.js";
+import { Metrics } from "../../adapters/observability/metrics.js";
+import { ProviderCircuits } from "../../adapters/observability/provider-circuits.js";
+import { OperationalReporter } from "../../adapters/observability/reporter.js";
+import { RequestObserver } from "../../adapters/observability/request-observer.js";
+import type { Database } from "../../adapters/persistence/database.js";
+import { provide } from "../provide.js";
+import { tokens } from "../tokens.js";
+
+/** Log, metrics and readiness. */
+export const observability = new ContainerModule(({ bind }) => {
+  const { config, logger, metrics, database, providerCircuits } = tokens;
+
+  provide(bind, tokens.logger, { config }, ({ config }) => createLogger(config.logLevel, destination(STDERR)));
+  provide(bind, tokens.metrics, {}, () => new Metrics());
+  provide(
+    bind,
+    tokens.reporter,
+    { logger, metrics },
+    ({ logger, metrics }) => new OperationalReporter(logger, metrics),
+  );
+  provide(
+    bind,
+    tokens.requestObserver,
+    { logger, metrics },
+    ({ logger, metrics }) => new RequestObserver(logger, metrics),
+  );
+  provide(
+    bind,
+    tokens.providerCircuits,
+    { logger, metrics },
+    ({ logger, metrics }) => new ProviderCircuits(logger, metrics),
+  );
+  provide(
+    bind,
+    tokens.readinessChecks,
+    { database, logger, providerCircuits },
+    ({ database, logger, providerCircuits }) =>
+      async () => [await checkDatabase(database, logger), ...providerCircuits.checks()],
+  );
+});
+
+const STDERR = 2;
+
+const checkDatabase = async (database: Database, logger: Logger) => {
+  try {
+    await database.ping();
+    return { name: "database", ok: true, detail: "The database answers." };
+  } catch (error) {
+    logger.error({ event: "database_unavailable", err: error });
+    return { name: "database", ok: false, detail: "The database does not answer. See the log for the error." };
+  }
+};

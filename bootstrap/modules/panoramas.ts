@@ -1,0 +1,43 @@
+import { ContainerModule } from "inversify";
+import { changeVisibility } from "../../application/panoramas/change-visibility.js";
+import { createPanorama } from "../../application/panoramas/create-panorama.js";
+import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
+import { findOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
+import { findPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
+import { listPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
+import { listTasks } from "../../application/panoramas/list-tasks.js";
+import { readTask } from "../../application/panoramas/read-task.js";
+import { retryImage } from "../../application/panoramas/retry-image.js";
+import { uploadImages } from "../../application/panoramas/upload-images.js";
+import { waitForTask } from "../../application/panoramas/wait-for-task.js";
+import { provide } from "../provide.js";
+import { submissionDeadlineMilliseconds } from "../submission-deadline.js";
+import { tokens } from "../tokens.js";
+
+/** The use cases about panoramas and their tasks. */
+export const panoramas = new ContainerModule(({ bind }) => {
+  const { config, tasks, provider, storage, imaging, clock, ids, secrets, signals, reporter } = tokens;
+
+  provide(
+    bind,
+    tokens.createPanorama,
+    { config, tasks, provider, clock, ids, secrets, signals, reporter },
+    ({ config, ...ports }) =>
+      createPanorama(ports, {
+        submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),
+        queueDeadlineMilliseconds: config.generationDeadlineMilliseconds,
+      }),
+  );
+  provide(bind, tokens.uploadImages, { storage, imaging, secrets }, uploadImages);
+
+  provide(bind, tokens.readTask, { tasks }, readTask);
+  provide(bind, tokens.waitForTask, { tasks, clock, signals }, waitForTask);
+  provide(bind, tokens.listTasks, { tasks }, listTasks);
+  provide(bind, tokens.findOwnPanorama, { tasks }, findOwnPanorama);
+  provide(bind, tokens.findPublicPanorama, { tasks }, findPublicPanorama);
+  provide(bind, tokens.listPublicPanoramas, { tasks }, listPublicPanoramas);
+
+  provide(bind, tokens.changeVisibility, { tasks }, changeVisibility);
+  provide(bind, tokens.deletePanorama, { tasks, storage, clock }, deletePanorama);
+  provide(bind, tokens.retryImage, { tasks, clock }, retryImage);
+});

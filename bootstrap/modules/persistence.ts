@@ -1,0 +1,57 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { ContainerModule } from "inversify";
+import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
+import { type Database, openDatabase } from "../../adapters/persistence/database.js";
+import { PostgresRateLimits } from "../../adapters/persistence/postgres-rate-limits.js";
+import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
+import { SqlApiKeyStore } from "../../adapters/persistence/sql-api-key-store.js";
+import { SqlLedgerStore } from "../../adapters/persistence/sql-ledger-store.js";
+import { SqlOrderStore } from "../../adapters/persistence/sql-order-store.js";
+import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js";
+import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
+import type { Config } from "../config.js";
+import { provide } from "../provide.js";
+import { tokens } from "../tokens.js";
+
+/** The database and the stores in it. */
+export const persistence = new ContainerModule(({ bind }) => {
+  const { config, database, clock } = tokens;
+
+  provide(bind, tokens.database, { config }, openConfiguredDatabase, (database) => database.close());
+  provide(bind, tokens.migrateDatabase, { config }, migrateConfiguredDatabase);
+
+  provide(bind, tokens.tasks, { database }, ({ database }) => new SqlTaskStore(database));
+  provide(bind, tokens.accounts, { database }, ({ database }) => new SqlAccountStore(database));
+  provide(bind, tokens.orders, { database }, ({ database }) => new SqlOrderStore(database));
+  provide(bind, tokens.keys, { database }, ({ database }) => new SqlApiKeyStore(database));
+  provide(bind, tokens.ledger, { database }, ({ database }) => new SqlLedgerStore(database));
+  provide(bind, tokens.sessions, { database }, ({ database }) => new SqlSessionStore(database));
+
+  // On PostgreSQL all instances share their counters. A SQLite file has one instance, which counts in memory.
+  provide(bind, tokens.rateLimits, { database, clock }, ({ database, clock }) =>
+    database.dialect === "postgresql" ? new PostgresRateLimits(database, clock) : new MemoryRateLimits(clock),
+  );
+});
+
+type ConfigDependency = { readonly config: Config };
+
+/** Opening a SQLite file also migrates it. A PostgreSQL database that is not migrated is refused. */
+const openConfiguredDatabase = async ({ config }: ConfigDependency): Promise<Database> => {
+  const { databaseUrl, databaseConnections, dataDir } = config;
+  await mkdir(dataDir, { recursive: true });
+  if (databaseUrl === undefined) return openDatabase(join(dataDir, "panorama.sqlite"));
+  const { openPostgresDatabase } = await import("../../adapters/persistence/postgres-database.js");
+  return openPostgresDatabase(databaseUrl, databaseConnections);
+};
+
+const migrateConfiguredDatabase =
+  ({ config }: ConfigDependency) =>
+  async (): Promise<void> => {
+    if (config.databaseUrl === undefined) {
+      const database = await openConfiguredDatabase({ config });
+      return database.close();
+    }
+    const { migratePostgresDatabase } = await import("../../adapters/persistence/postgres-database.js");
+    await migratePostgresDatabase(config.databaseUrl);
+  };

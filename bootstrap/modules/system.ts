@@ -1,0 +1,15 @@
+import { ContainerModule } from "inversify";
+import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
+import { NodeSecrets } from "../../adapters/system/node-secrets.js";
+import { RandomIds } from "../../adapters/system/random-ids.js";
+import { SystemClock } from "../../adapters/system/system-clock.js";
+import { provide } from "../provide.js";
+import { tokens } from "../tokens.js";
+
+/** Time, randomness, hashing, and the signals between parts of this process. */
+export const system = new ContainerModule(({ bind }) => {
+  provide(bind, tokens.clock, {}, () => new SystemClock());
+  provide(bind, tokens.ids, {}, () => new RandomIds());
+  provide(bind, tokens.secrets, {}, () => new NodeSecrets());
+  provide(bind, tokens.signals, {}, () => new InProcessTaskSignals());
+});

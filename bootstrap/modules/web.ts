@@ -1,0 +1,42 @@
+import { ContainerModule } from "inversify";
+import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
+import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
+import { webPages } from "../../adapters/web/web-pages.js";
+import { provide } from "../provide.js";
+import { tokens } from "../tokens.js";
+
+/** The web pages. */
+export const web = new ContainerModule(({ bind }) => {
+  provide(
+    bind,
+    tokens.pages,
+    {
+      config: tokens.config,
+      findSession: tokens.findSession,
+      logIn: tokens.logIn,
+      logOut: tokens.logOut,
+      signUp: tokens.signUp,
+      listPublicPanoramas: tokens.listPublicPanoramas,
+      findPublicPanorama: tokens.findPublicPanorama,
+      findOwnPanorama: tokens.findOwnPanorama,
+      listTasks: tokens.listTasks,
+      readCredits: tokens.readCredits,
+      createPanorama: tokens.createPanorama,
+      uploadImages: tokens.uploadImages,
+      changeVisibility: tokens.changeVisibility,
+      deletePanorama: tokens.deletePanorama,
+      readAccount: tokens.readAccount,
+      createApiKey: tokens.createApiKey,
+      revokeApiKey: tokens.revokeApiKey,
+      buyCredits: tokens.buyCredits,
+      rateLimits: tokens.rateLimits,
+      images: tokens.storage,
+    },
+    ({ config: { publicUrl }, ...parts }) =>
+      webPages(parts, {
+        publicUrl,
+        staticFolder: BUNDLED_FILES_FOLDER,
+        mcp: { ...mcpConfigurations(publicUrl), packagePath: MCP_PACKAGE_PATH },
+      }),
+  );
+});
