@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { staysRightWhateverHappens } from "../support/application-model.js";
-import { createsFiftyAtOnce } from "../support/fifty-creations.js";
+import { keepsItsInvariants } from "../support/application-model.js";
+import { createsFiftyConcurrently } from "../support/fifty-creations.js";
 import { memoryStores } from "../support/memory/memory-stores.js";
 import { freshDatabase } from "../support/postgres.js";
 import { postgresStores } from "../support/postgres-stores.js";
 import { sqliteStores } from "../support/sqlite-stores.js";
 import { aWorld } from "../support/world.js";
 
-describe("the application keeps its ledger, its limits and its word, whatever happens in whatever order", () => {
-  it("over stores in memory", async () => {
-    const seen = await staysRightWhateverHappens(async () => ({ ...memoryStores(), close: async () => {} }), {
+describe("random model runs of the application keep the ledger exact and every limit", () => {
+  it("with stores in memory, and reach every kind of event and outcome", async () => {
+    const seen = await keepsItsInvariants(async () => ({ ...memoryStores(), close: async () => {} }), {
       runs: 1_000,
     });
-    // The stories are worth something only if they go everywhere.
+    // The model runs are useful only if they reach every event and outcome.
     expect([...seen].sort()).toEqual([
       "deadline_passed",
       "generation_failed",
@@ -36,21 +36,21 @@ describe("the application keeps its ledger, its limits and its word, whatever ha
     ]);
   }, 120_000);
 
-  it("over SQLite", async () => {
-    await staysRightWhateverHappens(sqliteStores, { runs: 20 });
+  it("with stores on SQLite", async () => {
+    await keepsItsInvariants(sqliteStores, { runs: 20 });
   }, 180_000);
 
-  it("over PostgreSQL, where calls that go on at once meet on connections of their own", async () => {
+  it("with stores on PostgreSQL, where concurrent calls use separate connections", async () => {
     const url = await freshDatabase();
-    await staysRightWhateverHappens(() => postgresStores(url), { runs: 25 });
+    await keepsItsInvariants(() => postgresStores(url), { runs: 25 });
   }, 180_000);
 });
 
 it.each([
   ["SQLite", sqliteStores],
   ["PostgreSQL", async () => postgresStores(await freshDatabase())],
-])("takes five of fifty creations at once, on %s too", async (_, open) => {
+])("createPanorama accepts five of fifty concurrent creations on %s", async (_, open) => {
   const stores = await open();
-  await createsFiftyAtOnce(aWorld(stores));
+  await createsFiftyConcurrently(aWorld(stores));
   await stores.close();
 });

@@ -2,16 +2,16 @@ import { aCreationRequest, taskId } from "../support/builders.js";
 import { generationProviderContract } from "../support/contracts/generation-provider-contract.js";
 import { ScriptedProvider } from "../support/scripted-provider.js";
 
-/** The provider that all tests of the use cases rest on keeps the port's contract, too. */
+/** All tests of the use cases use this provider, so it passes the contract of the port, too. */
 generationProviderContract("ScriptedProvider", async () => {
   const provider = new ScriptedProvider();
   return {
     provider,
     searchable: true,
-    order: (n, destiny) => {
-      if (destiny === "be refused") provider.play({ submit: "refuse" });
-      if (destiny === "fail") provider.play({ poll: "failed" });
-      if (destiny === "expire") provider.play({ download: "gone" });
+    order: (n, outcome) => {
+      if (outcome === "be refused") provider.play({ submit: "refuse" });
+      if (outcome === "fail") provider.play({ poll: "failed" });
+      if (outcome === "expire") provider.play({ download: "gone" });
       return { taskId: taskId(n), request: aCreationRequest() };
     },
     allEnded: async () => {},

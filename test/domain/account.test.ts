@@ -13,14 +13,14 @@ describe("parseAccountId", () => {
   });
 });
 
-describe("an e-mail address", () => {
+describe("parseEmail", () => {
   it.each([
     ["Name@Example.COM", "name@example.com"],
     ["  name@example.com\n", "name@example.com"],
     ["first.last+tag@mail.example.co.uk", "first.last+tag@mail.example.co.uk"],
     ["operator@localhost", "operator@localhost"],
     ["用户@例子.中国", "用户@例子.中国"],
-  ])("has one spelling: %j", (text, email) => {
+  ])("normalises %j to %j", (text, email) => {
     expect(parseEmail(text)).toEqual(ok(email));
   });
 
@@ -37,19 +37,19 @@ describe("an e-mail address", () => {
     "name@exam ple.com",
     "name\u0000@example.com",
     "name\ud83d@example.com",
-  ])("is not %j", (text) => {
+  ])("refuses %j", (text) => {
     expect(parseEmail(text)).toEqual(
       err({ kind: "invalid_request", field: "email", rule: { name: "email", actual: text } }),
     );
   });
 
-  it("has at most 254 characters", () => {
+  it("accepts at most 254 characters", () => {
     const at = "@example.com";
     expect(parseEmail("n".repeat(254 - at.length) + at).isOk()).toBe(true);
     expect(parseEmail("n".repeat(255 - at.length) + at).isErr()).toBe(true);
   });
 
-  it("is itself when it is read again", () => {
+  it("returns its own result unchanged when it is applied again", () => {
     return fc.assert(
       fc.property(fc.oneof(fc.emailAddress(), fc.string({ unit: "binary" })), (text) => {
         const parsed = parseEmail(text);

@@ -5,7 +5,7 @@ import { allowKey, apiKeySecret, parseApiKeySecret, parseKeyName } from "../../d
 import { accountId } from "../support/builders.js";
 
 describe("an API key", () => {
-  it("begins with sk-, holds 32 random bytes, and is read back from a request", () => {
+  it("starts with sk-, holds 32 random bytes, and is parsed from a request", () => {
     return fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
         const text = Buffer.from(bytes).toString("base64url");

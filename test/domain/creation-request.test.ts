@@ -22,7 +22,7 @@ const resolutions = ["1k", "2k", "4k"];
 const visibilities = ["private", "public"];
 
 describe("a creation request", () => {
-  it("is private, and from text alone, if it says nothing else", () => {
+  it("is private and made from text only by default", () => {
     expect(accepted({ resolution: "1k", prompt: "a quiet lake" })).toEqual({
       resolution: "1k",
       prompt: "a quiet lake",
@@ -31,7 +31,7 @@ describe("a creation request", () => {
     });
   });
 
-  it("may say everything", () => {
+  it("may have every field", () => {
     const body = { resolution: "4k", prompt: "a quiet lake", image_urls: [url, url, url], visibility: "public" };
     expect(accepted(body)).toEqual({
       resolution: "4k",
@@ -61,18 +61,18 @@ describe("a creation request", () => {
     expect(accepted({ resolution: "1k", prompt: "a", image_urls: [url] }).prompt).toBe("a");
   });
 
-  it("may have an image URL of 2048 characters, whatever characters these are", () => {
+  it("may have an image URL of 2048 characters, also with characters outside the BMP", () => {
     for (const longest of [urlOf(2048), urlOf(2048, "🌊")]) {
       expect(accepted({ resolution: "1k", image_urls: [longest] }).imageUrls).toEqual([longest]);
     }
   });
 
-  it("takes an empty array of image URLs for none", () => {
+  it("treats an empty array of image URLs like an omitted one", () => {
     expect(accepted({ resolution: "1k", prompt: "lake", image_urls: [] }).imageUrls).toEqual([]);
     expect(refusal({ resolution: "1k", image_urls: [] })).toEqual(invalidRequest("body", { name: "prompt_or_images" }));
   });
 
-  it("ignores fields that it does not know", () => {
+  it("ignores unknown fields", () => {
     const body = { resolution: "1k", prompt: "lake", seed: 7, resolutions: null };
     expect(accepted(body)).toEqual(accepted({ resolution: "1k", prompt: "lake" }));
   });
@@ -192,7 +192,7 @@ describe("the canonical text of a creation request", () => {
     );
   });
 
-  it("differs as soon as the meaning does", () => {
+  it("differs for requests with different meanings", () => {
     const other = `${url}?2`;
     const texts = [
       { resolution: "1k", prompt: "lake" },

@@ -18,7 +18,7 @@ describe("an idempotency key", () => {
     );
   });
 
-  it("has up to 255 characters, the quotes not counted", () => {
+  it("has at most 255 characters without the quotes", () => {
     const longest = "k".repeat(255);
     expect(parseIdempotencyKey(longest)).toEqual(ok(longest));
     expect(parseIdempotencyKey(`"${longest}"`)).toEqual(ok(longest));
@@ -42,7 +42,7 @@ describe("an idempotency key", () => {
     expect(parseIdempotencyKey(text)).toEqual(err({ kind: "invalid_request", field: "Idempotency-Key", rule }));
   });
 
-  it("stands for one request only", () => {
+  it("is refused for a second, different request", () => {
     const request = { key: "key" as IdempotencyKey, requestSha256: "a".repeat(64) };
     expect(sameRequest("a".repeat(64), request)).toEqual(ok(undefined));
     expect(sameRequest("b".repeat(64), request)).toEqual(

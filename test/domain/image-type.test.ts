@@ -12,7 +12,7 @@ const signatures = [
 ] as const;
 
 describe.each(signatures)("the signature of %s", (type, signature, significant) => {
-  it("is known whatever follows it", () => {
+  it("is recognised with any bytes after it", () => {
     return fc.assert(
       fc.property(fc.uint8Array(), (rest) => {
         expect(imageTypeOf(Uint8Array.of(...signature, ...rest))).toBe(type);
@@ -20,7 +20,7 @@ describe.each(signatures)("the signature of %s", (type, signature, significant) 
     );
   });
 
-  it("counts to its last byte", () => {
+  it("is compared up to its last byte", () => {
     expect(signature.length).toBeLessThanOrEqual(SIGNATURE_BYTES);
     expect(imageTypeOf(Uint8Array.from(signature.slice(0, -1)))).toBeUndefined();
     for (const at of significant) {
@@ -29,6 +29,6 @@ describe.each(signatures)("the signature of %s", (type, signature, significant) 
   });
 });
 
-it("a RIFF file that is no WebP is no image", () => {
+it("imageTypeOf returns undefined for a RIFF file that is not WebP", () => {
   expect(imageTypeOf(Buffer.from("RIFF\x24\x00\x00\x00WAVE", "latin1"))).toBeUndefined();
 });

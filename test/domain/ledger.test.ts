@@ -32,7 +32,7 @@ const ledgerOf = (purchases: readonly number[], tasks: Task[]): AccountLedger =>
   return { credits: sumOf(entries), activeTasks: tasks.filter(isActive).length, entries, tasks };
 };
 
-/** AccountLedger as a history of purchases and tasks leaves them; every account has bought enough for all its tasks. */
+/** Consistent ledgers after a history of purchases and tasks; every account has bought enough for all its tasks. */
 const consistentLedger: fc.Arbitrary<AccountLedger> = fc
   .record({
     purchases: fc.array(fc.integer({ min: 100, max: 1000 }), { minLength: 1, maxLength: 4 }),
@@ -54,7 +54,7 @@ const findings = ({ credits: balance, activeTasks, entries, tasks }: AccountLedg
 const without = <T>(list: readonly T[], index: number): T[] => list.filter((_, at) => at !== index);
 const replaced = <T>(list: readonly T[], index: number, item: T): T[] => list.with(index, item);
 
-/** Each breaks consistent ledger in one way; `n` picks where, `amount` by how much. */
+/** Each makes a consistent ledger wrong in one way: `n` selects the place, `amount` the size of the error. */
 const corruptions: Readonly<Record<string, (ledgers: AccountLedger, n: number, amount: number) => AccountLedger>> = {
   "the balance is off": (ledger, _, amount) => ({ ...ledger, credits: ledger.credits + amount }),
   "an active task is counted too often, or not at all": (ledger, _, amount) => ({
@@ -128,7 +128,7 @@ const corruptions: Readonly<Record<string, (ledgers: AccountLedger, n: number, a
 };
 
 describe("the ledger", () => {
-  it("adds what is bought, takes what is reserved, gives back what is refunded", () => {
+  it("adds purchases and refunds, and subtracts reservations", () => {
     const order = aPaidOrder({ credits: credits(100), paidAt: secondsAfter(noon, 5) });
     const { reservation: held } = aReservedTask();
     const { reservation: refunded } = aFailedTask();
@@ -151,7 +151,7 @@ describe("the ledger", () => {
     expect(sumOf([])).toBe(0);
   });
 
-  it("has as its sum what was bought less what tasks hold or have spent", () => {
+  it("has a sum of the purchased credits minus those that tasks hold or have spent", () => {
     return fc.assert(
       fc.property(consistentLedger, ({ entries, tasks }) => {
         const bought = sumOf(entries.filter(({ kind }) => kind === "purchase"));
@@ -163,11 +163,11 @@ describe("the ledger", () => {
 });
 
 describe("the audit", () => {
-  it("finds nothing in the ledger of a new account", () => {
+  it("finds no error in the ledger of a new account", () => {
     expect(audit({ credits: credits(0), activeTasks: 0 }, [], [])).toEqual([]);
   });
 
-  it("finds nothing in consistent ledger, in whatever order their entries are read", () => {
+  it("finds no error in a consistent ledger, in any order of its entries", () => {
     return fc.assert(
       fc.property(consistentLedger, fc.nat(), (ledger, n) => {
         const cut = n % ledger.entries.length;
@@ -186,7 +186,7 @@ describe("the audit", () => {
     );
   });
 
-  it("says what is wrong in sentences an operator can act on", () => {
+  it("describes each error in a sentence for the operator", () => {
     const failed = aFailedTask();
     const [reserved] = entriesOf(failed) as [LedgerEntry];
     const purchase = purchaseEntry(aPaidOrder({ credits: credits(1) }));

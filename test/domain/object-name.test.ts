@@ -9,20 +9,20 @@ const unguessable = fc
   .map((bytes) => Buffer.from(bytes).toString("base64url"));
 
 describe("an object's name", () => {
-  it("follows from the bytes of a reference image", () => {
+  it("is derived from the bytes of a reference image", () => {
     const sha256 = "0123456789abcdef".repeat(4);
     expect(referenceImageName(sha256, "image/jpeg")).toBe(`references/${sha256}.jpg`);
     expect(referenceImageName(sha256, "image/png")).toBe(`references/${sha256}.png`);
     expect(referenceImageName(sha256, "image/webp")).toBe(`references/${sha256}.webp`);
   });
 
-  it("places a thumbnail beside its panorama", () => {
+  it("puts a thumbnail beside its panorama", () => {
     const name = panoramaName("unguessable.jpg-0000000");
     expect(name).toBe("panoramas/unguessable.jpg-0000000.jpg");
     expect(thumbnailNameOf(name)).toBe("panoramas/unguessable.jpg-0000000-thumbnail.webp");
   });
 
-  it("is read back from a URL", () => {
+  it("is parsed from a URL", () => {
     return fc.assert(
       fc.property(hexadecimal, fc.constantFrom(...IMAGE_TYPES), unguessable, (sha256, type, random) => {
         const panorama = panoramaName(random);
@@ -56,11 +56,11 @@ describe("an object's name", () => {
     `panoramas/../../../../../../etc/passwd.jpg`,
     `others/${random}.jpg`,
     "../service.sqlite",
-  ])("is not %j", (text) => {
+  ])("cannot be %j", (text) => {
     expect(parseObjectName(text)).toBeUndefined();
   });
 
-  it("never leads out of its two folders", () => {
+  it("never points outside its two folders", () => {
     const piece = fc.constantFrom("references", "panoramas", "/", "..", ".", "\\", "%2e", "a".repeat(64), ".jpg");
     return fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {

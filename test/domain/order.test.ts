@@ -5,7 +5,7 @@ import { parseOrderCredits, pay } from "../../domain/order.js";
 import { aPaidOrder, aPendingOrder, noon, secondsAfter } from "../support/builders.js";
 
 describe("an order", () => {
-  it("is paid once: the second payment is refused, and names the order as it was paid first", () => {
+  it("is paid once: the second payment is refused with the order as first paid", () => {
     const paid = pay(aPendingOrder(), noon)._unsafeUnwrap();
     expect(paid).toEqual(aPaidOrder());
     expect(pay(paid, secondsAfter(noon, 60))).toEqual(err({ kind: "already_paid", order: paid }));
@@ -25,7 +25,7 @@ describe("an order", () => {
     );
   });
 
-  it("is for an integer from 1 to 1,000,000, whatever number is asked for", () => {
+  it("is for an integer from 1 to 1,000,000: every other number is refused", () => {
     return fc.assert(
       fc.property(fc.oneof(fc.double(), fc.integer()), (amount) => {
         expect(parseOrderCredits(amount).isOk()).toBe(Number.isInteger(amount) && amount > 0 && amount < 1_000_001);

@@ -4,20 +4,20 @@ import { freeSlots, mustQueue, nextTurn, type Queue } from "../../domain/queue.j
 
 const queue = (differences: Partial<Queue> = {}): Queue => ({ running: 0, waiting: false, round: 1, ...differences });
 
-describe("the queue in front of a provider", () => {
-  it("lets a task through while there is a free place and nobody waits", () => {
+describe("the queue of a provider", () => {
+  it("queues a new task if no slot is free or any task waits", () => {
     expect(mustQueue(queue({ running: 1 }), 2)).toBe(false);
     expect(mustQueue(queue({ running: 2 }), 2)).toBe(true);
     expect(mustQueue(queue({ running: 0, waiting: true }), 2)).toBe(true);
   });
 
-  it("has as many free places as are not taken", () => {
+  it("has as many free slots as the limit minus the running tasks", () => {
     expect(freeSlots(queue({ running: 3 }), 5, 16)).toBe(2);
     expect(freeSlots(queue({ running: 0 }), 5, 1)).toBe(1);
     expect(freeSlots(queue({ running: 7 }), 5, 16)).toBe(0); // the operator has lowered the limit
   });
 
-  it("gives an account that comes anew the turn that is being served, and one that waits already the next", () => {
+  it("gives a new account the current round as its turn, and a waiting account the round after its last turn", () => {
     expect(nextTurn(queue({ round: 4 }), 0)).toBe(4);
     expect(nextTurn(queue({ round: 4 }), 2)).toBe(4);
     expect(nextTurn(queue({ round: 4 }), 4)).toBe(5);
@@ -26,13 +26,13 @@ describe("the queue in front of a provider", () => {
 
   type Waiting = { readonly account: number; readonly turn: number; readonly number: number };
 
-  /** The accounts in the order in which they were served; a number stands for a task of that account, -1 for a place. */
-  const serve = (story: readonly number[]) => {
+  /** Returns the accounts in the order of service. A number adds a task of that account; -1 frees one slot. */
+  const serve = (events: readonly number[]) => {
     const lastTurns = new Map<number, number>();
     const waiting: Waiting[] = [];
     const services: { readonly account: number; readonly waitedFor: ReadonlySet<number> }[] = [];
     let round = 1;
-    for (const [number, account] of story.entries()) {
+    for (const [number, account] of events.entries()) {
       if (account >= 0) {
         const turn = nextTurn(queue({ round }), lastTurns.get(account) ?? 0);
         lastTurns.set(account, turn);
@@ -50,20 +50,20 @@ describe("the queue in front of a provider", () => {
     return services;
   };
 
-  it("serves one task of each account in turn, however many an account has brought at once", () => {
-    const places = Array.from({ length: 9 }, () => -1);
-    const order = serve([1, 1, 1, 1, 1, 2, 2, 3, ...places]).map(({ account }) => account);
+  it("serves one task of each account per round, also if an account has many tasks", () => {
+    const slots = Array.from({ length: 9 }, () => -1);
+    const order = serve([1, 1, 1, 1, 1, 2, 2, 3, ...slots]).map(({ account }) => account);
     expect(order).toEqual([1, 2, 3, 1, 2, 1, 1, 1]);
   });
 
-  it("lets an account that comes late in before the others' second tasks", () => {
+  it("serves a new account before the second tasks of the others", () => {
     expect(serve([1, 1, 1, -1, 2, -1, -1, -1]).map(({ account }) => account)).toEqual([1, 2, 1, 1]);
   });
 
-  it("serves no account more than twice while another one waits, whoever comes when", () => {
+  it("serves no account more than twice while another one waits, in every order of arrival", () => {
     return fc.assert(
-      fc.property(fc.array(fc.integer({ min: -1, max: 3 }), { maxLength: 200 }), (story) => {
-        const services = serve(story);
+      fc.property(fc.array(fc.integer({ min: -1, max: 3 }), { maxLength: 200 }), (events) => {
+        const services = serve(events);
         for (let patient = 0; patient <= 3; patient += 1) {
           let overtaken = new Map<number, number>();
           for (const { account, waitedFor } of services) {

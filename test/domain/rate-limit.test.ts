@@ -3,11 +3,11 @@ import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { type AdmissionLog, admitRequest, RATE_LIMITS, RATE_WINDOW_MILLISECONDS } from "../../domain/rate-limit.js";
 
-/** The definition, as naive as it can be: no window [start, start + 60 s) holds more than `limit` of these times. */
+/** The definition, without optimisation: no window [start, start + 60 s) contains more than `limit` of these times. */
 const keepsTheLimit = (times: readonly number[], limit: number): boolean =>
   times.every((start) => times.filter((at) => at >= start && at < start + 60_000).length <= limit);
 
-/** Milliseconds between two requests: bursts, seconds, and the window's very boundary. */
+/** Milliseconds between two requests: bursts, seconds, and the exact boundary of the window. */
 const gap = fc.oneof(
   fc.constant(0),
   fc.integer({ min: 0, max: 5 }),
@@ -36,7 +36,7 @@ describe("the rate limit", () => {
     );
   });
 
-  it("says how many requests are left, and when one more is free", () => {
+  it("returns how many requests remain, and when one more is admitted", () => {
     const first = admitRequest([], 3, start)._unsafeUnwrap();
     expect(first).toMatchObject({ remaining: 2, resetSeconds: 60 });
     const second = admitRequest(first.log, 3, start + 20_500)._unsafeUnwrap();
@@ -44,7 +44,7 @@ describe("the rate limit", () => {
     expect(second.log).toEqual([start, start + 20_500]);
   });
 
-  it("admits just what the definition allows, and refuses only what would break it", () => {
+  it("admits exactly the requests that the definition allows", () => {
     return fc.assert(
       fc.property(limits, fc.array(gap, { maxLength: 60 }), (limit, gaps) => {
         let now = start;
@@ -65,7 +65,7 @@ describe("the rate limit", () => {
     );
   });
 
-  it("tells the truth in `remaining`, `resetSeconds` and `retryAfterSeconds`", () => {
+  it("returns exact values for `remaining`, `resetSeconds` and `retryAfterSeconds`", () => {
     const burst = (log: AdmissionLog, limit: number, at: number): number => {
       const result = admitRequest(log, limit, at);
       return result.isOk() ? 1 + burst(result.value.log, limit, at) : 0;
@@ -85,7 +85,7 @@ describe("the rate limit", () => {
           if (result.isOk()) log = result.value.log;
           const free = result.isOk() ? result.value.remaining : 0;
           expect(burst(log, limit, now)).toBe(free);
-          // After that much silence there is room for one more, and a second earlier there was not.
+          // After this time without a request one more is admitted, and a second earlier none is.
           expect(burst(log, limit, now + seconds * 1000)).toBeGreaterThan(free);
           expect(burst(log, limit, now + (seconds - 1) * 1000)).toBe(free);
         }
@@ -93,7 +93,7 @@ describe("the rate limit", () => {
     );
   });
 
-  it("forgets what has left the window, so that a log never holds more than the limit", () => {
+  it("drops admissions that have left the window, so that a log never exceeds the limit", () => {
     return fc.assert(
       fc.property(limits, fc.array(gap, { maxLength: 60 }), (limit, gaps) => {
         let now = start;
@@ -134,7 +134,7 @@ describe("the rate limit", () => {
     );
   });
 
-  it("shuts nobody out for longer than two windows, however far the clock is set back", () => {
+  it("refuses nobody for longer than two windows when the clock is set back by any time", () => {
     return fc.assert(
       fc.property(limits, clockThatIsSetBack(7_200_000), (limit, steps) => {
         let clock = start;

@@ -10,7 +10,7 @@ it.each([
   expect(costOf(resolution)).toBe(credits);
 });
 
-it("there is no other resolution", () => {
+it("the resolutions are 1k, 2k and 4k only", () => {
   expect(resolutionSchema.options).toEqual(["1k", "2k", "4k"]);
   expect(Object.keys(RESOLUTIONS)).toEqual(["1k", "2k", "4k"]);
 });

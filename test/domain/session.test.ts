@@ -5,13 +5,13 @@ import { accountId, noon, secondsAfter } from "../support/builders.js";
 describe("a session", () => {
   const session = openSession(accountId(1), "ab".repeat(32), noon);
 
-  it("lives for 30 days and not a moment longer", () => {
+  it("expires after exactly 30 days", () => {
     expect(SESSION_SECONDS).toBe(2_592_000);
     expect(isLive(session, secondsAfter(noon, SESSION_SECONDS - 0.001))).toBe(true);
     expect(isLive(session, secondsAfter(noon, SESSION_SECONDS))).toBe(false);
   });
 
-  it("is not looked for by what can be no token", () => {
+  it("has no token for text that cannot be one, so no lookup is made", () => {
     const token = "A-_z".repeat(8);
     expect(parseSessionToken(token)).toBe(token);
     for (const text of ["", "short", "x".repeat(65), `${token}=`, `${token} `]) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseSlug, slugFrom, viewerPath } from "../../domain/slug.js";
 
 describe("a slug", () => {
-  it("is 16 letters and digits, made of random bytes, and read back from a URL", () => {
+  it("has 16 letters and digits, is made from random bytes, and is parsed from a URL", () => {
     return fc.assert(
       fc.property(fc.uint8Array({ minLength: 16, maxLength: 40 }), (bytes) => {
         const slug = slugFrom(bytes);
@@ -20,7 +20,7 @@ describe("a slug", () => {
     expect(slugFrom(new Uint8Array(16).fill(35))).toBe("9".repeat(16));
   });
 
-  it("is not made of fewer bytes", () => {
+  it("cannot be made from fewer than 16 bytes", () => {
     expect(() => slugFrom(new Uint8Array(15))).toThrow("a slug needs 16 random bytes");
   });
 
@@ -31,7 +31,7 @@ describe("a slug", () => {
     },
   );
 
-  it("leads to the public viewer, or to the owner's", () => {
+  it("has the path of the public viewer or of the owner's viewer", () => {
     const slug = slugFrom(new Uint8Array(16));
     expect(viewerPath(slug, "public")).toBe("/p/aaaaaaaaaaaaaaaa");
     expect(viewerPath(slug, "private")).toBe("/works/aaaaaaaaaaaaaaaa");

@@ -14,32 +14,32 @@ const beginnings = {
   "image/webp": Buffer.from("RIFF\x10\x00\x00\x00WEBP", "latin1"),
 } as const;
 
-describe("the size of an upload", () => {
-  it("is at most 25 MiB for the whole request", () => {
+describe("an upload", () => {
+  it("has at most 25 MiB in the whole request", () => {
     expect(admitRequestSize(25 * MIB)).toEqual(ok(undefined));
     const tooLarge = refused("body", { name: "bytes_max", max: 26_214_400 });
     expect(admitRequestSize(25 * MIB + 1)).toEqual(tooLarge);
     expect(admitRequestSize(Number.NaN)).toEqual(tooLarge);
   });
 
-  it("is at most five files", () => {
+  it("has at most five files", () => {
     expect(admitSizes([1, 1, 1, 1, 1])).toEqual(ok(undefined));
     expect(admitSizes([1, 1, 1, 1, 1, 1])).toEqual(refused("files", { name: "files_max", max: 5 }));
   });
 
-  it("is at most 10 MiB for each file", () => {
+  it("has at most 10 MiB in each file", () => {
     expect(admitSizes([10 * MIB, 10 * MIB])).toEqual(ok(undefined));
     expect(admitSizes([1, 10 * MIB + 1])).toEqual(refused("files", { name: "bytes_max", max: 10_485_760 }, 1));
   });
 
-  it("is at most 20 MiB for all files together", () => {
+  it("has at most 20 MiB in all files together", () => {
     expect(admitSizes([8 * MIB, 8 * MIB, 4 * MIB])).toEqual(ok(undefined));
     expect(admitSizes([8 * MIB, 8 * MIB, 4 * MIB + 1])).toEqual(
       refused("files", { name: "total_bytes_max", max: 20_971_520 }),
     );
   });
 
-  it("once too large stays too large, so that an upload can be refused before it is read to its end", () => {
+  it("stays too large once it is too large, so that it can be refused before all of it is read", () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 11 * MIB }), { maxLength: 7 });
     return fc.assert(
       fc.property(sizes, sizes, (soFar, rest) => {
@@ -48,7 +48,7 @@ describe("the size of an upload", () => {
     );
   });
 
-  it("is at least one file", () => {
+  it("has at least one file", () => {
     expect(requireFiles(1)).toEqual(ok(undefined));
     expect(requireFiles(0)).toEqual(refused("files", { name: "files_required", max: 5 }));
   });
@@ -57,7 +57,7 @@ describe("the size of an upload", () => {
 describe("the type of an uploaded file", () => {
   const pairs = IMAGE_TYPES.flatMap((type) => IMAGE_TYPES.map((declared) => [type, declared] as const));
 
-  it.each(pairs)("%s, declared as %s, is taken only if both are the same", (type, declared) => {
+  it.each(pairs)("%s, declared as %s, is accepted only if both are the same", (type, declared) => {
     expect(admitType(2, beginnings[type], declared)).toEqual(
       type === declared ? ok(type) : refused("files", { name: "declared_type", declared, actual: type }, 2),
     );
@@ -70,7 +70,7 @@ describe("the type of an uploaded file", () => {
     },
   );
 
-  it("must be declared by its name: image/jpg is none of the three", () => {
+  it("must be declared by its exact name: image/jpg is refused", () => {
     expect(admitType(0, beginnings["image/jpeg"], "image/jpg")).toEqual(
       refused("files", { name: "declared_type", declared: "image/jpg", actual: "image/jpeg" }, 0),
     );
@@ -81,7 +81,7 @@ describe("the type of an uploaded file", () => {
     ["a GIF", Buffer.from("GIF89a\x01\x00\x01\x00\x80\x00", "latin1")],
     ["an SVG", Buffer.from("<svg xmlns=''>")],
     ["a page", Buffer.from("<html><body>")],
-  ])("is refused for %s, whatever is declared", (_, bytes) => {
+  ])("is refused for %s with any declared type", (_, bytes) => {
     const unknownType = refused("files", { name: "image_type", allowed: ["image/jpeg", "image/png", "image/webp"] }, 0);
     for (const declared of [...IMAGE_TYPES, "image/gif", undefined]) {
       expect(admitType(0, bytes, declared)).toEqual(unknownType);

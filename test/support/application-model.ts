@@ -29,12 +29,12 @@ import type { Script } from "./scripted-provider.js";
 import { anOwner, aWorld, type World } from "./world.js";
 
 /**
- * The whole application in one property: two instances share the stores, clients create on several accounts, the
- * provider and the storage behave in every way they may, connections to the stores get lost, processes are killed, time
- * passes, in any order and any interleaving. After every step the ledger are right, nothing is started twice and nothing
- * final changes; and once everything has come to rest, nothing hangs.
+ * A property of the whole application: two instances share the stores, clients create on several accounts, the provider
+ * and the storage behave in every allowed way, connections to the stores are lost, processes are killed and time passes,
+ * in any order and any interleaving. After every step the ledger is correct, nothing was started twice and no final state
+ * has changed. At the end, when all deadlines have passed, no task is unfinished.
  */
-export const staysRightWhateverHappens = async (
+export const keepsItsInvariants = async (
   openStores: () => Promise<Stores & { close(): Promise<void> }>,
   { runs }: { readonly runs: number },
 ): Promise<ReadonlySet<string>> => {
@@ -42,15 +42,15 @@ export const staysRightWhateverHappens = async (
   const steps = fc.array(step, { minLength: 1, maxLength: 80, size: "max" });
   const concurrencyMax = fc.constantFrom(undefined, undefined, 1, 2);
   await fc.assert(
-    fc.asyncProperty(concurrencyMax, steps, async (concurrencyMax, story) => {
+    fc.asyncProperty(concurrencyMax, steps, async (concurrencyMax, run) => {
       const stores = await openStores();
       try {
         const model = await Model.start(stores, concurrencyMax, seen);
-        for (const step of story) {
+        for (const step of run) {
           await model.take(step);
           await model.check();
         }
-        await model.comeToRest();
+        await model.finishAllWork();
       } finally {
         await stores.close();
       }
@@ -69,17 +69,17 @@ type Step =
       readonly owner: number;
       readonly key: string | undefined;
       readonly request: CreationRequest;
-      /** So often at once. */
+      /** Number of concurrent calls. */
       readonly times: number;
     }
   | { readonly kind: "work"; readonly instance: number; readonly work: Work }
   | { readonly kind: "retryImage"; readonly instance: number; readonly task: number }
   | { readonly kind: "payOrder"; readonly instance: number; readonly order: number }
-  /** One halted call goes on. */
-  | { readonly kind: "goOn"; readonly instance: number; readonly call: number; readonly fate: Fate }
-  /** All halted calls go on at once. */
+  /** One halted call continues. */
+  | { readonly kind: "resume"; readonly instance: number; readonly call: number; readonly fate: Fate }
+  /** All halted calls continue at the same time. */
   | { readonly kind: "race"; readonly instance: number }
-  /** The instance goes on until it has nothing to do. */
+  /** The instance runs until it has nothing to do. */
   | { readonly kind: "finish"; readonly instance: number }
   | { readonly kind: "kill"; readonly instance: number }
   | { readonly kind: "pass"; readonly milliseconds: number }
@@ -88,8 +88,8 @@ type Step =
   | { readonly kind: "storage"; readonly available: boolean; readonly thumbnails: boolean };
 
 const INSTANCES = 2;
-/** Each owner's: one runs into the limit of active tasks first, the other one out of credits. */
-const CREDITS_AT_FIRST = [60, 12];
+/** Credits of each owner: one reaches the limit of active tasks first, the other one runs out of credits. */
+const INITIAL_CREDITS = [60, 12];
 const ORDERED_CREDITS = [4, 20];
 
 const instance = fc.nat({ max: INSTANCES - 1 });
@@ -102,7 +102,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("create" as const),
       instance,
-      owner: fc.nat({ max: CREDITS_AT_FIRST.length - 1 }),
+      owner: fc.nat({ max: INITIAL_CREDITS.length - 1 }),
       key: fc.constantFrom(undefined, "key-1", "key-2"),
       request: fc.constantFrom(
         aCreationRequest(),
@@ -125,7 +125,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 16,
     arbitrary: fc.record({
-      kind: fc.constant("goOn" as const),
+      kind: fc.constant("resume" as const),
       instance,
       call: fc.nat(),
       fate: fc.oneof(
@@ -185,10 +185,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** One process: its use cases reach everything outside through gates. */
+/** One process: its use cases call all ports through gates. */
 type Instance = { readonly gates: PortGates; readonly useCases: UseCases };
 
-/** What one call of a client may have opened: the id is drawn before the first halt. */
+/** The task that one call of a client may have opened: the id is drawn before the first halt. */
 type Creation = {
   readonly owner: AccountId;
   readonly key: string | undefined;
@@ -212,7 +212,7 @@ class Model {
   private readonly owners: readonly AccountId[];
   private readonly orders: readonly OrderId[];
   private readonly creations: Creation[] = [];
-  /** What the clients were told, to be checked against the stores. */
+  /** The answers to the clients, to be compared with the stores. */
   private readonly answers: (() => Promise<void>)[] = [];
   private readonly failures: unknown[] = [];
   private readonly lastSeen = new Map<TaskId, { readonly task: Task; readonly firstSeenAt: Date }>();
@@ -244,7 +244,7 @@ class Model {
     world.provider.concurrencyMax = concurrencyMax;
     const owners: AccountId[] = [];
     const orders: OrderId[] = [];
-    for (const creditsAtFirst of CREDITS_AT_FIRST) {
+    for (const creditsAtFirst of INITIAL_CREDITS) {
       const owner = await anOwner(world, creditsAtFirst);
       owners.push(owner);
       for (const amount of ORDERED_CREDITS) {
@@ -269,10 +269,10 @@ class Model {
       }
       case "payOrder":
         return this.watch(this.instance(step.instance).useCases.payOrder(pick(this.orders, step.order)));
-      case "goOn":
-        return this.instance(step.instance).gates.letGo(step.call, step.fate);
+      case "resume":
+        return this.instance(step.instance).gates.resume(step.call, step.fate);
       case "race":
-        return this.instance(step.instance).gates.letAllGo();
+        return this.instance(step.instance).gates.resumeAll();
       case "finish":
         return this.finish(step.instance);
       case "kill":
@@ -290,7 +290,7 @@ class Model {
     }
   }
 
-  /** What must be true at every instant. */
+  /** Invariants that hold after every step. */
   async check(): Promise<void> {
     const { world } = this;
     expect(this.failures).toEqual([]);
@@ -310,8 +310,8 @@ class Model {
     for (const checkAnswer of this.answers.splice(0)) await checkAnswer();
   }
 
-  /** Whatever was going on, after all deadlines nothing is left undone. */
-  async comeToRest(): Promise<void> {
+  /** After all deadlines no work is left, whatever happened before. */
+  async finishAllWork(): Promise<void> {
     const { world } = this;
     for (let index = 0; index < INSTANCES; index += 1) await this.finish(index);
     await this.check();
@@ -335,7 +335,7 @@ class Model {
 
   private async finish(index: number): Promise<void> {
     const { gates } = this.instance(index);
-    while (gates.halted > 0) await gates.letAllGo();
+    while (gates.halted > 0) await gates.resumeAll();
   }
 
   private create({ instance, owner: index, request, key }: Extract<Step, { kind: "create" }>): void {
@@ -370,7 +370,7 @@ class Model {
     expect(named.map((other) => other.taskId)).toContain(task.id);
   }
 
-  /** Who is told that the creation was refused does not pay for it. */
+  /** A client that was told that its creation was refused is not charged for it. */
   private async checkRefused({ owner, taskId }: Creation, { kind }: CreatePanoramaError): Promise<void> {
     this.seen.add(kind);
     const task = await this.world.tasks.find(taskId, owner);
@@ -401,7 +401,7 @@ class Model {
     this.lastSeen.set(task.id, { task, firstSeenAt: last?.firstSeenAt ?? this.world.clock.now() });
   }
 
-  /** One reservation is one upstream task at most, and nothing is started without a reservation. */
+  /** A reservation has at most one upstream task, and nothing is started without a reservation. */
   private checkProvider(tasks: ReadonlyMap<TaskId, Task>): void {
     for (const { taskId } of this.creations) {
       const task = tasks.get(taskId);
@@ -412,7 +412,7 @@ class Model {
     for (const { kind } of this.world.reporter.of("submission_recovered")) this.seen.add(kind);
   }
 
-  /** A key that still names a task has not named another one within the time for which it is kept. */
+  /** An idempotency key names only one task within the time for which it is stored. */
   private checkIdempotencyKeys(): void {
     const named = this.creations.filter(({ key, taskId }) => key !== undefined && this.lastSeen.has(taskId));
     for (const [index, one] of named.entries()) {
@@ -432,7 +432,7 @@ class Model {
     return pick(this.instances, index);
   }
 
-  /** A lost connection may end a use case; nothing else may. */
+  /** A use case may throw only because of a lost connection. */
   private watch(flight: Promise<unknown>): void {
     flight.catch((error: unknown) => {
       if (!(error instanceof ConnectionLost)) this.failures.push(error);
@@ -443,7 +443,7 @@ class Model {
 const leavesItsKeyFree = (task: Task): boolean =>
   task.state === "failed" && ["refused", "submission_unknown", "never_submitted"].includes(task.reason);
 
-/** Where a task can be seen after it was seen somewhere. */
+/** The statuses in which a task may be seen after each status. */
 const nextStates: Record<Task["state"], readonly Task["state"][]> = {
   queued: ["queued", "reserved", "submitted", "succeeded", "failed"],
   reserved: ["reserved", "submitted", "succeeded", "failed"],

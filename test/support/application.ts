@@ -46,8 +46,8 @@ export const GENERATION_DEADLINE_MILLISECONDS = 600_000;
 export const QUEUE_DEADLINE_MILLISECONDS = 300_000;
 export const LEASE_MILLISECONDS = 120_000;
 
-/** Two tasks at once, so that a round of work is more than one claim. */
-const pace = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 2 };
+/** Concurrency 2, so that a batch of work needs more than one claim. */
+const limits = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 2 };
 
 export const DEADLINES = {
   submissionDeadlineMilliseconds: SUBMISSION_DEADLINE_MILLISECONDS,
@@ -60,9 +60,9 @@ export const useCases = (ports: Ports) => ({
   start: startQueuedTasks(ports, DEADLINES),
   readTask: readTask(ports),
   waitForTask: waitForTask(ports),
-  settle: settleSubmittedTasks(ports, { ...pace, generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS }),
-  keep: keepFinishedImages(ports, pace),
-  sweep: sweep(ports, pace),
+  settle: settleSubmittedTasks(ports, { ...limits, generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS }),
+  keep: keepFinishedImages(ports, limits),
+  sweep: sweep(ports, limits),
   retryImage: retryImage(ports),
   createOrder: createOrder(ports),
   payOrder: payOrder(ports),

@@ -11,12 +11,12 @@ import { uploading } from "../../domain/storage-status.js";
 import type { FailedTask, QueuedTask, ReservedTask, SubmittedTask, SucceededTask, Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 
-/** Where every story begins, also by the hand-wound clock. */
+/** The start of every test, also the initial time of HandClock. */
 export const noon = new Date("2026-01-01T12:00:00.000Z");
 
 export const secondsAfter = (start: Date, seconds: number): Date => new Date(start.getTime() + seconds * 1000);
 
-/** The n-th id of its kind: shaped like a real one, and a later one sorts after an earlier one. */
+/** The n-th id of its kind. It has the form of a real id, and ids sort by `n`. */
 const nthUuid = (n: number): string => `019b0000-0000-7000-8000-${n.toString(16).padStart(12, "0")}`;
 
 export const taskId = (n: number): TaskId => nthUuid(n) as TaskId;
@@ -24,7 +24,7 @@ export const accountId = (n: number): AccountId => nthUuid(n) as AccountId;
 export const orderId = (n: number): OrderId => nthUuid(n) as OrderId;
 export const apiKeyId = (n: number): ApiKeyId => nthUuid(n) as ApiKeyId;
 
-/** 16 characters that only this task has. */
+/** 16 characters that are unique to this task. */
 const slugOf = (id: TaskId): Slug => `slug${id.slice(-12)}` as Slug;
 
 export const anImageName = (n = 1): ObjectName => panoramaName(`unguessable-${n.toString().padStart(10, "0")}`);
@@ -63,13 +63,13 @@ export const anApiKey = (differences: Partial<ApiKey> = {}): ApiKey => {
   };
 };
 
-/** As a client's JSON body would say it: `aCreationRequest({ image_urls: [...] })`. */
+/** Takes the fields of the JSON body: `aCreationRequest({ image_urls: [...] })`. */
 export const aCreationRequest = (body: Readonly<Record<string, unknown>> = {}): CreationRequest =>
   parseCreationRequest({ resolution: "1k", prompt: "a quiet lake at dawn", ...body })._unsafeUnwrap();
 
 type Differences<T extends Task> = Partial<Omit<T, "state" | "reservation">>;
 
-/** A task's reservation always fits the task, so builders take everything but that. */
+/** The reservation always matches the task, so builders do not take it as an argument. */
 const reservationOf = <State extends Reservation["state"]>(
   task: Pick<Task, "id" | "accountId" | "request">,
   state: State,

@@ -3,8 +3,8 @@ import { verifyLedger } from "../../application/credits/verify-ledger.js";
 import { aCreationRequest } from "./builders.js";
 import { anOwner, type World } from "./world.js";
 
-/** Fifty concurrent creations on an account that could pay for them all: five are taken, and paid for, at a time. */
-export const createsFiftyAtOnce = async (world: World): Promise<void> => {
+/** Fifty concurrent creations on an account with credits for all of them: five are accepted and charged. */
+export const createsFiftyConcurrently = async (world: World): Promise<void> => {
   const { ledger, tasks, provider, clock } = world;
   const owner = await anOwner(world, 1_000);
 

@@ -2,7 +2,7 @@ import type { Clock } from "../../application/ports/clock.js";
 
 type Sleep = { wakesAt: number; readonly wake: () => void };
 
-/** A clock that stands still until it is wound: no test waits for real time. */
+/** A clock that moves only when a test advances it, so that no test waits for real time. */
 export class HandClock implements Clock {
   private milliseconds: number;
   private readonly sleeps = new Set<Sleep>();
@@ -15,7 +15,7 @@ export class HandClock implements Clock {
     return new Date(this.milliseconds);
   }
 
-  /** How many sleeps nobody has woken yet. */
+  /** Number of pending sleeps. */
   get sleeping(): number {
     return this.sleeps.size;
   }
@@ -35,8 +35,8 @@ export class HandClock implements Clock {
   }
 
   /**
-   * Winds the clock on. Every sleep that becomes due ends at its own time and in order, and what follows it runs
-   * before the next one ends: a loop that sleeps again is woken again, if that is due as well.
+   * Advances the clock. Every sleep that becomes due ends at its own time and in order, and the code after it runs
+   * before the next sleep ends. A loop that sleeps again is woken again if that sleep is due as well.
    */
   async advance(milliseconds: number): Promise<void> {
     const end = this.milliseconds + milliseconds;
@@ -50,7 +50,7 @@ export class HandClock implements Clock {
     this.milliseconds = Math.max(this.milliseconds, end);
   }
 
-  /** As the machine's time service may do; who sleeps does not sleep longer for that. */
+  /** Sets the clock back, as a time service may do. Pending sleeps do not become longer. */
   setBack(milliseconds: number): void {
     this.milliseconds -= milliseconds;
     for (const sleep of this.sleeps) sleep.wakesAt -= milliseconds;
@@ -65,5 +65,5 @@ export class HandClock implements Clock {
   }
 }
 
-/** Every promise that waits for nothing but other promises has gone on. */
+/** Resolves when all pending microtasks have run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

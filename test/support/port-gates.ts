@@ -1,18 +1,18 @@
-/** What becomes of a call: it is done; or the connection is lost before it was done, or after, before its answer came. */
+/** The outcome of a call: done, or the connection is lost before it is done, or after it is done but before the answer. */
 export type Fate = "done" | "lost_before" | "lost_after";
 
-/** Thrown by a call whose connection is lost: a use case cannot know whether it was done. */
+/** Thrown by a call whose connection is lost: the use case cannot know whether the call was done. */
 export class ConnectionLost extends Error {}
 
 type Waiting = { readonly losable: boolean; readonly go: (fate: Fate) => Promise<void> };
 
-/** What a port answers without waiting for anything. */
+/** Methods of ports that return immediately, without a promise. */
 const INSTANT: ReadonlySet<string | symbol> = new Set(["canMake", "readiness", "nextPollMilliseconds"]);
 
 /**
- * Halts every call of the ports that are behind it until the test lets it go on: so a test decides how the steps of
- * concurrent use cases interleave, at every point at which they wait. A use case whose calls are never let go on again
- * is as dead as one whose process was killed.
+ * Halts every call of the guarded ports until the test lets it continue. The test thus controls how the steps of
+ * concurrent use cases interleave, at every point at which they wait. A use case whose calls never continue is equal to
+ * one whose process was killed.
  */
 export class PortGates {
   private waiting: Waiting[] = [];
@@ -21,7 +21,7 @@ export class PortGates {
     return this.waiting.length;
   }
 
-  /** The same port, behind the gates. Only calls of a `losable` port, a database say, can lose their connection. */
+  /** The same port with gated calls. Only calls of a `losable` port, such as a database, can lose their connection. */
   guard<Port extends object>(port: Port, { losable }: { readonly losable: boolean }): Port {
     return new Proxy(port, {
       get: (target, name) => {
@@ -33,20 +33,20 @@ export class PortGates {
     });
   }
 
-  /** Lets one halted call go on; resolves when it has ended, and what follows it has come to its next halt. */
-  async letGo(index: number, fate: Fate = "done"): Promise<void> {
+  /** Lets one halted call continue. Resolves when it has ended and the code after it has reached its next halt. */
+  async resume(index: number, fate: Fate = "done"): Promise<void> {
     const [waiting] = this.waiting.splice(index % Math.max(1, this.waiting.length), 1);
     await waiting?.go(waiting.losable ? fate : "done");
     await settled();
   }
 
-  /** Lets all calls that are halted now go on at once. */
-  async letAllGo(): Promise<void> {
+  /** Lets all calls that are halted now continue at the same time. */
+  async resumeAll(): Promise<void> {
     await Promise.all(this.waiting.splice(0).map(({ go }) => go("done")));
     await settled();
   }
 
-  /** The process is killed: what is halted never goes on. */
+  /** Simulates a killed process: halted calls never continue. */
   kill(): void {
     this.waiting = [];
   }
@@ -68,5 +68,5 @@ export class PortGates {
   }
 }
 
-/** Every promise that waits for nothing but other promises has gone on. */
+/** Resolves when all pending microtasks have run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
 
-/** Remembers every event, oldest first. */
+/** Records every event, oldest first. */
 export class RecordingReporter implements Reporter {
   readonly events: OperationalEvent[] = [];
 
@@ -8,7 +8,7 @@ export class RecordingReporter implements Reporter {
     this.events.push(event);
   }
 
-  /** The events of one kind. */
+  /** The recorded events of one kind. */
   of<Kind extends OperationalEvent["kind"]>(kind: Kind): Extract<OperationalEvent, { kind: Kind }>[] {
     return this.events.filter((event): event is Extract<OperationalEvent, { kind: Kind }> => event.kind === kind);
   }

@@ -14,15 +14,15 @@ import type { TaskId } from "../../domain/task-id.js";
 import { image } from "./fake-imaging.js";
 
 /**
- * What the provider does with the calls that come: a test replaces it, or parts of it, at any time. A script that is to
- * play each call differently has getters.
+ * How the provider answers calls. A test may replace the script, or parts of it, at any time. A script that answers each
+ * call differently has getters.
  */
 export type Script = {
-  /** `unknown…`: the call has no clear end, with or without having started the upstream task. */
+  /** `unknown…`: the call has no clear result; the upstream task is started or not. */
   readonly submit: "accept" | "refuse" | "unknown" | "unknown_but_started";
-  /** Asked only while the upstream task runs: one that has ended stays as it ended. */
+  /** Used only while the upstream task runs: a finished one does not change any more. */
   readonly poll: "running" | "succeeded" | "failed" | "unavailable";
-  /** `nothing`: the search does not know the task (yet), though it may have been started. */
+  /** `nothing`: the search does not find the task (yet), although it may have been started. */
   readonly search: "found_if_started" | "nothing" | "unavailable";
   readonly download: "image" | "image_without_thumbnail" | "no_image" | "gone" | "unavailable";
 };
@@ -35,8 +35,8 @@ const ALL_GOES_WELL: Script = {
 };
 
 /**
- * A provider in memory that plays a script. It is honest: what it has started it remembers, an upstream task that has
- * ended does not change any more, and it counts what it has started, which is what would be paid for.
+ * A provider in memory that follows a script. It remembers the tasks it has started, a finished upstream task does not
+ * change any more, and it counts started tasks, because each one would be charged by a real provider.
  */
 export class ScriptedProvider implements GenerationProvider {
   readonly name: string;
@@ -66,7 +66,7 @@ export class ScriptedProvider implements GenerationProvider {
     this.script = { ...this.script, ...changes };
   }
 
-  /** From now on such calls do their work, but their answers wait until the function that is returned is called. */
+  /** From now on such calls do their work, but their answers are held back until the returned function is called. */
   hold(call: keyof Script): () => void {
     let release = () => {};
     this.held.set(
@@ -81,7 +81,7 @@ export class ScriptedProvider implements GenerationProvider {
     };
   }
 
-  /** Upstream tasks that were started for a task: more than one would be paid for twice. */
+  /** Number of upstream tasks started for a task: with more than one, the provider charges twice. */
   startedFor(taskId: TaskId): number {
     return [...this.upstream.values()].filter((task) => task.taskId === taskId).length;
   }

@@ -1,8 +1,9 @@
 import type { Clock } from "../../application/ports/clock.js";
 
 /**
- * A clock for calls over real sockets that need no real time: a short sleep (a pause between attempts) ends at once,
- * a long one (a time-out) as soon as `stuck` says that nothing will come any more. The time moves as if slept.
+ * A clock for calls over real sockets that does not wait for real time. A short sleep (a pause between attempts) ends
+ * immediately; a long one (a timeout) ends when `stuck` resolves, that is when no answer will arrive any more. The time
+ * moves as if slept.
  */
 export class SkippingClock implements Clock {
   readonly pauses: number[] = [];

@@ -11,7 +11,7 @@ import { memoryStores } from "./memory/memory-stores.js";
 import { RecordingReporter } from "./recording-reporter.js";
 import { ScriptedProvider } from "./scripted-provider.js";
 
-/** The application over its stores, with everything outside of it in the hands of the test. */
+/** The application with its stores; every other port is a fake that the test controls. */
 export const aWorld = (stores: Stores = memoryStores()) => {
   const ports = {
     ...stores,
@@ -29,7 +29,7 @@ export const aWorld = (stores: Stores = memoryStores()) => {
 
 export type World = ReturnType<typeof aWorld>;
 
-/** A new account with so many paid credits. */
+/** Opens an account with `amount` paid credits. */
 export const anOwner = async ({ accounts, ids, clock }: World, amount: number): Promise<AccountId> => {
   const id = ids.accountId();
   const now = clock.now();

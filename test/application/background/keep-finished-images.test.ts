@@ -36,8 +36,8 @@ const aDay = 24 * 60 * aMinute;
 
 const panorama = "2048×1024 of https://temporary.example/upstream-1";
 
-describe("keeping a finished image", () => {
-  it("stores the image that was asked for and its thumbnail", async () => {
+describe("keepFinishedImages", () => {
+  it("stores the image in the requested size and its thumbnail", async () => {
     expect(await world.keep()).toBe(1);
     expect((await image()).status).toBe("saved");
     expect(await stored()).toEqual([`image/jpeg: ${panorama}`, `image/webp: thumbnail of ${panorama}`]);
@@ -46,7 +46,7 @@ describe("keeping a finished image", () => {
     expect(await world.keep()).toBe(0);
   });
 
-  it("calls it expired when the temporary URL is gone", async () => {
+  it("sets the storage status expired when the temporary URL is gone", async () => {
     world.provider.play({ download: "gone" });
     await world.keep();
     expect((await image()).status).toBe("expired");
@@ -54,7 +54,7 @@ describe("keeping a finished image", () => {
     expect(await world.keep()).toBe(0);
   });
 
-  it("gives up at once on bytes that are no such image", async () => {
+  it("sets the storage status failed without a retry when the bytes are not the requested image", async () => {
     world.provider.play({ download: "no_image" });
     await world.keep();
     expect((await image()).status).toBe("failed");
@@ -62,7 +62,7 @@ describe("keeping a finished image", () => {
   });
 
   it.each(["provider", "storage"])(
-    "tries again, less and less often, while the %s is unavailable, and gives up in the end",
+    "retries with growing back-off while the %s is unavailable, and fails after the last attempt",
     async (what) => {
       if (what === "provider") world.provider.play({ download: "unavailable" });
       else world.storage.available = false;
@@ -83,7 +83,7 @@ describe("keeping a finished image", () => {
     },
   );
 
-  it("forgets failed attempts once one succeeds", async () => {
+  it("resets the count of failed attempts after a success", async () => {
     world.storage.available = false;
     await world.keep();
     world.storage.available = true;
@@ -92,7 +92,7 @@ describe("keeping a finished image", () => {
     expect((await image()).status).toBe("saved");
   });
 
-  it("is saved without a thumbnail if none can be made, and gets one later", async () => {
+  it("saves the image without a thumbnail if none can be made, and adds one later", async () => {
     world.imaging.thumbnails = false;
     await world.keep();
     expect((await image()).status).toBe("saved-no-thumb");
@@ -107,7 +107,7 @@ describe("keeping a finished image", () => {
     expect(await stored()).toEqual([`image/jpeg: ${panorama}`, `image/webp: thumbnail of ${panorama}`]);
   });
 
-  it("does not try for a thumbnail for longer than a day", async () => {
+  it("retries a missing thumbnail for one day at most", async () => {
     world.provider.play({ download: "image_without_thumbnail" });
     world.imaging.thumbnails = false;
     await world.keep();
@@ -118,11 +118,11 @@ describe("keeping a finished image", () => {
     expect((await image()).status).toBe("saved-no-thumb");
   });
 
-  it("goes on after a death between storing and recording, with no second object", async () => {
+  it("resumes after the process was killed between storing and recording, without a second object", async () => {
     const gates = new PortGates();
     const { keep } = useCases({ ...world, tasks: gates.guard(world.tasks, { losable: false }) });
     void keep();
-    await gates.letGo(0); // the claim; what follows stops before it records
+    await gates.resume(0); // the claim; the calls after it stop before the result is recorded
     gates.kill();
     expect(world.storage.objects.size).toBe(2);
     expect((await image()).status).toBe("uploading");
@@ -133,35 +133,35 @@ describe("keeping a finished image", () => {
     expect(world.storage.objects.size).toBe(2);
   });
 
-  it("by one whose lease has run out does not undo what its successor has done", async () => {
+  it("does not overwrite the result of the next worker after its lease has expired", async () => {
     world.provider.play({ download: "gone" });
     const answer = world.provider.hold("download");
     const stopping = new AbortController();
     const slow = world.keep(stopping.signal);
-    stopping.abort(); // it does not take its own task again
+    stopping.abort(); // it does not claim its own task again
     await world.clock.advance(LEASE_MILLISECONDS);
     const gates = new PortGates();
     const successor = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) }).keep();
-    await world.clock.advance(0); // the successor holds the lease, and has not yet downloaded
+    await world.clock.advance(0); // the next worker holds the lease and has not downloaded yet
     answer();
     await slow;
     expect((await image()).status).toBe("uploading");
 
     world.provider.play({ download: "image" });
-    await gates.letGo(0);
+    await gates.resume(0);
     await successor;
     expect((await image()).status).toBe("saved");
   });
 });
 
-describe("an operator's retry", () => {
+describe("retryImage", () => {
   const fail = async () => {
     world.provider.play({ download: "no_image" });
     await world.keep();
     world.provider.play({ download: "image" });
   };
 
-  it("lets a failed image be kept after all", async () => {
+  it("lets a failed image be stored by the next attempt", async () => {
     await fail();
     (await world.retryImage(id, owner))._unsafeUnwrap();
     expect(await image()).toMatchObject({ status: "uploading", failedAttempts: 0 });
@@ -169,7 +169,7 @@ describe("an operator's retry", () => {
     expect((await image()).status).toBe("saved");
   });
 
-  it("is refused for an image that has not failed, and for a task that is not there or not finished", async () => {
+  it("refuses an image that has not failed, and a task that is unknown or not finished", async () => {
     await world.keep();
     expect((await world.retryImage(id, owner))._unsafeUnwrapErr()).toEqual({
       kind: "illegal_transition",
@@ -181,15 +181,15 @@ describe("an operator's retry", () => {
     expect((await world.retryImage(running.id, owner))._unsafeUnwrapErr().kind).toBe("not_found");
   });
 
-  it("that comes twice, the second one late, does not make a saved image uploading again", async () => {
+  it("does not reset a saved image when it is called twice and the second call is late", async () => {
     await fail();
     const gates = new PortGates();
     const late = useCases({ ...world, tasks: gates.guard(world.tasks, { losable: false }) }).retryImage(id, owner);
-    await gates.letGo(0); // it has read that the image is failed
+    await gates.resume(0); // the retry has read that the image is failed
     (await world.retryImage(id, owner))._unsafeUnwrap();
     await world.keep();
 
-    await gates.letGo(0);
+    await gates.resume(0);
     expect((await late)._unsafeUnwrapErr().kind).toBe("stale_task");
     expect((await image()).status).toBe("saved");
   });

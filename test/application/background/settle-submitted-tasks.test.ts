@@ -20,8 +20,8 @@ const task = async () => (await world.readTask(id, owner))._unsafeUnwrap();
 const balance = () => world.ledger.balance(owner);
 const nextLook = () => world.clock.advance(world.provider.nextPollMilliseconds());
 
-describe("settling", () => {
-  it("looks no sooner than the provider's pace allows", async () => {
+describe("settleSubmittedTasks", () => {
+  it("does not poll before the provider's next poll time", async () => {
     await world.clock.advance(world.provider.nextPollMilliseconds() - 1);
     expect(await world.settle()).toBe(0);
     await world.clock.advance(1);
@@ -29,7 +29,7 @@ describe("settling", () => {
     expect(await world.settle()).toBe(0);
   });
 
-  it("of a finished generation spends the credits, and leaves its image to be kept at once", async () => {
+  it("captures the credits of a finished generation, and its image is due to be stored immediately", async () => {
     await nextLook();
     await world.settle();
 
@@ -44,7 +44,7 @@ describe("settling", () => {
     expect(await world.keep()).toBe(1);
   });
 
-  it("of a failed generation refunds the credits, once", async () => {
+  it("refunds the credits of a failed generation once", async () => {
     world.provider.play({ poll: "failed" });
     await nextLook();
     expect(await world.settle()).toBe(1);
@@ -57,7 +57,7 @@ describe("settling", () => {
   });
 
   it.each(["running", "unavailable"] as const)(
-    "goes on looking while the provider says %s, and fails and refunds at the deadline",
+    "polls while the provider answers %s, and fails and refunds the task at the deadline",
     async (look) => {
       world.provider.play({ poll: look });
       await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS - 1);
@@ -72,7 +72,7 @@ describe("settling", () => {
     },
   );
 
-  it("does not say of every task what is known: that the provider is down", async () => {
+  it("does not report every task as unavailable while the provider is known to be down", async () => {
     world.provider.play({ poll: "unavailable" });
     world.provider.ready = "down";
     await nextLook();
@@ -81,41 +81,41 @@ describe("settling", () => {
     expect((await task()).state).toBe("submitted");
   });
 
-  it("looks once more before it gives up: what is finished at last counts, however late", async () => {
+  it("polls once more after the deadline, and a generation that has finished by then succeeds", async () => {
     await world.clock.advance(10 * GENERATION_DEADLINE_MILLISECONDS);
     await world.settle();
     expect((await task()).state).toBe("succeeded");
   });
 
-  it("by two instances looks once", async () => {
+  it("polls once when two instances work at the same time", async () => {
     await nextLook();
     expect((await Promise.all([world.settle(), world.settle()])).sort()).toEqual([0, 1]);
     expect(world.reporter.of("task_succeeded")).toHaveLength(1);
   });
 
-  it("by one whose lease has run out changes nothing any more", async () => {
+  it("changes nothing after its lease has expired", async () => {
     await nextLook();
     world.provider.play({ poll: "running" });
     const answer = world.provider.hold("poll");
     const stopping = new AbortController();
     const slow = world.settle(stopping.signal);
-    stopping.abort(); // it does not take its own task again
+    stopping.abort(); // it does not claim its own task again
     await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
     const gates = new PortGates();
     const successor = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) }).settle();
-    await world.clock.advance(0); // the successor holds the lease, and has not looked yet
+    await world.clock.advance(0); // the next worker holds the lease and has not polled yet
     answer();
     await slow;
     expect((await task()).state).toBe("submitted");
 
     world.provider.play({ poll: "succeeded" });
-    await gates.letGo(0);
+    await gates.resume(0);
     await successor;
     expect((await task()).state).toBe("succeeded");
     expect(await balance()).toBe(96);
   });
 
-  it("of one task that goes wrong is reported, and does not keep the others from being settled", async () => {
+  it("reports the error of one task and settles the others", async () => {
     for (let n = 0; n < 3; n += 1) await world.createPanorama(owner, aCreationRequest());
     const broken = new Error("a bug");
     const { poll } = world.provider;

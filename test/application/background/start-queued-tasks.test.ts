@@ -20,7 +20,7 @@ beforeEach(async () => {
 const create = async (account = owner, key?: string): Promise<Task> =>
   (await world.createPanorama(account, aCreationRequest(), key as IdempotencyKey | undefined))._unsafeUnwrap().task;
 const stored = (task: Task) => world.tasks.find(task.id, task.accountId);
-/** The running task is over, and whatever else is due is done. */
+/** Ends the running task and does all other due work. */
 const endRunning = async () => {
   world.provider.play({ poll: "succeeded" });
   await world.clock.advance(world.provider.nextPollMilliseconds());
@@ -28,8 +28,8 @@ const endRunning = async () => {
   world.provider.play({ poll: "running" });
 };
 
-describe("a creation for which the provider has no free place", () => {
-  it("is accepted and paid, and nothing is sent for it", async () => {
+describe("createPanorama without a free slot of the provider", () => {
+  it("accepts and charges the task, and sends nothing to the provider", async () => {
     await create();
     const task = await create();
     expect(task.state).toBe("queued");
@@ -39,14 +39,14 @@ describe("a creation for which the provider has no free place", () => {
     expect(world.reporter.of("task_queued")).toEqual([{ kind: "task_queued", taskId: task.id }]);
   });
 
-  it("is given again for its idempotency key while it waits", async () => {
+  it("replays the queued task for its idempotency key", async () => {
     await create();
     const task = await create(owner, "key");
     expect(await create(owner, "key")).toEqual(task);
     expect(await world.ledger.balance(owner)).toBe(92);
   });
 
-  it("still needs credits and a free slot, in this order, and goes nowhere while the provider is down", async () => {
+  it("checks the credits, then the active tasks, and refuses the task while the provider is down", async () => {
     const poor = await anOwner(world, 3);
     world.provider.ready = "down";
     const refused = async (account: AccountId) =>
@@ -62,8 +62,8 @@ describe("a creation for which the provider has no free place", () => {
   });
 });
 
-describe("a waiting task", () => {
-  it("is sent when a place becomes free, and ends like any other", async () => {
+describe("startQueuedTasks", () => {
+  it("submits a task when a slot becomes free, and the task succeeds", async () => {
     const first = await create();
     const task = await create();
     expect(await world.start()).toBe(0);
@@ -78,7 +78,7 @@ describe("a waiting task", () => {
     expect(await world.ledger.balance(owner)).toBe(92);
   });
 
-  it("comes to its turn before the second task of an account that had brought many", async () => {
+  it("submits a later account's first task before the second task of an account with many", async () => {
     const other = await anOwner(world, 100);
     const [, a, b] = [await create(), await create(), await create()];
     const c = await create(other);
@@ -94,7 +94,7 @@ describe("a waiting task", () => {
     expect(order.map(({ id }) => id)).toEqual([a, c, b].map(({ id }) => id));
   });
 
-  it("is refunded when the provider refuses it in the end; its creation's idempotency key stays with it", async () => {
+  it("refunds a task that the provider refuses, and the idempotency key still names the task", async () => {
     await create();
     const task = await create(owner, "key");
     await endRunning();
@@ -105,7 +105,7 @@ describe("a waiting task", () => {
     expect((await create(owner, "key")).id).toBe(task.id);
   });
 
-  it("is refunded when no place has become free in time, and not a moment earlier", async () => {
+  it("refunds a task at its queue deadline, and not earlier", async () => {
     await create();
     const task = await create();
     await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS - 1);
@@ -118,7 +118,7 @@ describe("a waiting task", () => {
     expect(world.provider.started).toBe(1);
   });
 
-  it("waits on while the provider is down, and then one task shows whether it is back", async () => {
+  it("submits nothing while the provider is down, and then one task to probe it", async () => {
     world.provider.concurrencyMax = 3;
     for (let n = 0; n < 3; n += 1) await create();
     const waiting = [await create(), await create()];
@@ -137,7 +137,7 @@ describe("a waiting task", () => {
     expect(await starting).toBe(2);
   });
 
-  it("is not held up by another one whose submission is slow", async () => {
+  it("submits other tasks while one submission is slow", async () => {
     world.provider.concurrencyMax = 2;
     const tasks = [await create(), await create(), await create(), await create(), await create()];
     await endRunning();
@@ -162,7 +162,7 @@ describe("a waiting task", () => {
     expect(await starting).toBe(3);
   });
 
-  it("is sent once, however many instances start tasks, and whichever of them dies", async () => {
+  it("submits each task once when several instances run and one of them is killed", async () => {
     world.provider.concurrencyMax = 4;
     for (let n = 0; n < 4; n += 1) await create();
     const task = await create();
@@ -182,7 +182,7 @@ describe("a waiting task", () => {
     expect(await stored(task)).toMatchObject({ state: "failed", reason: "never_submitted" });
   });
 
-  it("starts when the operator has taken the limit away", async () => {
+  it("submits all queued tasks after the operator has removed the limit", async () => {
     await create();
     await create();
     await create();
@@ -190,7 +190,7 @@ describe("a waiting task", () => {
     expect(await world.start()).toBe(2);
   });
 
-  it("does not hold up the others when recording its submission throws", async () => {
+  it("submits the other tasks when recording one submission throws", async () => {
     await create();
     const [a, b] = [await create(), await create()];
     world.provider.concurrencyMax = undefined;

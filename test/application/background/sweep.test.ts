@@ -13,13 +13,13 @@ beforeEach(async () => {
   owner = await anOwner(world, 100);
 });
 
-/** A process that dies after so many of its creation's calls: 1 reserves, 2 submits, 3 records the answer. */
+/** A process that is killed after this number of port calls of its creation: 1 reserves, 2 submits, 3 records the answer. */
 const dieAfter = async (calls: number) => {
   const gates = new PortGates();
   const tasks = gates.guard(world.tasks, { losable: false });
   const provider = gates.guard(world.provider, { losable: false });
   const creation = useCases({ ...world, tasks, provider }).createPanorama(owner, aCreationRequest());
-  for (let call = 0; call < calls; call += 1) await gates.letGo(0);
+  for (let call = 0; call < calls; call += 1) await gates.resume(0);
   gates.kill();
   return { gates, creation };
 };
@@ -31,8 +31,8 @@ const afterTheDeadline = async () => {
   return world.sweep();
 };
 
-describe("the sweep", () => {
-  it("leaves a submission alone until its deadline", async () => {
+describe("sweep", () => {
+  it("does not touch a submission before its deadline", async () => {
     await dieAfter(1);
     await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS - 1);
     expect(await world.sweep()).toBe(0);
@@ -40,7 +40,7 @@ describe("the sweep", () => {
     expect(await balance()).toBe(96);
   });
 
-  it("fails and refunds a task that was never submitted because the process died", async () => {
+  it("fails and refunds a task that was never submitted because the process was killed", async () => {
     await dieAfter(1);
     expect(await afterTheDeadline()).toBe(1);
     expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
@@ -49,7 +49,7 @@ describe("the sweep", () => {
     expect(await world.sweep()).toBe(0);
   });
 
-  it("finds the upstream task of a process that died before it recorded the answer, and the task goes on to its end", async () => {
+  it("finds the upstream task when the process was killed before it recorded the answer, and the task succeeds", async () => {
     await dieAfter(2);
     expect(world.provider.started).toBe(1);
     await afterTheDeadline();
@@ -65,14 +65,17 @@ describe("the sweep", () => {
   it.each([
     ["nothing", 0],
     ["unavailable", 1],
-  ] as const)("refunds when the search gives %s: the customer never pays for the doubt", async (search, orphans) => {
-    world.provider.play({ search });
-    await dieAfter(2);
-    await afterTheDeadline();
-    expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
-    expect(await balance()).toBe(100);
-    expect(world.reporter.of("possible_orphan")).toHaveLength(orphans);
-  });
+  ] as const)(
+    "refunds when the search gives %s, so that an unclear submission is never charged",
+    async (search, orphans) => {
+      world.provider.play({ search });
+      await dieAfter(2);
+      await afterTheDeadline();
+      expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
+      expect(await balance()).toBe(100);
+      expect(world.reporter.of("possible_orphan")).toHaveLength(orphans);
+    },
+  );
 
   it("does not touch a task whose answer is recorded", async () => {
     await dieAfter(3);
@@ -80,7 +83,7 @@ describe("the sweep", () => {
     expect(await onlyTask()).toMatchObject({ state: "submitted" });
   });
 
-  it("gives way to the answer that comes while it is searching", async () => {
+  it("keeps the answer that is recorded while the sweep searches", async () => {
     const answer = world.provider.hold("submit");
     const creation = world.createPanorama(owner, aCreationRequest());
     await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);

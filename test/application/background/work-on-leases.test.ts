@@ -6,7 +6,7 @@ import { LEASE_MILLISECONDS } from "../../support/application.js";
 import { aCreationRequest } from "../../support/builders.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test resolves it. */
 class Workbench {
   readonly begun: TaskId[] = [];
   private readonly ends = new Map<TaskId, () => void>();
@@ -24,7 +24,7 @@ class Workbench {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe("work on leased tasks", () => {
+describe("workOnLeases", () => {
   let world: World;
   let bench: Workbench;
   const pace = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 4 };
@@ -40,7 +40,7 @@ describe("work on leased tasks", () => {
     await world.clock.advance(world.provider.nextPollMilliseconds());
   });
 
-  it("goes on with the others while one of them is slow, a half of the places at a time", async () => {
+  it("continues with other tasks while one is slow, and claims when half of the concurrency is free", async () => {
     const working = work();
     await settled();
     expect(bench.begun).toHaveLength(4);
@@ -56,7 +56,7 @@ describe("work on leased tasks", () => {
     expect(new Set(bench.begun).size).toBe(10);
   });
 
-  it("begins what becomes due meanwhile, however slow one of them is", async () => {
+  it("starts tasks that become due while a slow one still runs", async () => {
     const owner = await anOwner(world, 100);
     const working = work();
     for (let n = 0; n < 9; n += 1) {
@@ -75,7 +75,7 @@ describe("work on leased tasks", () => {
     expect(world.clock.sleeping).toBe(0);
   });
 
-  it("gives back what is to be looked at again, in few statements, and none of it late", async () => {
+  it("postpones unchanged tasks in few statements, none of them late", async () => {
     const given: number[] = [];
     const again = new Date(world.clock.now().getTime() + 1_000);
     const postpone = async (all: Parameters<World["tasks"]["postpone"]>[0]): Promise<void> => {
@@ -94,7 +94,7 @@ describe("work on leased tasks", () => {
     expect(await world.tasks.claim("settle", world.clock.now(), again, 99)).toHaveLength(10);
   });
 
-  it("begins nothing more once it is to stop, and ends what it has begun", async () => {
+  it("starts no task after it is stopped, and finishes the started ones", async () => {
     const stopping = new AbortController();
     const working = work(stopping.signal);
     await settled();

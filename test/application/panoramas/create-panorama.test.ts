@@ -6,7 +6,7 @@ import { invalidRequest } from "../../../domain/invalid-request.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
 import { aCreationRequest } from "../../support/builders.js";
-import { createsFiftyAtOnce } from "../../support/fifty-creations.js";
+import { createsFiftyConcurrently } from "../../support/fifty-creations.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
 const key = "order-4711" as IdempotencyKey;
@@ -15,12 +15,12 @@ const forest = aCreationRequest({ prompt: "a dark forest", resolution: "4k" });
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
-describe("a creation", () => {
+describe("createPanorama", () => {
   it.each([
     ["1k", 4],
     ["2k", 6],
     ["4k", 10],
-  ])("at %s reserves %i credits and is submitted", async (resolution, cost) => {
+  ])("reserves the credits for %s (%i) and submits the task", async (resolution, cost) => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
 
@@ -33,7 +33,7 @@ describe("a creation", () => {
     expect(world.reporter.events).toEqual([{ kind: "task_submitted", taskId: task.id, upstreamTaskId: "upstream-1" }]);
   });
 
-  it("that the provider can never make is refused before credits are held, and the provider is not asked", async () => {
+  it("refuses a request that the provider cannot make before credits are held or a call is made", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     const impossible = invalidRequest("image_urls", { name: "images_only" });
@@ -45,7 +45,7 @@ describe("a creation", () => {
     expect(world.provider.started).toBe(0);
   });
 
-  it("is refused without enough credits, and the provider is not asked", async () => {
+  it("refuses a task without enough credits and does not call the provider", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 9);
 
@@ -56,7 +56,7 @@ describe("a creation", () => {
     expect(await world.ledger.entries(owner)).toHaveLength(1);
   });
 
-  it("is refused while five tasks are processing, and taken again once one has ended", async () => {
+  it("refuses a task while five are processing, and accepts one again after one has ended", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     for (let n = 0; n < 5; n += 1) (await world.createPanorama(owner, lake))._unsafeUnwrap();
@@ -70,7 +70,7 @@ describe("a creation", () => {
     (await world.createPanorama(owner, lake))._unsafeUnwrap();
   });
 
-  it("says that credits are missing before it says that there are too many tasks", async () => {
+  it("reports missing credits before too many active tasks", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 20);
     for (let n = 0; n < 5; n += 1) (await world.createPanorama(owner, lake))._unsafeUnwrap();
@@ -83,7 +83,7 @@ describe("a creation", () => {
     ["unknown", "submission_unknown", 1],
     ["unknown_but_started", "submission_unknown", 1],
   ] as const)(
-    "that the provider ends with %s is refunded at once, and its task is failed as %s",
+    "refunds at once when the provider answers %s, and fails the task as %s",
     async (submit, reason, orphans) => {
       const world = aWorld();
       world.provider.play({ submit, search: "nothing" });
@@ -99,7 +99,7 @@ describe("a creation", () => {
     },
   );
 
-  it("that ended unclearly goes on if the provider finds what it has started by our mark", async () => {
+  it("continues after an unclear answer if the provider finds the upstream task by our task id", async () => {
     const world = aWorld();
     world.provider.play({ submit: "unknown_but_started", search: "found_if_started" });
     const owner = await anOwner(world, 100);
@@ -110,7 +110,7 @@ describe("a creation", () => {
     expect(world.reporter.events.map(({ kind }) => kind)).toEqual(["submission_recovered"]);
   });
 
-  it("that ended unclearly is not held up for longer than five seconds by a search", async () => {
+  it("waits five seconds at most for the search after an unclear answer", async () => {
     const world = aWorld();
     world.provider.play({ submit: "unknown_but_started", search: "found_if_started" });
     const owner = await anOwner(world, 100);
@@ -127,7 +127,7 @@ describe("a creation", () => {
     expect(world.clock.sleeping).toBe(0);
   });
 
-  it("is never sent to the provider while a transaction is open: others go on meanwhile", async () => {
+  it("has no transaction open during the provider call, so other calls are not blocked", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     const answer = world.provider.hold("submit");
@@ -141,12 +141,12 @@ describe("a creation", () => {
     expect((await slow)._unsafeUnwrap().task.state).toBe("submitted");
   });
 
-  it("of fifty at once on one account leaves five, and exact ledger", async () => {
-    await createsFiftyAtOnce(aWorld());
+  it("accepts five of fifty concurrent creations on one account, with an exact ledger", async () => {
+    await createsFiftyConcurrently(aWorld());
   });
 });
 
-describe("a creation whose answer comes after the submission deadline", () => {
+describe("createPanorama when the provider answers after the submission deadline", () => {
   const late = async (changes: Parameters<ReturnType<typeof aWorld>["provider"]["play"]>[0]) => {
     const world = aWorld();
     world.provider.play(changes);
@@ -159,7 +159,7 @@ describe("a creation whose answer comes after the submission deadline", () => {
     return { world, owner, created: await creation };
   };
 
-  it("goes on if the sweep has found the upstream task meanwhile", async () => {
+  it("returns the task if the sweep has found the upstream task", async () => {
     const { world, owner, created } = await late({ submit: "accept", search: "found_if_started" });
 
     expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "submitted" }, replayed: false });
@@ -167,14 +167,14 @@ describe("a creation whose answer comes after the submission deadline", () => {
     expect(world.reporter.of("possible_orphan")).toEqual([]);
   });
 
-  it("goes on, and is paid for, even if the answer itself is unclear: nobody is told 502 and charged", async () => {
+  it("returns the charged task also if the answer is unclear, so that a 502 is never charged", async () => {
     const { world, owner, created } = await late({ submit: "unknown_but_started", search: "found_if_started" });
 
     expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "submitted" }, replayed: false });
     expect(await world.ledger.balance(owner)).toBe(96);
   });
 
-  it("is refunded once, and its upstream task reported as an orphan, if the sweep has given up", async () => {
+  it("refunds once and reports a possible orphan if the sweep has failed the task", async () => {
     const { world, owner, created } = await late({ submit: "accept", search: "nothing" });
 
     expect(created._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
@@ -186,7 +186,7 @@ describe("a creation whose answer comes after the submission deadline", () => {
 });
 
 describe("an idempotency key", () => {
-  /** What the same creation gives once more, and whether anything was started or charged by it. */
+  /** Repeats the creation; tells its result and whether the repetition started or charged anything. */
   const repeat = async (world: ReturnType<typeof aWorld>, owner: Awaited<ReturnType<typeof anOwner>>) => {
     const before = { credits: await world.ledger.balance(owner), started: world.provider.started };
     const result = await world.createPanorama(owner, lake, key);
@@ -199,7 +199,7 @@ describe("an idempotency key", () => {
     return { owner, created };
   };
 
-  it("gives the same task while the first call is still running", async () => {
+  it("replays the task while the first call is still running", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     const answer = world.provider.hold("submit");
@@ -222,7 +222,7 @@ describe("an idempotency key", () => {
   it.each([
     ["succeeded", "succeeded"],
     ["failed", "failed"],
-  ] as const)("gives the same task after it has %s", async (look, state) => {
+  ] as const)("replays the task after it has %s", async (look, state) => {
     const world = aWorld();
     world.provider.play({ poll: look });
     const { owner, created } = await firstCreation(world);
@@ -237,7 +237,7 @@ describe("an idempotency key", () => {
     expect({ charged, started }).toEqual({ charged: 0, started: 0 });
   });
 
-  it("refuses another request, whatever differs", async () => {
+  it("refuses another request, for each field that differs", async () => {
     const world = aWorld();
     const { owner } = await firstCreation(world);
     for (const other of [
@@ -251,7 +251,7 @@ describe("an idempotency key", () => {
     expect(await world.ledger.balance(owner)).toBe(96);
   });
 
-  it("takes the same request however it was spelt", async () => {
+  it("accepts the same request with another key order or explicit defaults", async () => {
     const world = aWorld();
     const { owner, created } = await firstCreation(world);
     const spelt = aCreationRequest({ visibility: "private", image_urls: [], prompt: "  a quiet lake " });
@@ -260,7 +260,7 @@ describe("an idempotency key", () => {
     );
   });
 
-  it("is each account's own", async () => {
+  it("is separate for each account", async () => {
     const world = aWorld();
     const { created } = await firstCreation(world);
     const other = await firstCreation(world);
@@ -268,7 +268,7 @@ describe("an idempotency key", () => {
     expect(other.created._unsafeUnwrap().task.id).not.toBe(created._unsafeUnwrap().task.id);
   });
 
-  it("stays free after 402", async () => {
+  it("can be used again after 402", async () => {
     const world = aWorld();
     const { owner, created } = await firstCreation(world, 3);
     expect(created._unsafeUnwrapErr().kind).toBe("insufficient_credits");
@@ -277,7 +277,7 @@ describe("an idempotency key", () => {
     expect((await repeat(world, owner)).result._unsafeUnwrap().replayed).toBe(false);
   });
 
-  it("stays free after 429", async () => {
+  it("can be used again after 429", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     for (let n = 0; n < 5; n += 1) (await world.createPanorama(owner, forest))._unsafeUnwrap();
@@ -288,7 +288,7 @@ describe("an idempotency key", () => {
   });
 
   it.each(["refuse", "unknown", "unknown_but_started"] as const)(
-    "stays free after 502 (%s), also for another request",
+    "can be used again after 502 (%s), also for another request",
     async (submit) => {
       const world = aWorld();
       world.provider.play({ submit, search: "nothing" });
@@ -301,7 +301,7 @@ describe("an idempotency key", () => {
     },
   );
 
-  it("is kept for 24 hours, and free afterwards", async () => {
+  it("is stored for 24 hours and can be used again afterwards", async () => {
     const world = aWorld();
     const { owner, created } = await firstCreation(world);
     await world.clock.advance(DAY_MILLISECONDS);
@@ -315,7 +315,7 @@ describe("an idempotency key", () => {
     expect(task.id).not.toBe(created._unsafeUnwrap().task.id);
   });
 
-  it("names one task, however many calls use it at once", async () => {
+  it("names one task when many calls use it at the same time", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     const results = await Promise.all(Array.from({ length: 20 }, () => world.createPanorama(owner, lake, key)));

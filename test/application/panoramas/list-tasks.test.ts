@@ -5,7 +5,7 @@ import type { TaskId } from "../../../domain/task-id.js";
 import { aCreationRequest } from "../../support/builders.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
-it("lists every task of the account exactly once, newest first, whatever the size of a page", async () => {
+it("listTasks lists every task of the account exactly once, newest first, for every page size", async () => {
   const world = aWorld();
   const [owner, stranger] = [await anOwner(world, 100), await anOwner(world, 100)];
   const created: TaskId[] = [];
@@ -32,7 +32,7 @@ it("lists every task of the account exactly once, newest first, whatever the siz
   );
 });
 
-it("of an account without tasks is one empty page", async () => {
+it("listTasks returns one empty page for an account without tasks", async () => {
   const world = aWorld();
   expect(await listTasks(world)(await anOwner(world, 1), 10)).toEqual({ tasks: [], next: undefined });
 });

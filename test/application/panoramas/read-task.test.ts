@@ -16,12 +16,12 @@ beforeEach(async () => {
   id = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task.id;
 });
 
-describe("reading a task", () => {
-  it("gives it to its owner", async () => {
+describe("readTask", () => {
+  it("returns the task to its owner", async () => {
     expect((await world.readTask(id, owner))._unsafeUnwrap()).toMatchObject({ id, state: "submitted" });
   });
 
-  it("does not tell somebody else's task from an unknown one", async () => {
+  it("gives not_found for a task of another account and for an unknown id", async () => {
     const stranger = await anOwner(world, 100);
     const message = (unknown: TaskId) => `There is no task ${unknown} on this account.`;
     expect((await world.readTask(id, stranger))._unsafeUnwrapErr()).toEqual({
@@ -33,8 +33,8 @@ describe("reading a task", () => {
   });
 });
 
-describe("waiting for a task", () => {
-  /** The task's own poll is due at once, so that settling does not need the clock. */
+describe("waitForTask", () => {
+  /** The task's poll is due immediately, so that settling does not need the clock. */
   const settleNow = async () => {
     const task = (await world.readTask(id, owner))._unsafeUnwrap();
     (await world.tasks.move(task, task, world.clock.now()))._unsafeUnwrap();
@@ -42,7 +42,7 @@ describe("waiting for a task", () => {
   };
   const nothingLeft = () => expect([world.clock.sleeping, world.signals.size]).toEqual([0, 0]);
 
-  it("ends as soon as the task has moved, without a tick of the clock", async () => {
+  it("resolves when the task ends, without waiting for the clock", async () => {
     const waiting = world.waitForTask(id, owner, 30_000, never);
     await world.clock.advance(0);
     await settleNow();
@@ -50,7 +50,7 @@ describe("waiting for a task", () => {
     nothingLeft();
   });
 
-  it("goes on waiting when the task moves from reserved to submitted", async () => {
+  it("still waits when the task moves from reserved to submitted", async () => {
     const answer = world.provider.hold("submit");
     const creation = world.createPanorama(owner, aCreationRequest());
     await world.clock.advance(0);
@@ -68,21 +68,21 @@ describe("waiting for a task", () => {
     nothingLeft();
   });
 
-  it("gives the task as it is when the time is up", async () => {
+  it("resolves with the current task after the timeout", async () => {
     const waiting = world.waitForTask(id, owner, 2_500, never);
     await world.clock.advance(2_500);
     expect((await waiting)._unsafeUnwrap().state).toBe("submitted");
     nothingLeft();
   });
 
-  it("does not wait at all for a task that has ended, nor for one that does not exist", async () => {
+  it("does not wait for a task that has ended or does not exist", async () => {
     await settleNow();
     expect((await world.waitForTask(id, owner, 30_000, never))._unsafeUnwrap().state).toBe("succeeded");
     expect((await world.waitForTask(taskId(999), owner, 30_000, never))._unsafeUnwrapErr().kind).toBe("not_found");
     nothingLeft();
   });
 
-  it("sees within a second what another instance has done", async () => {
+  it("sees a move by another instance within a second", async () => {
     const { signals: _, ...elsewhere } = world;
     const silent = { announce: () => {}, next: () => new Promise<void>(() => {}) };
     const waiting = world.waitForTask(id, owner, 30_000, never);
@@ -98,7 +98,7 @@ describe("waiting for a task", () => {
     nothingLeft();
   });
 
-  it("ends when whoever waits has gone", async () => {
+  it("resolves when the client disconnects", async () => {
     const gone = new AbortController();
     const waiting = world.waitForTask(id, owner, 30_000, gone.signal);
     await world.clock.advance(1_500);
@@ -107,7 +107,7 @@ describe("waiting for a task", () => {
     nothingLeft();
   });
 
-  it("waits no longer than it was asked to when the clock is set back", async () => {
+  it("does not wait longer than requested when the clock is set back", async () => {
     const times = [world.clock.now(), new Date(world.clock.now().getTime() - 60 * 60 * 1000)];
     const setBack = { now: () => times.shift() ?? world.clock.now(), sleep: () => new Promise<void>(() => {}) };
     const { waitForTask } = useCases({ ...world, clock: setBack });
@@ -115,7 +115,7 @@ describe("waiting for a task", () => {
     nothingLeft();
   });
 
-  it("leaves nobody listening when the store breaks down", async () => {
+  it("leaves no listener behind when the store throws", async () => {
     const down = new Error("the database is down");
     const { waitForTask } = useCases({
       ...world,
@@ -127,7 +127,7 @@ describe("waiting for a task", () => {
     nothingLeft();
   });
 
-  it("wakes everybody who waits for the task, and nobody else", async () => {
+  it("wakes every caller that waits for the task, and no other", async () => {
     const other = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task.id;
     const waiting = [1, 2, 3].map(() => world.waitForTask(id, owner, 30_000, never));
     const elsewhere = world.waitForTask(other, owner, 30_000, never);

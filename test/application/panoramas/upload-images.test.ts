@@ -18,8 +18,8 @@ const aFile = (bytes: Uint8Array, declaredType?: string): UploadedFile => ({
 const [cat, dog] = [image("cat"), image("dog")];
 const upload = (...files: UploadedFile[]) => uploadImages(world)(files);
 
-describe("an upload", () => {
-  it("gives the files' public URLs in their order, and the same URL for the same bytes", async () => {
+describe("uploadImages", () => {
+  it("returns the public URLs in the order of the files, and the same URL for the same bytes", async () => {
     const urls = (await upload(aFile(cat), aFile(dog), aFile(cat, "image/jpeg")))._unsafeUnwrap();
     expect(urls[0]).toMatch(/^https:\/\/objects\.example\/references\/[0-9a-f]{64}\.jpg$/);
     expect(urls[1]).not.toBe(urls[0]);
@@ -31,7 +31,7 @@ describe("an upload", () => {
     ]);
   });
 
-  it("stores nothing at all if one file is refused", async () => {
+  it("stores nothing if one file is refused", async () => {
     const refused = await upload(aFile(cat), aFile(Buffer.from("GIF89a, no image that we take")), aFile(dog));
     expect(refused._unsafeUnwrapErr()).toEqual({
       kind: "invalid_request",
@@ -42,11 +42,11 @@ describe("an upload", () => {
     expect(world.storage.objects.size).toBe(0);
   });
 
-  it("refuses a file that says that it is another type", async () => {
+  it("refuses a file whose declared type differs from its bytes", async () => {
     expect((await upload(aFile(cat, "image/png")))._unsafeUnwrapErr()).toMatchObject({ kind: "invalid_request" });
   });
 
-  it("refuses what only begins like an image", async () => {
+  it("refuses a file with an image signature that cannot be decoded", async () => {
     world.imaging.inspect = async () => err({ kind: "unusable_image", reason: "is broken." });
     expect((await upload(aFile(cat)))._unsafeUnwrapErr()).toMatchObject({
       field: "files",
@@ -56,7 +56,7 @@ describe("an upload", () => {
     expect(world.storage.objects.size).toBe(0);
   });
 
-  it("refuses no files, and files that are too many or too large, before it reads any", async () => {
+  it("refuses an empty upload, and too many or too large files, before it reads any", async () => {
     const unreadable = (sizeBytes: number): UploadedFile => ({
       declaredType: undefined,
       sizeBytes,
@@ -72,7 +72,7 @@ describe("an upload", () => {
     }
   });
 
-  it("says so when the storage is unavailable", async () => {
+  it("returns storage_unavailable when the storage is unavailable", async () => {
     world.storage.available = false;
     expect((await upload(aFile(cat)))._unsafeUnwrapErr()).toMatchObject({ kind: "storage_unavailable" });
   });
