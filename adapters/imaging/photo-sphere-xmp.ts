@@ -1,8 +1,8 @@
 import type { PixelSize } from "../../domain/resolution.js";
 
 /**
- * The XMP packet by which viewers know a full 360° panorama (Photo Sphere, namespace GPano). The sizes must be those
- * of the picture it is put into. Also says, as IPTC asks, that a model has made the picture.
+ * The XMP packet that marks an image of this size as a full 360° panorama (Photo Sphere, namespace GPano), and as made
+ * by a model (IPTC digital source type). The size must be the image's real one.
  */
 export const photoSphereXmp = ({
   widthPixels,

@@ -6,7 +6,7 @@ import type { PixelSize } from "../../domain/resolution.js";
 import { Semaphore } from "../system/semaphore.js";
 import { photoSphereXmp } from "./photo-sphere-xmp.js";
 
-// libvips reads SVG, PDF, TIFF and much more. What this process decodes comes from strangers: three loaders are enough.
+// libvips can also read SVG, PDF, TIFF and more. The images are untrusted, so only three loaders are enabled.
 sharp.block({ operation: ["VipsForeignLoad"] });
 sharp.unblock({
   operation: ["Jpeg", "Png", "Webp"].flatMap((type) => [`VipsForeignLoad${type}`, `VipsForeignLoad${type}Buffer`]),
@@ -20,15 +20,14 @@ const THUMBNAIL_SIZE: PixelSize = { widthPixels: 512, heightPixels: 256 };
 const JPEG_QUALITY = 90;
 const WEBP_QUALITY = 80;
 
-/** Decoding an image of the largest size takes 100 MB, and threads that the database and password hashes share. */
-const IMAGES_AT_ONCE = 2;
+/** Decoding the largest image takes 100 MB, and threads of the pool that the database and password hashes also use. */
+const CONCURRENCY_MAX = 2;
 
-/** Imaging with libvips. */
 export class SharpImaging implements Imaging {
-  private readonly semaphore = new Semaphore(IMAGES_AT_ONCE);
+  private readonly semaphore = new Semaphore(CONCURRENCY_MAX);
 
   async inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>> {
-    if (imageTypeOf(bytes) !== type) return unusable(`is no ${type}.`);
+    if (imageTypeOf(bytes) !== type) return unusable(`is not ${type}.`);
     try {
       const { autoOrient } = await decoder(bytes).metadata();
       return ok({ widthPixels: autoOrient.width, heightPixels: autoOrient.height });
@@ -43,12 +42,12 @@ export class SharpImaging implements Imaging {
     const inspected = await this.inspect(bytes, type);
     if (inspected.isErr()) return err(inspected.error);
     const from = inspected.value;
-    if (!fits(from)) return unusable(`has ${shown(from)} pixels, more than ${shown(PANORAMA_SIZE_MAX)}.`);
-    if (!isTwoToOne(from)) return unusable(`has ${shown(from)} pixels, which is not 2:1.`);
+    if (!fits(from)) return unusable(`has ${format(from)} pixels, more than ${format(PANORAMA_SIZE_MAX)}.`);
+    if (!isTwoToOne(from)) return unusable(`has ${format(from)} pixels, which is not 2:1.`);
 
     return this.decoding(async () => {
       const upright = decoder(bytes).autoOrient().flatten({ background: "black" }).toColourspace("srgb");
-      const exact = shown(from) === shown(size) ? upright : await resizeAround(upright, from, size);
+      const exact = format(from) === format(size) ? upright : await resizeSeamlessly(upright, from, size);
       return exact.withXmp(photoSphereXmp(size)).jpeg({ quality: JPEG_QUALITY }).toBuffer();
     });
   }
@@ -60,7 +59,7 @@ export class SharpImaging implements Imaging {
     );
   }
 
-  /** Only decoding shows whether the bytes hold a whole image. */
+  /** Returns `unusable_image` if `work` throws: only decoding shows whether the image is complete. */
   private async decoding(work: () => Promise<Uint8Array>): Promise<Result<Uint8Array, UnusableImage>> {
     try {
       return ok(await this.semaphore.run(work));
@@ -73,12 +72,12 @@ export class SharpImaging implements Imaging {
 const decoder = (bytes: Uint8Array): Sharp => sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX, failOn: "error" });
 
 /**
- * Resizes a picture whose left edge continues its right one: with columns of the other side put to each edge before,
- * and cut off afterwards, so that the filter makes no seam.
+ * Resizes a panorama without a seam: its left and right edges are neighbours. Before the resize, each edge is padded
+ * with columns from the opposite edge, so that the filter sees them; the padding is cut off afterwards.
  */
-const resizeAround = async (picture: Sharp, from: PixelSize, to: PixelSize): Promise<Sharp> => {
+const resizeSeamlessly = async (panorama: Sharp, from: PixelSize, to: PixelSize): Promise<Sharp> => {
   const { before, after } = padding(from.widthPixels, to.widthPixels);
-  const { data, info } = await picture
+  const { data, info } = await panorama
     .extend({ left: before, right: before, extendWith: "repeat" })
     .raw()
     .toBuffer({ resolveWithObject: true });
@@ -88,7 +87,7 @@ const resizeAround = async (picture: Sharp, from: PixelSize, to: PixelSize): Pro
     .extract({ left: after, top: 0, width: to.widthPixels, height: to.heightPixels });
 };
 
-/** Columns to put to each edge: 32 or a few more, those that come closest to whole columns after the resize. */
+/** Columns of padding at each edge: 32 to 64 before the resize, chosen to be nearly a whole number after it. */
 const padding = (fromWidth: number, toWidth: number): { before: number; after: number } => {
   let best = { before: 32, after: 0, error: Number.POSITIVE_INFINITY };
   for (let before = 32; before <= 64; before += 1) {
@@ -106,9 +105,9 @@ const fits = ({ widthPixels, heightPixels }: PixelSize): boolean =>
 const isTwoToOne = ({ widthPixels, heightPixels }: PixelSize): boolean =>
   Math.abs(widthPixels / (2 * heightPixels) - 1) <= ASPECT_TOLERANCE;
 
-const shown = ({ widthPixels, heightPixels }: PixelSize): string => `${widthPixels} × ${heightPixels}`;
+const format = ({ widthPixels, heightPixels }: PixelSize): string => `${widthPixels} × ${heightPixels}`;
 
-/** What libvips says, on one line. */
+/** The message of libvips as one sentence of at most 200 characters. */
 const sentence = (error: unknown): string => {
   const reason = error instanceof Error ? error.message : String(error);
   return `cannot be decoded: ${reason

@@ -1,6 +1,6 @@
 /**
- * An error as a log line shows it: without the values it carries. Database drivers put the whole statement, with
- * prompts and hashes in it, before ` - ` and their own words, and repeat that in the stack.
+ * An error as a log line shows it, without SQL statements. A database driver's message consists of the statement, which
+ * can contain prompts and hashes, then ` - ` and the reason. The stack repeats it, so only the stack frames are kept.
  */
 export const errorForLog = (error: unknown): object => {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };

@@ -14,15 +14,15 @@ const SECRET_FIELDS = [
   "apiKey",
 ];
 
-/** The field itself, and up to two levels below another one. */
+/** Each field at the top level and nested one or two levels deep. */
 const SECRET_PATHS = SECRET_FIELDS.flatMap((field) => {
   const step = field.startsWith("[") ? field : `.${field}`;
   return [field, `*${step}`, `*.*${step}`];
 });
 
 /**
- * JSON lines with the id of the request they belong to. Fields that hold a secret or a prompt are left out, and
- * whatever looks like an API key is struck out wherever it stands.
+ * Logs JSON lines; each line of a request contains the request's id. `[redacted]` replaces the values of fields that
+ * hold a secret or a prompt, and text that looks like an API key anywhere in the line.
  */
 export const createLogger = (level: string, sink: DestinationStream = destination(1)): Logger =>
   pino(

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
-/** `route` is the pattern (`/panoramas/:id`), never the path: every label has few values, and no id is one of them. */
+/** `route` is the pattern (`/panoramas/:id`), not the path: a metric label must have few values, so never an id. */
 export type AnsweredRequest = {
   readonly method: string;
   readonly route: string;
@@ -8,7 +8,7 @@ export type AnsweredRequest = {
   readonly seconds: number;
 };
 
-/** What Prometheus is told. Each instance has a registry of its own, with the metrics of the process in it. */
+/** The metrics for Prometheus. Each instance of this class has its own registry, which includes the process metrics. */
 export class Metrics {
   readonly registry = new Registry();
 
@@ -22,18 +22,18 @@ export class Metrics {
   });
   private readonly requestsInFlight = new Gauge({
     name: "http_requests_in_flight",
-    help: "Requests that are being answered.",
+    help: "Requests in flight: started and not yet answered.",
     registers: this.registers,
   });
 
   readonly tasksQueued = new Counter({
     name: "panorama_tasks_queued_total",
-    help: "Tasks that had to wait for a free place at the provider.",
+    help: "Tasks that had to wait for a free slot of the provider.",
     registers: this.registers,
   });
   readonly tasksSubmitted = new Counter({
     name: "panorama_tasks_submitted_total",
-    help: "Tasks that the provider took.",
+    help: "Tasks that the provider accepted.",
     registers: this.registers,
   });
   readonly taskSeconds = new Histogram({
@@ -50,12 +50,12 @@ export class Metrics {
   });
   readonly possibleOrphans = new Counter({
     name: "panorama_possible_orphans_total",
-    help: "Upstream tasks that may run although nobody waits for them.",
+    help: "Upstream tasks that may still run although their panorama task has ended.",
     registers: this.registers,
   });
   readonly submissionsRecovered = new Counter({
     name: "panorama_submissions_recovered_total",
-    help: "Submissions whose answer was lost and whose upstream task was found again.",
+    help: "Submissions whose answer was lost and whose upstream task was found later.",
     registers: this.registers,
   });
   readonly providerUnavailable = new Counter({
@@ -65,13 +65,13 @@ export class Metrics {
   });
   readonly providerCircuits = new Gauge({
     name: "panorama_provider_circuit_state",
-    help: "Whether calls are sent to the provider: 0 closed (all), 1 half-open (one that tries), 2 open (none).",
+    help: "Calls sent to the provider: 0 closed (all), 1 half-open (one trial call), 2 open (none).",
     labelNames: ["provider"] as const,
     registers: this.registers,
   });
   readonly imageStatuses = new Counter({
     name: "panorama_image_attempts_total",
-    help: "Attempts to keep a finished image, by the storage status after it.",
+    help: "Attempts to move a finished image into permanent storage, by the resulting storage status.",
     labelNames: ["status"] as const,
     registers: this.registers,
   });
@@ -95,7 +95,7 @@ export class Metrics {
     this.requestSeconds.observe({ method, route, status }, seconds);
   }
 
-  /** The text that Prometheus reads; its content type is `registry.contentType`. */
+  /** The metrics in Prometheus text format; the content type is `registry.contentType`. */
   text(): Promise<string> {
     return this.registry.metrics();
   }

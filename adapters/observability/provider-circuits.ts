@@ -6,11 +6,11 @@ const GAUGE: Record<CircuitState, number> = { closed: 0, "half-open": 1, open: 2
 
 const DETAIL: Record<CircuitState, string> = {
   closed: "The provider answers.",
-  "half-open": "The provider did not answer; one call tries whether it does again.",
-  open: "The provider does not answer: creations are refused, and it is tried now and then.",
+  "half-open": "The provider did not answer; one trial call checks whether it answers again.",
+  open: "The provider does not answer: creations are refused; a trial call is made from time to time.",
 };
 
-/** Tells operators of the circuits of the providers: in the log, in a metric, and whoever asks. */
+/** Reports the state of each provider's circuit breaker in the log, in a metric and in `/readyz`. */
 export class ProviderCircuits {
   private readonly logger: Logger;
   private readonly metrics: Metrics;
@@ -21,21 +21,21 @@ export class ProviderCircuits {
     this.metrics = metrics;
   }
 
-  /** From now on this provider is told of; its circuit is closed until the function that is returned hears otherwise. */
+  /** Starts reporting this provider, with a closed circuit; call the returned function on each state change. */
   watch(provider: string): (state: CircuitState) => void {
-    const note = (state: CircuitState) => {
+    const record = (state: CircuitState) => {
       this.states.set(provider, state);
       this.metrics.providerCircuits.set({ provider }, GAUGE[state]);
     };
-    note("closed");
+    record("closed");
     return (state) => {
-      note(state);
+      record(state);
       if (state === "open") this.logger.warn({ event: "provider_down", provider });
       if (state === "closed") this.logger.info({ event: "provider_up", provider });
     };
   }
 
-  /** For `/readyz`; always `ok`, because all but creations works while a provider is down. */
+  /** The checks for `/readyz`; always `ok`, because everything except creations works while a provider is down. */
   checks(): { readonly name: string; readonly ok: true; readonly detail: string }[] {
     return [...this.states].map(([provider, state]) => ({
       name: `provider ${provider}`,

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
 import type { Metrics } from "./metrics.js";
 
-/** Every event becomes a log line, and counts in a metric. */
+/** Writes a log line and updates a metric for each event. */
 export class OperationalReporter implements Reporter {
   private readonly logger: Logger;
   private readonly metrics: Metrics;

@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** What every log line of a request carries. */
+/** Fields that each log line of a request contains. */
 export type RequestContext = { readonly requestId: string };
 
 const requests = new AsyncLocalStorage<RequestContext>();
 
-/** Runs `handle`, and all that it starts, as part of this request. */
+/** Runs `handle` with this context, which also applies to all asynchronous work that `handle` starts. */
 export const withRequest = <T>(context: RequestContext, handle: () => T): T => requests.run(context, handle);
 
+/** Returns `undefined` outside a request. */
 export const currentRequest = (): RequestContext | undefined => requests.getStore();

@@ -4,7 +4,7 @@ import { withRequest } from "./request-context.js";
 
 type FinishedRequest = AnsweredRequest & { readonly requestId: string; readonly aborted: boolean };
 
-/** Sees every request come and go: one log line each, and the request metrics. */
+/** Writes one log line per request and updates the request metrics. */
 export class RequestObserver {
   private readonly logger: Logger;
   private readonly metrics: Metrics;
@@ -14,13 +14,13 @@ export class RequestObserver {
     this.metrics = metrics;
   }
 
-  /** Whatever is logged by `work`, or by what it starts, carries the request's id. */
+  /** Each log line that `work`, or asynchronous work started by it, writes contains the request's id. */
   run(requestId: string, work: () => void): void {
     this.metrics.requestStarted();
     withRequest({ requestId }, work);
   }
 
-  /** Once for every request that was run. */
+  /** Must be called exactly once for each call of `run`. */
   finished({ requestId, method, route, status, seconds, aborted }: FinishedRequest): void {
     this.metrics.requestAnswered({ method, route, status, seconds });
     this.logger.info({ event: "request", requestId, method, route, status, seconds, ...(aborted && { aborted }) });

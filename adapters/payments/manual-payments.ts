@@ -2,13 +2,13 @@ import { err, ok } from "neverthrow";
 import { unverifiedWebhook } from "../../application/errors.js";
 import type { Payments } from "../../application/ports/payments.js";
 
-/** The operator takes the money as they like, and then runs `panorama order pay`. */
+/** Payments outside this service: the operator receives the money and runs `panorama order pay`. */
 export class ManualPayments implements Payments {
   async checkout() {
     return ok(undefined);
   }
 
   paidOrder() {
-    return err(unverifiedWebhook("This service takes no payment notices."));
+    return err(unverifiedWebhook("This service accepts no payment webhooks."));
   }
 }

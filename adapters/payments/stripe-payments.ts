@@ -8,13 +8,13 @@ import type { OrderId, PendingOrder } from "../../domain/order.js";
 
 type StripeSecrets = { readonly secretKey: string; readonly webhookSecret: string };
 
-/** Stripe Checkout: the customer pays on Stripe's own page, and a signed webhook tells that the money is there. */
+/** Stripe Checkout: the customer pays on Stripe's page; a signed webhook confirms the payment. */
 export class StripePayments implements Payments {
   private readonly stripe: Stripe;
   private readonly webhookSecret: string;
   private readonly publicUrl: string;
 
-  /** `apiUrl` is for tests: Stripe's own, unless a stand-in for it listens elsewhere. */
+  /** Tests set `apiUrl` to the URL of a fake Stripe. */
   constructor({ secretKey, webhookSecret }: StripeSecrets, publicUrl: string, apiUrl = "https://api.stripe.com") {
     const { hostname, port, protocol } = new URL(apiUrl);
     this.stripe = new Stripe(secretKey, {
@@ -29,7 +29,7 @@ export class StripePayments implements Payments {
     this.publicUrl = publicUrl;
   }
 
-  /** The order's id goes along twice: as the idempotency key, and as what the webhook will name. */
+  /** Sends the order's id twice: as the idempotency key, and as the reference that the webhook will contain. */
   async checkout(
     order: PendingOrder,
     pack: CreditPack,
@@ -64,17 +64,17 @@ export class StripePayments implements Payments {
     }
   }
 
-  paidOrder(notice: Uint8Array, signature: string): Result<OrderId | undefined, UnverifiedWebhook> {
+  paidOrder(webhook: Uint8Array, signature: string): Result<OrderId | undefined, UnverifiedWebhook> {
     try {
-      const event = this.stripe.webhooks.constructEvent(Buffer.from(notice), signature, this.webhookSecret);
-      // Some ways of paying end the session first and bring the money days later: only the money counts.
+      const event = this.stripe.webhooks.constructEvent(Buffer.from(webhook), signature, this.webhookSecret);
+      // Some payment methods complete the session days before the money arrives; only the arrival counts.
       const isPaid =
         event.type === "checkout.session.async_payment_succeeded" ||
         (event.type === "checkout.session.completed" && event.data.object.payment_status === "paid");
       return ok(isPaid ? ((event.data.object.client_reference_id ?? undefined) as OrderId | undefined) : undefined);
     } catch (error) {
       if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
-      return err(unverifiedWebhook("The signature does not fit."));
+      return err(unverifiedWebhook("The signature is invalid."));
     }
   }
 }

@@ -2,12 +2,12 @@ import type { TaskSignals } from "../../application/ports/task-signals.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 
-/** Signals among those who share this process; other instances are found out by polling. */
+/** Task signals within this process. Changes made by other instances are noticed by polling. */
 export class InProcessTaskSignals implements TaskSignals {
   private readonly waiting = new Map<TaskId, Set<() => void>>();
   private readonly listeners = new Set<(task: Task) => void>();
 
-  /** Tasks that somebody waits for. */
+  /** Number of tasks with at least one waiting call. */
   get size(): number {
     return this.waiting.size;
   }
@@ -33,7 +33,7 @@ export class InProcessTaskSignals implements TaskSignals {
     });
   }
 
-  /** Calls `listener` on every announcement, until the returned function is called. */
+  /** Calls `listener` for each announcement until the returned function is called. */
   subscribe(listener: (task: Task) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

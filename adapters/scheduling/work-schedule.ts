@@ -1,34 +1,35 @@
 import { type ScheduledTask, schedule } from "node-cron";
 import type { Clock } from "../../application/ports/clock.js";
 
-/** Something to do again and again; `cron` has six fields, seconds first, in UTC. */
+/** Background work that runs periodically; `cron` has six fields, seconds first, in UTC. */
 export type Work<Name extends string = string> = {
   readonly name: Name;
   readonly cron: string;
-  /** `stopping` is aborted when nothing more should be begun. */
+  /** Must start nothing new once `stopping` is aborted. */
   readonly run: (stopping: AbortSignal) => Promise<unknown>;
 };
 
 /**
- * Runs each work by its cron expression, and at once when it is woken; never two runs of the same work at a time.
- * A run that throws is handed to `onFailure`, and the schedule goes on. A bad cron expression is thrown by `start`.
+ * Runs each work at the times of its cron expression, and immediately on `wake`; never runs the same work twice at the
+ * same time. Calls `onFailure` when a run throws; later runs still take place. `start` throws if a cron expression is
+ * invalid.
  */
 export class WorkSchedule<Name extends string> {
-  private readonly flights: ReadonlyMap<Name, SingleFlight>;
+  private readonly singleRuns: ReadonlyMap<Name, SingleRun>;
   private readonly works: readonly Work<Name>[];
   private readonly clock: Clock;
   private readonly onFailure: (work: string, error: unknown) => void;
-  private ticking: ScheduledTask[] = [];
+  private cronTasks: ScheduledTask[] = [];
   private readonly stopping = new AbortController();
 
   constructor(works: readonly Work<Name>[], clock: Clock, onFailure: (work: string, error: unknown) => void) {
     this.works = works;
     this.clock = clock;
     this.onFailure = onFailure;
-    this.flights = new Map(
+    this.singleRuns = new Map(
       works.map(({ name, run }) => [
         name,
-        new SingleFlight(
+        new SingleRun(
           () => run(this.stopping.signal),
           (error) => onFailure(name, error),
         ),
@@ -37,8 +38,8 @@ export class WorkSchedule<Name extends string> {
   }
 
   start(): void {
-    this.ticking = this.works.map(({ name, cron }) =>
-      schedule(cron, () => this.flights.get(name)?.runUnlessRunning(), {
+    this.cronTasks = this.works.map(({ name, cron }) =>
+      schedule(cron, () => this.singleRuns.get(name)?.runUnlessRunning(), {
         name,
         timezone: "UTC",
         noOverlap: true,
@@ -48,23 +49,23 @@ export class WorkSchedule<Name extends string> {
     );
   }
 
-  /** Runs the work now or, if it is running, once more right after: it may have looked before there was news. */
+  /** Runs the work now or, if it is running, once more afterwards: the current run may have missed the new work. */
   wake(name: Name): void {
-    if (!this.stopping.signal.aborted) this.flights.get(name)?.runOnceMore();
+    if (!this.stopping.signal.aborted) this.singleRuns.get(name)?.runOnceMore();
   }
 
-  /** Starts nothing any more, and waits for what is running, but not longer than the deadline. */
+  /** Starts no more runs. Resolves when the current runs have ended, or at the deadline. */
   async stop(deadlineMilliseconds: number): Promise<void> {
     this.stopping.abort();
-    const ticking = this.ticking.splice(0);
-    await Promise.all(ticking.map((task) => task.destroy()));
-    const landed = new AbortController();
-    const landings = Promise.all([...this.flights.values()].map((flight) => flight.land()));
-    await Promise.race([landings, this.clock.sleep(deadlineMilliseconds, landed.signal)]);
-    landed.abort();
+    const cronTasks = this.cronTasks.splice(0);
+    await Promise.all(cronTasks.map((task) => task.destroy()));
+    const ended = new AbortController();
+    const runs = Promise.all([...this.singleRuns.values()].map((singleRun) => singleRun.end()));
+    await Promise.race([runs, this.clock.sleep(deadlineMilliseconds, ended.signal)]);
+    ended.abort();
   }
 
-  /** node-cron would write to the console. A tick that comes while the work is running is nothing to tell. */
+  /** Replaces node-cron's logging to the console. A time that is skipped because the work is running is not logged. */
   private cronLog(name: Name) {
     const silent = () => {};
     return {
@@ -76,20 +77,20 @@ export class WorkSchedule<Name extends string> {
   }
 }
 
-/** At most one run at a time, and one more remembered. */
-class SingleFlight {
+/** Runs work at most once at a time, and remembers at most one further run. */
+class SingleRun {
   private readonly run: () => Promise<unknown>;
   private readonly onFailure: (error: unknown) => void;
   private running: Promise<void> | undefined;
   private again = false;
 
   constructor(run: () => Promise<unknown>, onFailure: (error: unknown) => void) {
-    this.run = async () => run(); // so that what is thrown is always a rejection
+    this.run = async () => run(); // a synchronous throw becomes a rejection
     this.onFailure = onFailure;
   }
 
   runUnlessRunning(): Promise<void> {
-    this.running ??= this.fly();
+    this.running ??= this.runUntilDone();
     return this.running;
   }
 
@@ -98,13 +99,13 @@ class SingleFlight {
     void this.runUnlessRunning();
   }
 
-  /** Ends with the run that is on its way; the one remembered is forgotten. */
-  async land(): Promise<void> {
+  /** Forgets the remembered run. Resolves when the current run has ended. */
+  async end(): Promise<void> {
     this.again = false;
     await this.running;
   }
 
-  private async fly(): Promise<void> {
+  private async runUntilDone(): Promise<void> {
     do {
       this.again = false;
       try {

@@ -1,32 +1,37 @@
 import { randomUUID } from "node:crypto";
-import { link, open, unlink } from "node:fs/promises";
-import { dirname } from "node:path";
+import { link, open, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isFileError } from "./is-file-error.js";
 
 /**
- * Writes the whole file, durably, or nothing; a file that is there already is kept. Tells whether it was written.
- * A crash can leave a file that ends in `.temporary` behind.
+ * Creates the file with all its bytes, or not at all; an existing file stays as it is. Resolves when the file would
+ * survive a power failure: to `true` if this call created it. If several processes write the same file, the first wins.
+ *
+ * The bytes go to a temporary file first. If the process is killed, a file that ends in `.temporary` can remain in
+ * `temporaryFolder`, which must be on the same file system as `path`.
  */
-export const writeOnce = async (path: string, bytes: Uint8Array | string): Promise<boolean> => {
-  const temporary = `${path}.${randomUUID()}.temporary`;
+export const writeOnce = async (
+  path: string,
+  bytes: Uint8Array | string,
+  temporaryFolder = dirname(path),
+): Promise<boolean> => {
+  const temporary = join(temporaryFolder, `${randomUUID()}.temporary`);
   const file = await open(temporary, "wx");
   try {
     await file.writeFile(bytes);
     await file.sync();
-    // Unlike a rename, a link never replaces what another process has put there meanwhile.
-    await link(temporary, path);
+    const created = await linkUnlessExists(temporary, path);
+    // Also for an existing file: its writer may have been killed before this step.
     await syncFolder(dirname(path));
-    return true;
-  } catch (error) {
-    if (isFileError(error, "EEXIST")) return false;
-    throw error;
+    return created;
   } finally {
     await file.close();
-    await unlink(temporary);
+    await rm(temporary, { force: true });
   }
 };
 
-/** Makes the new name itself durable. Windows cannot open a folder, and needs not. */
-const syncFolder = async (path: string): Promise<void> => {
+/** Makes created and deleted names in the folder survive a power failure. Windows can neither do this nor needs it. */
+export const syncFolder = async (path: string): Promise<void> => {
   if (process.platform === "win32") return;
   const folder = await open(path, "r");
   try {
@@ -36,5 +41,13 @@ const syncFolder = async (path: string): Promise<void> => {
   }
 };
 
-export const isFileError = (error: unknown, code: "EEXIST" | "ENOENT"): boolean =>
-  error instanceof Error && "code" in error && error.code === code;
+/** Unlike a rename, a link never replaces a file that another process has created in the meantime. */
+const linkUnlessExists = async (temporary: string, path: string): Promise<boolean> => {
+  try {
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    if (isFileError(error, "EEXIST")) return false;
+    throw error;
+  }
+};

@@ -1,13 +1,13 @@
 import { createHash, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import type { Secrets } from "../../application/ports/secrets.js";
 
-/** What one hash costs: 32 MiB of memory and, on one core, some 150 ms. */
+/** One hash takes 32 MiB of memory and about 150 ms of one core. */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 const HASH = /^scrypt\$(\d+)\$(\d+)\$(\d+)\$([\w-]+)\$([\w-]{43})$/;
 
-/** The functions of Node's own crypto. A hashed password reads `scrypt$N$r$p$salt$key`, salt and key in base64url. */
+/** Hashes with `node:crypto`. A password hash has the format `scrypt$N$r$p$salt$key`, salt and key in base64url. */
 export class NodeSecrets implements Secrets {
   private lastHash: Promise<unknown> = Promise.resolve();
 
@@ -21,28 +21,28 @@ export class NodeSecrets implements Secrets {
     return ["scrypt", COST.N, COST.r, COST.p, salt.toString("base64url"), key.toString("base64url")].join("$");
   }
 
-  /** Without a hash (nobody of that name, or no password set) the answer is no, and takes as long as any other. */
+  /** Without a hash (unknown account or no password set) returns `false` after the same time as with one. */
   async verifyPassword(password: string, passwordHash: string | undefined): Promise<boolean> {
     if (passwordHash === undefined) {
       await this.hashPassword(password);
       return false;
     }
     const [, N, r, p, salt = "", expected = ""] = HASH.exec(passwordHash) ?? [];
-    if (expected === "") throw new Error("a stored password hash is not one of scrypt");
+    if (expected === "") throw new Error("the stored password hash is not a scrypt hash");
     const key = Buffer.from(expected, "base64url");
     const cost = { N: Number(N), r: Number(r), p: Number(p) };
     return timingSafeEqual(key, await this.derive(password, Buffer.from(salt, "base64url"), key.length, cost));
   }
 
-  /** One at a time: a flood of logins must take neither the memory nor the thread pool that images need. */
+  /** Derives one key at a time: many logins at once must not use up the memory and threads that images need. */
   private derive(password: string, salt: Buffer, keyBytes: number, cost: typeof COST): Promise<Buffer> {
     const key = this.lastHash.then(() => scryptKey(password, salt, keyBytes, cost));
-    this.lastHash = key.catch(() => {}); // whoever asked for the key is told
+    this.lastHash = key.catch(() => {}); // the caller gets the rejection
     return key;
   }
 }
 
-/** Passwords typed on different machines may spell the same characters differently, hence NFKC. */
+/** Different machines can encode the same typed characters differently, therefore NFKC normalization. */
 const scryptKey = (password: string, salt: Buffer, keyBytes: number, cost: typeof COST): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const maxmem = 256 * cost.N * cost.r; // twice what it needs; the default is too little

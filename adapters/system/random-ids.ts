@@ -12,7 +12,7 @@ const SLUG_BYTES = 16;
 const SECRET_BYTES = 32;
 const UNGUESSABLE_BYTES = 16;
 
-/** Ids that sort by time are UUIDs of version 7 behind a prefix that tells their kind; all else is pure chance. */
+/** Ids that sort by time are version 7 UUIDs after a prefix for the kind of id; all other values are random bytes. */
 export class RandomIds implements Ids {
   taskId(): TaskId {
     return `pan_${sortable()}` as TaskId;

@@ -15,7 +15,7 @@ export class Semaphore {
     } finally {
       const next = this.waiting.shift();
       if (next === undefined) this.free += 1;
-      else next(); // passes its permit on
+      else next(); // passes the permit on
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../application/ports/clock.js";
 
-/** The machine's own time. */
+/** The clock of the operating system. */
 export class SystemClock implements Clock {
   now(): Date {
     return new Date();

@@ -8,24 +8,24 @@ import { anAccount, aPaidOrder, aReservedTask, noon, secondsAfter, taskId } from
 import { administer, databaseUrl, PostgresServer } from "../support/postgres.js";
 
 /*
- * What a creation, a poll and a round of background work cost with a thousand finished tasks and with a million, in one
- * run on one PostgreSQL: `npm run bench:growth`. Fails if the second is more than 20 % dearer.
+ * Compares the duration of a creation, a poll and a round of background work with a thousand and with a million finished
+ * tasks, on one PostgreSQL server: `npm run bench:growth`. Fails if the second is more than 20 % slower.
  */
 
 const FEW = 1_000;
 const MANY = 1_000_000;
-const DEARER_MAX = 1.2;
+const SLOWDOWN_MAX = 1.2;
 const ROUNDS = 12;
 const CALLS = 100;
-/** Finished tasks of one account: enough accounts for their index to be deep, too. */
-const TASKS_AN_ACCOUNT = 100;
+/** Finished tasks per account: few enough that there are many accounts, and their index is deep too. */
+const TASKS_PER_ACCOUNT = 100;
 
 const seed = async (url: string, finished: number): Promise<void> => {
-  const sql = (statement: string) => administer(url, statement); // which knows no time-out
-  const accounts = finished / TASKS_AN_ACCOUNT;
-  const pay = 10 * TASKS_AN_ACCOUNT;
+  const sql = (statement: string) => administer(url, statement); // this has no timeout
+  const accounts = finished / TASKS_PER_ACCOUNT;
+  const pay = 10 * TASKS_PER_ACCOUNT;
   await sql(`insert into account (id, email, credits, active_tasks, created_at)
-    select 'acct_old' || n, n || '@old.example', ${pay} - 4 * ${TASKS_AN_ACCOUNT}, 0, now() from generate_series(1, ${accounts}) n`);
+    select 'acct_old' || n, n || '@old.example', ${pay} - 4 * ${TASKS_PER_ACCOUNT}, 0, now() from generate_series(1, ${accounts}) n`);
   await sql(`insert into credit_order (id, account_id, credits, created_at, paid_at)
     select 'ord_old' || n, 'acct_old' || n, ${pay}, now(), now() from generate_series(1, ${accounts}) n`);
   await sql(`insert into ledger_entry (account_id, kind, credits, order_id, at)
@@ -42,14 +42,14 @@ const seed = async (url: string, finished: number): Promise<void> => {
   await sql("vacuum analyze");
 };
 
-/** Milliseconds of each call. */
-type Costs = Record<"create" | "poll" | "work", number[]>;
+/** Durations in milliseconds. */
+type Durations = Record<"create" | "poll" | "work", number[]>;
 
-/** One database and what its calls have cost. */
-class Subject {
+/** One database and the durations of its calls. */
+class MeasuredDatabase {
   readonly database: Database;
   readonly tasks: SqlTaskStore;
-  readonly costs: Costs = { create: [], poll: [], work: [] };
+  readonly durations: Durations = { create: [], poll: [], work: [] };
   #last = 0;
 
   constructor(database: Database) {
@@ -61,12 +61,12 @@ class Subject {
     for (let call = 0; call < CALLS; call += 1) {
       this.#last += 1;
       const task = aReservedTask({ id: taskId(this.#last) });
-      await timed(this.costs.create, () => this.open(task));
-      await timed(this.costs.poll, () => this.tasks.find(task.id, task.accountId));
+      await timed(this.durations.create, () => this.open(task));
+      await timed(this.durations.poll, () => this.tasks.find(task.id, task.accountId));
       const submitted = submit(task, `upstream-${this.#last}`, noon);
       await this.tasks.move(task, submitted, noon);
-      // A round of each work, of which one task is due, and its end.
-      await timed(this.costs.work, async () => {
+      // One round of each background work; one task is due, and it ends.
+      await timed(this.durations.work, async () => {
         await this.tasks.forgetIdempotencyKeys(noon);
         await this.tasks.claim("sweep", noon, secondsAfter(noon, 60), 16);
         await this.tasks.claim("keep", noon, secondsAfter(noon, 60), 4);
@@ -90,7 +90,7 @@ const timed = async (into: number[], work: () => Promise<unknown>): Promise<void
 
 const median = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0;
 
-const prepared = async (server: string, name: string, finished: number): Promise<Subject> => {
+const prepare = async (server: string, name: string, finished: number): Promise<MeasuredDatabase> => {
   await administer(server, `drop database if exists ${name}`);
   await administer(server, `create database ${name}`);
   const url = databaseUrl(server, name);
@@ -99,26 +99,26 @@ const prepared = async (server: string, name: string, finished: number): Promise
   const database = await openPostgresDatabase(url, 2);
   const order = aPaidOrder({ credits: credits(1_000_000) });
   await new SqlAccountStore(database).open(anAccount(), undefined, order, undefined);
-  return new Subject(database);
+  return new MeasuredDatabase(database);
 };
 
 const given = process.env.TEST_POSTGRES_URL;
 const server = given === undefined ? await PostgresServer.start() : undefined;
 const url = server?.url ?? given ?? "";
-const few = await prepared(url, "growth_few", FEW);
-const many = await prepared(url, "growth_many", MANY);
+const few = await prepare(url, "growth_few", FEW);
+const many = await prepare(url, "growth_many", MANY);
 
 for (let round = 0; round <= ROUNDS; round += 1) {
-  for (const subject of round % 2 === 0 ? [few, many] : [many, few]) await subject.round();
+  for (const measured of round % 2 === 0 ? [few, many] : [many, few]) await measured.round();
   if (round > 0) continue; // the first round fills the caches
-  for (const { costs } of [few, many]) for (const numbers of Object.values(costs)) numbers.length = 0;
+  for (const { durations } of [few, many]) for (const numbers of Object.values(durations)) numbers.length = 0;
 }
 
-let dear = false;
+let isTooSlow = false;
 console.log(`medians of ${ROUNDS * CALLS} calls, in ms   ${FEW} finished   ${MANY} finished   ratio`);
 for (const name of ["create", "poll", "work"] as const) {
-  const [a, b] = [median(few.costs[name]), median(many.costs[name])];
-  dear ||= b > a * DEARER_MAX;
+  const [a, b] = [median(few.durations[name]), median(many.durations[name])];
+  isTooSlow ||= b > a * SLOWDOWN_MAX;
   console.log(
     `${name.padEnd(32)} ${a.toFixed(3).padStart(13)} ${b.toFixed(3).padStart(18)} ${(b / a).toFixed(2).padStart(7)}`,
   );
@@ -135,7 +135,7 @@ for (const { relname, rows, indexes } of sizes) {
 await few.database.close();
 await many.database.close();
 await server?.remove();
-process.exit(dear ? 1 : 0);
+process.exit(isTooSlow ? 1 : 0);
 
 function megabytes(bytes: unknown): string {
   return `${Math.round(Number(bytes) / 1e6)} MB`;

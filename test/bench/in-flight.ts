@@ -18,35 +18,35 @@ import { RestClient, type Task } from "../support/rest-client.js";
 import { Installation } from "../support/service-process.js";
 import { seamless } from "../support/test-images.js";
 import { during, type Phase } from "./phases.js";
-import { gaps, mostWithin, quantile } from "./statistics.js";
-import { readVitalSigns } from "./vital-signs.js";
+import { readProcessMetrics } from "./process-metrics.js";
+import { intervals, maxCountWithin, quantile } from "./statistics.js";
 
 /*
- * Five thousand tasks in flight on one instance: `npm run bench:in-flight`, with `-- --tasks 200` for a quick try and
- * `-- --postgres` for another database than SQLite. The service is a process of its own; its provider is the fake of
- * Replicate, over HTTP, in this process. Fails if a task is looked at too often, memory grows, or the ledger are wrong.
+ * Measures one instance with five thousand tasks in flight: `npm run bench:in-flight`, with `-- --tasks 200` for a quick
+ * run and `-- --postgres` for PostgreSQL instead of SQLite. The service runs in a child process, the fake Replicate
+ * provider in this one, over HTTP. Fails if a task is polled too often, memory grows, or the ledger is wrong.
  */
 
 const POLL_MILLISECONDS = 3_000;
 const CALLS_PER_SECOND = 200;
-/** A stretch long enough for a burst at its start, of the calls of one second, not to matter. */
-const STRETCH_SECONDS = 10;
+/** Calls are counted in windows of this length: long enough that a burst of one second's calls hardly matters. */
+const WINDOW_SECONDS = 10;
 const LATENCY_MILLISECONDS = 150;
-const CREATIONS_AT_ONCE = 32;
+const CONCURRENT_CREATIONS = 32;
 const IN_FLIGHT_SECONDS = 90;
 const ENDING_SECONDS = 30;
-/** One generation in so many succeeds, so that it is not the image work that is measured; the others are refunded. */
-const SUCCESSES_ARE_ONE_IN = 5;
+/** Every fifth generation succeeds, so that image processing does not dominate; the others are refunded. */
+const TASKS_PER_SUCCESS = 5;
 const IDLE_SECONDS = 5;
-const READ_MILLISECONDS = 100;
-/** Fewer accounts would come to their rate limit with the reads. */
+const READ_PAUSE_MILLISECONDS = 100;
+/** With fewer tasks, and so fewer accounts, the reads would exceed the accounts' rate limits. */
 const TASKS_MIN = 50;
-/** By then nothing of the creations is left, not even their time-outs. */
-const CREATIONS_FORGOTTEN_SECONDS = 30;
-/** How much larger what is kept on the heap may be at the end of the time in flight. */
-const GROWTH_MAX = 1.1;
+/** After this time the creations hold no memory any more, not even timeouts. */
+const CREATIONS_RELEASED_SECONDS = 30;
+/** Maximum ratio of the live heap at the end of the time in flight to that at its start. */
+const HEAP_GROWTH_MAX = 1.1;
 const COLLECTIONS = 3;
-const PATIENCE_SECONDS = 900;
+const STEP_TIMEOUT_SECONDS = 900;
 const ACTIVE = "state in ('reserved', 'submitted')";
 const UPLOADING = "storage_status = 'uploading'";
 
@@ -84,7 +84,7 @@ const database = await (postgres === undefined
   : openPostgresDatabase(postgres.url, 2));
 
 const phases: Phase[] = [];
-const complaints: string[] = [];
+const problems: string[] = [];
 
 try {
   const keys = await openAccounts();
@@ -97,7 +97,7 @@ try {
     await until("every task is with the provider", async () => provider.tasks.length >= taskCount);
     return all;
   });
-  const [readMilliseconds, heap] = await step("in flight", () => Promise.all([readInTurn(created), weighHeap()]));
+  const [readMilliseconds, heap] = await step("in flight", () => Promise.all([readInTurn(created), measureHeap()]));
   const ends = await step("ending", async () => {
     const all = await endGenerations();
     await until("every task is settled", async () => (await count("task", ACTIVE)) === 0);
@@ -117,8 +117,8 @@ try {
   await postgres?.remove();
 }
 
-for (const complaint of complaints) console.error(`NOT RIGHT: ${complaint}`);
-process.exit(complaints.length > 0 ? 1 : 0);
+for (const problem of problems) console.error(`FAILED: ${problem}`);
+process.exit(problems.length > 0 ? 1 : 0);
 
 async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
   const { phase, result } = await during(name, service.url, work);
@@ -126,7 +126,7 @@ async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** The accounts' keys. They are made without a password, whose hash would take longest. */
+/** Returns the accounts' API keys. The accounts have no password, because hashing it takes longest. */
 async function openAccounts(): Promise<string[]> {
   const accounts = new SqlAccountStore(database);
   const open = openAccount({ accounts, clock: new SystemClock(), ids: new RandomIds(), secrets: new NodeSecrets() });
@@ -139,7 +139,7 @@ async function openAccounts(): Promise<string[]> {
   return keys;
 }
 
-/** As many tasks for each customer as it may have at a time, in the order of their creation. */
+/** Creates the maximum number of active tasks for each customer. Returns them in the order of creation. */
 async function createAll(customers: readonly RestClient[]): Promise<Created[]> {
   const created: Created[] = [];
   const orders = Array.from({ length: ACTIVE_TASKS_MAX }, () => customers)
@@ -151,53 +151,53 @@ async function createAll(customers: readonly RestClient[]): Promise<Created[]> {
       created.push({ customer, id });
     }
   };
-  await Promise.all(Array.from({ length: CREATIONS_AT_ONCE }, create));
+  await Promise.all(Array.from({ length: CONCURRENT_CREATIONS }, create));
   return created;
 }
 
-/** One customer after the other asks after a task: how long each answer takes. */
+/** Customers read one of their tasks in turn. Returns the duration of each read in milliseconds. */
 async function readInTurn(created: readonly Created[]): Promise<number[]> {
   const milliseconds: number[] = [];
   const end = performance.now() + IN_FLIGHT_SECONDS * 1000;
   while (performance.now() < end) {
     for (const { customer, id } of created) {
-      const asked = performance.now();
+      const start = performance.now();
       const answer = await customer.request(`/panoramas/${id}`);
       const { status } = (await answer.json()) as Task;
-      milliseconds.push(performance.now() - asked);
-      if (status !== "processing") throw new Error(`a task is ${status}, but its generation still runs`);
-      await setTimeout(READ_MILLISECONDS);
+      milliseconds.push(performance.now() - start);
+      if (status !== "processing") throw new Error(`a task is ${status} while its generation still runs`);
+      await setTimeout(READ_PAUSE_MILLISECONDS);
       if (performance.now() > end) break;
     }
   }
   return milliseconds;
 }
 
-/** What the service keeps on its heap, early and late in the time in flight. */
-async function weighHeap(): Promise<Growth> {
-  await setTimeout(CREATIONS_FORGOTTEN_SECONDS * 1000);
-  const earlyBytes = await keptBytes();
-  await setTimeout((IN_FLIGHT_SECONDS - CREATIONS_FORGOTTEN_SECONDS) * 1000);
-  return { earlyBytes, lateBytes: await keptBytes() };
+/** The live heap at the start and at the end of the time in flight. */
+async function measureHeap(): Promise<Growth> {
+  await setTimeout(CREATIONS_RELEASED_SECONDS * 1000);
+  const earlyBytes = await liveHeapBytes();
+  await setTimeout((IN_FLIGHT_SECONDS - CREATIONS_RELEASED_SECONDS) * 1000);
+  return { earlyBytes, lateBytes: await liveHeapBytes() };
 }
 
-/** The least of several collections: each sees a few megabytes of looks on their way, and finalizers run after it. */
-async function keptBytes(): Promise<number> {
+/** The live heap: the minimum after several collections, since polls in flight and pending finalizers add to each. */
+async function liveHeapBytes(): Promise<number> {
   const bytes: number[] = [];
   while (bytes.length < COLLECTIONS) {
     service.signal("SIGUSR2");
-    await setTimeout(500); // the signal comes when it comes
-    bytes.push((await readVitalSigns(service.url)).heapBytes);
+    await setTimeout(500); // signals are delivered asynchronously
+    bytes.push((await readProcessMetrics(service.url)).heapBytes);
   }
   return Math.min(...bytes);
 }
 
-/** Lets the generations end one after the other, in the order of their creation; gives when each has ended. */
+/** Ends the generations one after another, in the order of their creation. Returns when each has ended. */
 async function endGenerations(): Promise<number[]> {
   const started = performance.now();
   const ends: number[] = [];
   for (const [n, generation] of provider.tasks.entries()) {
-    generation.state = n % SUCCESSES_ARE_ONE_IN === 0 ? "succeed" : "fail";
+    generation.state = n % TASKS_PER_SUCCESS === 0 ? "succeed" : "fail";
     ends.push(performance.now());
     const due = started + (ENDING_SECONDS * 1000 * n) / taskCount;
     if (due > performance.now()) await setTimeout(due - performance.now());
@@ -205,10 +205,10 @@ async function endGenerations(): Promise<number[]> {
   return ends;
 }
 
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_SECONDS * 1000;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`Not within ${PATIENCE_SECONDS} s: ${what}.`);
+async function until(what: string, isDone: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + STEP_TIMEOUT_SECONDS * 1000;
+  while (!(await isDone())) {
+    if (performance.now() > deadline) throw new Error(`Timeout after ${STEP_TIMEOUT_SECONDS} s: ${what}.`);
     await setTimeout(500);
   }
 }
@@ -218,8 +218,8 @@ async function count(table: string, condition: string): Promise<number> {
   return Number(row?.count);
 }
 
-function expect(right: boolean, complaint: string): void {
-  if (!right) complaints.push(complaint);
+function expect(isRight: boolean, problem: string): void {
+  if (!isRight) problems.push(problem);
 }
 
 function reportPhases(): void {
@@ -227,15 +227,15 @@ function reportPhases(): void {
   console.log(
     `${taskCount} tasks of ${accountCount} accounts on ${database}; the provider answers after ${LATENCY_MILLISECONDS} ms.`,
   );
-  console.log(`One generation in ${SUCCESSES_ARE_ONE_IN} succeeds and its image is kept, the others are refunded.\n`);
+  console.log(`One generation in ${TASKS_PER_SUCCESS} succeeds and its image is kept, the others are refunded.\n`);
   console.log("                      RSS in MB     heap in MB    CPU   loop lag   calls a second");
   console.log("phase      seconds   median  max       median      %    p99, ms       mean    max");
-  for (const { name, from, to, signs } of phases) {
+  for (const { name, from, to, samples } of phases) {
     const seconds = (to - from) / 1000;
-    const resident = signs.map(({ residentBytes }) => residentBytes / 1e6);
-    const heap = signs.map(({ heapBytes }) => heapBytes / 1e6);
-    const lags = signs.slice(1).map(({ lagSeconds }) => lagSeconds * 1000);
-    const cpuSeconds = (signs.at(-1)?.cpuSeconds ?? 0) - (signs[0]?.cpuSeconds ?? 0);
+    const resident = samples.map(({ residentBytes }) => residentBytes / 1e6);
+    const heap = samples.map(({ heapBytes }) => heapBytes / 1e6);
+    const lags = samples.slice(1).map(({ lagSeconds }) => lagSeconds * 1000);
+    const cpuSeconds = (samples.at(-1)?.cpuSeconds ?? 0) - (samples[0]?.cpuSeconds ?? 0);
     const called = calls().filter((at) => at >= from && at < to);
     console.log(
       name.padEnd(9) +
@@ -246,42 +246,39 @@ function reportPhases(): void {
         ((100 * cpuSeconds) / seconds).toFixed(0).padStart(7) +
         quantile(lags, 0.5).toFixed(0).padStart(11) +
         (called.length / seconds).toFixed(0).padStart(11) +
-        mostWithin(1000, called).toFixed(0).padStart(7),
+        maxCountWithin(1000, called).toFixed(0).padStart(7),
     );
   }
 }
 
-/** When the provider was called, but for the images themselves. */
+/** The times of all calls to the provider's API, without image downloads. */
 function calls(): number[] {
   return provider.server.requests.filter(({ path }) => path.startsWith("/v1/")).map(({ at }) => at);
 }
 
 function reportTraffic(readMilliseconds: readonly number[], ends: readonly number[]): void {
-  const looksAt = new Map<string, number[]>(provider.tasks.map(({ id }) => [`/v1/predictions/${id}`, []]));
-  for (const { path, at } of provider.server.requests) looksAt.get(path)?.push(at);
-  const looks = [...looksAt.values()];
-  const between = looks.flatMap(gaps);
-  const shortest = quantile(between, 0);
-  const unseen = looks.map((moments, n) => (moments.at(-1) ?? Number.NaN) - (ends[n] ?? Number.NaN));
-  const busiest = mostWithin(STRETCH_SECONDS * 1000, calls());
+  const pollsByPath = new Map<string, number[]>(provider.tasks.map(({ id }) => [`/v1/predictions/${id}`, []]));
+  for (const { path, at } of provider.server.requests) pollsByPath.get(path)?.push(at);
+  const polls = [...pollsByPath.values()];
+  const pollIntervals = polls.flatMap(intervals);
+  const shortest = quantile(pollIntervals, 0);
+  const detectionDelays = polls.map((moments, n) => (moments.at(-1) ?? Number.NaN) - (ends[n] ?? Number.NaN));
+  const busiest = maxCountWithin(WINDOW_SECONDS * 1000, calls());
   const [p50, p99] = [quantile(readMilliseconds, 0.5), quantile(readMilliseconds, 0.99)];
 
   console.log(`\ngenerations            ${provider.tasks.length} for ${taskCount} tasks`);
-  console.log(`looks at a task        ${range(looks.map(({ length }) => length))}`);
+  console.log(`polls of a task        ${range(polls.map(({ length }) => length))}`);
   console.log(
-    `between two of them    ${range(between.map(inSeconds), 1)} s; never less than ${inSeconds(POLL_MILLISECONDS)} s`,
+    `interval of polls      ${range(pollIntervals.map(inSeconds), 1)} s; the minimum is ${inSeconds(POLL_MILLISECONDS)} s`,
   );
-  console.log(`an end is seen after   ${range(unseen.map(inSeconds), 1)} s`);
-  console.log(`most calls in ${STRETCH_SECONDS} s     ${busiest}; the limit is ${CALLS_PER_SECOND} a second`);
+  console.log(`end is detected after  ${range(detectionDelays.map(inSeconds), 1)} s`);
+  console.log(`most calls in ${WINDOW_SECONDS} s     ${busiest}; the limit is ${CALLS_PER_SECOND} a second`);
   console.log(`reading a task         p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, while all are in flight`);
 
-  expect(provider.tasks.length === taskCount, "there is not one generation for each task");
-  expect(shortest >= POLL_MILLISECONDS, `a task was looked at again after ${shortest.toFixed(0)} ms`);
-  const callsMax = CALLS_PER_SECOND * (STRETCH_SECONDS + 1);
-  expect(
-    busiest <= callsMax,
-    `the provider was called ${busiest} times in ${STRETCH_SECONDS} s, more than ${callsMax}`,
-  );
+  expect(provider.tasks.length === taskCount, "the number of generations differs from the number of tasks");
+  expect(shortest >= POLL_MILLISECONDS, `a task was polled again after ${shortest.toFixed(0)} ms`);
+  const callsMax = CALLS_PER_SECOND * (WINDOW_SECONDS + 1);
+  expect(busiest <= callsMax, `the provider was called ${busiest} times in ${WINDOW_SECONDS} s, more than ${callsMax}`);
 }
 
 function inSeconds(milliseconds: number): number {
@@ -295,9 +292,12 @@ function range(numbers: readonly number[], digits = 0): string {
 
 function reportHeap({ earlyBytes, lateBytes }: Growth): void {
   const [early, late] = [earlyBytes, lateBytes].map((bytes) => `${(bytes / 1e6).toFixed(1)} MB`);
-  const seconds = IN_FLIGHT_SECONDS - CREATIONS_FORGOTTEN_SECONDS;
-  console.log(`kept on the heap       ${early}, and ${late} after ${seconds} s more in flight`);
-  expect(lateBytes <= earlyBytes * GROWTH_MAX, `memory grew by more than ${Math.round((GROWTH_MAX - 1) * 100)} %`);
+  const seconds = IN_FLIGHT_SECONDS - CREATIONS_RELEASED_SECONDS;
+  console.log(`live heap              ${early}, and ${late} after ${seconds} s more in flight`);
+  expect(
+    lateBytes <= earlyBytes * HEAP_GROWTH_MAX,
+    `memory grew by more than ${Math.round((HEAP_GROWTH_MAX - 1) * 100)} %`,
+  );
 }
 
 async function reportLedgers(): Promise<void> {
@@ -307,10 +307,10 @@ async function reportLedgers(): Promise<void> {
   const { status, json } = await service.command("ledger", "verify");
   console.log(`at the end             ${saved} saved, ${failed} failed, ${refunds} refunds; ${JSON.stringify(json)}`);
 
-  const successes = taskCount / SUCCESSES_ARE_ONE_IN;
+  const successes = taskCount / TASKS_PER_SUCCESS;
   expect(saved === successes, `${successes} images should be kept`);
   expect(failed === taskCount - successes, `${taskCount - successes} tasks should have failed`);
   expect(refunds === failed, "not every failed task was refunded once");
-  expect(status === 0, "panorama ledger verify found something");
-  expect(!service.log.includes('"event":"work_failed"'), "background work has thrown");
+  expect(status === 0, "panorama ledger verify reports findings");
+  expect(!service.log.includes('"event":"work_failed"'), "background work threw");
 }

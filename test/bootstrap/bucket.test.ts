@@ -6,7 +6,7 @@ import { Installation } from "../support/service-process.js";
 
 const CDN = "https://cdn.example";
 
-describe("the service with its images in a bucket", () => {
+describe("the service with STORAGE=gcs", () => {
   let gcs: FakeGcs;
   let installation: Installation;
 
@@ -25,13 +25,13 @@ describe("the service with its images in a bucket", () => {
     await gcs.close();
   });
 
-  it("refuses to start on a bucket that is not there, in one line", async () => {
+  it("does not start if the bucket does not exist, and names the bucket", async () => {
     await expect(installation.start({ GCS_BUCKET: "another-bucket" })).rejects.toThrow(
       /The bucket another-bucket is not usable/,
     );
   });
 
-  it("keeps reference images and panoramas there, under the CDN's address", async () => {
+  it("stores reference images and panoramas in the bucket and gives them URLs of the CDN", async () => {
     const { demo_api_key = "" } = await installation.start();
     const client = new RestClient(installation.url, demo_api_key);
     const png = await sharp({ create: { width: 8, height: 8, channels: 3, background: "#308030" } })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RestClient } from "../support/rest-client.js";
 import { Installation } from "../support/service-process.js";
 
-describe("the panorama command, beside the running service", () => {
+describe("the panorama command while the service runs", () => {
   let installation: Installation;
 
   beforeAll(async () => {
@@ -13,30 +13,30 @@ describe("the panorama command, beside the running service", () => {
   });
   afterAll(() => installation.remove());
 
-  /** What a successful command prints. */
+  /** Runs a command that must succeed, and returns the JSON that it prints. */
   const run = async (...args: string[]): Promise<Record<string, unknown>> => {
     const { status, json, stderr } = await installation.command(...args);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     return json;
   };
-  /** The one line on standard error of a command that fails. */
+  /** Runs a command that must fail, and returns the single line that it prints to standard error. */
   const refusal = async (...args: string[]): Promise<string> => {
     const { status, json, stderr } = await installation.command(...args);
     expect({ status, json }).toEqual({ status: 1, json: {} });
     expect(stderr.trimEnd()).not.toContain("\n");
     return stderr.trimEnd();
   };
-  const anAccount = async (email: string, ...options: string[]): Promise<string> =>
+  const createAccount = async (email: string, ...options: string[]): Promise<string> =>
     String((await run("account", "create", "--email", email, ...options)).account_id);
 
-  it("opens an account with credits and a key that works at once", async () => {
+  it("account create opens an account with credits and a key that works immediately", async () => {
     const opened = await run("account", "create", "--email", "ann@example.com", "--credits", "12", "--key");
     expect(opened).toEqual({ account_id: expect.stringMatching(/^acc_/), api_key: expect.stringMatching(/^sk-/) });
     expect(await new RestClient(installation.url, String(opened.api_key)).credits()).toBe(12);
   });
 
-  it("lets an order be paid, and adds its credits once however often it is paid", async () => {
-    const account = await anAccount("bob@example.com");
+  it("order pay adds the credits once when it is run twice", async () => {
+    const account = await createAccount("bob@example.com");
     const order = await run("order", "create", "--account", account, "--credits", "25");
     expect(order).toEqual({ order_id: expect.stringMatching(/^ord_/), status: "pending" });
     expect(await run("ledger", "show", "--account", account)).toEqual({ remaining_credits: 0, entries: [] });
@@ -52,8 +52,8 @@ describe("the panorama command, beside the running service", () => {
     expect((await run("ledger", "show", "--account", account)).remaining_credits).toBe(30);
   });
 
-  it("makes a key only with a paid order, lists it, and revokes it at once", async () => {
-    const account = await anAccount("cas@example.com");
+  it("key create needs a paid order; key list shows the key; key revoke takes effect immediately", async () => {
+    const account = await createAccount("cas@example.com");
     expect(await refusal("key", "create", "--account", account)).toBe(`Account ${account} has no paid order.`);
     await run("order", "create", "--account", account, "--credits", "4", "--paid");
 
@@ -70,7 +70,7 @@ describe("the panorama command, beside the running service", () => {
     });
   });
 
-  it("fetches an image again whose storage had failed", async () => {
+  it("image retry fetches an image again after its storage failed", async () => {
     const email = "dot@example.com";
     const opened = await run("account", "create", "--email", email, "--credits", "4", "--key");
     const client = new RestClient(installation.url, String(opened.api_key));
@@ -80,11 +80,11 @@ describe("the panorama command, beside the running service", () => {
     const account = String(opened.account_id);
     const retried = await run("image", "retry", "--task", id, "--account", account);
     expect(retried).toEqual({ task_id: id, storage_status: "uploading" });
-    expect((await client.untilKept(id)).output?.storage_status).toBe("failed"); // the sandbox's image is still none
+    expect((await client.untilKept(id)).output?.storage_status).toBe("failed"); // the local provider still has no image for it
   });
 
-  it("says in one line what is wrong, and ends with 1", async () => {
-    const account = await anAccount("eve@example.com");
+  it("prints one line about invalid input and exits with 1", async () => {
+    const account = await createAccount("eve@example.com");
     const refusals: [command: string[], line: string][] = [
       [["account", "create", "--email", "EVE@example.com "], "There is an account for eve@example.com already."],
       [["account", "create", "--email", "nobody"], '"nobody"'],
@@ -102,11 +102,11 @@ describe("the panorama command, beside the running service", () => {
     await Promise.all(refusals.map(async ([command, line]) => expect(await refusal(...command)).toContain(line)));
   });
 
-  it("does not start a second service on the same port, and says so in one line", async () => {
+  it("serve fails with one line when the port is in use", async () => {
     expect(await refusal("serve")).toMatch(/^Port \d+ on 127\.0\.0\.1 is in use/);
   });
 
-  it("has made no demo account, whose key nobody saw, by a first start that failed", async () => {
+  it("serve creates no demo account when a start fails, so that the next start prints its key", async () => {
     const blocked = await Installation.create();
     try {
       const { PORT } = installation.environment;
@@ -117,12 +117,12 @@ describe("the panorama command, beside the running service", () => {
     }
   });
 
-  it("has nothing to migrate, and ledger that are right", async () => {
+  it("migrate reports up_to_date, and ledger verify finds no error", async () => {
     expect(await run("migrate")).toEqual({ status: "up_to_date" });
     expect(await run("ledger", "verify")).toEqual({ accounts: 5, findings: [] });
   });
 
-  it("speaks to people without --json, and shows its help", async () => {
+  it("prints sentences without --json, and its usage with --help", async () => {
     const command = ["dist/bootstrap/panorama.cjs"];
     const options = { env: installation.environment };
     const verified = await promisify(execFile)(process.execPath, [...command, "ledger", "verify"], options);

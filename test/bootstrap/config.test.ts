@@ -3,8 +3,8 @@ import { readConfig } from "../../bootstrap/config.js";
 
 const valid = (environment: Record<string, string>) => readConfig(environment)._unsafeUnwrap();
 
-describe("the configuration", () => {
-  it("needs nothing to be set", () => {
+describe("readConfig", () => {
+  it("has a default for every variable", () => {
     expect(valid({})).toEqual({
       host: "127.0.0.1",
       port: 8080,
@@ -28,14 +28,14 @@ describe("the configuration", () => {
     });
   });
 
-  it("derives the URLs from the port, and takes an empty variable as one that is not set", () => {
+  it("derives the URLs from the port, and treats an empty variable as not set", () => {
     expect(valid({ PORT: "9000", TLS_PORT: "9443", PUBLIC_URL: "" })).toMatchObject({
       publicUrl: "http://localhost:9000",
       storage: { assetUrl: "http://localhost:9000/assets", referenceUrl: "https://localhost:9443/assets" },
     });
   });
 
-  it("opens no TLS listener where images are served over https anyway", () => {
+  it("has no TLS listener when images are served over https anyway", () => {
     expect(valid({ PUBLIC_URL: "https://pano.example/", ASSET_URL: "https://cdn.example/assets/" })).toMatchObject({
       publicUrl: "https://pano.example",
       storage: {
@@ -46,12 +46,12 @@ describe("the configuration", () => {
     });
   });
 
-  it("wants a port of its own for each listener", () => {
+  it("rejects the same port for both listeners", () => {
     expect(readConfig({ PORT: "8443" })._unsafeUnwrapErr()).toContain("PORT and TLS_PORT are both 8443");
     expect(valid({ PORT: "8443", ASSET_URL: "https://cdn.example" }).port).toBe(8443);
   });
 
-  it("takes payments through Stripe with both of its secrets, and shows neither in an error", () => {
+  it("enables Stripe only with both secrets, and shows neither in an error", () => {
     const secrets = { STRIPE_SECRET_KEY: "sk_live_x", STRIPE_WEBHOOK_SECRET: "whsec_y" };
     expect(valid(secrets).stripe).toEqual({ secretKey: "sk_live_x", webhookSecret: "whsec_y" });
     for (const name of Object.keys(secrets)) {
@@ -62,13 +62,13 @@ describe("the configuration", () => {
     }
   });
 
-  it("makes no demo account in production unless it is told to", () => {
+  it("disables the demo account in production by default", () => {
     expect(valid({ NODE_ENV: "production" }).demo).toBe(false);
     expect(valid({ NODE_ENV: "production", DEMO: "true" }).demo).toBe(true);
     expect(valid({ DEMO: "off" }).demo).toBe(false);
   });
 
-  it("keeps images in a bucket if it is told which", () => {
+  it("stores images in a bucket with STORAGE=gcs, which needs GCS_BUCKET", () => {
     const environment = { STORAGE: "gcs", GCS_BUCKET: "panoramas", GCS_PUBLIC_URL: "https://cdn.example/" };
     expect(valid(environment).storage).toEqual({
       kind: "gcs",
@@ -79,7 +79,7 @@ describe("the configuration", () => {
     expect(readConfig({ STORAGE: "gcs" })._unsafeUnwrapErr()).toContain("GCS_BUCKET");
   });
 
-  it("asks a real provider if it is told which, and has its key", () => {
+  it("configures a remote provider with its key and defaults", () => {
     const remote = (environment: Record<string, string>) => {
       const { provider } = valid(environment);
       return provider.kind === "remote" ? provider.inOrder : [];
@@ -107,7 +107,7 @@ describe("the configuration", () => {
     ).toMatchObject([{ model: { id: "fal-ai/flux-lora", loraUrl } }]);
   });
 
-  it("asks several in the order in which they are named", () => {
+  it("keeps the order of several providers", () => {
     const environment = { PROVIDER: "fal, skybox", FAL_API_KEY: "id:secret", SKYBOX_API_KEY: "key" };
     expect(valid(environment).provider).toMatchObject({
       kind: "remote",
@@ -119,7 +119,7 @@ describe("the configuration", () => {
   });
 
   it.each(["fal,fal", "local,fal", "fal,local", "local,local", "fal,", ",", "fal;skybox"])(
-    "refuses PROVIDER=%s",
+    "rejects PROVIDER=%s",
     (list) => {
       const keys = { FAL_API_KEY: "id:secret", SKYBOX_API_KEY: "key" };
       expect(readConfig({ PROVIDER: list, ...keys })._unsafeUnwrapErr()).toBe(
@@ -129,7 +129,7 @@ describe("the configuration", () => {
     },
   );
 
-  it("asks a provider as often, and for as much at once, as the operator has agreed with it", () => {
+  it("reads the poll interval, call rate and concurrency limit of a provider", () => {
     const limits = { PROVIDER_POLL_MS: "500", PROVIDER_CALLS_PER_SECOND: "100", PROVIDER_MAX_CONCURRENT: "40" };
     expect(valid({ PROVIDER: "fal", FAL_API_KEY: "id:secret", ...limits }).provider).toMatchObject({
       inOrder: [{ pollMilliseconds: 500, callsPerSecond: 100, concurrencyMax: 40 }],
@@ -142,11 +142,11 @@ describe("the configuration", () => {
     ["FAL_API_KEY", { PROVIDER: "fal" }],
     ["FAL_API_KEY", { PROVIDER: "skybox,fal", SKYBOX_API_KEY: "key" }],
     ["FAL_LORA_URL", { PROVIDER: "fal", FAL_API_KEY: "id:secret", FAL_MODEL: "fal-ai/flux-lora" }],
-  ])("says that %s is missing", (name, environment) => {
+  ])("reports that %s is missing for %o", (name, environment) => {
     expect(readConfig(environment)._unsafeUnwrapErr()).toContain(`needs ${name}`);
   });
 
-  it("does not repeat a key that it cannot use", () => {
+  it("does not show an invalid API key in the error", () => {
     const message = readConfig({ PROVIDER: "fal", FAL_API_KEY: "geheim secret" })._unsafeUnwrapErr();
     expect(message).toContain("FAL_API_KEY");
     expect(message).not.toContain("geheim");
@@ -179,13 +179,13 @@ describe("the configuration", () => {
     ["LOCAL_PROVIDER_DELAY_MS", "-1"],
     ["DEMO", "perhaps"],
     ["LOG_LEVEL", "loud"],
-  ])("refuses %s=%s in one line that names it", (name, value) => {
+  ])("rejects %s=%s with one line that names the variable", (name, value) => {
     const message = readConfig({ [name]: value })._unsafeUnwrapErr();
     expect(message).toContain(`${name}="${value}"`);
     expect(message).not.toContain("\n");
   });
 
-  it("refuses a database URL that is none, without showing its password", () => {
+  it("rejects an invalid DATABASE_URL without showing its password", () => {
     const message = readConfig({ DATABASE_URL: "mysql://panorama:swordfish@db/panorama" })._unsafeUnwrapErr();
     expect(message).toContain("DATABASE_URL");
     expect(message).not.toContain("swordfish");

@@ -7,23 +7,23 @@ import { Installation } from "../support/service-process.js";
 const ROUNDS = 10;
 const ACCOUNTS = 4;
 const CREDITS = 2_000;
-/** Most are refunded, which is the harder half, and spares the machine the painting. */
+/** Most tasks fail and are refunded: the path with more ledger entries, and no image to paint. */
 const PROMPTS = ["a small lake", "a lake test:fail", "a wood test:fail"];
 
-describe("kill -9 at random moments under load", () => {
+describe("the service under load, killed with SIGKILL at random moments", () => {
   let installation: Installation;
 
   beforeAll(async () => {
     installation = await Installation.create({
       DEMO: "false",
       SUBMIT_TIMEOUT_MS: "500",
-      LEASE_MS: "2000", // what was under way when the service was killed is taken up again this soon
+      LEASE_MS: "2000", // work of the killed process resumes after this time
       LOCAL_PROVIDER_DELAY_MS: "300",
     });
   });
   afterAll(() => installation.remove());
 
-  it(`loses nothing and doubles nothing in ${ROUNDS} rounds`, { timeout: 240_000 }, async () => {
+  it(`loses no task and charges and refunds each once in ${ROUNDS} rounds`, { timeout: 240_000 }, async () => {
     const customers = await Promise.all(
       Array.from({ length: ACCOUNTS }, async (_, index) => {
         const email = `customer${index}@example.com`;
@@ -42,7 +42,7 @@ describe("kill -9 at random moments under load", () => {
       const body = JSON.stringify({ prompt, resolution: "1k" });
       const answer = await client.request("/panoramas", { method: "POST", body, headers }).then(
         async (response) => ({ status: response.status, task: (await response.json()) as Task }),
-        () => undefined, // the service was killed: the customer cannot know what became of it
+        () => undefined, // the service was killed: the customer does not know whether the task exists
       );
       if (answer === undefined) unanswered.push({ client, idempotencyKey, prompt });
       else if (answer.status === 202) accepted.set(answer.task.id, prompt);
@@ -69,7 +69,7 @@ describe("kill -9 at random moments under load", () => {
     }
     for (const task of known.values()) expect(["succeeded", "failed"]).toContain(task.status);
 
-    // A customer who repeats what was never answered is charged for it once at most.
+    // A customer who retries an unanswered creation is charged at most once.
     for (const { client, idempotencyKey, prompt } of unanswered.slice(0, 5)) {
       const repeated = await client.create({ prompt, resolution: "1k" }, { "idempotency-key": idempotencyKey });
       known.set(repeated.id, await client.untilKept(repeated.id));
@@ -84,12 +84,13 @@ describe("kill -9 at random moments under load", () => {
   });
 });
 
-/** Looks at the list, not at each task: a key has 60 reads a minute. */
+/** Polls the list instead of each task: a key allows 60 reads a minute. */
 const untilAllHaveEnded = async (client: RestClient): Promise<Task[]> => {
   for (;;) {
     const tasks = await all(client);
-    const isUnderWay = ({ status, output }: Task) => status === "processing" || output?.storage_status === "uploading";
-    if (!tasks.some(isUnderWay)) return tasks;
+    const isInProgress = ({ status, output }: Task) =>
+      status === "processing" || output?.storage_status === "uploading";
+    if (!tasks.some(isInProgress)) return tasks;
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
 };

@@ -9,7 +9,7 @@ import { McpSession } from "../support/mcp-session.js";
 import { Installation } from "../support/service-process.js";
 import { plain } from "../support/test-images.js";
 
-describe("the MCP server, from the running service to the assistant", () => {
+describe("the MCP server of the running service", () => {
   let installation: Installation;
   let key: string;
   let folder: string;
@@ -24,7 +24,7 @@ describe("the MCP server, from the running service to the assistant", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("is started as the page says, and makes panoramas from text and from images", async () => {
+  it("starts with the command that /mcp shows, and generates panoramas from text and from images", async () => {
     const page = await (await fetch(`${installation.url}/mcp`)).text();
     const snippet = /<pre[^>]*><code>([^<]*)<\/code>/.exec(page)?.[1]?.replaceAll("&quot;", '"') ?? "";
     const { command, args, env } = JSON.parse(snippet).mcpServers.panorama;
@@ -62,7 +62,7 @@ describe("the MCP server, from the running service to the assistant", () => {
     await session.client.close();
   });
 
-  it("may be kept for ever by whoever has it", async () => {
+  it("is served as an immutable package: caches may keep it forever", async () => {
     const url = `${installation.url}/mcp/panorama-mcp-0.1.0.tgz`;
     const { status, headers } = await fetch(url);
     expect(status).toBe(200);
@@ -71,7 +71,7 @@ describe("the MCP server, from the running service to the assistant", () => {
     expect(again.status).toBe(304);
   });
 
-  it("also runs as a command beside the service", async () => {
+  it("also runs as the command panorama mcp", async () => {
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: ["dist/bootstrap/panorama.cjs", "mcp"],
@@ -83,7 +83,7 @@ describe("the MCP server, from the running service to the assistant", () => {
     await session.client.close();
   });
 
-  it("shares its client with panorama generate, which saves the image", async () => {
+  it("panorama generate saves the image with the same API key, and reports a failed generation in one line", async () => {
     Object.assign(installation.environment, { PANORAMA_API_KEY: key });
     const file = join(folder, "lake.jpg");
     const { status, json } = await installation.command("generate", "a quiet lake at sunset", "--out", file);

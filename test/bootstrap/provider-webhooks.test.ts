@@ -7,7 +7,7 @@ import { HandClock } from "../support/hand-clock.js";
 const http = new UpstreamHttp();
 afterEach(() => http.close());
 
-const takenFrom = (environment: NodeJS.ProcessEnv): string[] => {
+const enabledFor = (environment: NodeJS.ProcessEnv): string[] => {
   const config = readConfig(environment)._unsafeUnwrap();
   return [...webhooksOf(config, http, new HandClock()).keys()];
 };
@@ -16,11 +16,11 @@ it.each([
   ["skybox", { PROVIDER: "skybox", SKYBOX_API_KEY: "key" }],
   ["replicate", { PROVIDER: "replicate", REPLICATE_API_KEY: "key" }],
   ["fal", { PROVIDER: "fal", FAL_API_KEY: "key" }],
-])("notices are taken from %s if it can reach this service, which is by https", (name, environment) => {
-  expect(takenFrom({ ...environment, PUBLIC_URL: "https://panoramas.example" })).toEqual([name]);
-  expect(takenFrom({ ...environment, PUBLIC_URL: "http://panoramas.example" })).toEqual([]);
+])("webhooksOf enables webhooks of %s only if the public URL is https", (name, environment) => {
+  expect(enabledFor({ ...environment, PUBLIC_URL: "https://panoramas.example" })).toEqual([name]);
+  expect(enabledFor({ ...environment, PUBLIC_URL: "http://panoramas.example" })).toEqual([]);
 });
 
-it("the embedded provider sends no notices", () => {
-  expect(takenFrom({ PUBLIC_URL: "https://panoramas.example" })).toEqual([]);
+it("webhooksOf enables no webhooks for the local provider", () => {
+  expect(enabledFor({ PUBLIC_URL: "https://panoramas.example" })).toEqual([]);
 });

@@ -13,9 +13,9 @@ import { scratchFolder } from "../support/scratch-folder.js";
 import { Installation } from "../support/service-process.js";
 import { plain } from "../support/test-images.js";
 
-const PROMPT = "a lake nobody may read about";
+const PROMPT = "a lake that no log may mention";
 
-/** Each in the size that it gives. */
+/** Each with the size of the images that it generates. */
 const PROVIDERS = [
   ["skybox", FakeSkybox, SKYBOX_KEY, { widthPixels: 4096, heightPixels: 2048 }],
   ["replicate", FakeReplicate, REPLICATE_KEY, { widthPixels: 1440, heightPixels: 720 }],
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, Fake, key, size) => {
-  it("makes panoramas of exactly their size there, and keeps its key and the prompt to itself", async () => {
+  it("makes panoramas of the exact size, and writes neither the key nor the prompt to the log", async () => {
     const fake: FakeProvider & { readonly baseUrl: string } = await Fake.start();
     fake.picture = await plain(size).jpeg().toBuffer();
     const prefix = name.toUpperCase();
@@ -36,7 +36,7 @@ describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, Fake, key, size)
       PROVIDER: name,
       [`${prefix}_API_KEY`]: key,
       [`${prefix}_BASE_URL`]: fake.baseUrl,
-      // Nobody looks in time, unless the provider's notice says so.
+      // Too long to wait for: the task can only end in time through the provider's webhook.
       PROVIDER_POLL_MS: "3600000",
       PUBLIC_URL: "https://panoramas.example",
       FAL_JWKS_URL: `${fake.server.url}/.well-known/jwks.json`,
@@ -52,8 +52,8 @@ describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, Fake, key, size)
     const [reference = ""] = await client.upload([new Blob([new Uint8Array(photo)], { type: "image/png" })]);
 
     const { id } = await client.create({ prompt: PROMPT, image_urls: [reference], resolution: "2k" });
-    const notice = fake.webhook(fake.tasks[0]!, new Date());
-    expect((await sendWebhook(notice, installation.url)).status).toBe(200);
+    const webhook = fake.webhook(fake.tasks[0]!, new Date());
+    expect((await sendWebhook(webhook, installation.url)).status).toBe(200);
     const { output } = await client.untilKept(id);
 
     expect(output?.storage_status).toBe("saved");
@@ -88,7 +88,7 @@ describe("the service with PROVIDER=skybox,fal", () => {
     return { skybox, fal, environment };
   };
 
-  it("has fal make what Skybox AI refuses, and says so in its log", async () => {
+  it("submits to fal what Skybox AI rejects, and logs it", async () => {
     const { skybox, fal, environment } = await bothFakes();
     skybox.faults.creates.push(refuses(402));
     fal.picture = await plain({ widthPixels: 1920, heightPixels: 960 }).jpeg().toBuffer();
@@ -118,14 +118,14 @@ describe("the service with PROVIDER=skybox,fal", () => {
     return provider;
   };
 
-  it("does not start when a setting cannot work, and says which and why", async () => {
+  it("does not start with a style that the provider does not have, and names the setting and the reason", async () => {
     const { environment } = await bothFakes();
     await expect(opened({ ...environment, SKYBOX_STYLE_ID: "5" })).rejects.toThrow(
       /^Bad configuration: SKYBOX_STYLE_ID=5: the provider has no such style; set one of its list, GET \/skybox\/styles\.$/,
     );
   });
 
-  it("starts when a provider is out of order", async () => {
+  it("starts while a provider is unavailable", async () => {
     const { skybox, environment } = await bothFakes();
     skybox.faults.checks.push(FAULTS.failsBefore);
     expect((await opened(environment)).name).toBe("skybox,fal");

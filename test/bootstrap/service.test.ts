@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RestClient, type Task } from "../support/rest-client.js";
 import { Installation } from "../support/service-process.js";
 
-describe("the service on a machine with nothing but Node.js", () => {
+describe("the service without any configuration", () => {
   let installation: Installation;
   let client: RestClient;
 
@@ -21,7 +21,7 @@ describe("the service on a machine with nothing but Node.js", () => {
     client = new RestClient(installation.url, ready.demo_api_key ?? "");
   });
 
-  /** A customer of their own, so that no test uses up another one's rate limit. */
+  /** A new customer, so that tests do not share a rate limit. */
   const customer = async (email: string): Promise<RestClient> => {
     const { json } = await installation.command("account", "create", "--email", email, "--credits", "100", "--key");
     return new RestClient(installation.url, String(json.api_key));
@@ -34,7 +34,7 @@ describe("the service on a machine with nothing but Node.js", () => {
     ["2k", 2048, 1024, 6],
     ["4k", 3840, 1920, 10],
   ])(
-    "makes a %s panorama of %i × %i pixels for %i credits, which a 360° viewer takes as such",
+    "makes a %s panorama of %i × %i pixels with 360° metadata for %i credits",
     async (resolution, width, height, cost) => {
       const before = await client.credits();
       const created = await client.create({ prompt: "a quiet lake at sunset", resolution });
@@ -57,7 +57,7 @@ describe("the service on a machine with nothing but Node.js", () => {
     },
   );
 
-  it("takes an uploaded image as a reference as it is", async () => {
+  it("serves an uploaded image unchanged and uses it as a reference", async () => {
     const png = await sharp({ create: { width: 64, height: 64, channels: 3, background: "#c03020" } })
       .png()
       .toBuffer();
@@ -81,13 +81,13 @@ describe("the service on a machine with nothing but Node.js", () => {
     ["test:expired", "expired"],
     ["test:storage-fail", "failed"],
     ["test:no-thumb", "saved-no-thumb"],
-  ])("%s ends with the storage status %s", async (trigger, status) => {
+  ])("a prompt with %s ends with the storage status %s", async (trigger, status) => {
     const client = await customer(`${status}@example.com`);
     const { id } = await client.create({ prompt: `a meadow ${trigger}`, resolution: "1k" });
     expect((await client.untilKept(id)).output?.storage_status).toBe(status);
   });
 
-  it("fails a test:fail task and refunds it", async () => {
+  it("a prompt with test:fail fails the task and refunds it", async () => {
     const before = await client.credits();
     const { id } = await client.create({ prompt: "a meadow test:fail", resolution: "4k" });
     const task = await client.untilKept(id);
@@ -100,19 +100,19 @@ describe("the service on a machine with nothing but Node.js", () => {
     expect(await client.credits()).toBe(before);
   });
 
-  it("writes neither keys nor prompts into the log", () => {
+  it("writes neither keys nor prompts to the log", () => {
     expect(installation.log).toContain("POST");
     expect(installation.log).not.toContain("sk-");
     expect(installation.log).not.toContain("quiet lake");
   });
 
-  it("keeps its ledger in order, and says so beside the running service", async () => {
+  it("has a correct ledger according to panorama ledger verify", async () => {
     const { json, status } = await installation.command("ledger", "verify");
     expect(json).toEqual({ accounts: 4, findings: [] });
     expect(status).toBe(0);
   });
 
-  it("finishes what is in flight at SIGTERM, ends with 0, and starts again with everything it had", async () => {
+  it("finishes requests in flight on SIGTERM, exits with 0, and continues its tasks after a restart", async () => {
     const client = await customer("patient@example.com");
     const waiting = await client.create({ prompt: "a forest", resolution: "2k" });
     const creations = [1, 2].map((n) => client.create({ prompt: `a forest ${n}`, resolution: "1k" }));

@@ -7,7 +7,7 @@ it.each([
   ["fal", 35_000],
   ["skybox,fal", 65_000],
   ["skybox,replicate,fal", 95_000],
-])("with PROVIDER=%s nobody waits for the answer to a submission after %i ms", (PROVIDER, milliseconds) => {
+])("submissionDeadlineMilliseconds with PROVIDER=%s is %i ms", (PROVIDER, milliseconds) => {
   const keys = { SKYBOX_API_KEY: "key", REPLICATE_API_KEY: "key", FAL_API_KEY: "key" };
   const config = readConfig({ PROVIDER, ...keys, SUBMIT_TIMEOUT_MS: "30000" })._unsafeUnwrap();
   expect(submissionDeadlineMilliseconds(config)).toBe(milliseconds);

@@ -5,24 +5,24 @@ import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { CRC32C } from "@google-cloud/storage";
 
-/** What can befall one request. A number is a status to refuse it with. */
+/** A fault of one request. A number is the HTTP status of the answer. */
 export type Fault =
   | number
-  /** A page of some proxy instead of the answer, with status 200. */
+  /** A proxy's HTML page with status 200 instead of the answer. */
   | "html"
-  /** No answer at all. */
+  /** No answer. */
   | "silence"
-  /** The right answer, a tenth of a second late. */
+  /** The correct answer after 100 ms. */
   | "slow"
-  /** The connection closes before anything is done ... */
+  /** The connection closes before the request is processed ... */
   | "cut-before"
-  /** ... or when all is done and nothing answered ... */
+  /** ... or after it is processed and before the answer ... */
   | "cut-after"
   /** ... or in the middle of the answer. */
   | "cut-within"
-  /** The answer stops in the middle. */
+  /** The answer stops in the middle; the connection stays open. */
   | "stall"
-  /** The bytes are changed on their way. */
+  /** One byte changes in transit. */
   | "damage"
   /** The answer has the checksums of other bytes. */
   | "wrong-checksum";
@@ -40,18 +40,18 @@ type Upload = {
   readonly bytes: Buffer;
 };
 
-/** As much of Google Cloud Storage's JSON API as its client needs to create, read and list objects of one bucket. */
+/** The parts of Google Cloud Storage's JSON API that the client needs to create, read, delete and list objects. */
 export class FakeGcs {
   readonly bucket = "panoramas-of-tests";
   readonly objects = new Map<string, StoredObject>();
-  /** Every request, whatever became of it: method and path. */
+  /** Method and path of every request, also of failed ones. */
   readonly requests: string[] = [];
-  /** How often bytes were stored. */
+  /** Number of uploads that stored bytes. */
   writes = 0;
-  /** What befalls the next requests, one each ... */
+  /** Faults of the next requests, one each ... */
   faults: Fault[] = [];
-  /** ... and all after them. */
-  thenAlways: Fault | undefined;
+  /** ... and of all later requests. */
+  faultAfterwards: Fault | undefined;
   private readonly server: Server;
 
   private constructor() {
@@ -78,7 +78,7 @@ export class FakeGcs {
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.requests.push(`${request.method} ${request.url}`);
-    const fault = this.faults.shift() ?? this.thenAlways;
+    const fault = this.faults.shift() ?? this.faultAfterwards;
     if (fault === "silence") return;
     if (fault === "cut-before") return void response.destroy();
     const body = Buffer.concat(await request.toArray());
@@ -134,7 +134,7 @@ export class FakeGcs {
       headers: {
         "content-type": object.contentType,
         "x-goog-stored-content-encoding": "identity",
-        "x-goog-hash": [`crc32c=${crc32c}`, `md5=${md5Hash}`], // two lines, as Google sends them
+        "x-goog-hash": [`crc32c=${crc32c}`, `md5=${md5Hash}`], // two headers, as Google sends them
       },
       body: fault === "damage" ? withOneByteChanged(object.bytes) : object.bytes,
     };
@@ -192,7 +192,7 @@ const withOneByteChanged = (bytes: Buffer): Buffer => {
   return changed;
 };
 
-/** `multipart/related` of two parts: the metadata as JSON, then the bytes. */
+/** Parses `multipart/related` with two parts: the metadata as JSON, then the bytes. */
 const parseMultipart = (contentType: string, body: Buffer): Upload => {
   const boundary = /boundary=(\S+)/.exec(contentType)?.[1];
   const jsonStart = body.indexOf("\r\n\r\n") + 4;

@@ -4,11 +4,11 @@ import { type ImageType, imageTypeOf } from "../../domain/image-type.js";
 import type { PixelSize } from "../../domain/resolution.js";
 
 /**
- * Takes everything with an image's signature for an image, and says in the bytes that it makes what was done:
- * `readable(bytes)` is then "1024×512 of https://…", or "thumbnail of 1024×512 of …".
+ * Accepts all bytes that start with an image's signature. The bytes that it returns describe what it did: `readable`
+ * gives "1024×512 of https://…" or "thumbnail of 1024×512 of …".
  */
 export class FakeImaging implements Imaging {
-  /** While false, no thumbnail can be made. */
+  /** While false, `thumbnail` fails. */
   thumbnails = true;
 
   async inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>> {
@@ -27,10 +27,10 @@ export class FakeImaging implements Imaging {
 
 const JPEG_SIGNATURE = Buffer.from([0xff, 0xd8, 0xff]);
 
-/** The smallest bytes that pass for a JPEG here, and say something. */
+/** A fake JPEG: the signature followed by the text. */
 export const image = (text: string): Uint8Array => Buffer.concat([JPEG_SIGNATURE, Buffer.from(text)]);
 
-/** What the bytes of a fake image say. */
+/** The text of a fake image. */
 export const readable = (bytes: Uint8Array): string => Buffer.from(bytes.subarray(JPEG_SIGNATURE.length)).toString();
 
-const unusable: UnusableImage = { kind: "unusable_image", reason: "is no image." };
+const unusable: UnusableImage = { kind: "unusable_image", reason: "is not an image." };

@@ -9,7 +9,7 @@ export type StripeCall = {
   readonly fields: URLSearchParams;
 };
 
-/** The one call of Stripe's API that we make, answered as Stripe answers it; what was asked can be looked at. */
+/** Answers the one Stripe API call that the service makes, as Stripe does, and records all calls. */
 export class FakeStripe {
   readonly calls: StripeCall[] = [];
   /** While false, every call is answered with 503. */
@@ -48,7 +48,7 @@ export class FakeStripe {
   }
 }
 
-/** The body of the notice that Stripe sends when a checkout session has ended. */
+/** The body of the webhook that Stripe sends when a checkout session has ended. */
 export const checkoutWebhook = (
   orderId: string,
   { type = "checkout.session.completed", paymentStatus = "paid" } = {},

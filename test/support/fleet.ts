@@ -19,10 +19,10 @@ import { sqlStores } from "./sql-stores.js";
 const KEYS = 6;
 export const FLEET_CREDITS = 1_000;
 
-/** A customer whose keys are used in turn, so that no test waits for a rate limit. */
+/** A customer with several keys; `nextKey` takes turns, so that no test reaches a key's rate limit. */
 export type Customer = { readonly id: AccountId; nextKey(): string };
 
-/** Three instances of the service, as processes, on one PostgreSQL database and one data directory. */
+/** Three service processes that share a PostgreSQL database and a data directory. */
 export class Fleet {
   readonly server: PostgresServer;
   readonly instances: readonly Installation[];
@@ -43,7 +43,7 @@ export class Fleet {
     const environment = {
       DATABASE_URL: server.url,
       DATA_DIR: folder,
-      // As behind one proxy: whatever instance makes a URL, every other knows it.
+      // As behind one proxy: all instances issue and accept the same URLs.
       PUBLIC_URL: "https://panorama.example",
       DEMO: "false",
       LEASE_MS: "1000",
@@ -78,13 +78,13 @@ export class Fleet {
   }
 
   /**
-   * Creates one task as a careful client does: whatever goes wrong, it asks again, with the same idempotency key, and the
-   * given instance or one of pure chance. Resolves to the task's id.
+   * Creates one task as a careful client does: retries with the same idempotency key after every temporary failure.
+   * Each attempt goes to the given instance, or to a random one. Resolves to the task's id.
    */
-  async create(customer: Customer, prompt: string, given?: Installation): Promise<string> {
+  async create(customer: Customer, prompt: string, target?: Installation): Promise<string> {
     const idempotencyKey = randomUUID();
     for (;;) {
-      const instance = given ?? this.instances[Math.floor(Math.random() * this.instances.length)];
+      const instance = target ?? this.instances[Math.floor(Math.random() * this.instances.length)];
       const answer = await fetch(`${instance?.url}/api/v1/panoramas`, {
         method: "POST",
         headers: { authorization: `Bearer ${customer.nextKey()}`, "idempotency-key": idempotencyKey },
@@ -92,7 +92,7 @@ export class Fleet {
         signal: AbortSignal.timeout(10_000),
       }).then(
         async (response) => ({ status: response.status, body: (await response.json()) as { id: string } }),
-        () => undefined, // dead, or paused
+        () => undefined, // the instance is killed or paused
       );
       if (answer?.status === 202) return answer.body.id;
       if (answer !== undefined && ![429, 500, 502].includes(answer.status)) {
@@ -102,8 +102,8 @@ export class Fleet {
     }
   }
 
-  /** Resolves when nothing is processing and no image is being stored any more. */
-  async rest(): Promise<void> {
+  /** Resolves when no task is in processing and no image is being stored. Throws after 60 s. */
+  async untilIdle(): Promise<void> {
     const unfinished = "state in ('queued', 'reserved', 'submitted') or storage_status = 'uploading'";
     const deadline = Date.now() + 60_000;
     for (;;) {
@@ -114,7 +114,7 @@ export class Fleet {
     }
   }
 
-  /** Every task and every ledger entry, as rows. */
+  /** All tasks and ledger entries as rows, and what `verifyLedger` finds. */
   async ledgers() {
     return {
       tasks: await this.database.sql("select * from task order by id"),
@@ -123,7 +123,7 @@ export class Fleet {
     };
   }
 
-  /** How often each task was submitted to the provider, by the logs of all instances. */
+  /** How often each task was submitted to the provider, according to the logs of all instances. */
   submissions(): Map<string, number> {
     const times = new Map<string, number>();
     for (const line of this.instances.flatMap(({ log }) => log.split("\n"))) {

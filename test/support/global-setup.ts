@@ -4,12 +4,12 @@ import { administer, databaseUrl, PostgresServer, TEMPLATE_DATABASE } from "./po
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Of a PostgreSQL server on which the tests make databases of their own. */
+    /** URL of the PostgreSQL server on which the tests create their own databases. */
     postgresUrl: string;
   }
 }
 
-/** One PostgreSQL for the whole run, with a migrated database to copy. */
+/** Starts one PostgreSQL server for the whole test run, with a migrated database that tests copy. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
   const given = process.env.TEST_POSTGRES_URL;
   const server = given === undefined ? await PostgresServer.start() : undefined;

@@ -1,4 +1,4 @@
-/** So many bytes that have a PNG's signature: enough for everything that looks no further. */
+/** The given number of bytes, with a PNG signature but no valid image after it. */
 export const pngBytes = (bytes: number, filling = 1): Uint8Array => {
   const image = new Uint8Array(bytes).fill(filling);
   image.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** An empty folder that is gone after the test. */
+/** Creates an empty folder and deletes it after the test. */
 export const scratchFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), "panorama-test-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

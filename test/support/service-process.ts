@@ -18,7 +18,7 @@ export const freePort = (): Promise<number> =>
     });
   });
 
-/** The product as the operator has it: the compiled command, in processes of its own, on an empty data directory. */
+/** The compiled command (`dist/`), run in child processes on an empty data directory, as an operator runs it. */
 export class Installation {
   readonly environment: NodeJS.ProcessEnv;
   readonly url: string;
@@ -45,7 +45,7 @@ export class Installation {
     return new Installation(dataDir, await freePort(), await freePort(), environment);
   }
 
-  /** What the process has written to its standard error: the log. */
+  /** The log: everything that all processes of this installation have written to standard error. */
   get log(): string {
     return this.#log;
   }
@@ -54,7 +54,7 @@ export class Installation {
     return this.#process?.pid;
   }
 
-  /** Starts `panorama serve`; resolves, when it is ready, to what it printed. */
+  /** Starts `panorama serve`. Resolves when the service is ready, to the JSON that it printed. */
   async start(environment: Record<string, string> = {}): Promise<{ url: string; demo_api_key?: string }> {
     const child = spawn(process.execPath, [PANORAMA, "serve", "--json"], {
       env: { ...this.environment, ...environment },
@@ -70,16 +70,16 @@ export class Installation {
         printed += chunk.toString();
         if (printed.endsWith("\n")) resolve(JSON.parse(printed));
       });
-      child.once("exit", (code) => reject(new Error(`the service ended with ${code}: ${this.#log}`)));
+      child.once("exit", (code) => reject(new Error(`the service exited with ${code}: ${this.#log}`)));
     });
   }
 
-  /** Sends a signal that does not end the process. */
+  /** Sends a signal that does not end the process; `end` sends the others. */
   signal(signal: "SIGSTOP" | "SIGCONT" | "SIGUSR2"): void {
     this.#process?.kill(signal);
   }
 
-  /** Sends the signal and resolves to the exit status, or the signal that ended the process. */
+  /** Sends the signal. Resolves to the exit status or the signal that ended the process, `null` if none is running. */
   async end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
     const child = this.#process;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return null;
@@ -90,7 +90,7 @@ export class Installation {
     return ended;
   }
 
-  /** Runs a command with `--json`, beside the service or without it. */
+  /** Runs a command with `--json`, whether the service is running or not. */
   async command(...args: string[]): Promise<{ status: number; json: Record<string, unknown>; stderr: string }> {
     const options = { env: this.environment };
     const run = promisify(execFile)(process.execPath, [PANORAMA, ...args, "--json"], options);

@@ -2,7 +2,8 @@ import { mkdir, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { TaskId } from "../../../domain/task-id.js";
-import { isFileError, writeOnce } from "../../system/durable-file.js";
+import { writeOnce } from "../../system/durable-file.js";
+import { isFileError } from "../../system/is-file-error.js";
 
 const jobSchema = z.object({
   submittedAt: z.iso.datetime().transform((text) => new Date(text)),

@@ -15,7 +15,7 @@ const refusal = async (bytes: Uint8Array): Promise<string> => {
   return reason;
 };
 
-/** What `name` is in the image's XMP. */
+/** The value of the property `name` in the image's XMP. */
 const xmpValue = async (image: Uint8Array, name: string): Promise<string | undefined> => {
   const { xmpAsString = "" } = await sharp(image).metadata();
   return new RegExp(`${name}="([^"]*)"`).exec(xmpAsString)?.[1];
@@ -30,9 +30,9 @@ const pixels = async (image: Uint8Array) => {
 
 const middle = async (image: Uint8Array): Promise<number[]> => (await pixels(image))(512, 256);
 
-describe("a panorama made by sharp", () => {
+describe("SharpImaging.panorama", () => {
   const sources: [string, PixelSize][] = [
-    ["exactly as large", size(0, 0)],
+    ["of the same size", size(0, 0)],
     ["smaller", small],
     ["larger", size(6144, 3072)],
     ["of an odd size, a little off 2:1", size(2047, 1030)],
@@ -40,7 +40,7 @@ describe("a panorama made by sharp", () => {
 
   for (const [resolution, wanted] of Object.entries(RESOLUTIONS)) {
     it.each(sources)(
-      `is a ${resolution} JPEG with Photo Sphere XMP of its real size, from an image that is %s`,
+      `makes a ${resolution} JPEG with Photo Sphere XMP of its real size from an image that is %s`,
       async (_, given) => {
         const source = given.widthPixels === 0 ? wanted : given;
         const made = (await imaging.panorama(await plain(source).png().toBuffer(), wanted))._unsafeUnwrap();
@@ -69,7 +69,7 @@ describe("a panorama made by sharp", () => {
     );
   }
 
-  it("has its XMP where every reader looks for it: in one APP1 segment ahead of the picture", async () => {
+  it("puts the XMP into one APP1 segment before the image data", async () => {
     const made = (await imaging.panorama(await plain(small).png().toBuffer(), target))._unsafeUnwrap();
     const bytes = Buffer.from(made);
     const at = bytes.indexOf("http://ns.adobe.com/xap/1.0/\0", 0, "latin1");
@@ -80,28 +80,28 @@ describe("a panorama made by sharp", () => {
     expect(at).toBeLessThan(bytes.indexOf(Buffer.from([0xff, 0xda])));
   });
 
-  // Turned by half a circle, the seam is in the middle of the picture, where no filter sees an edge.
+  // Rotated by 180°, the seam is in the middle of the picture, where the filter does not meet an edge.
   it.each([size(2048, 1024), size(6144, 3072), size(3000, 1500), size(3120, 1560), size(512, 256), size(128, 64)])(
-    "has no seam where its right edge meets its left one, resized from %o",
+    "makes no seam at the left and right edge when it resizes from $widthPixels × $heightPixels",
     async (from) => {
-      const panorama = async (turnedBy: number) => {
-        const source = await ruffled(from, turnedBy).png({ compressionLevel: 0 }).toBuffer();
+      const panorama = async (rotatedColumns: number) => {
+        const source = await ruffled(from, rotatedColumns).png({ compressionLevel: 0 }).toBuffer();
         return pixels((await imaging.panorama(source, target))._unsafeUnwrap());
       };
       const at = await panorama(0);
-      const atTurned = await panorama(from.widthPixels / 2);
+      const atRotated = await panorama(from.widthPixels / 2);
       const width = target.widthPixels;
       for (const x of [0, 1, 2, width - 3, width - 2, width - 1]) {
         let difference = 0;
         for (let y = 0; y < target.heightPixels; y += 1) {
-          difference += Math.abs((at(x, y)[1] ?? 0) - (atTurned((x + width / 2) % width, y)[1] ?? 0));
+          difference += Math.abs((at(x, y)[1] ?? 0) - (atRotated((x + width / 2) % width, y)[1] ?? 0));
         }
         expect(difference / target.heightPixels, `mean difference in column ${x}`).toBeLessThan(1.5);
       }
     },
   );
 
-  it("is not resized if it has the size already: each pixel stays where it is", async () => {
+  it("does not resize an image of the target size: every pixel keeps its position", async () => {
     const source = await seamless(target).png().toBuffer();
     const [before, after] = [
       await pixels(source),
@@ -127,16 +127,16 @@ describe("a panorama made by sharp", () => {
     ["16-bit PNG", () => plain(small, "#c86432").toColourspace("rgb16").png(), [200, 100, 50]],
     ["grey JPEG", () => plain(small, "#777777").toColourspace("b-w").jpeg(), [119, 119, 119]],
     ["16-bit grey PNG", () => plain(small, "#777777").toColourspace("grey16").png(), [119, 119, 119]],
-    ["PNG, half transparent,", () => plain(small, "#c86432").ensureAlpha(0.5).png(), [100, 50, 25]],
-    ["WebP, fully transparent,", () => plain(small, "#c86432").ensureAlpha(0).webp(), [0, 0, 0]],
-  ])("has three channels and the colours of a %s", async (_, source, colour) => {
+    ["half transparent PNG", () => plain(small, "#c86432").ensureAlpha(0.5).png(), [100, 50, 25]],
+    ["fully transparent WebP", () => plain(small, "#c86432").ensureAlpha(0).webp(), [0, 0, 0]],
+  ])("makes an image with three channels and the right colours from a %s", async (_, source, colour) => {
     for (const wanted of [target, small]) {
       const made = (await imaging.panorama(await source().toBuffer(), wanted))._unsafeUnwrap();
       near((await pixels(made))(wanted.widthPixels / 2, wanted.heightPixels / 2), colour);
     }
   });
 
-  it("stands upright when a camera has noted that it was turned, and keeps nothing else that the camera noted", async () => {
+  it("applies the EXIF orientation and removes all EXIF data", async () => {
     const upright = seamless(small);
     const turned = await upright
       .rotate(270)
@@ -157,29 +157,29 @@ describe("a panorama made by sharp", () => {
     ["square", size(512, 512)],
     ["1:2", size(256, 512)],
     ["cubemap strip", size(1536, 256)],
-  ])("is not made of a %s picture", async (_, given) => {
+  ])("rejects a %s image because it is not 2:1", async (_, given) => {
     expect(await refusal(await plain(given).png().toBuffer())).toContain("not 2:1");
   });
 
-  it("is made of a picture within 1 % of 2:1", async () => {
+  it("accepts an image within 1 % of 2:1", async () => {
     for (const given of [size(1000, 504), size(1000, 496)]) {
       expect((await imaging.panorama(await plain(given).png().toBuffer(), target)).isOk()).toBe(true);
     }
   });
 
-  it("is not made of a picture larger than 8192 × 4096", async () => {
+  it("accepts an image of 8192 × 4096 pixels and rejects a larger one", async () => {
     expect((await imaging.panorama(await plain(size(8192, 4096)).jpeg().toBuffer(), target)).isOk()).toBe(true);
     expect(await refusal(await plain(size(8194, 4097)).jpeg().toBuffer())).toContain("more than 8192 × 4096");
   });
 
-  it.each(["jpeg", "png", "webp"] as const)("is not made of a %s file that was cut short anywhere", async (format) => {
+  it.each(["jpeg", "png", "webp"] as const)("rejects a truncated %s file", async (format) => {
     const whole = await seamless(size(512, 256)).toFormat(format).toBuffer();
     for (const share of [0.01, 0.1, 0.3, 0.5, 0.8, 0.95]) {
       expect(await refusal(whole.subarray(0, Math.floor(whole.length * share)))).toMatch(/cannot be decoded|neither/);
     }
   });
 
-  it("is not made of anything but JPEG, PNG and WebP", async () => {
+  it("rejects every format except JPEG, PNG and WebP", async () => {
     const others = {
       gif: await plain(small).gif().toBuffer(),
       tiff: await plain(small).tiff().toBuffer(),
@@ -188,7 +188,7 @@ describe("a panorama made by sharp", () => {
       html: Buffer.from("<!doctype html><title>Too many requests</title>"),
       nothing: Buffer.alloc(0),
       signatureOnly: Buffer.from([0xff, 0xd8, 0xff]),
-      gifThatSaysPng: Buffer.concat([
+      gifWithPngSignature: Buffer.concat([
         Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
         await plain(small).gif().toBuffer(),
       ]),
@@ -197,7 +197,7 @@ describe("a panorama made by sharp", () => {
       expect([name, await refusal(bytes)]).toEqual([name, expect.stringMatching(/neither|cannot/)]);
   });
 
-  it("is not made of a decompression bomb, which is refused by its header", async () => {
+  it("rejects a decompression bomb by its header, without decoding it", async () => {
     const bomb = bombPng(size(30_000, 30_000));
     expect(bomb.length).toBeLessThan(200_000);
     const before = performance.now();
@@ -205,7 +205,7 @@ describe("a panorama made by sharp", () => {
     expect(performance.now() - before).toBeLessThan(500);
   });
 
-  it("is right, however many are asked for at once", async () => {
+  it("makes the right images when six are requested at once", async () => {
     const colours = ["#ff0000", "#00ff00", "#0000ff", "#ffffff", "#000000", "#888888"];
     const made = await Promise.all(
       colours.map(async (colour) => imaging.panorama(await plain(small, colour).png().toBuffer(), target)),
@@ -217,8 +217,8 @@ describe("a panorama made by sharp", () => {
   });
 });
 
-describe("a thumbnail", () => {
-  it("is a WebP of 512 × 256 pixels, small and without the panorama's XMP", async () => {
+describe("SharpImaging.thumbnail", () => {
+  it("makes a WebP of 512 × 256 pixels and less than 30 kB, without the panorama's XMP", async () => {
     const panorama = (await imaging.panorama(await seamless(target).png().toBuffer(), target))._unsafeUnwrap();
     const thumbnail = (await imaging.thumbnail(panorama))._unsafeUnwrap();
     expect(await sharp(thumbnail).metadata()).toMatchObject({ format: "webp", width: 512, height: 256 });
@@ -226,10 +226,10 @@ describe("a thumbnail", () => {
     expect(thumbnail.length).toBeLessThan(30_000);
   });
 
-  it("is not made of what is no image, nor of a kind that libvips knows and we do not take", async () => {
+  it("rejects bytes that are not an image, and formats other than JPEG, PNG and WebP", async () => {
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"/>');
     for (const bytes of [
-      Buffer.from("no image"),
+      Buffer.from("not an image"),
       svg,
       await plain(small).gif().toBuffer(),
       await plain(small).tiff().toBuffer(),
@@ -239,9 +239,9 @@ describe("a thumbnail", () => {
   });
 });
 
-describe("the inspection of an upload", () => {
+describe("SharpImaging.inspect", () => {
   it.each(["jpeg", "png", "webp"] as const)(
-    "tells the size of a %s, and refuses it under another type",
+    "returns the size of a %s image, and rejects it if another type is declared",
     async (format) => {
       const bytes = await plain(size(40, 30)).toFormat(format).toBuffer();
       expect((await imaging.inspect(bytes, `image/${format}`))._unsafeUnwrap()).toEqual(size(40, 30));
@@ -250,12 +250,12 @@ describe("the inspection of an upload", () => {
     },
   );
 
-  it("tells the size as it is seen, not as it is stored, of a picture that a camera has turned", async () => {
+  it("returns the size after the EXIF orientation is applied", async () => {
     const bytes = await plain(size(40, 30)).withMetadata({ orientation: 6 }).jpeg().toBuffer();
     expect((await imaging.inspect(bytes, "image/jpeg"))._unsafeUnwrap()).toEqual(size(30, 40));
   });
 
-  it("refuses a bomb, a header alone, and markup behind a signature", async () => {
+  it("rejects a decompression bomb, a signature without an image, and markup after a signature", async () => {
     const signature = Buffer.from([0xff, 0xd8, 0xff]);
     const cases = [
       [bombPng(size(30_000, 30_000)), "image/png"],

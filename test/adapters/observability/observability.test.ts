@@ -19,7 +19,7 @@ const lines = () => {
   return { logger, written, parsed: () => written.map((line) => JSON.parse(line)) };
 };
 
-/** As a database driver throws it: the whole statement, its values included, and then what went wrong. */
+/** As a database driver throws it: the message is the statement with its values, then the reason. */
 const databaseError = () => {
   const cause = new Error(
     `/**/ insert into "task" ("prompt") values ('${PROMPT}\nsecond line') - UNIQUE constraint failed: task.id`,
@@ -42,15 +42,15 @@ const events: OperationalEvent[] = [
   { kind: "work_failed", work: "settle", taskId, error: `not even an error, but ${KEY}` },
 ];
 
-describe("the log", () => {
-  it.each(events)("has one line for %o, with its task and without key or prompt", (event) => {
+describe("log lines", () => {
+  it.each(events)("has one line for event $kind of task $taskId, without key or prompt", (event) => {
     const { logger, written, parsed } = lines();
     new OperationalReporter(logger, new Metrics()).report(event);
     expect(parsed()).toEqual([expect.objectContaining({ event: event.kind, taskId })]);
     expect(written.join()).not.toMatch(/secret garden|second line|sk-k/);
   });
 
-  it("has in each line of a request what that line is about, and nothing of the line before", () => {
+  it("contains no field of the previous line of the same request", () => {
     const { logger, parsed } = lines();
     withRequest({ requestId: "one" }, () => {
       logger.error({ event: "request_failed", error: "disk full" });
@@ -60,7 +60,7 @@ describe("the log", () => {
     expect(parsed()[1]).toEqual(line);
   });
 
-  it("says of an error what it is, where it came from and what the database said", () => {
+  it("contains type, code, message, cause and stack of a database error, without the statement", () => {
     const { logger, parsed } = lines();
     logger.error({ error: databaseError() });
     const message = "UNIQUE constraint failed: task.id";
@@ -73,7 +73,7 @@ describe("the log", () => {
     expect(parsed()[0].error.stack).toContain("observability.test.ts");
   });
 
-  it("leaves out secrets and prompts wherever somebody logs them", () => {
+  it("redacts secrets and prompts up to two levels deep, and API keys everywhere", () => {
     const { logger, written } = lines();
     const secrets = {
       authorization: `Bearer ${KEY}`,
@@ -89,7 +89,7 @@ describe("the log", () => {
     expect(written.join()).not.toMatch(/sk-k|hunter2|garden|session=abc/);
   });
 
-  it("marks each line with the request that it belongs to, also after a wait", async () => {
+  it("contains the id of the request that wrote the line, also after asynchronous work", async () => {
     const { logger, parsed } = lines();
     const handle = (requestId: string) =>
       withRequest({ requestId }, async () => {
@@ -98,28 +98,28 @@ describe("the log", () => {
         logger.info("ends");
       });
     await Promise.all([handle("one"), handle("two")]);
-    logger.info("nobody's");
+    logger.info("outside");
     expect(parsed().map(({ requestId, msg }) => [requestId, msg])).toEqual([
       ["one", "begins"],
       ["two", "begins"],
       ["one", "ends"],
       ["two", "ends"],
-      [undefined, "nobody's"],
+      [undefined, "outside"],
     ]);
   });
 
-  it("is silent below its level, and gives time and level as words", () => {
+  it("is not written below the log level; time and level are text", () => {
     const { logger, parsed } = lines();
-    logger.debug("unheard");
-    logger.warn("heard");
+    logger.debug("not written");
+    logger.warn("written");
     expect(parsed()).toEqual([
-      { level: "warn", time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), msg: "heard" },
+      { level: "warn", time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), msg: "written" },
     ]);
   });
 });
 
-describe("the metrics", () => {
-  it("count every event", async () => {
+describe("Metrics", () => {
+  it("counts every operational event", async () => {
     const metrics = new Metrics();
     const reporter = new OperationalReporter(lines().logger, metrics);
     for (const event of events) reporter.report(event);
@@ -138,7 +138,7 @@ describe("the metrics", () => {
     }
   });
 
-  it("measure requests by method, route pattern and status, and those in flight", async () => {
+  it("measures requests by method, route pattern and status, and counts those in flight", async () => {
     const metrics = new Metrics();
     const { logger, parsed } = lines();
     const observer = new RequestObserver(logger, metrics);
@@ -164,7 +164,7 @@ describe("the metrics", () => {
     ]);
   });
 
-  it("are each instance's own, and tell of the process too", async () => {
+  it("keeps its own registry per instance and includes process metrics", async () => {
     const [one, other] = [new Metrics(), new Metrics()];
     one.possibleOrphans.inc();
     expect(await one.text()).toContain("panorama_possible_orphans_total 1");
@@ -173,8 +173,8 @@ describe("the metrics", () => {
   });
 });
 
-describe("a provider that does not answer", () => {
-  it("is told of in the log, in a metric and by /readyz, until it answers again", async () => {
+describe("ProviderCircuits", () => {
+  it("reports an unavailable provider in the log, in a metric and in /readyz until it answers again", async () => {
     const { logger, parsed } = lines();
     const metrics = new Metrics();
     const circuits = new ProviderCircuits(logger, metrics);
@@ -190,13 +190,13 @@ describe("a provider that does not answer", () => {
     expect(await seen()).toEqual([
       "2",
       fal,
-      "provider skybox: true, The provider does not answer: creations are refused, and it is tried now and then.",
+      "provider skybox: true, The provider does not answer: creations are refused; a trial call is made from time to time.",
     ]);
     changed("half-open");
     expect(await seen()).toEqual([
       "1",
       fal,
-      "provider skybox: true, The provider did not answer; one call tries whether it does again.",
+      "provider skybox: true, The provider did not answer; one trial call checks whether it answers again.",
     ]);
     changed("closed");
     expect(await seen()).toEqual(["0", fal, "provider skybox: true, The provider answers."]);
@@ -207,8 +207,8 @@ describe("a provider that does not answer", () => {
   });
 });
 
-describe("a request that ends in a bug", () => {
-  it("is logged with its id, and without the values of the statement", () => {
+describe("RequestObserver", () => {
+  it("logs a failed request with its id, without the values of the SQL statement", () => {
     const { logger, written, parsed } = lines();
     new RequestObserver(logger, new Metrics()).failed("one", databaseError());
     expect(parsed()[0]).toMatchObject({ level: "error", event: "request_failed", requestId: "one" });

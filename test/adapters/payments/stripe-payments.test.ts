@@ -10,7 +10,7 @@ import { PASSWORD, WebService } from "../../support/web-service.js";
 
 const secrets = { secretKey: "sk_test_secret", webhookSecret: "whsec_secret" };
 
-/** Signed as Stripe signs, by Stripe's own library. */
+/** The signature header, made by Stripe's own library. */
 const signed = (payload: string, secret = secrets.webhookSecret, secondsAgo = 0): string =>
   new Stripe("sk_test_any").webhooks.generateTestHeaderString({
     payload,
@@ -18,7 +18,7 @@ const signed = (payload: string, secret = secrets.webhookSecret, secondsAgo = 0)
     timestamp: Math.floor(Date.now() / 1000) - secondsAgo,
   });
 
-describe("payments through Stripe", () => {
+describe("StripePayments", () => {
   let stripe: FakeStripe;
   let payments: StripePayments;
 
@@ -32,7 +32,7 @@ describe("payments through Stripe", () => {
   const [pack] = CREDIT_PACKS;
   const email = "ann@example.com" as Email;
 
-  it("opens a checkout session for the order, its price and its customer", async () => {
+  it("opens a checkout session with the order's id, price and customer", async () => {
     expect(await payments.checkout(order, pack, email)).toEqual(ok("https://checkout.stripe.com/c/pay/cs_test_1"));
     const [call] = stripe.calls;
     expect(call).toMatchObject({ method: "POST", path: "/v1/checkout/sessions" });
@@ -50,42 +50,42 @@ describe("payments through Stripe", () => {
     });
   });
 
-  it("says that Stripe cannot be reached, or refuses", async () => {
+  it("returns payments_unavailable with Stripe's message when Stripe fails", async () => {
     stripe.available = false;
     expect(await payments.checkout(order, pack, email)).toEqual(
       err({ kind: "payments_unavailable", reason: "we are down" }),
     );
   });
 
-  it("reads the paid order from a notice that Stripe has signed", () => {
-    const notice = checkoutWebhook(order.id);
-    expect(payments.paidOrder(Buffer.from(notice), signed(notice))).toEqual(ok(order.id));
+  it("returns the paid order of a webhook that Stripe signed", () => {
+    const webhook = checkoutWebhook(order.id);
+    expect(payments.paidOrder(Buffer.from(webhook), signed(webhook))).toEqual(ok(order.id));
     const late = checkoutWebhook(order.id, { type: "checkout.session.async_payment_succeeded" });
     expect(payments.paidOrder(Buffer.from(late), signed(late))).toEqual(ok(order.id));
   });
 
-  it("waits for the money where a session ends before it is there, and lets other notices pass", () => {
-    for (const notice of [
+  it("returns no order for an unpaid session or another type of webhook", () => {
+    for (const webhook of [
       checkoutWebhook(order.id, { paymentStatus: "unpaid" }),
       checkoutWebhook(order.id, { type: "checkout.session.expired" }),
       checkoutWebhook(order.id, { type: "customer.created" }),
     ]) {
-      expect(payments.paidOrder(Buffer.from(notice), signed(notice))).toEqual(ok(undefined));
+      expect(payments.paidOrder(Buffer.from(webhook), signed(webhook))).toEqual(ok(undefined));
     }
   });
 
-  it("takes no notice that was forged, changed on its way, or kept for later", () => {
-    const notice = checkoutWebhook(order.id);
-    const forged = err({ kind: "unverified_webhook", reason: "The signature does not fit." });
-    expect(payments.paidOrder(Buffer.from(notice), "")).toEqual(forged);
-    expect(payments.paidOrder(Buffer.from(notice), "t=1,v1=00")).toEqual(forged);
-    expect(payments.paidOrder(Buffer.from(notice), signed(notice, "whsec_another"))).toEqual(forged);
-    expect(payments.paidOrder(Buffer.from(notice.replace("paid", "PAID")), signed(notice))).toEqual(forged);
-    expect(payments.paidOrder(Buffer.from(notice), signed(notice, secrets.webhookSecret, 3600))).toEqual(forged);
+  it("rejects a webhook that is forged, changed or older than Stripe's tolerance", () => {
+    const webhook = checkoutWebhook(order.id);
+    const forged = err({ kind: "unverified_webhook", reason: "The signature is invalid." });
+    expect(payments.paidOrder(Buffer.from(webhook), "")).toEqual(forged);
+    expect(payments.paidOrder(Buffer.from(webhook), "t=1,v1=00")).toEqual(forged);
+    expect(payments.paidOrder(Buffer.from(webhook), signed(webhook, "whsec_another"))).toEqual(forged);
+    expect(payments.paidOrder(Buffer.from(webhook.replace("paid", "PAID")), signed(webhook))).toEqual(forged);
+    expect(payments.paidOrder(Buffer.from(webhook), signed(webhook, secrets.webhookSecret, 3600))).toEqual(forged);
   });
 });
 
-describe("an order that is paid through Stripe", () => {
+describe("the service with StripePayments", () => {
   let stripe: FakeStripe;
   let service: WebService;
 
@@ -99,7 +99,7 @@ describe("an order that is paid through Stripe", () => {
     expect(service?.failures).toEqual([]);
   });
 
-  it("leads to Stripe, and brings its credits once, however often the notice comes", async () => {
+  it("redirects an order to Stripe and adds its credits once when the webhook arrives three times", async () => {
     const ann = await service.person("ann", 1);
     const headers = { origin: service.url };
     const post = (path: string, body: URLSearchParams | string, more: Record<string, string> = {}) =>
@@ -115,22 +115,22 @@ describe("an order that is paid through Stripe", () => {
     const [order] = await service.orders.list(ann.id);
     expect(order?.state).toBe("pending");
 
-    const notice = checkoutWebhook(order?.id ?? "");
-    const send = (signature: string) => post("/payments/stripe", notice, { "stripe-signature": signature });
-    expect((await send(signed(notice, "whsec_another"))).status).toBe(400);
+    const webhook = checkoutWebhook(order?.id ?? "");
+    const send = (signature: string) => post("/payments/stripe", webhook, { "stripe-signature": signature });
+    expect((await send(signed(webhook, "whsec_another"))).status).toBe(400);
     expect(await service.ledger.balance(ann.id)).toBe(1);
-    const answers = await Promise.all([send(signed(notice)), send(signed(notice)), send(signed(notice))]);
+    const answers = await Promise.all([send(signed(webhook)), send(signed(webhook)), send(signed(webhook))]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await service.ledger.balance(ann.id)).toBe(501);
     expect((await service.ledger.entries(ann.id)).map(({ credits }) => credits)).toEqual([1, 500]);
   });
 
-  it("that nobody knows is taken and forgotten, so that Stripe does not send it for days", async () => {
-    const notice = checkoutWebhook("ord_unknown");
+  it("answers 200 to the webhook of an unknown order, so that Stripe does not repeat it", async () => {
+    const webhook = checkoutWebhook("ord_unknown");
     const answer = await fetch(`${service.url}/payments/stripe`, {
       method: "POST",
-      body: notice,
-      headers: { "stripe-signature": signed(notice) },
+      body: webhook,
+      headers: { "stripe-signature": signed(webhook) },
     });
     expect(answer.status).toBe(200);
   });

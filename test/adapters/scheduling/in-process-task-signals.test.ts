@@ -8,8 +8,8 @@ const task = (id: string) => ({ id }) as Task;
 const id = (id: string) => id as TaskId;
 const never = new AbortController().signal;
 
-describe("task signals", () => {
-  it("wake everybody who waits for the task, and nobody else", async () => {
+describe("InProcessTaskSignals", () => {
+  it("wakes all waits for the announced task and no others", async () => {
     const signals = new InProcessTaskSignals();
     const woken: string[] = [];
     const waits = ["a", "a", "b"].map((name) => signals.next(id(name), never).then(() => woken.push(name)));
@@ -21,7 +21,7 @@ describe("task signals", () => {
     expect(woken).toEqual(["a", "a", "b"]);
   });
 
-  it("end a wait when it is aborted, or was before it began", async () => {
+  it("ends a wait when its signal is aborted, also before the wait begins", async () => {
     const signals = new InProcessTaskSignals();
     const abort = new AbortController();
     const wait = signals.next(id("a"), abort.signal);
@@ -31,7 +31,7 @@ describe("task signals", () => {
     expect(signals.size).toBe(0);
   });
 
-  it("remember nothing of waits that are over, however they ended", async () => {
+  it("keeps no listener of an ended wait, neither after an announcement nor after an abort", async () => {
     const signals = new InProcessTaskSignals();
     const { signal } = new AbortController();
     for (let round = 0; round < 50; round += 1) {
@@ -49,14 +49,14 @@ describe("task signals", () => {
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
-  it("tell subscribers of every announcement until they have had enough", () => {
+  it("calls subscribers for every announcement until they unsubscribe", () => {
     const signals = new InProcessTaskSignals();
-    const heard: string[] = [];
-    const unsubscribe = signals.subscribe(({ id }) => heard.push(id));
+    const announced: string[] = [];
+    const unsubscribe = signals.subscribe(({ id }) => announced.push(id));
     signals.announce(task("a"));
     signals.announce(task("b"));
     unsubscribe();
     signals.announce(task("c"));
-    expect(heard).toEqual(["a", "b"]);
+    expect(announced).toEqual(["a", "b"]);
   });
 });

@@ -6,17 +6,17 @@ import { HandClock } from "../../support/hand-clock.js";
 const EVERY_SECOND = "* * * * * *";
 const NEVER = "0 0 0 1 1 *";
 
-/** Work whose runs end when the test says so. */
+/** Work whose runs end when the test calls `end` or `fail`. */
 class ControlledWork {
   started = 0;
   running = 0;
-  runningMost = 0;
+  runningMax = 0;
   private ends: { resolve: () => void; reject: (error: unknown) => void }[] = [];
 
   readonly run = async (): Promise<void> => {
     this.started += 1;
     this.running += 1;
-    this.runningMost = Math.max(this.runningMost, this.running);
+    this.runningMax = Math.max(this.runningMax, this.running);
     try {
       await new Promise<void>((resolve, reject) => this.ends.push({ resolve, reject }));
     } finally {
@@ -35,7 +35,7 @@ class ControlledWork {
   }
 }
 
-describe("the schedule of background work", () => {
+describe("WorkSchedule", () => {
   let work: ControlledWork;
   let failures: [string, unknown][];
   let clock: HandClock;
@@ -69,7 +69,7 @@ describe("the schedule of background work", () => {
     }
   });
 
-  it("lets a tick pass by while the work is running", async () => {
+  it("skips a scheduled time while the work is running", async () => {
     scheduled(EVERY_SECOND);
     await vi.advanceTimersByTimeAsync(5000);
     expect(work.started).toBe(1);
@@ -79,13 +79,13 @@ describe("the schedule of background work", () => {
     expect(work.started).toBe(2);
   });
 
-  it("runs work at once when it is woken", () => {
+  it("runs work immediately on wake", () => {
     scheduled(NEVER);
     schedule.wake("settle");
     expect(work.started).toBe(1);
   });
 
-  it("runs work once more right after, however often it is woken while it is running", async () => {
+  it("runs work once more after the current run when it is woken five times during the run", async () => {
     scheduled(NEVER);
     for (let times = 0; times < 5; times += 1) schedule.wake("settle");
     expect(work.started).toBe(1);
@@ -95,10 +95,10 @@ describe("the schedule of background work", () => {
     expect(work.started).toBe(2);
     schedule.wake("settle");
     expect(work.started).toBe(3);
-    expect(work.runningMost).toBe(1);
+    expect(work.runningMax).toBe(1);
   });
 
-  it("sends ticks and wakings through the same gate: never two runs at a time", async () => {
+  it("never runs the same work twice at a time, from the schedule and from wake together", async () => {
     scheduled(EVERY_SECOND);
     schedule.wake("settle");
     await vi.advanceTimersByTimeAsync(3000);
@@ -107,10 +107,10 @@ describe("the schedule of background work", () => {
     expect(work.started).toBe(1);
     await work.end();
     await vi.advanceTimersByTimeAsync(3000);
-    expect([work.started, work.runningMost]).toEqual([2, 1]);
+    expect([work.started, work.runningMax]).toEqual([2, 1]);
   });
 
-  it("reports a run that throws, and goes on", async () => {
+  it("reports a run that throws and keeps running the work on schedule", async () => {
     const log = vi.spyOn(console, "error");
     scheduled(EVERY_SECOND);
     await vi.advanceTimersByTimeAsync(1000);
@@ -125,14 +125,14 @@ describe("the schedule of background work", () => {
     expect(log).not.toHaveBeenCalled();
   });
 
-  it("survives work that throws before it gives a promise", async () => {
+  it("reports work that throws synchronously", async () => {
     const failing = new WorkSchedule(
       [
         {
           name: "clean",
           cron: NEVER,
           run: () => {
-            throw new Error("at once");
+            throw new Error("synchronous");
           },
         },
       ],
@@ -147,7 +147,7 @@ describe("the schedule of background work", () => {
     }
   });
 
-  it("stops by waiting for what is running, and then neither ticks nor wakes", async () => {
+  it("stop waits for the current run; afterwards neither the schedule nor wake starts a run", async () => {
     scheduled(EVERY_SECOND);
     await vi.advanceTimersByTimeAsync(1000);
     schedule.wake("settle");
@@ -166,7 +166,7 @@ describe("the schedule of background work", () => {
     expect(work.started).toBe(1);
   });
 
-  it("waits no longer than the deadline for work that hangs", async () => {
+  it("stop resolves at the deadline when a run does not end", async () => {
     scheduled(NEVER);
     schedule.wake("settle");
     const stopping = schedule.stop(10_000);
@@ -175,7 +175,7 @@ describe("the schedule of background work", () => {
     expect(work.running).toBe(1);
   });
 
-  it("does not start with a cron expression that is none", () => {
+  it("start throws on an invalid cron expression", () => {
     scheduled(NEVER);
     const broken = new WorkSchedule([{ name: "clean", cron: "every day", run: work.run }], clock, () => {});
     expect(() => broken.start()).toThrow();

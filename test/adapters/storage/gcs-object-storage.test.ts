@@ -1,16 +1,16 @@
 import { createServer } from "node:http";
 import { Storage } from "@google-cloud/storage";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { GcsObjectStorage, type Patience } from "../../../adapters/storage/gcs-object-storage.js";
+import { GcsObjectStorage, type RetryTimes } from "../../../adapters/storage/gcs-object-storage.js";
 import { type ObjectName, panoramaName, referenceImageName } from "../../../domain/object-name.js";
 import { objectStorageContract } from "../../support/contracts/object-storage-contract.js";
 import { FakeGcs, type Fault } from "../../support/fake-gcs.js";
 
 const PUBLIC_URL = "https://cdn.example/bucket";
-/** Enough for several attempts. */
-const PATIENCE: Patience = { attemptMilliseconds: 800, totalMilliseconds: 5_000, firstPauseMilliseconds: 10 };
-/** Enough for two that are never answered. */
-const LITTLE: Patience = { attemptMilliseconds: 200, totalMilliseconds: 500, firstPauseMilliseconds: 10 };
+/** Long enough for several attempts. */
+const RETRY_TIMES: RetryTimes = { attemptMilliseconds: 800, totalMilliseconds: 5_000, firstPauseMilliseconds: 10 };
+/** Long enough for two attempts that time out. */
+const SHORT_RETRY_TIMES: RetryTimes = { attemptMilliseconds: 200, totalMilliseconds: 500, firstPauseMilliseconds: 10 };
 
 const NAME = referenceImageName("ab".repeat(32), "image/png");
 const BYTES = Buffer.from(new Uint8Array(300_000).map((_, index) => (index * index) % 251));
@@ -19,25 +19,27 @@ let gcs: FakeGcs;
 let storage: GcsObjectStorage;
 
 beforeEach(async () => {
-  vi.stubEnv("NO_PROXY", "127.0.0.1"); // or the client would look for the fake behind a proxy, where there is one
+  vi.stubEnv("NO_PROXY", "127.0.0.1"); // on a machine with a proxy, the client must not use it to reach the fake
   gcs = await FakeGcs.start();
-  storage = storageWith(PATIENCE);
+  storage = storageWith(RETRY_TIMES);
 });
 afterEach(() => gcs.close());
 
-const storageWith = (patience: Patience) =>
-  new GcsObjectStorage({ bucket: gcs.bucket, publicUrl: PUBLIC_URL, apiEndpoint: gcs.url }, patience);
+const storageWith = (retryTimes: RetryTimes) =>
+  new GcsObjectStorage({ bucket: gcs.bucket, publicUrl: PUBLIC_URL, apiEndpoint: gcs.url }, retryTimes);
 
-/** Something is there to be read, without a request having been counted. */
+/** Stores an object without a request. */
 const given = (name: ObjectName, bytes: Uint8Array = BYTES) =>
   gcs.objects.set(name, { bytes: Buffer.from(bytes), contentType: "image/png", cacheControl: undefined });
 
 const expectAll = (bytes: Uint8Array | undefined) => expect(BYTES.equals(bytes ?? Buffer.alloc(0))).toBe(true);
 
-objectStorageContract(async () => storage);
+describe("GcsObjectStorage", () => {
+  objectStorageContract(async () => storage);
+});
 
-describe("an object that is put into a bucket", () => {
-  it("has its bytes, its content type, and may be cached for ever", async () => {
+describe("GcsObjectStorage.put", () => {
+  it("stores the bytes and the content type, and lets caches keep the object forever", async () => {
     expect((await storage.put(NAME, BYTES, "image/png")).isOk()).toBe(true);
 
     expectAll(gcs.objects.get(NAME)?.bytes);
@@ -50,7 +52,7 @@ describe("an object that is put into a bucket", () => {
     });
   });
 
-  it("is written once, however often it is put", async () => {
+  it("writes an object once when it is put twice", async () => {
     await storage.put(NAME, BYTES, "image/png");
 
     expect((await storage.put(NAME, BYTES, "image/png")).isOk()).toBe(true);
@@ -59,9 +61,9 @@ describe("an object that is put into a bucket", () => {
   });
 });
 
-describe("an upload", () => {
+describe("GcsObjectStorage.put with a faulty bucket", () => {
   it.each<Fault>([408, 429, 500, 503, "cut-before", "cut-after", "cut-within", "silence", "stall", "html"])(
-    "is repeated after %s, and stored once",
+    "retries after fault %s and stores the object once",
     async (fault) => {
       gcs.faults = [fault];
 
@@ -73,7 +75,7 @@ describe("an upload", () => {
     },
   );
 
-  it("waits for an answer that is slow", async () => {
+  it("waits for a slow answer without a retry", async () => {
     gcs.faults = ["slow"];
 
     expect((await storage.put(NAME, BYTES, "image/png")).isOk()).toBe(true);
@@ -81,7 +83,7 @@ describe("an upload", () => {
     expect(gcs.requests).toHaveLength(1);
   });
 
-  it("takes 412 for the news that the object is there already", async () => {
+  it("succeeds on status 412, which means that the object exists", async () => {
     gcs.faults = [412];
 
     expect((await storage.put(NAME, BYTES, "image/png")).isOk()).toBe(true);
@@ -89,7 +91,7 @@ describe("an upload", () => {
     expect(gcs.requests).toHaveLength(1);
   });
 
-  it.each([400, 401, 403, 404])("is not repeated after %i, which the next attempt would get too", async (status) => {
+  it.each([400, 401, 403, 404])("does not retry after status %i, which a retry would get too", async (status) => {
     gcs.faults = [status];
 
     const result = await storage.put(NAME, BYTES, "image/png");
@@ -101,7 +103,7 @@ describe("an upload", () => {
     expect(gcs.requests).toHaveLength(1);
   });
 
-  it("that arrives damaged is refused before there is an object of it", async () => {
+  it("creates no object from bytes that were damaged in transit", async () => {
     gcs.faults = ["damage"];
 
     const result = await storage.put(NAME, BYTES, "image/png");
@@ -110,7 +112,7 @@ describe("an upload", () => {
     expect(gcs.objects.size).toBe(0);
   });
 
-  it("is no success if the storage has the checksum of other bytes", async () => {
+  it("fails if the stored object has the checksum of other bytes", async () => {
     gcs.faults = ["wrong-checksum"];
 
     const result = await storage.put(NAME, BYTES, "image/png");
@@ -118,7 +120,7 @@ describe("an upload", () => {
     expect(result._unsafeUnwrapErr().reason).toBe("Cloud Storage has stored other bytes than it was sent");
   });
 
-  it.each<Fault>(["html", "wrong-checksum"])("never deletes an object, not even after %s", async (fault) => {
+  it.each<Fault>(["html", "wrong-checksum"])("deletes no object after fault %s", async (fault) => {
     gcs.faults = [fault];
 
     await storage.put(NAME, BYTES, "image/png");
@@ -127,14 +129,14 @@ describe("an upload", () => {
   });
 });
 
-describe("an object that is read", () => {
-  it("may be empty", async () => {
+describe("GcsObjectStorage.read", () => {
+  it("returns an empty object", async () => {
     given(NAME, new Uint8Array());
 
     expect((await storage.read(NAME))._unsafeUnwrap()).toHaveLength(0);
   });
 
-  it("is not found if nobody has put it, and asked for once", async () => {
+  it("returns not_found for a missing object without a retry", async () => {
     expect((await storage.read(NAME))._unsafeUnwrapErr().kind).toBe("not_found");
     expect(gcs.requests).toHaveLength(1);
   });
@@ -150,7 +152,7 @@ describe("an object that is read", () => {
     "html",
     "damage",
     "wrong-checksum",
-  ])("is asked for again after %s", async (fault) => {
+  ])("retries after fault %s", async (fault) => {
     given(NAME);
     gcs.faults = [fault];
 
@@ -159,27 +161,27 @@ describe("an object that is read", () => {
     expect(gcs.requests).toHaveLength(2);
   });
 
-  it("never has other bytes than its checksum says", async () => {
+  it("fails if the bytes never match their checksum", async () => {
     given(NAME);
-    gcs.thenAlways = "damage";
+    gcs.faultAfterwards = "damage";
 
-    expect((await storageWith(LITTLE).read(NAME))._unsafeUnwrapErr()).toEqual({
+    expect((await storageWith(SHORT_RETRY_TIMES).read(NAME))._unsafeUnwrapErr()).toEqual({
       kind: "storage_unavailable",
-      reason: "an object arrived damaged",
+      reason: "an object was damaged in transit",
     });
   });
 
-  it("never is a proxy's page", async () => {
+  it("fails if every answer is a proxy's HTML page", async () => {
     given(NAME);
-    gcs.thenAlways = "html";
+    gcs.faultAfterwards = "html";
 
-    expect((await storageWith(LITTLE).read(NAME))._unsafeUnwrapErr()).toEqual({
+    expect((await storageWith(SHORT_RETRY_TIMES).read(NAME))._unsafeUnwrapErr()).toEqual({
       kind: "storage_unavailable",
-      reason: "a download was answered, but not by Cloud Storage",
+      reason: "the answer to a download is not from Cloud Storage",
     });
   });
 
-  it("arrives whole beside others whose answers stop in the middle", async () => {
+  it("returns complete objects when concurrent downloads are truncated", async () => {
     const names = [..."abcdefgh"].map((letter) => panoramaName(letter.repeat(22)));
     for (const name of names) given(name);
     gcs.faults = ["stall", "cut-within", "stall", "cut-within"];
@@ -190,45 +192,49 @@ describe("an object that is read", () => {
   });
 });
 
-describe("a storage that stays away", () => {
+describe("GcsObjectStorage while Cloud Storage is unavailable", () => {
   const calls = {
-    put: () => storageWith(LITTLE).put(NAME, BYTES, "image/png"),
-    read: () => storageWith(LITTLE).read(NAME),
+    put: () => storageWith(SHORT_RETRY_TIMES).put(NAME, BYTES, "image/png"),
+    read: () => storageWith(SHORT_RETRY_TIMES).read(NAME),
   };
 
-  describe.each(["put", "read"] as const)("on %s", (call) => {
+  describe.each(["put", "read"] as const)("%s", (call) => {
     it.each<Fault>([503, "silence", "stall", "cut-before"])(
-      "is given up after nothing but %s, when the time is up",
+      "gives up at the total timeout when every request gets fault %s",
       async (fault) => {
         given(NAME);
-        gcs.thenAlways = fault;
+        gcs.faultAfterwards = fault;
         const start = performance.now();
 
         const result = await calls[call]();
 
         expect(result._unsafeUnwrapErr().kind).toBe("storage_unavailable");
         expect(gcs.requests.length).toBeGreaterThan(1);
-        expect(performance.now() - start).toBeLessThan(2 * LITTLE.totalMilliseconds);
+        expect(performance.now() - start).toBeLessThan(2 * SHORT_RETRY_TIMES.totalMilliseconds);
       },
     );
   });
 
-  it("is asked less and less often", async () => {
-    gcs.thenAlways = 503;
+  it("retries with exponential back-off", async () => {
+    gcs.faultAfterwards = 503;
 
     await storageWith({ attemptMilliseconds: 200, totalMilliseconds: 600, firstPauseMilliseconds: 40 }).read(NAME);
 
     expect(gcs.requests.length).toBeGreaterThan(1);
-    // The shortest pauses are 20, 40, 80 and 160 ms; after the next one there is no time. Without growth: a dozen.
+    // The shortest possible pauses are 20, 40, 80 and 160 ms. Without exponential growth there would be a dozen requests.
     expect(gcs.requests.length).toBeLessThanOrEqual(5);
   });
 
-  it("is complained of without the password in its address", async () => {
+  it("does not show the password of the endpoint URL in the reason", async () => {
     const port = await aClosedPort();
     const apiEndpoint = `http://user:pa55word@127.0.0.1:${port}`;
-    const away = new GcsObjectStorage({ bucket: gcs.bucket, apiEndpoint }, LITTLE);
+    const unreachable = new GcsObjectStorage({ bucket: gcs.bucket, apiEndpoint }, SHORT_RETRY_TIMES);
 
-    const results = [await away.put(NAME, BYTES, "image/png"), await away.read(NAME), await away.check()];
+    const results = [
+      await unreachable.put(NAME, BYTES, "image/png"),
+      await unreachable.read(NAME),
+      await unreachable.check(),
+    ];
 
     for (const result of results) {
       expect(result._unsafeUnwrapErr()).toEqual({
@@ -239,37 +245,37 @@ describe("a storage that stays away", () => {
   });
 });
 
-describe("the probe", () => {
-  it("is content with a bucket that answers", async () => {
+describe("GcsObjectStorage.check", () => {
+  it("succeeds if the bucket answers", async () => {
     expect((await storage.check()).isOk()).toBe(true);
   });
 
-  it("says what is wrong, and asks only once", async () => {
+  it("returns the reason of the failure and does not retry", async () => {
     gcs.faults = [403];
 
     expect((await storage.check())._unsafeUnwrapErr().reason).toBe("Cloud Storage answered 403");
     expect(gcs.requests).toHaveLength(1);
   });
 
-  it("sees that there is no such bucket", async () => {
-    const elsewhere = new GcsObjectStorage({ bucket: "another-bucket", apiEndpoint: gcs.url }, PATIENCE);
+  it("fails if the bucket does not exist", async () => {
+    const elsewhere = new GcsObjectStorage({ bucket: "another-bucket", apiEndpoint: gcs.url }, RETRY_TIMES);
 
     expect((await elsewhere.check())._unsafeUnwrapErr().reason).toBe("Cloud Storage answered 404");
   });
 
-  it.each<Fault>(["html", "silence", "stall", "cut-before"])("is not content with %s", async (fault) => {
+  it.each<Fault>(["html", "silence", "stall", "cut-before"])("fails on fault %s", async (fault) => {
     gcs.faults = [fault];
 
     expect((await storage.check())._unsafeUnwrapErr().kind).toBe("storage_unavailable");
   });
 });
 
-describe("the URL of an object", () => {
-  it("leads to the CDN, where there is one", () => {
+describe("GcsObjectStorage.urlOf", () => {
+  it("starts with the public URL if one is configured", () => {
     expect(storage.urlOf(NAME)).toBe(`${PUBLIC_URL}/${NAME}`);
   });
 
-  it("leads to Google's own address of the bucket otherwise", () => {
+  it("starts with Google's URL of the bucket by default", () => {
     const plain = new GcsObjectStorage({ bucket: "my-bucket" });
 
     expect(plain.urlOf(NAME)).toBe(`https://storage.googleapis.com/my-bucket/${NAME}`);

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { NodeSecrets } from "../../../adapters/system/node-secrets.js";
 
-describe("secrets", () => {
+describe("NodeSecrets", () => {
   const secrets = new NodeSecrets();
 
-  it("hash text as UTF-8, and bytes, with SHA-256", () => {
+  it("hashes bytes, and text as UTF-8, with SHA-256", () => {
     const known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     expect(secrets.sha256("abc")).toBe(known);
     expect(secrets.sha256(Uint8Array.of(0x61, 0x62, 0x63))).toBe(known);
     expect(secrets.sha256("ü")).toBe(secrets.sha256(Uint8Array.of(0xc3, 0xbc)));
   });
 
-  it("hash a password so that only this password verifies, and no two hashes are the same", async () => {
+  it("hashes a password so that only this password verifies, with a different salt each time", async () => {
     const hash = await secrets.hashPassword("correct horse");
     expect(hash).toMatch(/^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/);
     expect(await secrets.hashPassword("correct horse")).not.toBe(hash);
@@ -19,26 +19,26 @@ describe("secrets", () => {
     expect(await secrets.verifyPassword("correct horsf", hash)).toBe(false);
   });
 
-  it("verify a hash with the cost that it was made with", async () => {
+  it("verifies a hash with the cost parameters that it contains", async () => {
     const cheap = "scrypt$16$8$1$c2FsdA$-HYXj5SDfYch7J15Sl5iMoPpJ0qEbcC_2kIzoB17pos";
     expect(await secrets.verifyPassword("password", cheap)).toBe(true);
     expect(await secrets.verifyPassword("Password", cheap)).toBe(false);
   });
 
-  it("take a password that is typed with combining characters for the same", async () => {
+  it("accepts the same password typed with combining characters", async () => {
     const hash = await secrets.hashPassword("caf\u00e9 42");
     expect(await secrets.verifyPassword("cafe\u0301 42", hash)).toBe(true);
   });
 
-  it("do the same work for somebody who has no password, and say no", async () => {
+  it("rejects every password when there is no hash", async () => {
     expect(await secrets.verifyPassword("anything", undefined)).toBe(false);
   });
 
-  it.each(["$2b$10$abc", "scrypt$16$8$1$c2FsdA$", ""])("throw on a stored hash that is broken: %s", async (hash) => {
-    await expect(secrets.verifyPassword("anything", hash)).rejects.toThrow("not one of scrypt");
+  it.each(["$2b$10$abc", "scrypt$16$8$1$c2FsdA$", ""])('throws on the invalid stored hash "%s"', async (hash) => {
+    await expect(secrets.verifyPassword("anything", hash)).rejects.toThrow("not a scrypt hash");
   });
 
-  it("hash many passwords at once without running out of anything", async () => {
+  it("hashes five passwords requested at once", async () => {
     const hashes = await Promise.all(Array.from({ length: 5 }, (_, at) => secrets.hashPassword(`password ${at}`)));
     expect(new Set(hashes).size).toBe(5);
   });

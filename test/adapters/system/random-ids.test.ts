@@ -4,7 +4,7 @@ import { parseApiKeySecret } from "../../../domain/api-key.js";
 import { panoramaName, parseObjectName } from "../../../domain/object-name.js";
 import { parseSlug } from "../../../domain/slug.js";
 
-describe("random ids", () => {
+describe("RandomIds", () => {
   const ids = new RandomIds();
 
   it.each<[string, () => string]>([
@@ -12,14 +12,14 @@ describe("random ids", () => {
     ["acc_", () => ids.accountId()],
     ["ord_", () => ids.orderId()],
     ["key_", () => ids.apiKeyId()],
-  ])("begin with %s, are unique, and sort as they were made", (prefix, make) => {
+  ])("makes unique ids with prefix %s that sort by creation time", (prefix, make) => {
     const made = Array.from({ length: 5000 }, make);
     expect(made.every((id) => id.startsWith(prefix) && /^[0-9a-f]{32}$/.test(id.slice(prefix.length)))).toBe(true);
     expect(new Set(made).size).toBe(made.length);
     expect([...made].sort()).toEqual(made);
   });
 
-  it("are what the domain takes for a key, a slug and an object name", () => {
+  it("makes API keys, slugs and object names that the domain parses", () => {
     const secret = ids.apiKeySecret();
     expect(parseApiKeySecret(secret)).toBe(secret);
     const slug = ids.slug();
@@ -28,7 +28,7 @@ describe("random ids", () => {
     expect(parseObjectName(name)).toBe(name);
   });
 
-  it("have 128 random bits where they must not be guessed", () => {
+  it("makes unguessable values of 128 random bits", () => {
     const made = Array.from({ length: 1000 }, () => Buffer.from(ids.unguessable(), "base64url"));
     expect(made.every((bytes) => bytes.length === 16)).toBe(true);
     expect(new Set(made.map((bytes) => bytes.toString("hex"))).size).toBe(1000);

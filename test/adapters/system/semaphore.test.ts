@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Semaphore } from "../../../adapters/system/semaphore.js";
 
 describe("Semaphore", () => {
-  it("runs at most two pieces of work at once, in order of arrival, even when one fails", async () => {
+  it("runs at most two pieces of work at once, in order of arrival, also after one fails", async () => {
     const semaphore = new Semaphore(2);
     const started: number[] = [];
     const ends: (() => void)[] = [];

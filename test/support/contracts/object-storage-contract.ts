@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import { type ObjectName, panoramaName, referenceImageName, thumbnailNameOf } from "../../../domain/object-name.js";
 
-/** What every object storage does. `open` gives a storage with nothing in it. */
+/** The behaviour of every object storage. `open` returns an empty one. */
 export const objectStorageContract = (open: () => Promise<ObjectStorage>): void => {
   const reference = referenceImageName("0f".repeat(32), "image/png");
   const panorama = panoramaName("A".repeat(22));
   const names = [reference, panorama, thumbnailNameOf(panorama)];
 
-  describe("as an object storage", () => {
-    it("gives back the very bytes that were put", async () => {
+  describe("ObjectStorage contract", () => {
+    it("reads exactly the bytes that were put", async () => {
       const storage = await open();
       for (const [index, name] of names.entries()) {
         const bytes = Uint8Array.from({ length: 70_000 + index }, (_, at) => (at * 31 + index) % 256);
@@ -19,20 +19,20 @@ export const objectStorageContract = (open: () => Promise<ObjectStorage>): void 
       }
     });
 
-    it("says that what was never put is not there", async () => {
+    it("returns not_found for an object that was never put", async () => {
       const storage = await open();
       await storage.put(reference, Buffer.from("a"), "image/png");
       expect((await storage.read(panorama))._unsafeUnwrapErr().kind).toBe("not_found");
     });
 
-    it("never changes an object: a second put of its name succeeds and keeps the first", async () => {
+    it("keeps the first object when the same name is put again, and reports success", async () => {
       const storage = await open();
       await storage.put(panorama, Buffer.from("first"), "image/jpeg");
       expect((await storage.put(panorama, Buffer.from("second"), "image/jpeg")).isOk()).toBe(true);
       expect(Buffer.from((await storage.read(panorama))._unsafeUnwrap()).toString()).toBe("first");
     });
 
-    it("deletes one object and no other, and one that is not there as well", async () => {
+    it("deletes only the named object; deleting a missing object succeeds", async () => {
       const storage = await open();
       for (const name of names) await storage.put(name, Buffer.from(name), "image/png");
       for (const attempt of [1, 2]) expect([attempt, (await storage.delete(panorama)).isOk()]).toEqual([attempt, true]);
@@ -43,7 +43,7 @@ export const objectStorageContract = (open: () => Promise<ObjectStorage>): void 
       expect(Buffer.from((await storage.read(panorama))._unsafeUnwrap()).toString()).toBe("again");
     });
 
-    it("lets one of many writers at once win, and tells all of them that the object is there", async () => {
+    it("keeps the object of one of 20 concurrent writers and reports success to all", async () => {
       const storage = await open();
       const contents = Array.from({ length: 20 }, (_, writer) => Buffer.alloc(50_000, writer));
       const puts = await Promise.all(contents.map((bytes) => storage.put(panorama, bytes, "image/jpeg")));
@@ -52,13 +52,13 @@ export const objectStorageContract = (open: () => Promise<ObjectStorage>): void 
       expect(contents.some((bytes) => bytes.equals(kept))).toBe(true);
     });
 
-    it("has an https URL for every reference image, and finds the name behind each of its URLs", async () => {
+    it("gives reference images https URLs, and nameOf reverses urlOf", async () => {
       const storage = await open();
       expect(storage.urlOf(reference)).toMatch(/^https:\/\//);
       for (const name of names) expect(storage.nameOf(storage.urlOf(name))).toBe(name);
     });
 
-    it("knows no name behind a URL that only looks like one of its own", async () => {
+    it("returns no name for a URL that only resembles one of its own", async () => {
       const storage = await open();
       for (const name of names)
         for (const url of lookalikes(storage, name)) expect(storage.nameOf(url)).toBeUndefined();

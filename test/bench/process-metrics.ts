@@ -1,16 +1,16 @@
-/** What the service says of its own process at `/metrics`. */
-export type VitalSigns = {
-  /** When: milliseconds, as `performance.now()` counts them. */
+/** Metrics of the service's process, read from `/metrics`. */
+export type ProcessMetrics = {
+  /** Time of the sample in `performance.now()` milliseconds. */
   readonly at: number;
   readonly residentBytes: number;
   readonly heapBytes: number;
-  /** Of all threads, since the process started. */
+  /** CPU time of all threads since the process started. */
   readonly cpuSeconds: number;
-  /** The 99th percentile since the vital signs were last read. */
+  /** 99th percentile of the event loop lag since the previous sample. */
   readonly lagSeconds: number;
 };
 
-export const readVitalSigns = async (url: string): Promise<VitalSigns> => {
+export const readProcessMetrics = async (url: string): Promise<ProcessMetrics> => {
   const answer = await fetch(`${url}/metrics`);
   const metrics = await answer.text();
   const value = (name: string): number => {

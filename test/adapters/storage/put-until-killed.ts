@@ -1,7 +1,7 @@
 import { FilesystemObjectStorage } from "../../../adapters/storage/filesystem-object-storage.js";
 import { panoramaName } from "../../../domain/object-name.js";
 
-// A process that puts one large object after the other until it is killed; each is filled with one byte of its own.
+// A process that puts large objects one after another until it is killed. Each object repeats one byte: its number.
 const [folder = ""] = process.argv.slice(2);
 const storage = await FilesystemObjectStorage.open(folder, "http://assets.test", "https://assets.test");
 for (let number = 0; ; number += 1) {
