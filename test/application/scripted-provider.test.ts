@@ -8,10 +8,10 @@ generationProviderContract("ScriptedProvider", async () => {
   return {
     provider,
     searchable: true,
-    order: (n, destiny) => {
-      if (destiny === "be refused") provider.play({ submit: "refuse" });
-      if (destiny === "fail") provider.play({ poll: "failed" });
-      if (destiny === "expire") provider.play({ download: "gone" });
+    order: (n, outcome) => {
+      if (outcome === "be refused") provider.play({ submit: "refuse" });
+      if (outcome === "fail") provider.play({ poll: "failed" });
+      if (outcome === "expire") provider.play({ download: "gone" });
       return { taskId: taskId(n), request: aCreationRequest() };
     },
     allEnded: async () => {},
