@@ -15,7 +15,7 @@ export type InvalidRequest = {
 
 export const WHOLE_BODY = "body";
 
-/** What is wrong, with the limit and the actual value. Values of a password, and URLs that contain one, are left out. */
+/** What is wrong, with the limit and the actual value. Passwords, and URLs that contain one, are left out. */
 export type BrokenRule = ValueRule | CreationRule | UploadRule | MessageRule;
 
 /** Rules about one value. `actual` is the value itself, or the number of its characters or items. */

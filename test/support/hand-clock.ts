@@ -46,7 +46,7 @@ export class HandClock implements Clock {
       next.wake();
       await settled();
     }
-    // Another `advance` may have gone further meanwhile.
+    // A concurrent `advance` may have set a later time.
     this.milliseconds = Math.max(this.milliseconds, end);
   }
 

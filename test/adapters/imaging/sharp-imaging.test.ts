@@ -2,7 +2,7 @@ import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { SharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
 import { type PixelSize, RESOLUTIONS } from "../../../domain/resolution.js";
-import { bombPng, plain, ruffled, seamless } from "../../support/test-images.js";
+import { bombPng, noise, plain, seamless } from "../../support/test-images.js";
 
 const imaging = new SharpImaging();
 const size = (widthPixels: number, heightPixels: number): PixelSize => ({ widthPixels, heightPixels });
@@ -85,7 +85,7 @@ describe("SharpImaging.panorama", () => {
     "makes no seam at the left and right edge when it resizes from $widthPixels × $heightPixels",
     async (from) => {
       const panorama = async (rotatedColumns: number) => {
-        const source = await ruffled(from, rotatedColumns).png({ compressionLevel: 0 }).toBuffer();
+        const source = await noise(from, rotatedColumns).png({ compressionLevel: 0 }).toBuffer();
         return pixels((await imaging.panorama(source, target))._unsafeUnwrap());
       };
       const at = await panorama(0);

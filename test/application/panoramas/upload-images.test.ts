@@ -32,7 +32,7 @@ describe("uploadImages", () => {
   });
 
   it("stores nothing if one file is refused", async () => {
-    const refused = await upload(aFile(cat), aFile(Buffer.from("GIF89a, no image that we take")), aFile(dog));
+    const refused = await upload(aFile(cat), aFile(Buffer.from("GIF89a, a type that is not accepted")), aFile(dog));
     expect(refused._unsafeUnwrapErr()).toEqual({
       kind: "invalid_request",
       field: "files",

@@ -324,7 +324,7 @@ export const remoteProviderContract = (
         expect(circuit).toEqual(["open", "half-open", "open", "half-open", "closed"]);
       });
 
-      it("probes with a creation and sends nothing else meanwhile", async () => {
+      it("probes with a creation and sends nothing else until it is answered", async () => {
         await clock.advance(10_000);
         const before = requests();
         const timeouts = timeoutsByHand();
@@ -412,7 +412,7 @@ export const remoteProviderContract = (
     });
 
     describe("download of a slow result", () => {
-      const half: Fault = { done: true, instead: { status: 200, body: "half", cutShort: "and silent" } };
+      const half: Fault = { done: true, instead: { status: 200, body: "half", cutShort: "and stay open" } };
 
       it.each<[string, Fault]>([
         ["nothing arrives", FAULTS.silenceAfter],
