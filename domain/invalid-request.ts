@@ -59,7 +59,7 @@ type UploadRule =
   /** `reason` is what the image library says, as a predicate with a full stop. */
   | { readonly name: "usable_image"; readonly reason: string };
 
-/** Rules that make a request readable at all. */
+/** Rules about the format of the HTTP message. */
 type MessageRule =
   | { readonly name: "complete" }
   | { readonly name: "not_empty" }

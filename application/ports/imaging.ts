@@ -2,7 +2,7 @@ import type { Result } from "neverthrow";
 import type { ImageType } from "../../domain/image-type.js";
 import type { PixelSize } from "../../domain/resolution.js";
 
-/** The bytes are not an acceptable image. `reason` is a predicate with a full stop, such as `is not image/png.` */
+/** The bytes are not an acceptable image. `reason` is a sentence for users. */
 export type UnusableImage = { readonly kind: "unusable_image"; readonly reason: string };
 
 /** Inspects and encodes images. Rejects decompression bombs. */
