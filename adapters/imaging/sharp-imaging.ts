@@ -27,23 +27,23 @@ export class SharpImaging implements Imaging {
   private readonly semaphore = new Semaphore(CONCURRENCY_MAX);
 
   async inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>> {
-    if (imageTypeOf(bytes) !== type) return unusable(`is not ${type}.`);
+    if (imageTypeOf(bytes) !== type) return unusable(`it does not start with the signature of ${type}`);
     try {
       const { autoOrient } = await decoder(bytes).metadata();
       return ok({ widthPixels: autoOrient.width, heightPixels: autoOrient.height });
     } catch (error) {
-      return unusable(sentence(error));
+      return unusable(decodingError(error));
     }
   }
 
   async panorama(bytes: Uint8Array, size: PixelSize): Promise<Result<Uint8Array, UnusableImage>> {
     const type = imageTypeOf(bytes);
-    if (type === undefined) return unusable("is neither JPEG, PNG nor WebP.");
+    if (type === undefined) return unusable("it is neither JPEG, PNG nor WebP");
     const inspected = await this.inspect(bytes, type);
     if (inspected.isErr()) return err(inspected.error);
     const from = inspected.value;
-    if (!fits(from)) return unusable(`has ${format(from)} pixels, more than ${format(PANORAMA_SIZE_MAX)}.`);
-    if (!isTwoToOne(from)) return unusable(`has ${format(from)} pixels, which is not 2:1.`);
+    if (!fits(from)) return unusable(`it has ${format(from)} pixels, more than ${format(PANORAMA_SIZE_MAX)}`);
+    if (!isTwoToOne(from)) return unusable(`it has ${format(from)} pixels, which is not 2:1`);
 
     return this.decoding(async () => {
       const upright = decoder(bytes).autoOrient().flatten({ background: "black" }).toColourspace("srgb");
@@ -64,7 +64,7 @@ export class SharpImaging implements Imaging {
     try {
       return ok(await this.semaphore.run(work));
     } catch (error) {
-      return unusable(sentence(error));
+      return unusable(decodingError(error));
     }
   }
 }
@@ -107,13 +107,13 @@ const isTwoToOne = ({ widthPixels, heightPixels }: PixelSize): boolean =>
 
 const format = ({ widthPixels, heightPixels }: PixelSize): string => `${widthPixels} × ${heightPixels}`;
 
-/** The message of libvips as one sentence of at most 200 characters. */
-const sentence = (error: unknown): string => {
-  const reason = error instanceof Error ? error.message : String(error);
-  return `cannot be decoded: ${reason
+/** The message of libvips on one line: at most 200 characters of it, without a full stop. */
+const decodingError = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : String(error);
+  return `it cannot be decoded: ${message
     .replace(/\s+/g, " ")
     .slice(0, 200)
-    .replace(/[\s:.]+$/, "")}.`;
+    .replace(/[\s:.]+$/, "")}`;
 };
 
 const unusable = (reason: string) => err({ kind: "unusable_image" as const, reason });

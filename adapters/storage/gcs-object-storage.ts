@@ -5,7 +5,8 @@ import { type Bucket, type File, Storage } from "@google-cloud/storage";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
-import { type ObjectName, parseObjectName } from "../../domain/object-name.js";
+import type { ObjectName } from "../../domain/object-name.js";
+import { objectNameOf } from "./object-name-of.js";
 
 export type GcsSettings = {
   readonly bucket: string;
@@ -82,8 +83,7 @@ export class GcsObjectStorage implements ObjectStorage {
   }
 
   nameOf(url: string): ObjectName | undefined {
-    const name = parseObjectName(url.split("/").slice(-2).join("/"));
-    return name !== undefined && this.urlOf(name) === url ? name : undefined;
+    return objectNameOf(url, (name) => this.urlOf(name));
   }
 
   /** Retries temporary failures with exponential back-off while there is time left for a whole attempt. */

@@ -93,7 +93,7 @@ const requestFor = (
     ...(imageUrls.length === 0 ? {} : { image_urls: imageUrls }),
   }).mapErr((refusal) => optionMessage(refusal, images));
 
-/** The names of the command line: an image is named as the person wrote it. */
+/** Names the parameter as on the command line: by its option, or an image as the person wrote it. */
 const optionMessage = ({ field, index, rule }: InvalidRequest, images: readonly string[]): string => {
   const image = index === undefined ? undefined : images[index];
   return `${image ?? OPTIONS.get(field) ?? field}: ${rulePredicate(rule, { imageUrls: "images" })}`;

@@ -10,7 +10,7 @@ describe("an error of the typed client", () => {
     expect(refusedUnsent(invalidRequest("body", { name: "json" }))).toMatchObject({ param: undefined });
   });
 
-  it("is told with the caller's own name for the parameter, if there is one", () => {
+  it("uses the caller's own name for the parameter, if there is one", () => {
     const names = new Map([["files[1]", "harbour.jpg"]]);
     expect(messageWithNames(refused(1), names)).toBe("harbour.jpg: must have at most 10 bytes.");
     expect(messageWithNames(refused(0), names)).toBe("files[0]: must have at most 10 bytes.");
