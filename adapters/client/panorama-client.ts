@@ -17,7 +17,7 @@ import {
   uploadedSchema,
 } from "./answers.js";
 import { callWithRetries } from "./call-with-retries.js";
-import { type ClientError, refusedUnsent } from "./client-error.js";
+import { type ClientError, invalidRequestError } from "./client-error.js";
 import { type ApiRequest, sendRequest } from "./send-request.js";
 import type { ServiceUrl } from "./service-url.js";
 
@@ -128,7 +128,7 @@ export class PanoramaClient {
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<Result<readonly string[], ClientError>> {
     const types = admitImages(images);
-    if (types.isErr()) return err(refusedUnsent(types.error));
+    if (types.isErr()) return err(invalidRequestError(types.error));
     const form = new FormData();
     types.value.forEach((type, index) => {
       const { bytes, name } = images[index] as ReferenceImage;

@@ -72,7 +72,7 @@ type Failure = { readonly schema: z.ZodType; readonly description: string; reado
 const failures = {
   400: {
     schema: invalidRequestSchema,
-    description: "The request breaks a rule. Fix it.",
+    description: "The request is invalid. Correct it before you send it again.",
   },
   401: {
     schema: errorSchema("InvalidApiKey", ["invalid_api_key"]),

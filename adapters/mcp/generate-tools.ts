@@ -15,13 +15,14 @@ import { visibilitySchema } from "../../domain/visibility.js";
 import { createdTaskSchema } from "../client/answers.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { parameterName } from "../wording/parameter-name.js";
+import { pixelSize } from "../wording/pixel-size.js";
 import { PRICES } from "../wording/prices.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
 import { type Tool, type ToolAnswer, type ToolCall, tool } from "./tool.js";
 import { budgetExceeded, invalidArguments, type ToolError, toolErrorOf } from "./tool-error.js";
 
-const sizeAndPrice = ([name, { widthPixels, heightPixels, credits }]: [string, (typeof RESOLUTIONS)[Resolution]]) =>
-  `${name} = ${widthPixels} × ${heightPixels} pixels, ${credits} credits`;
+const sizeAndPrice = ([name, resolution]: [string, (typeof RESOLUTIONS)[Resolution]]) =>
+  `${name} = ${pixelSize(resolution)} pixels, ${resolution.credits} credits`;
 const resolution = z
   .enum(resolutionSchema.options)
   .describe(`Size and price: ${Object.entries(RESOLUTIONS).map(sizeAndPrice).join("; ")}. Use 1k for a first try.`);

@@ -61,7 +61,7 @@ export class GcsObjectStorage implements ObjectStorage {
     return found.andThen((bytes) => (bytes === undefined ? err(notFound(`There is no object ${name}.`)) : ok(bytes)));
   }
 
-  /** Cloud Storage answers 404 for a missing object, so also for a retry after an attempt that did delete it. */
+  /** A 404 is success: the object did not exist, or an earlier attempt whose answer was lost has deleted it. */
   delete(name: ObjectName): Promise<Result<void, StorageUnavailable>> {
     return this.withRetry(async () => {
       await this.bucket.file(name).delete({ ignoreNotFound: true });
@@ -114,7 +114,7 @@ const create = async (file: File, bytes: Uint8Array, contentType: string): Promi
       preconditionOpts: { ifGenerationMatch: 0 },
       // With `md5Hash`, Cloud Storage rejects bytes that were damaged in transit and creates no object.
       metadata: { contentType, cacheControl: CACHE_CONTROL, md5Hash },
-      // Otherwise the client deletes the object, even another writer's, if the answer comes from a proxy instead.
+      // With validation, the client would delete the object, even if another process wrote it, when a proxy answers.
       validation: false,
     });
   } catch (error) {

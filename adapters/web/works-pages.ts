@@ -13,11 +13,13 @@ import { IMAGE_URL_CHARACTERS_MAX, IMAGE_URLS_MAX, parseCreationRequest } from "
 import { parseIdempotencyKey } from "../../domain/idempotency.js";
 import type { RateLimited } from "../../domain/rate-limit.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
+import { viewerPath } from "../../domain/slug.js";
 import { isKept } from "../../domain/storage-status.js";
 import { isActive, isInProgress, type Task } from "../../domain/task.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import { visibilitySchema } from "../../domain/visibility.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../web-page/page.js";
+import { pixelSize } from "../wording/pixel-size.js";
 import { dateOf } from "./date.js";
 import { errorBox } from "./error-box.js";
 import { fieldMessage } from "./field-message.js";
@@ -142,8 +144,8 @@ const sentence = (refusal: Refusal): string => {
 /** Applies the rules, limits and prices of `POST /panoramas`. The rate limit counts per account instead of per key. */
 const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> => {
   const refuse = (refusal: Refusal) => worksPage(parts, STATUS[refusal.kind], request, visitor, sentence(refusal));
-  const { form, files, badBody } = request;
-  if (badBody !== undefined) return refuse(badBody);
+  const { form, files, bodyError } = request;
+  if (bodyError !== undefined) return refuse(bodyError);
   const admitted = await parts.rateLimits.admit(visitor.account.id, "write");
   if (admitted.isErr()) return refuse(admitted.error);
 
@@ -201,7 +203,7 @@ ${hiddenToken(formToken)}<input type="hidden" name="idempotency_key" value="${ra
     name,
     form.get("resolution") ?? "2k",
     `${name.toUpperCase()} · ${size.credits} credits`,
-    `${size.widthPixels} × ${size.heightPixels}`,
+    pixelSize(size),
   ),
 )}</div></fieldset>
 <fieldset><legend>Visibility</legend><div class="choices">
@@ -226,7 +228,7 @@ const workCard = (task: Task, visitor: Visitor, images: Images): Html => {
   const kept = task.state === "succeeded" && isKept(task.image) ? task.image : undefined;
   const isPublic = task.request.visibility === "public";
   return html`<li class="card" id="${task.id}"${isInProgress(task) && html` data-pending="1"`}>
-<a href="${isPublic && kept ? `/p/${task.slug}` : `/works/${task.slug}`}">${
+<a href="${viewerPath(task.slug, kept ? task.request.visibility : "private")}">${
     kept
       ? cardImage(thumbnailUrl(kept, images))
       : html`<span class="no-image ${tone}">${isInProgress(task) && html`<span class="spinner" aria-hidden="true"></span>`}</span>`

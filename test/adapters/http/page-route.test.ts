@@ -10,9 +10,9 @@ const echo = (method: Page["method"], path: string, body: Page["body"]): Page =>
   path,
   body,
   handle: async ({ url, params, query, cookies, readBody }) => {
-    const { form, files, badBody } = await readBody();
+    const { form, files, bodyError } = await readBody();
     const read = await Promise.all(files.map(async (file) => Buffer.from(await file.read()).toString()));
-    const given = { url, params, query: [...query], cookies: [...cookies], form: [...form], files: read, badBody };
+    const given = { url, params, query: [...query], cookies: [...cookies], form: [...form], files: read, bodyError };
     return { status: 200, headers: {}, body: JSON.stringify(given) };
   },
 });
@@ -82,15 +82,15 @@ describe("a mounted page", () => {
   it("receives an error instead of a body that is too large or malformed", async () => {
     expect(await post("/fields", new URLSearchParams({ much: "x".repeat(600_000) }))).toMatchObject({
       form: [],
-      badBody: { kind: "invalid_request", field: "body", rule: { name: "bytes_max", max: 524_288 } },
+      bodyError: { kind: "invalid_request", field: "body", rule: { name: "bytes_max", max: 524_288 } },
     });
     const form = new FormData();
     form.append("prompt", "x".repeat(70_000));
     expect(await post("/files", form)).toMatchObject({
-      badBody: { kind: "invalid_request", field: "prompt", rule: { name: "bytes_max", max: 65_536 } },
+      bodyError: { kind: "invalid_request", field: "prompt", rule: { name: "bytes_max", max: 65_536 } },
     });
     expect(await post("/files", "no form")).toMatchObject({
-      badBody: { field: "Content-Type", rule: { name: "content_type", expected: "multipart/form-data" } },
+      bodyError: { field: "Content-Type", rule: { name: "content_type", expected: "multipart/form-data" } },
     });
   });
 
