@@ -56,7 +56,7 @@ type UploadRule =
   | { readonly name: "total_bytes_max"; readonly max: number }
   | { readonly name: "image_type"; readonly allowed: readonly ImageType[] }
   | { readonly name: "declared_type"; readonly declared: string; readonly actual: ImageType }
-  /** `reason` is what the image library says, as a predicate with a full stop. */
+  /** `reason` is the reason of the imaging port, a clause without a full stop. */
   | { readonly name: "usable_image"; readonly reason: string };
 
 /** Rules about the format of the HTTP message. */
