@@ -51,7 +51,7 @@ const environmentSchema = z.object({
   GENERATION_DEADLINE_MS: milliseconds(1000).default(600_000),
   PROVIDER: providerNames.default(["local"]),
   PROVIDER_POLL_MS: milliseconds(100).optional(),
-  PROVIDER_CALLS_PER_SECOND: z.coerce.number().int().min(1).max(1000).optional(),
+  PROVIDER_CALLS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).optional(),
   PROVIDER_MAX_CONCURRENT: z.coerce.number().int().min(1).optional(),
   LOCAL_PROVIDER_DELAY_MS: milliseconds(0).default(1_500),
   SKYBOX_API_KEY: secret.optional(),

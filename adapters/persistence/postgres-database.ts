@@ -1,34 +1,43 @@
-import { type Constructor, MikroORM } from "@mikro-orm/core";
-import type { AbstractSqlDriver } from "@mikro-orm/knex";
-import { PostgreSqlDriver } from "@mikro-orm/postgresql";
-import { commonOptions, Database } from "./database.js";
+import { ok, type Result } from "neverthrow";
+import pg, { type Pool, type PoolClient } from "pg";
+import type { Row } from "./columns.js";
+import type { Database, Sql } from "./database.js";
+import { isUpToDate, MIGRATION_TABLE } from "./migration-steps.js";
 
 /*
- * While PostgreSQL is unavailable, requests must fail within seconds. Each timeout limits one kind of waiting. Outer
- * timeouts are longer than inner ones, so that a live server reports its error before the connection is closed.
+ * Requests must fail quickly while PostgreSQL is unavailable. The timeouts grow from the inside out, so that a live server
+ * answers before the connection is closed.
  */
 const LOCK_MILLISECONDS = 3_000;
 const STATEMENT_MILLISECONDS = 4_000;
-/** Releases the locks of a transaction whose process is paused or unreachable. */
+/** A transaction of a paused or killed process must not hold an account's lock. */
 const IDLE_IN_TRANSACTION_MILLISECONDS = 4_000;
+/** Opening a connection, and waiting for a free one of the pool. */
 const CONNECT_MILLISECONDS = 3_000;
-/** For a free connection of the pool. */
-const ACQUIRE_MILLISECONDS = 3_000;
-/** A connection without traffic for longer than any statement may take is either broken or idle, so it is closed. */
-const SILENCE_MILLISECONDS = 5_000;
+/** A server that is silent for longer than any statement may take is unreachable; the connection is closed. */
+const RESPONSE_MILLISECONDS = 5_000;
+const IDLE_MILLISECONDS = 10_000;
+
+/** Attempts when PostgreSQL aborts a transaction (serialization failure or deadlock). */
+const TRANSACTION_ATTEMPTS = 5;
+const ABORTED = new Set(["40001", "40P01"]);
+
+/** Timestamps stay text, which `columns.ts` reads, and JSON is parsed. */
+const TIMESTAMPTZ = 1184;
+const types = {
+  getTypeParser: (oid: number, format?: "text" | "binary") =>
+    oid === TIMESTAMPTZ ? (value: string) => value : pg.types.getTypeParser(oid, format as "text"),
+};
 
 /** Opens a PostgreSQL database for the service. Throws if it is unreachable or not migrated to this version. */
 export const openPostgresDatabase = async (url: string, connectionsMax: number): Promise<Database> => {
-  const database = await connect(url, connectionsMax, {
-    connection: {
-      lock_timeout: LOCK_MILLISECONDS,
-      statement_timeout: STATEMENT_MILLISECONDS,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
-    },
-    pool: { afterCreate: closeSilentConnection },
-  });
+  const database = new PostgresDatabase(url, connectionsMax);
   try {
-    if (await database.isUpToDate()) return database;
+    await database.ping().catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`PostgreSQL cannot be reached: ${reason}`, { cause: error });
+    });
+    if (await database.isMigrated()) return database;
     throw new Error("The database is not up to date: run `panorama migrate` first.");
   } catch (error) {
     await database.close();
@@ -36,65 +45,104 @@ export const openPostgresDatabase = async (url: string, connectionsMax: number):
   }
 };
 
-/** Migrates the tables of a PostgreSQL database. Safe if several processes do it concurrently. */
-export const migratePostgresDatabase = async (url: string): Promise<void> => {
-  // One connection holds the lock, the other one migrates. There are no timeouts, because a migration may take long.
-  const database = await connect(url, 2, {});
-  try {
-    await database.migrate();
-  } finally {
-    await database.close();
+/** PostgreSQL through a pool of connections. Statements are prepared once on each connection. */
+class PostgresDatabase implements Database {
+  readonly dialect = "postgresql";
+  private readonly pool: Pool;
+
+  constructor(url: string, connectionsMax: number) {
+    this.pool = new pg.Pool({
+      connectionString: url,
+      application_name: "panorama",
+      max: connectionsMax,
+      connectionTimeoutMillis: CONNECT_MILLISECONDS,
+      idleTimeoutMillis: IDLE_MILLISECONDS,
+      query_timeout: RESPONSE_MILLISECONDS,
+      lock_timeout: LOCK_MILLISECONDS,
+      statement_timeout: STATEMENT_MILLISECONDS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
+      types,
+    });
+    // Without a listener a connection lost while idle would end the process. The next statement opens another one.
+    this.pool.on("error", () => {});
   }
-};
 
-type DriverOptions = {
-  readonly connection?: Readonly<Record<string, number>>;
-  readonly pool?: { readonly afterCreate: typeof closeSilentConnection };
-};
+  readonly sql: Sql = (statement, parameters) => rowsOf(this.pool, statement, parameters);
 
-const connect = async (url: string, connectionsMax: number, { connection, pool }: DriverOptions): Promise<Database> => {
-  const orm = await MikroORM.init<AbstractSqlDriver>({
-    ...commonOptions("postgresql"),
-    driver: PostgreSqlDriver as unknown as Constructor<AbstractSqlDriver>,
-    clientUrl: url,
-    connect: false, // the first statement connects, and throws errors instead of printing them
-    pool: { min: 0, max: connectionsMax },
-    driverOptions: {
-      // The ORM drops the URL's query parameters, such as sslmode, so the driver receives the complete URL here.
-      connection: {
-        connectionString: url,
-        application_name: "panorama",
-        connectionTimeoutMillis: CONNECT_MILLISECONDS,
-        ...connection,
-      },
-      acquireConnectionTimeout: ACQUIRE_MILLISECONDS,
-      log: { warn: () => {} }, // a lost connection is also thrown, and the driver must not write to standard output
-      ...(pool && { pool }),
-    },
+  async transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.within("begin", work);
+      } catch (error) {
+        if (attempt === TRANSACTION_ATTEMPTS || !ABORTED.has(String((error as { code?: unknown }).code))) throw error;
+      }
+    }
+  }
+
+  async snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    const begin = "begin isolation level repeatable read read only";
+    const read = await this.within<T, never>(begin, async (sql) => ok(await work(sql)));
+    return read._unsafeUnwrap();
+  }
+
+  /** Whether every migration of this version has run. */
+  async isMigrated(): Promise<boolean> {
+    const [table] = await this.sql("select to_regclass(?) is not null as there", [MIGRATION_TABLE]);
+    return table?.there === true && isUpToDate(await this.sql(`select name from ${MIGRATION_TABLE}`));
+  }
+
+  async ping(): Promise<void> {
+    await this.sql("select 1");
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+
+  private async within<T, E>(begin: string, work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
+    const client = await this.pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query(begin);
+      const result = await work((statement, parameters) => rowsOf(client, statement, parameters));
+      await client.query(result.isOk() ? "commit" : "rollback");
+      return result;
+    } catch (error) {
+      // A connection that cannot roll back is not reused.
+      await client.query("rollback").catch((failure: Error) => {
+        broken = failure;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+}
+
+const rowsOf = async (
+  connection: Pool | PoolClient,
+  statement: string,
+  parameters: readonly unknown[] = [],
+): Promise<Row[]> => (await connection.query({ ...prepared(statement), values: [...parameters] })).rows;
+
+/** Statements with a variable number of rows are long and rarely repeat, so they are not kept. */
+const KEPT_STATEMENT_CHARACTERS_MAX = 2_000;
+
+type Prepared = { readonly text: string; readonly name?: string };
+
+const kept = new Map<string, Prepared>();
+
+/** The statement with PostgreSQL's numbered parameters, and the name under which each connection prepares it once. */
+const prepared = (statement: string): Prepared => {
+  const known = kept.get(statement);
+  if (known !== undefined) return known;
+  let number = 0;
+  const text = statement.replaceAll("?", () => {
+    number += 1;
+    return `$${number}`;
   });
-  const database = new Database(orm, "postgresql");
-  try {
-    await database.ping();
-    return database;
-  } catch (error) {
-    await database.close();
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`PostgreSQL cannot be reached: ${reason}`, { cause: error });
-  }
-};
-
-type PostgresConnection = {
-  readonly connection: {
-    readonly stream: { setTimeout(milliseconds: number, onTimeout: () => void): void; destroy(error: Error): void };
-  };
-};
-
-/** PostgreSQL's own timeouts do not work if its machine or the network fails silently, so the client has one too. */
-const closeSilentConnection = (
-  connection: PostgresConnection,
-  done: (error: null, connection: unknown) => void,
-): void => {
-  const { stream } = connection.connection;
-  stream.setTimeout(SILENCE_MILLISECONDS, () => stream.destroy(new Error("PostgreSQL did not respond in time")));
-  done(null, connection);
+  if (statement.length > KEPT_STATEMENT_CHARACTERS_MAX) return { text };
+  const made = { text, name: `panorama_${kept.size}` };
+  kept.set(statement, made);
+  return made;
 };

@@ -1,7 +1,7 @@
 import { defineEntity, p } from "@mikro-orm/core";
 
 /*
- * The tables for SQLite and PostgreSQL. The migrations (migrations.ts) contain the schema generator's output for this
+ * The tables for SQLite and PostgreSQL. The migrations (migration-steps.ts) contain the schema generator's output for this
  * file; a test fails if they differ.
  *
  * Foreign keys are plain ids (`mapToPk`), restrict deletion of their target, and have an index if a query needs one.
@@ -130,7 +130,7 @@ const taskId = () =>
   p.manyToOne(TaskTable).mapToPk().joinColumn("task_id").deleteRule("restrict").updateRule("restrict").index(false);
 
 /**
- * Append-only: triggers (migrations.ts) reject updates and deletes. Unique keys allow one reservation and one refund
+ * Append-only: triggers (migration-steps.ts) reject updates and deletes. Unique keys allow one reservation and one refund
  * per task, and one purchase per order.
  */
 export const LedgerEntryTable = defineEntity({

@@ -1,5 +1,5 @@
 import type { Sql } from "./database.js";
-import type { Dialect } from "./migrations.js";
+import type { Dialect } from "./migration-steps.js";
 import type { Statement } from "./statement.js";
 
 /**

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ContainerModule } from "inversify";
 import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
-import { type Database, openDatabase } from "../../adapters/persistence/database.js";
+import type { Database } from "../../adapters/persistence/database.js";
 import { PostgresRateLimits } from "../../adapters/persistence/postgres-rate-limits.js";
 import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
 import { SqlApiKeyStore } from "../../adapters/persistence/sql-api-key-store.js";
@@ -40,7 +40,11 @@ type ConfigDependency = { readonly config: Config };
 const openConfiguredDatabase = async ({ config }: ConfigDependency): Promise<Database> => {
   const { databaseUrl, databaseConnections, dataDir } = config;
   await mkdir(dataDir, { recursive: true });
-  if (databaseUrl === undefined) return openDatabase(join(dataDir, "panorama.sqlite"));
+  // Each driver is loaded only where it is used.
+  if (databaseUrl === undefined) {
+    const { openSqliteDatabase } = await import("../../adapters/persistence/sqlite-database.js");
+    return openSqliteDatabase(join(dataDir, "panorama.sqlite"));
+  }
   const { openPostgresDatabase } = await import("../../adapters/persistence/postgres-database.js");
   return openPostgresDatabase(databaseUrl, databaseConnections);
 };
@@ -52,6 +56,6 @@ const migrateConfiguredDatabase =
       const database = await openConfiguredDatabase({ config });
       return database.close();
     }
-    const { migratePostgresDatabase } = await import("../../adapters/persistence/postgres-database.js");
+    const { migratePostgresDatabase } = await import("../../adapters/persistence/migrate-postgres.js");
     await migratePostgresDatabase(config.databaseUrl);
   };

@@ -1,5 +1,6 @@
 import type { Database } from "../../adapters/persistence/database.js";
-import { migratePostgresDatabase, openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
 import { credits } from "../../domain/credits.js";

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { openDatabase } from "../../adapters/persistence/database.js";
-import { migratePostgresDatabase, openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
+import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
@@ -80,7 +81,7 @@ const service = await Installation.create({
   NODE_OPTIONS: "--import ./test/bench/collect-on-signal.mjs",
 });
 const database = await (postgres === undefined
-  ? openDatabase(join(service.dataDir, "panorama.sqlite"))
+  ? openSqliteDatabase(join(service.dataDir, "panorama.sqlite"))
   : openPostgresDatabase(postgres.url, 2));
 
 const phases: Phase[] = [];

@@ -1,5 +1,5 @@
 import type { TestProject } from "vitest/node";
-import { migratePostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
 import { administer, databaseUrl, PostgresServer, TEMPLATE_DATABASE } from "./postgres.js";
 
 declare module "vitest" {

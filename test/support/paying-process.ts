@@ -1,4 +1,4 @@
-import { openDatabase } from "../../adapters/persistence/database.js";
+import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
 import { credits } from "../../domain/credits.js";
 import { pay } from "../../domain/order.js";
 import { accountId, anAccount, aPendingOrder, noon, orderId } from "./builders.js";
@@ -7,7 +7,7 @@ import { sqlStores } from "./sql-stores.js";
 /** A separate process, like an operator's command: opens account N and pays `count` orders of one credit each on it. */
 const [file = "", n = "1", count = "1"] = process.argv.slice(2);
 const owner = accountId(Number(n));
-const database = await openDatabase(file);
+const database = await openSqliteDatabase(file);
 const { accounts, orders } = sqlStores(database);
 await accounts.open(anAccount({ id: owner }), undefined, undefined, undefined);
 for (let i = 0; i < Number(count); i += 1) {

@@ -17,21 +17,24 @@ export class PostgresServer {
   readonly #bin: string;
   readonly #folder: string;
   readonly #port: number;
+  readonly #durable: boolean;
   #process: ChildProcess | undefined;
 
-  private constructor(bin: string, folder: string, port: number) {
+  private constructor(bin: string, folder: string, port: number, durable: boolean) {
     this.#bin = bin;
     this.#folder = folder;
     this.#port = port;
+    this.#durable = durable;
     this.url = `postgres://test@127.0.0.1:${port}/postgres`;
   }
 
-  static async start(): Promise<PostgresServer> {
+  /** `durable`: commits wait for the disk, as in production; benchmarks need it, tests do not. */
+  static async start({ durable = false }: { readonly durable?: boolean } = {}): Promise<PostgresServer> {
     const folder = mkdtempSync(join(tmpdir(), "panorama-postgres-"));
     if (unprivileged !== undefined) chownSync(folder, unprivileged.uid, unprivileged.gid);
     try {
       const bin = process.env.PG_BIN ?? readableBinaries(await packagedServer(), folder);
-      const server = new PostgresServer(bin, folder, await freePort());
+      const server = new PostgresServer(bin, folder, await freePort(), durable);
       const initdb = ["-D", "data", "-U", "test", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
       execFileSync(join(server.#bin, "initdb"), initdb, { ...server.#options, stdio: "pipe" });
       await server.restart();
@@ -48,9 +51,7 @@ export class PostgresServer {
       listen_addresses: "127.0.0.1",
       port: this.#port,
       unix_socket_directories: "",
-      fsync: "off",
-      full_page_writes: "off",
-      synchronous_commit: "off",
+      ...(!this.#durable && { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }),
       max_connections: 200,
     };
     const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);

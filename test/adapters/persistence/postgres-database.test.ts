@@ -4,8 +4,10 @@ import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { err, ok } from "neverthrow";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
-import { commonOptions, type Database } from "../../../adapters/persistence/database.js";
-import { migratePostgresDatabase, openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
+import type { Database } from "../../../adapters/persistence/database.js";
+import { migratePostgresDatabase } from "../../../adapters/persistence/migrate-postgres.js";
+import { ormOptions } from "../../../adapters/persistence/orm-options.js";
+import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
 import { openTask } from "../../../domain/task.js";
 import { accountId, anAccount, aPaidOrder, aReservedTask, noon, taskId } from "../../support/builders.js";
 import { administer, databaseUrl, freshDatabase, PostgresServer } from "../../support/postgres.js";
@@ -31,7 +33,7 @@ describe("Database on PostgreSQL", () => {
 
   it("has exactly the tables of schema.ts after the migrations", async () => {
     const orm = await MikroORM.init({
-      ...commonOptions("postgresql"),
+      ...ormOptions("postgresql"),
       driver: PostgreSqlDriver,
       clientUrl: url,
       schemaGenerator: { skipTables: ["rate_limit"] }, // unlogged, which the schema generator does not support

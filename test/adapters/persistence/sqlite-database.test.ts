@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MikroORM } from "@mikro-orm/core";
-import { SqliteDriver } from "@mikro-orm/sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Database, openDatabase } from "../../../adapters/persistence/database.js";
+import type { Database } from "../../../adapters/persistence/database.js";
 import { tables } from "../../../adapters/persistence/schema.js";
+import { openSqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
+import { SqliteOrmDriver } from "../../../adapters/persistence/sqlite-orm-driver.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { credits } from "../../../domain/credits.js";
 import { fail, openTask, type ReservedTask } from "../../../domain/task.js";
@@ -22,7 +23,7 @@ describe("Database on SQLite", () => {
   let stores: ReturnType<typeof sqlStores>;
 
   const reopen = async () => {
-    database = await openDatabase(file);
+    database = await openSqliteDatabase(file);
     stores = sqlStores(database);
   };
   const openAccount = () =>
@@ -53,7 +54,9 @@ describe("Database on SQLite", () => {
   it("names the file that cannot be opened", async () => {
     const damaged = join(folder, "damaged.sqlite");
     await writeFile(damaged, "not a database ".repeat(100));
-    await expect(openDatabase(damaged)).rejects.toThrow(`Cannot open the database ${damaged}: SQLITE_NOTADB`);
+    await expect(openSqliteDatabase(damaged)).rejects.toThrow(
+      `Cannot open the database ${damaged}: file is not a database`,
+    );
   });
 
   it("has committed data on the disk, so that it survives a crash of the process", async () => {
@@ -62,7 +65,7 @@ describe("Database on SQLite", () => {
     const copy = join(folder, "copy.sqlite");
     await copyFile(file, copy);
     await copyFile(`${file}-wal`, `${copy}-wal`);
-    const survivor = await openDatabase(copy);
+    const survivor = await openSqliteDatabase(copy);
     expect(await sqlStores(survivor).tasks.find(taskId(1), accountId(1))).toEqual(aReservedTask());
     await survivor.close();
   });
@@ -75,7 +78,7 @@ describe("Database on SQLite", () => {
 
   it("has exactly the tables of schema.ts after the migrations", async () => {
     const generated = await MikroORM.init({
-      driver: SqliteDriver,
+      driver: SqliteOrmDriver as never,
       dbName: ":memory:",
       entities: tables,
       discovery: { disableDynamicFileAccess: true },
@@ -182,7 +185,7 @@ describe("Database on SQLite", () => {
     const fresh = join(folder, "fresh", "panorama.sqlite");
     const started = await Promise.all([1, 2, 3].map((n) => payingProcess(fresh, n, 1)));
     expect(started).toEqual(Array(3).fill({ code: 0, output: "" }));
-    const created = await openDatabase(fresh);
+    const created = await openSqliteDatabase(fresh);
     expect(await verifyLedger(sqlStores(created))()).toEqual({ accounts: 3, findings: [] });
     await created.close();
   });

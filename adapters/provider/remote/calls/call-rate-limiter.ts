@@ -7,6 +7,8 @@ export type CallKind = "creation" | "read";
 type WaitingCall = { readonly latest: number; readonly resolve: (turn: Result<void, string>) => void };
 
 const CALLS_PER_SECOND_MIN = 0.5;
+/** A timer cannot wait for less: calls that became due within this time start together. */
+const TIMER_MILLISECONDS = 1;
 /** Added after each answer: with steady calls the rate doubles in about half a minute. */
 const CALLS_PER_SECOND_STEP = 0.02;
 
@@ -81,7 +83,7 @@ export class CallRateLimiter {
         continue;
       }
       const gap = 1000 / this.callsPerSecond;
-      this.nextAt = Math.max(this.nextAt, now - gap) + gap;
+      this.nextAt = Math.max(this.nextAt, now - Math.max(gap, TIMER_MILLISECONDS)) + gap;
       const creationIsNext = read.length === 0 || (creation.length > 0 && this.lastServed === "read");
       this.lastServed = creationIsNext ? "creation" : "read";
       this.waiting[this.lastServed].shift()?.resolve(ok(undefined));

@@ -1,6 +1,3 @@
-import type { MigrationObject } from "@mikro-orm/core";
-import { Migration } from "@mikro-orm/migrations";
-
 export type Dialect = "sqlite" | "postgresql";
 
 type Step = { readonly name: string; readonly up: Readonly<Record<Dialect, readonly string[]>> };
@@ -9,7 +6,7 @@ type Step = { readonly name: string; readonly up: Readonly<Record<Dialect, reado
  * Never edit a released step: add a new step to change the tables. The statements are the output of the schema generator
  * for schema.ts, plus triggers, which it does not support.
  */
-const steps: readonly Step[] = [
+export const migrationSteps: readonly Step[] = [
   {
     name: "001-tables",
     up: {
@@ -286,13 +283,11 @@ const steps: readonly Step[] = [
   },
 ];
 
-/** Classes instead of files, so that the same steps run from the sources and from a build. */
-export const migrationsFor = (dialect: Dialect): MigrationObject[] =>
-  steps.map(({ name, up }) => ({
-    name,
-    class: class extends Migration {
-      override up(): void {
-        for (const statement of up[dialect]) this.addSql(statement);
-      }
-    },
-  }));
+/** The migrator records here which steps have run. */
+export const MIGRATION_TABLE = "schema_migration";
+
+/** Whether all steps of this version have run, given the rows of `MIGRATION_TABLE`. */
+export const isUpToDate = (rows: readonly { readonly name?: unknown }[]): boolean => {
+  const done = new Set(rows.map(({ name }) => name));
+  return migrationSteps.every(({ name }) => done.has(name));
+};

@@ -1,0 +1,49 @@
+import { DatabaseSync } from "@photostructure/sqlite";
+import type { Row } from "./columns.js";
+
+/** Statements with a variable number of rows are long and rarely repeat, so they are not kept. */
+const KEPT_STATEMENT_CHARACTERS_MAX = 2_000;
+
+/** One connection to a SQLite file, with its prepared statements. Everything is synchronous; a busy file throws at once. */
+export class SqliteConnection {
+  private readonly database: InstanceType<typeof DatabaseSync>;
+  private readonly statements = new Map<string, Statement>();
+
+  constructor(file: string) {
+    this.database = new DatabaseSync(file, { timeout: 0 });
+    // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
+    this.database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
+  }
+
+  get isTransaction(): boolean {
+    return this.database.isTransaction;
+  }
+
+  /** Runs any statement and returns its rows. Dates are stored as milliseconds. */
+  all(statement: string, parameters: readonly unknown[]): Row[] {
+    return this.prepared(statement).all(...parameters.map(bound)) as Row[];
+  }
+
+  execute(statement: string): void {
+    this.prepared(statement).run();
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  private prepared(statement: string): Statement {
+    const kept = this.statements.get(statement);
+    if (kept !== undefined) return kept;
+    const prepared = this.database.prepare(statement);
+    if (statement.length <= KEPT_STATEMENT_CHARACTERS_MAX) this.statements.set(statement, prepared);
+    return prepared;
+  }
+}
+
+type Statement = ReturnType<InstanceType<typeof DatabaseSync>["prepare"]>;
+
+const bound = (parameter: unknown): unknown => {
+  if (parameter instanceof Date) return parameter.getTime();
+  return typeof parameter === "boolean" ? Number(parameter) : parameter;
+};
