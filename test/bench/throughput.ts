@@ -1,0 +1,198 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
+import { administer, databaseUrl, PostgresServer } from "../support/postgres.js";
+import { Installation } from "../support/service-process.js";
+import { creations, fill, reads } from "./throughput/data.js";
+import { type LoadRequest, saturate } from "./throughput/load.js";
+import { CREATION, pgbench, READ } from "./throughput/pgbench.js";
+import { type Running, startScript } from "./throughput/processes.js";
+import { type Row, report, save } from "./throughput/ratios.js";
+import { creationsPerSecond } from "./throughput/sqlite-baseline.js";
+
+/*
+ * Throughput of the real server process against what stands beside it in the same run: `npm run bench`. Every round
+ * measures both sides in turn, so that a noisy machine disturbs both; what counts is the ratio. `-- --only sqlite` or
+ * `postgres` measures a part, `-- --seconds 3 --rounds 3` sets the length, `-- --save` stores the result as the baseline.
+ */
+
+const BASELINE = "test/bench/baseline.json";
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: "string" },
+    seconds: { type: "string", default: "4" },
+    rounds: { type: "string", default: "3" },
+    json: { type: "string" },
+    save: { type: "boolean", default: false },
+  },
+});
+const seconds = Number(options.seconds);
+const rounds = Number(options.rounds);
+
+type Closable = { close(): Promise<void> };
+
+/** Measures every subject once a round, in turn; the first round only warms up. */
+const inTurn = async <Name extends string>(
+  subjects: Readonly<Record<Name, () => Promise<number>>>,
+): Promise<Readonly<Record<Name, number[]>>> => {
+  const names = Object.keys(subjects) as Name[];
+  const figures = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const name of names) {
+      const figure = await subjects[name]();
+      if (round > 0) figures[name].push(figure);
+    }
+  }
+  return figures;
+};
+
+const throughput = (origin: string, requests: readonly LoadRequest[]) => async () =>
+  (await saturate(origin, requests, seconds)).perSecond;
+
+/** The service in a process of its own, with its default log level, on a database that is filled already. */
+const startService = async (
+  environment: Record<string, string>,
+): Promise<{ service: Installation; upstream: Running }> => {
+  const upstream = await startScript("instant-replicate.ts");
+  const service = await Installation.create({
+    DEMO: "false",
+    PROVIDER: "replicate",
+    REPLICATE_API_KEY: "r8_bench",
+    REPLICATE_BASE_URL: `${upstream.origin}/v1`,
+    PROVIDER_CALLS_PER_SECOND: "100000",
+    PROVIDER_POLL_MS: "3600000",
+    GENERATION_DEADLINE_MS: "36000000",
+    ...environment,
+  });
+  return { service, upstream };
+};
+
+/** What the service answers to a read: the bare servers send the same bytes. */
+const recordReply = async (origin: string, file: string): Promise<void> => {
+  const [request] = reads;
+  const response = await fetch(origin + request?.path, { headers: { ...request?.headers } });
+  const body = await response.text();
+  if (response.status !== 200) throw new Error(`the service answers ${response.status}: ${body}`);
+  const kept = [...response.headers].filter(
+    ([name]) => !["connection", "content-length", "date", "keep-alive"].includes(name),
+  );
+  await writeFile(file, JSON.stringify({ status: 200, headers: Object.fromEntries(kept), body }));
+};
+
+const measureSqlite = async (): Promise<Row[]> => {
+  const folder = await mkdtemp(join(tmpdir(), "panorama-bench-"));
+  const { service, upstream } = await startService({});
+  const stops: (() => unknown)[] = [
+    () => upstream.stop(),
+    () => service.remove(),
+    () => rm(folder, { recursive: true }),
+  ];
+  try {
+    const database: Closable & Parameters<typeof fill>[0] = await openSqliteDatabase(
+      join(service.dataDir, "panorama.sqlite"),
+    );
+    await fill(database);
+    await database.close();
+    await service.start();
+    const replyFile = join(folder, "reply.json");
+    await recordReply(service.url, replyFile);
+    const hyperExpress = await startScript("bare-server.ts", "hyper-express", replyFile);
+    stops.push(() => hyperExpress.stop());
+    const fastify = await startScript("bare-server.ts", "fastify", replyFile);
+    stops.push(() => fastify.stop());
+
+    const read = await inTurn({
+      service: throughput(service.url, reads),
+      hyperExpress: throughput(hyperExpress.origin, reads),
+      fastify: throughput(fastify.origin, reads),
+    });
+    const create = await inTurn({
+      service: throughput(service.url, creations),
+      driver: () => creationsPerSecond(folder, seconds),
+    });
+    const get = { work: "GET /panoramas/{id}, SQLite", better: "higher", unit: "/s", ours: read.service } as const;
+    return [
+      { ...get, against: "bare hyper-express", theirs: read.hyperExpress },
+      { ...get, against: "bare Fastify", theirs: read.fastify },
+      {
+        work: "POST /panoramas, SQLite",
+        against: "bare driver, two commits",
+        better: "higher",
+        unit: "/s",
+        ours: create.service,
+        theirs: create.driver,
+      },
+    ];
+  } finally {
+    for (const stop of stops) await stop();
+  }
+};
+
+const measurePostgres = async (): Promise<Row[]> => {
+  const server = await PostgresServer.start({ durable: true });
+  // pgbench has a database of its own: its creations must not fill the accounts that the service serves.
+  const [serviceUrl = "", pgbenchUrl = ""] = await Promise.all(
+    ["service", "pgbench"].map(async (name) => {
+      await administer(server.url, `create database ${name}`);
+      const url = databaseUrl(server.url, name);
+      await migratePostgresDatabase(url);
+      const database = await openPostgresDatabase(url, 2);
+      await fill(database);
+      await database.sql("analyze");
+      await database.close();
+      return url;
+    }),
+  );
+  const { service, upstream } = await startService({ DATABASE_URL: serviceUrl });
+  try {
+    await service.start();
+    const read = await inTurn({
+      service: throughput(service.url, reads),
+      pgbench: () => pgbench(pgbenchUrl, READ, seconds),
+    });
+    const create = await inTurn({
+      service: throughput(service.url, creations),
+      pgbench: () => pgbench(pgbenchUrl, CREATION, seconds),
+    });
+    const against = "pgbench, the same statements one by one";
+    return [
+      {
+        work: "GET /panoramas/{id}, PostgreSQL",
+        against,
+        better: "higher",
+        unit: "/s",
+        ours: read.service,
+        theirs: read.pgbench,
+      },
+      {
+        work: "POST /panoramas, PostgreSQL",
+        against,
+        better: "higher",
+        unit: "/s",
+        ours: create.service,
+        theirs: create.pgbench,
+      },
+    ];
+  } finally {
+    upstream.stop();
+    await service.remove();
+    await server.remove();
+  }
+};
+
+const parts: Readonly<Record<string, () => Promise<Row[]>>> = { sqlite: measureSqlite, postgres: measurePostgres };
+
+const rows: Row[] = [];
+for (const [name, measure] of Object.entries(parts)) {
+  if (options.only === undefined || options.only === name) rows.push(...(await measure()));
+}
+const worse = await report(rows, BASELINE);
+if (options.json !== undefined) await save(rows, options.json);
+if (options.save) await save(rows, BASELINE);
+for (const line of worse) console.error(`COSTS MORE THAN BEFORE: ${line}`);
+process.exit(worse.length > 0 && !options.save ? 1 : 0);

@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import type { Database } from "../../../adapters/persistence/database.js";
+import type { LoadRequest } from "./load.js";
+
+/** Accounts, each with one key and one finished task: enough that no rate limit is reached within a minute. */
+export const ACCOUNTS = 20_000;
+
+const ROWS_PER_STATEMENT = 500;
+
+/** The secret of account `n`; pgbench computes the same text in SQL. */
+export const secretOf = (n: number): string => `sk-${String(n).padStart(43, "0")}`;
+export const taskIdOf = (n: number): string => `pan_bench${n}`;
+export const accountIdOf = (n: number): string => `acct_bench${n}`;
+
+/** Inserts the accounts in a few hundred statements. */
+export const fill = async ({ sql }: Pick<Database, "sql">): Promise<void> => {
+  const now = new Date();
+  const insert = async (table: string, columns: string, rows: readonly (readonly unknown[])[]): Promise<void> => {
+    const row = `(${columns
+      .split(",")
+      .map(() => "?")
+      .join(", ")})`;
+    await sql(`insert into ${table} (${columns}) values ${rows.map(() => row).join(", ")}`, rows.flat());
+  };
+  for (let first = 1; first <= ACCOUNTS; first += ROWS_PER_STATEMENT) {
+    const numbers = Array.from({ length: ROWS_PER_STATEMENT }, (_, index) => first + index);
+    await insert(
+      "account",
+      "id, email, credits, active_tasks, created_at",
+      numbers.map((n) => [accountIdOf(n), `customer-${n}@example.com`, 100_000, 0, now]),
+    );
+    await insert(
+      "api_key",
+      "id, account_id, name, secret_sha256, created_at",
+      numbers.map((n) => [
+        `key_bench${n}`,
+        accountIdOf(n),
+        "bench",
+        createHash("sha256").update(secretOf(n)).digest("hex"),
+        now,
+      ]),
+    );
+    await insert(
+      "task",
+      "id, account_id, slug, resolution, prompt, image_urls, visibility, credits, state, reserved_at, submitted_at, " +
+        "upstream_task_id, succeeded_at, storage_status, temporary_url, image_name, fence",
+      numbers.map((n) => [
+        taskIdOf(n),
+        accountIdOf(n),
+        String(n).padStart(16, "0"),
+        "1k",
+        `a quiet lake at sunset, number ${n}, with mountains behind it and a small boat`,
+        "[]",
+        "private",
+        4,
+        "succeeded",
+        now,
+        now,
+        `replicate:upstream${n}`,
+        now,
+        "saved",
+        `https://provider.example/${n}.png`,
+        `panoramas/${String(n).padStart(22, "0")}.jpg`,
+        3,
+      ]),
+    );
+  }
+};
+
+const authorization = (n: number) => ({ authorization: `Bearer ${secretOf(n)}` });
+const numbers = Array.from({ length: ACCOUNTS }, (_, index) => index + 1);
+
+/** Reads of finished tasks, each with its own key. */
+export const reads: readonly LoadRequest[] = numbers.map((n) => ({
+  method: "GET",
+  path: `/api/v1/panoramas/${taskIdOf(n)}`,
+  headers: authorization(n),
+}));
+
+/** Creations, each with its own key. */
+export const creations: readonly LoadRequest[] = numbers.map((n) => ({
+  method: "POST",
+  path: "/api/v1/panoramas",
+  headers: { ...authorization(n), "content-type": "application/json" },
+  body: JSON.stringify({ prompt: "a quiet lake at sunset with mountains behind it", resolution: "1k" }),
+}));

@@ -1,0 +1,69 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { quantile } from "../statistics.js";
+
+/** One line of the table: figures of paired rounds and their ratios. */
+export type Row = {
+  readonly work: string;
+  readonly against: string;
+  /** `higher`: a throughput; `lower`: a time, a size. */
+  readonly better: "higher" | "lower";
+  readonly unit: string;
+  readonly ours: readonly number[];
+  readonly theirs: readonly number[];
+};
+
+type Summary = {
+  readonly ratio: number;
+  readonly least: number;
+  readonly most: number;
+  readonly ours: number;
+  readonly theirs: number;
+  readonly unit: string;
+};
+
+const COSTLY = 0.15;
+
+const nameOf = ({ work, against }: Row): string => `${work} / ${against}`;
+
+const summary = ({ ours, theirs, unit }: Row): Summary => {
+  const ratios = ours.map((own, index) => own / (theirs[index] ?? Number.NaN));
+  return {
+    ratio: quantile(ratios, 0.5),
+    least: quantile(ratios, 0),
+    most: quantile(ratios, 1),
+    ours: quantile(ours, 0.5),
+    theirs: quantile(theirs, 0.5),
+    unit,
+  };
+};
+
+const figure = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(2));
+
+/**
+ * Prints the ratios with their spread beside those of the stored baseline. Returns the rows whose ratio is worse than
+ * the baseline's by more than 15 %.
+ */
+export const report = async (rows: readonly Row[], baselineFile: string): Promise<readonly string[]> => {
+  const baseline = JSON.parse(await readFile(baselineFile, "utf8").catch(() => "{}")) as Record<string, Summary>;
+  console.log("| work | against | ratio, median (least to most) | ours | theirs | baseline |");
+  console.log("|---|---|---|---|---|---|");
+  const worse: string[] = [];
+  for (const row of rows) {
+    const { ratio, least, most, ours, theirs, unit } = summary(row);
+    const before = baseline[nameOf(row)]?.ratio;
+    const spread = `${ratio.toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)})`;
+    console.log(
+      `| ${row.work} | ${row.against} | ${spread} | ${figure(ours)} ${unit} | ${figure(theirs)} ${unit} | ${before?.toFixed(2) ?? "none"} |`,
+    );
+    if (before === undefined) continue;
+    const change = row.better === "higher" ? before / ratio - 1 : ratio / before - 1;
+    if (change > COSTLY) worse.push(`${nameOf(row)}: ${ratio.toFixed(2)}, was ${before.toFixed(2)}`);
+  }
+  return worse;
+};
+
+export const save = async (rows: readonly Row[], file: string): Promise<void> => {
+  const known = JSON.parse(await readFile(file, "utf8").catch(() => "{}")) as Record<string, Summary>;
+  const all = { ...known, ...Object.fromEntries(rows.map((row) => [nameOf(row), summary(row)])) };
+  await writeFile(file, `${JSON.stringify(all, null, 2)}\n`);
+};
