@@ -1,4 +1,5 @@
 import type { Clock } from "../../application/ports/clock.js";
+import { settled } from "./settled.js";
 
 type Sleep = { wakesAt: number; readonly wake: () => void };
 
@@ -46,7 +47,7 @@ export class HandClock implements Clock {
       next.wake();
       await settled();
     }
-    // Another `advance` may have gone further meanwhile.
+    // A concurrent `advance` may already be further.
     this.milliseconds = Math.max(this.milliseconds, end);
   }
 
@@ -64,6 +65,3 @@ export class HandClock implements Clock {
     return earliest;
   }
 }
-
-/** Resolves when all pending microtasks have run. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,3 +1,4 @@
+import { settled } from "./settled.js";
 /** The outcome of a call: done, or the connection is lost before it is done, or after it is done but before the answer. */
 export type Fate = "done" | "lost_before" | "lost_after";
 
@@ -67,6 +68,3 @@ export class PortGates {
     });
   }
 }
-
-/** Resolves when all pending microtasks have run. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

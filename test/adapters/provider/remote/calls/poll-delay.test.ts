@@ -20,7 +20,7 @@ describe("nextPollMilliseconds", () => {
     expect(between({ ...young, shortestMilliseconds: 500 })).toEqual([500, 625, 750]);
   });
 
-  it("waits for the end of a silence, at most 10 seconds, and then spreads polls", () => {
+  it("postpones polls until calls are sent again, by at most 10 seconds, and then spreads them", () => {
     expect(between({ ...young, blockedMilliseconds: 8_000 })).toEqual([8_000, 8_600, 9_200]);
     expect(between({ ...old, blockedMilliseconds: 8_000 })).toEqual([8_000, 9_000, 10_000]);
     // Another instance may still reach the provider, and should get the task.
