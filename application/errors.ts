@@ -1,4 +1,4 @@
-/** The thing does not exist or belongs to another account; the caller cannot tell which. */
+/** It does not exist, or it belongs to another account: both give the same error. */
 export type NotFound = { readonly kind: "not_found"; readonly message: string };
 
 export const notFound = (message: string): NotFound => ({ kind: "not_found", message });

@@ -13,8 +13,8 @@ import {
 } from "../adapters/mcp/mcp-package.js";
 
 /**
- * `npm run build:mcp [-- DIRECTORY]`: bundles the MCP server into one file under dist/mcp. `panorama mcp` runs this file.
- * At startup the service packs it together with its own origin. This script also writes a package for a local service.
+ * `npm run build:mcp [-- DIRECTORY]`: bundles the MCP server into one file in dist/mcp, or in DIRECTORY. At startup the
+ * service packs this file together with its own origin. This script also writes a package for a local service.
  */
 const LOCAL_SERVICE = "http://localhost:8080";
 const project = fileURLToPath(new URL("..", import.meta.url));

@@ -66,7 +66,7 @@ import type { TaskStore } from "../application/ports/task-store.js";
 import type { Config } from "./config.js";
 import { token } from "./provide.js";
 
-/** The token of a use case: of what the function returns for its ports. */
+/** The token of a use case: the type of what `Create` returns when it gets its ports. */
 const useCase = <Create extends (...ports: never[]) => unknown>(name: string) => token<ReturnType<Create>>(name);
 
 type WorkName = "start" | "settle" | "keep" | "sweep" | "clean";

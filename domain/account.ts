@@ -12,6 +12,8 @@ export const parseAccountId = (text: string): AccountId | undefined =>
 /** An e-mail address in lower case, so that each address has one spelling. */
 export type Email = Brand<string, "Email">;
 
+export const EMAIL_CHARACTERS_MAX = 254;
+
 export type Account = { readonly id: AccountId; readonly email: Email; readonly createdAt: Date };
 
 /** The state of an account that decides whether it may open a new task (specification, Limits). */
@@ -24,7 +26,8 @@ export type Standing = {
 
 export const parseEmail = (text: string): Result<Email, InvalidRequest> => {
   const email = text.trim().toLowerCase();
-  return email.length <= 254 && /^[^\s@\p{Cc}]+@[^\s@.\p{Cc}]+(\.[^\s@.\p{Cc}]+)*$/u.test(email) && email.isWellFormed()
+  const hasForm = /^[^\s@\p{Cc}]+@[^\s@.\p{Cc}]+(\.[^\s@.\p{Cc}]+)*$/u.test(email) && email.isWellFormed();
+  return hasForm && email.length <= EMAIL_CHARACTERS_MAX
     ? ok(email as Email)
     : err(invalidRequest("email", { name: "email", actual: text }));
 };

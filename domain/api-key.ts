@@ -5,7 +5,7 @@ import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 
 export type ApiKeyId = Brand<string, "ApiKeyId">;
 
-/** The secret itself, `sk-` and 43 characters of base64url: shown once, never stored (specification, Authentication). */
+/** The secret: `sk-` and 43 characters of base64url. Shown once, never stored (specification, Authentication). */
 export type ApiKeySecret = Brand<string, "ApiKeySecret">;
 
 /** A key as it is stored: only the SHA-256 of the secret. */

@@ -36,8 +36,8 @@ const hasNoUserInfo = (text: string): boolean => {
 /** Counts code points, as people and JSON Schema do: an emoji is one character, not two UTF-16 units. */
 const characters = (text: string): number => [...text].length;
 
-/** Options of a refinement: the rule that is broken by the value `text`. No later check runs on the same value. */
-const breaks = (rule: (text: string) => BrokenRule) => ({ params: { rule }, abort: true });
+/** Options of a zod refinement: the rule that `text` breaks. After it, no other check of the same value runs. */
+const brokenRule = (rule: (text: string) => BrokenRule) => ({ params: { rule }, abort: true });
 
 /** The creation request as it is sent (specification, Creation request). Unknown fields are ignored. */
 export const creationRequestSchema = z
@@ -47,7 +47,7 @@ export const creationRequestSchema = z
       .string()
       .refine(
         storable,
-        breaks(() => ({ name: "storable_text" })),
+        brokenRule(() => ({ name: "storable_text" })),
       )
       .optional(),
     image_urls: z
@@ -56,19 +56,19 @@ export const creationRequestSchema = z
           .string()
           .refine(
             (url) => characters(url) <= IMAGE_URL_CHARACTERS_MAX,
-            breaks((url) => ({ name: "characters_max", max: IMAGE_URL_CHARACTERS_MAX, actual: characters(url) })),
+            brokenRule((url) => ({ name: "characters_max", max: IMAGE_URL_CHARACTERS_MAX, actual: characters(url) })),
           )
           .refine(
             storable,
-            breaks(() => ({ name: "storable_text" })),
+            brokenRule(() => ({ name: "storable_text" })),
           )
           .refine(
             isHttpsUrl,
-            breaks((url) => ({ name: "https_url", actual: url })),
+            brokenRule((url) => ({ name: "https_url", actual: url })),
           )
           .refine(
             hasNoUserInfo,
-            breaks(() => ({ name: "no_user_info" })),
+            brokenRule(() => ({ name: "no_user_info" })),
           )
           .meta({ format: "uri", pattern: "^https://", maxLength: IMAGE_URL_CHARACTERS_MAX }),
       )
@@ -79,12 +79,12 @@ export const creationRequestSchema = z
   .superRefine(({ prompt, image_urls }, context) => {
     if (image_urls !== undefined && image_urls.length > 0) return;
     if (prompt === undefined) {
-      context.addIssue({ code: "custom", path: [], ...breaks(() => ({ name: "prompt_or_images" })) });
+      context.addIssue({ code: "custom", path: [], ...brokenRule(() => ({ name: "prompt_or_images" })) });
     } else if (characters(prompt.trim()) < PROMPT_CHARACTERS_MIN) {
       context.addIssue({
         code: "custom",
         path: ["prompt"],
-        ...breaks(() => ({ name: "prompt_without_images", min: PROMPT_CHARACTERS_MIN, actual: prompt })),
+        ...brokenRule(() => ({ name: "prompt_without_images", min: PROMPT_CHARACTERS_MIN, actual: prompt })),
       });
     }
   });
@@ -127,6 +127,6 @@ const ruleOf = (issue: z.core.$ZodIssue): BrokenRule => {
 
 const EXPECTED: Partial<Record<string, "string" | "strings">> = { string: "string", array: "strings" };
 
-/** The same text for requests that mean the same: independent of the key order and of defaults that are spelt out. */
+/** Requests with the same meaning have the same text: the order of keys and explicit defaults make no difference. */
 export const canonicalText = ({ resolution, prompt, imageUrls, visibility }: CreationRequest): string =>
   JSON.stringify([resolution, prompt ?? null, imageUrls, visibility]);

@@ -8,7 +8,7 @@ export const FILE_EXTENSIONS = {
   "image/webp": "webp",
 } as const satisfies Record<ImageType, string>;
 
-/** Larger images (more than 64 megapixels) are never decoded, because they take too much memory. */
+/** 64 megapixels. Larger images are never decoded, because they take too much memory. */
 export const IMAGE_PIXELS_MAX = 64_000_000;
 
 /** Number of bytes from the start of a file that `imageTypeOf` needs. */

@@ -15,7 +15,7 @@ export type InvalidRequest = {
 
 export const WHOLE_BODY = "body";
 
-/** What is wrong, with the limit and the actual value. Values of a password, and URLs that contain one, are left out. */
+/** What is wrong, with the limit and the actual value. Passwords, and URLs that contain one, are left out. */
 export type BrokenRule = ValueRule | CreationRule | UploadRule | MessageRule;
 
 /** Rules about one value. `actual` is the value itself, or the number of its characters or items. */
@@ -56,10 +56,10 @@ type UploadRule =
   | { readonly name: "total_bytes_max"; readonly max: number }
   | { readonly name: "image_type"; readonly allowed: readonly ImageType[] }
   | { readonly name: "declared_type"; readonly declared: string; readonly actual: ImageType }
-  /** `reason` is what the image library says, as a predicate with a full stop. */
+  /** `reason` is the reason of the imaging port, a clause without a full stop. */
   | { readonly name: "usable_image"; readonly reason: string };
 
-/** Rules that make a request readable at all. */
+/** Rules about the format of the HTTP message. */
 type MessageRule =
   | { readonly name: "complete" }
   | { readonly name: "not_empty" }

@@ -42,8 +42,8 @@ export const sumOf = (entries: readonly LedgerEntry[]): number =>
 
 /**
  * Returns one sentence for each error in an account's ledger, and an empty array if there is none. Checks that the
- * balance is the sum of the entries and not negative, that the count of active tasks is right, that no order was credited
- * twice, and that every task has exactly the entries that its state requires.
+ * balance is the sum of the entries and not negative, that the count of active tasks is right, that no order was
+ * credited twice, and that every task has exactly the entries that its state requires.
  */
 export const audit = (
   { credits, activeTasks }: Omit<Standing, "accountId">,
@@ -69,13 +69,13 @@ export const audit = (
   }
   for (const task of tasks) {
     const { credits: cost } = task.reservation;
-    const due =
+    const required =
       task.reservation.state === "refunded" ? [`reservation ${-cost}`, `refund ${cost}`] : [`reservation ${-cost}`];
     const found = (entriesOf.get(task.id) ?? []).map(({ kind, credits: amount }) => `${kind} ${amount}`);
     entriesOf.delete(task.id);
-    if ([...due].sort().join() !== [...found].sort().join()) {
+    if ([...required].sort().join() !== [...found].sort().join()) {
       findings.push(
-        `task ${task.id} is ${task.state} and must have [${due.join(", ")}], but has [${found.join(", ")}]`,
+        `task ${task.id} is ${task.state} and must have [${required.join(", ")}], but has [${found.join(", ")}]`,
       );
     }
   }

@@ -8,7 +8,7 @@ export type ObjectName = Brand<string, "ObjectName">;
 export const referenceImageName = (sha256Hex: string, type: ImageType): ObjectName =>
   `references/${sha256Hex}.${FILE_EXTENSIONS[type]}` as ObjectName;
 
-/** `unguessable`: at least 128 random bits as text, so that nobody can guess a private URL and no two names collide. */
+/** `unguessable`: at least 128 random bits as text, so that private URLs cannot be guessed and names do not collide. */
 export const panoramaName = (unguessable: string): ObjectName => `panoramas/${unguessable}.jpg` as ObjectName;
 
 /** The name of the thumbnail of a panorama. */

@@ -2,8 +2,8 @@
  * The queue for a provider that runs a limited number of generations at once: round robin over accounts.
  *
  * The queue is served in numbered rounds. Each round starts one task of every waiting account. A task's turn is the
- * number of the round in which it starts. An account that had no waiting task joins the current round. Within a round
- * the oldest task starts first.
+ * number of the round in which it starts. A new task of an account without waiting tasks joins the current round.
+ * Within a round the oldest task starts first.
  */
 export type Queue = {
   /** Tasks that hold a slot of the provider: those that are `reserved` or `submitted`. */

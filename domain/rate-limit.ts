@@ -12,7 +12,7 @@ export type AdmissionLog = readonly number[];
 export type Admission = {
   readonly log: AdmissionLog;
   readonly limit: number;
-  /** Requests that would be admitted now. */
+  /** Number of requests that would still be admitted now. */
   readonly remaining: number;
   /** Seconds, rounded up, until the oldest admission leaves the window and one more request is admitted. */
   readonly resetSeconds: number;

@@ -1,7 +1,7 @@
 import type { AccountId } from "./account.js";
 import type { Brand } from "./brand.js";
 
-/** The content of the session cookie: at least 128 random bits as base64url. Its holder is logged in. */
+/** The content of the session cookie: at least 128 random bits as base64url. A request with it is logged in. */
 export type SessionToken = Brand<string, "SessionToken">;
 
 /** A login as it is stored: only the SHA-256 of the token. */

@@ -1,7 +1,7 @@
 import type { Brand } from "./brand.js";
 import type { Visibility } from "./visibility.js";
 
-/** Names a panorama in its viewer link: 16 random characters of a–z and 0–9, so that slugs cannot be guessed or counted. */
+/** Names a panorama in its viewer link. 16 random characters of a–z and 0–9, so that slugs cannot be guessed. */
 export type Slug = Brand<string, "Slug">;
 
 const SLUG_CHARACTERS = 16;

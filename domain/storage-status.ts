@@ -17,7 +17,7 @@ import type { ObjectName } from "./object-name.js";
  */
 export type StoredImage = UploadingImage | SavedImage | SavedWithoutThumbnail | UnsavedImage | ExpiredImage;
 
-/** `imageName` is chosen once, before the first attempt: an interrupted attempt and the next one write the same object. */
+/** `imageName` is chosen before the first attempt, so that every attempt writes the same object. */
 type ImageCore = { readonly temporaryUrl: string; readonly imageName: ObjectName };
 export type UploadingImage = ImageCore & { readonly status: "uploading"; readonly failedAttempts: number };
 export type SavedImage = ImageCore & { readonly status: "saved" };
@@ -69,7 +69,7 @@ export const giveUp = (image: UploadingImage): UnsavedImage => ({ ...core(image)
 
 export const expire = (image: UploadingImage): ExpiredImage => ({ ...core(image), status: "expired" });
 
-/** An operator has fixed the cause of the failure. The operator may name an image in any state, so it can be refused. */
+/** An operator has fixed the cause of the failure. Refused for an image that is not `failed`. */
 export const retry = (image: StoredImage): Result<UploadingImage, IllegalTransition> =>
   image.status === "failed"
     ? ok(uploading(image.temporaryUrl, image.imageName))

@@ -26,8 +26,8 @@ import type { TaskId } from "./task-id.js";
  * `reserved`: credits are held and the provider's answer is not recorded yet.
  * `submitted`: the upstream task id is recorded.
  *
- * The client sees all three as `processing`. No state is entered twice, so `state` alone distinguishes two versions of a
- * task. A task is sent to the provider once, by the caller that made it `reserved`.
+ * The client sees all three as `processing`. No state is entered twice, so `state` alone distinguishes two versions of
+ * a task. A task is sent to the provider once, by the caller that made it `reserved`.
  */
 export type Task = QueuedTask | ReservedTask | SubmittedTask | SucceededTask | FailedTask;
 
@@ -95,8 +95,8 @@ export const isInProgress = (task: Task): boolean =>
   isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");
 
 /**
- * Whether the creation request is answered with an error, so that the client never learns of the task. The idempotency
- * key of such a creation can be used again.
+ * Whether the creation request is answered with an error instead of the task. The idempotency key of such a creation
+ * can be used again.
  */
 export const isRefusedCreation = (before: Task, next: Task): boolean =>
   before.state === "reserved" && !before.wasQueued && next.state === "failed";

@@ -16,8 +16,9 @@ export const SERVICE_ERROR_CODES = [
 
 /**
  * The codes of the service, and four for calls without an answer of the service:
- * `timeout`: no answer in time; `network_error`: no connection, or a broken one;
- * `unexpected_answer`: an answer of something else, such as a proxy; `aborted`: the caller's signal was aborted.
+ * `timeout`: no answer in time; `network_error`: the connection failed or was closed;
+ * `unexpected_answer`: an answer that is not from the service, for example from a proxy;
+ * `aborted`: the caller's signal was aborted.
  */
 export type ClientErrorCode =
   | (typeof SERVICE_ERROR_CODES)[number]
@@ -45,7 +46,7 @@ export type ClientError = {
 };
 
 /** The error for a request that breaks a rule: the client does not send it. */
-export const refusedUnsent = (refusal: InvalidRequest): ClientError => ({
+export const invalidRequestError = (refusal: InvalidRequest): ClientError => ({
   code: "invalid_request",
   message: `${parameterName(refusal) ?? "request"}: ${rulePredicate(refusal.rule)}`,
   param: parameterName(refusal),

@@ -17,7 +17,7 @@ import {
   uploadedSchema,
 } from "./answers.js";
 import { callWithRetries } from "./call-with-retries.js";
-import { type ClientError, refusedUnsent } from "./client-error.js";
+import { type ClientError, invalidRequestError } from "./client-error.js";
 import { type ApiRequest, sendRequest } from "./send-request.js";
 import type { ServiceUrl } from "./service-url.js";
 
@@ -42,8 +42,8 @@ const TIMEOUT_SECONDS = 40;
 
 /** `Prefer: wait` of one read: short enough to report progress, long enough to stay below 60 reads a minute. */
 const WAIT_SLICE_SECONDS = 10;
-/** The least time between two reads, in case the service does not wait. */
-const POLL_MILLISECONDS = 2_000;
+/** The minimum time between two reads, in case the service does not wait. */
+const POLL_MILLISECONDS_MIN = 2_000;
 /** The last read of a wait may take this much longer than the wait. */
 const WAIT_GRACE_SECONDS = 8;
 
@@ -107,8 +107,8 @@ export class PanoramaClient {
   ): Promise<Result<PanoramaTask, ClientError>> {
     const start = this.milliseconds();
     for (;;) {
-      const asked = this.milliseconds();
-      const leftSeconds = Math.floor(seconds - (asked - start) / 1000);
+      const sentAt = this.milliseconds();
+      const leftSeconds = Math.floor(seconds - (sentAt - start) / 1000);
       const waitSeconds = Math.max(0, Math.min(WAIT_SLICE_SECONDS, leftSeconds));
       const timeoutSeconds = Math.max(0, leftSeconds) + WAIT_GRACE_SECONDS;
       const read = await this.readWithin(timeoutSeconds, id, waitSeconds, signal);
@@ -116,7 +116,7 @@ export class PanoramaClient {
 
       const now = this.milliseconds();
       onProgress?.({ task: read.value, elapsedSeconds: (now - start) / 1000 });
-      const pause = Math.max(0, asked + POLL_MILLISECONDS * (1 + this.random() / 4) - now);
+      const pause = Math.max(0, sentAt + POLL_MILLISECONDS_MIN * (1 + this.random() / 4) - now);
       if (now + pause >= start + seconds * 1000) return read;
       await this.clock.sleep(pause, signal);
     }
@@ -128,7 +128,7 @@ export class PanoramaClient {
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<Result<readonly string[], ClientError>> {
     const types = admitImages(images);
-    if (types.isErr()) return err(refusedUnsent(types.error));
+    if (types.isErr()) return err(invalidRequestError(types.error));
     const form = new FormData();
     types.value.forEach((type, index) => {
       const { bytes, name } = images[index] as ReferenceImage;
@@ -192,10 +192,8 @@ type ListOptions = { readonly limit?: number; readonly cursor?: string; readonly
 type Timeouts = { readonly attemptTimeoutSeconds: number; readonly timeoutSeconds: number };
 
 const isDone = (task: PanoramaTask): boolean =>
-  task.status === "failed" || (task.status === "succeeded" && isKept(task.output?.storage_status));
-
-const isKept = (storageStatus: string | undefined): boolean =>
-  storageStatus !== undefined && storageStatus !== "uploading";
+  task.status === "failed" ||
+  (task.status === "succeeded" && task.output !== undefined && task.output.storage_status !== "uploading");
 
 const admitImages = (images: readonly ReferenceImage[]): Result<readonly ImageType[], InvalidRequest> =>
   requireFiles(images.length)

@@ -27,7 +27,7 @@ const isTransient = ({ code, status, retryAfterSeconds }: ClientError): boolean 
     case "unexpected_answer":
       return status !== undefined && (status >= 500 || status === 429);
     default:
-      // `upstream_error`: the provider has refused and the credits are refunded; the caller decides about another try.
+      // `upstream_error`: the provider has refused and the credits are refunded; the caller decides whether to try again.
       return false;
   }
 };

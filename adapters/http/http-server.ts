@@ -104,7 +104,7 @@ export class HttpServer {
     return this.secure?.port;
   }
 
-  /** Stops accepting connections, and cuts those of requests that are not answered within `deadlineMilliseconds`. */
+  /** Stops accepting connections, and closes those of requests that are not answered within `deadlineMilliseconds`. */
   async stop(deadlineMilliseconds: number): Promise<void> {
     this.stopping = true;
     await Promise.all([this.main.stop(deadlineMilliseconds), this.secure?.stop(deadlineMilliseconds)]);

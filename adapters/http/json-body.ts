@@ -1,21 +1,14 @@
 import { err, ok, type Result } from "neverthrow";
 import { type InvalidRequest, invalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 import type { Exchange } from "./exchange.js";
+import { readBytes } from "./read-bytes.js";
 
 /** Far more than any request needs: three URLs of 2048 characters and a prompt of a hundred pages. */
 const JSON_BODY_BYTES_MAX = 256 * 1024;
 
 /** Parses the body as JSON and ignores its declared content type. */
-export const readJson = async (exchange: Exchange): Promise<Result<unknown, InvalidRequest>> => {
-  const chunks: Buffer[] = [];
-  const read = await exchange.readBody(admitSize, async (chunk) => void chunks.push(chunk));
-  return read.andThen(() => parse(Buffer.concat(chunks)));
-};
-
-const admitSize = (bytes: number): Result<void, InvalidRequest> =>
-  bytes <= JSON_BODY_BYTES_MAX
-    ? ok(undefined)
-    : err(invalidRequest(WHOLE_BODY, { name: "bytes_max", max: JSON_BODY_BYTES_MAX }));
+export const readJson = async (exchange: Exchange): Promise<Result<unknown, InvalidRequest>> =>
+  (await readBytes(exchange, JSON_BODY_BYTES_MAX)).andThen(parse);
 
 const parse = (bytes: Buffer): Result<unknown, InvalidRequest> => {
   if (bytes.length === 0) return err(invalidRequest(WHOLE_BODY, { name: "not_empty" }));

@@ -8,7 +8,7 @@ import { writeReply } from "./write-reply.js";
 
 export type Handler = (exchange: Exchange) => Promise<Reply>;
 
-/** PEM files of a TLS listener. */
+/** Paths of the PEM files of a TLS listener. The server library accepts only files, not strings. */
 export type TlsFiles = { readonly certificateFile: string; readonly keyFile: string };
 
 /** Other methods are reported as OTHER, so that clients cannot create metric labels. */
@@ -53,8 +53,8 @@ export class Listener {
   }
 
   /**
-   * Stops accepting connections, ends long waits, and resolves when every request in flight is answered. Cuts the
-   * connections of requests that are not answered after `deadlineMilliseconds`.
+   * Stops accepting connections, ends long waits, and resolves when every request in flight is answered. After
+   * `deadlineMilliseconds`, closes the connections of requests that are not answered yet.
    */
   async stop(deadlineMilliseconds: number): Promise<void> {
     this.stopping = true;

@@ -72,7 +72,7 @@ type Failure = { readonly schema: z.ZodType; readonly description: string; reado
 const failures = {
   400: {
     schema: invalidRequestSchema,
-    description: "The request breaks a rule. Fix it.",
+    description: "The request is invalid. Correct it before you send it again.",
   },
   401: {
     schema: errorSchema("InvalidApiKey", ["invalid_api_key"]),
@@ -212,7 +212,7 @@ const readCredits: ZodOpenApiOperationObject = {
 };
 
 /** Allows unknown fields in answers, so that a new field does not break clients. */
-const RESPONSES_MAY_GROW: CreateDocumentOptions = {
+const ALLOW_UNKNOWN_FIELDS: CreateDocumentOptions = {
   override: ({ jsonSchema }) => {
     delete jsonSchema.additionalProperties;
   },
@@ -244,5 +244,5 @@ export const openApiDocument = (origin: string): ReturnType<typeof createDocumen
         "/credits": { get: readCredits },
       },
     },
-    RESPONSES_MAY_GROW,
+    ALLOW_UNKNOWN_FIELDS,
   );

@@ -10,7 +10,7 @@ import type { Reply } from "./reply.js";
 /** A form without files: a few short texts. */
 const FORM_BYTES_MAX = 512 * 1024;
 
-const NO_BODY: PageBody = { form: new URLSearchParams(), files: [], badBody: undefined };
+const NO_BODY: PageBody = { form: new URLSearchParams(), files: [], bodyError: undefined };
 
 /** Mounts a page. The page decides whether its body is read. Uploaded files are deleted after the answer. */
 export const pageRoute =
@@ -29,7 +29,7 @@ export const pageRoute =
 const readFields = async (exchange: Exchange): Promise<PageBody> =>
   (await readBytes(exchange, FORM_BYTES_MAX)).match(
     (bytes) => ({ ...NO_BODY, form: new URLSearchParams(bytes.toString("utf8")) }),
-    (refusal) => ({ ...NO_BODY, badBody: refusal }),
+    (refusal) => ({ ...NO_BODY, bodyError: refusal }),
   );
 
 const readFiles = async (exchange: Exchange, folder: string): Promise<PageBody> => {
@@ -37,7 +37,7 @@ const readFiles = async (exchange: Exchange, folder: string): Promise<PageBody> 
   const received = await receiveFiles(exchange, folder, form);
   // Browsers send an empty file for a file input without a selection.
   const files = received.unwrapOr([]).filter(({ sizeBytes }) => sizeBytes > 0);
-  return { form, files, badBody: received.isErr() ? received.error : undefined };
+  return { form, files, bodyError: received.isErr() ? received.error : undefined };
 };
 
 const answer = (page: Page, exchange: Exchange, readBody: () => Promise<PageBody>): Promise<Reply> =>

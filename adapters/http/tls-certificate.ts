@@ -2,9 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { generate } from "selfsigned";
-
-/** Paths of two PEM files. The server library accepts only files, not strings. */
-export type TlsCertificate = { readonly certificateFile: string; readonly keyFile: string };
+import type { TlsFiles } from "./listener.js";
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 const VALID_DAYS = 3650;
@@ -14,7 +12,7 @@ const RENEWAL_DAYS_BEFORE_EXPIRY = 30;
  * The self-signed certificate for localhost in `folder`/tls. Creates it at the first start and renews it 30 days before
  * it expires. Certificate and key are moved into place together, as one folder, so that they always match.
  */
-export const tlsCertificate = async (folder: string, now: Date): Promise<TlsCertificate> => {
+export const tlsCertificate = async (folder: string, now: Date): Promise<TlsFiles> => {
   const pair = join(folder, "tls");
   if (!(await isUsable(filesIn(pair), now))) {
     await mkdir(folder, { recursive: true });
@@ -26,12 +24,12 @@ export const tlsCertificate = async (folder: string, now: Date): Promise<TlsCert
   return filesIn(pair);
 };
 
-const filesIn = (folder: string): TlsCertificate => ({
+const filesIn = (folder: string): TlsFiles => ({
   certificateFile: join(folder, "certificate.pem"),
   keyFile: join(folder, "key.pem"),
 });
 
-const isUsable = async ({ certificateFile, keyFile }: TlsCertificate, now: Date): Promise<boolean> => {
+const isUsable = async ({ certificateFile, keyFile }: TlsFiles, now: Date): Promise<boolean> => {
   try {
     const certificate = new X509Certificate(await readFile(certificateFile));
     const renewAt = Date.parse(certificate.validTo) - RENEWAL_DAYS_BEFORE_EXPIRY * DAY_MILLISECONDS;
@@ -41,7 +39,7 @@ const isUsable = async ({ certificateFile, keyFile }: TlsCertificate, now: Date)
   }
 };
 
-const make = async ({ certificateFile, keyFile }: TlsCertificate, now: Date): Promise<void> => {
+const make = async ({ certificateFile, keyFile }: TlsFiles, now: Date): Promise<void> => {
   const pem = await generate([{ name: "commonName", value: "localhost" }], {
     keyType: "ec",
     curve: "P-256",

@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { err } from "neverthrow";
 import { z } from "zod";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import { UPLOAD_FILES_MAX } from "../../domain/upload-rules.js";
+import { deleteAbandoned } from "../system/delete-abandoned.js";
 import { Semaphore } from "../system/semaphore.js";
 import type { GuardedHandler } from "./guard.js";
 import { receiveFiles } from "./receive-files.js";
@@ -38,15 +39,8 @@ export const uploadImagesRoute = (uploadImages: UploadImages, uploadsFolder: str
   };
 };
 
-/** No upload takes this long: an older folder was left behind by a process that was killed. */
-const ABANDONED_AFTER_MILLISECONDS = 60 * 60 * 1000;
-
-/** Creates the folder and deletes what killed processes have left in it. Running processes may share the folder. */
+/** Creates the folder and deletes the uploads that killed processes have left in it. */
 export const prepareUploadsFolder = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name);
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY })); // deleted since
-    if (mtimeMs < Date.now() - ABANDONED_AFTER_MILLISECONDS) await rm(path, { recursive: true, force: true });
-  }
+  await deleteAbandoned(folder);
 };

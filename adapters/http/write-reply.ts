@@ -5,8 +5,8 @@ import type { Reply, StreamedBody } from "./reply.js";
 type BodyParser = { _body_parser_stop(): void; received: boolean };
 
 /**
- * Writes an answer; nothing else does. Resolves when the answer is written or the client has disconnected. Rejects if a
- * streamed body cannot be read completely.
+ * The only function that writes answers. Resolves when the answer is written or the client has disconnected. Rejects if
+ * a streamed body cannot be read completely.
  */
 export const writeReply = async (request: Request, response: Response, reply: Reply, close: boolean): Promise<void> => {
   if (response.completed || response.initiated) return; // the client has disconnected

@@ -2,7 +2,7 @@ import type { PixelSize } from "../../domain/resolution.js";
 
 /**
  * The XMP packet that marks an image of this size as a full 360° panorama (Photo Sphere, namespace GPano), and as made
- * by a model (IPTC digital source type). The size must be the image's real one.
+ * by a model (IPTC digital source type). The size must be the actual size of the image.
  */
 export const photoSphereXmp = ({
   widthPixels,

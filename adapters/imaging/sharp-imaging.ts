@@ -4,6 +4,7 @@ import type { Imaging, UnusableImage } from "../../application/ports/imaging.js"
 import { IMAGE_PIXELS_MAX, type ImageType, imageTypeOf } from "../../domain/image-type.js";
 import type { PixelSize } from "../../domain/resolution.js";
 import { Semaphore } from "../system/semaphore.js";
+import { pixelSize } from "../wording/pixel-size.js";
 import { photoSphereXmp } from "./photo-sphere-xmp.js";
 
 // libvips can also read SVG, PDF, TIFF and more. The images are untrusted, so only three loaders are enabled.
@@ -27,27 +28,27 @@ export class SharpImaging implements Imaging {
   private readonly semaphore = new Semaphore(CONCURRENCY_MAX);
 
   async inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>> {
-    if (imageTypeOf(bytes) !== type) return unusable(`is not ${type}.`);
+    if (imageTypeOf(bytes) !== type) return unusable(`it does not start with the signature of ${type}`);
     try {
       const { autoOrient } = await decoder(bytes).metadata();
       return ok({ widthPixels: autoOrient.width, heightPixels: autoOrient.height });
     } catch (error) {
-      return unusable(sentence(error));
+      return unusable(decodingError(error));
     }
   }
 
   async panorama(bytes: Uint8Array, size: PixelSize): Promise<Result<Uint8Array, UnusableImage>> {
     const type = imageTypeOf(bytes);
-    if (type === undefined) return unusable("is neither JPEG, PNG nor WebP.");
+    if (type === undefined) return unusable("it is neither JPEG, PNG nor WebP");
     const inspected = await this.inspect(bytes, type);
     if (inspected.isErr()) return err(inspected.error);
     const from = inspected.value;
-    if (!fits(from)) return unusable(`has ${format(from)} pixels, more than ${format(PANORAMA_SIZE_MAX)}.`);
-    if (!isTwoToOne(from)) return unusable(`has ${format(from)} pixels, which is not 2:1.`);
+    if (!fits(from)) return unusable(`it has ${pixelSize(from)} pixels, more than ${pixelSize(PANORAMA_SIZE_MAX)}`);
+    if (!isTwoToOne(from)) return unusable(`it has ${pixelSize(from)} pixels, which is not 2:1`);
 
     return this.decoding(async () => {
       const upright = decoder(bytes).autoOrient().flatten({ background: "black" }).toColourspace("srgb");
-      const exact = format(from) === format(size) ? upright : await resizeSeamlessly(upright, from, size);
+      const exact = isSameSize(from, size) ? upright : await resizeSeamlessly(upright, from, size);
       return exact.withXmp(photoSphereXmp(size)).jpeg({ quality: JPEG_QUALITY }).toBuffer();
     });
   }
@@ -64,7 +65,7 @@ export class SharpImaging implements Imaging {
     try {
       return ok(await this.semaphore.run(work));
     } catch (error) {
-      return unusable(sentence(error));
+      return unusable(decodingError(error));
     }
   }
 }
@@ -87,7 +88,7 @@ const resizeSeamlessly = async (panorama: Sharp, from: PixelSize, to: PixelSize)
     .extract({ left: after, top: 0, width: to.widthPixels, height: to.heightPixels });
 };
 
-/** Columns of padding at each edge: 32 to 64 before the resize, chosen to be nearly a whole number after it. */
+/** Columns of padding at each edge: 32 to 64 before the resize, chosen so that they are nearly a whole number after it. */
 const padding = (fromWidth: number, toWidth: number): { before: number; after: number } => {
   let best = { before: 32, after: 0, error: Number.POSITIVE_INFINITY };
   for (let before = 32; before <= 64; before += 1) {
@@ -99,21 +100,22 @@ const padding = (fromWidth: number, toWidth: number): { before: number; after: n
   return best;
 };
 
+const isSameSize = (one: PixelSize, other: PixelSize): boolean =>
+  one.widthPixels === other.widthPixels && one.heightPixels === other.heightPixels;
+
 const fits = ({ widthPixels, heightPixels }: PixelSize): boolean =>
   widthPixels <= PANORAMA_SIZE_MAX.widthPixels && heightPixels <= PANORAMA_SIZE_MAX.heightPixels;
 
 const isTwoToOne = ({ widthPixels, heightPixels }: PixelSize): boolean =>
   Math.abs(widthPixels / (2 * heightPixels) - 1) <= ASPECT_TOLERANCE;
 
-const format = ({ widthPixels, heightPixels }: PixelSize): string => `${widthPixels} × ${heightPixels}`;
-
-/** The message of libvips as one sentence of at most 200 characters. */
-const sentence = (error: unknown): string => {
-  const reason = error instanceof Error ? error.message : String(error);
-  return `cannot be decoded: ${reason
+/** The message of libvips on one line: at most 200 characters of it, without a full stop. */
+const decodingError = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : String(error);
+  return `it cannot be decoded: ${message
     .replace(/\s+/g, " ")
     .slice(0, 200)
-    .replace(/[\s:.]+$/, "")}.`;
+    .replace(/[\s:.]+$/, "")}`;
 };
 
 const unusable = (reason: string) => err({ kind: "unusable_image" as const, reason });

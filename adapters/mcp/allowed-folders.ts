@@ -4,7 +4,7 @@ import { basename, delimiter, isAbsolute, relative, sep } from "node:path";
 import { err, ok, type Result } from "neverthrow";
 import { UPLOAD_FILE_BYTES_MAX } from "../../domain/upload-rules.js";
 import type { ReferenceImage } from "../client/panorama-client.js";
-import { mebibytes } from "../wording/mebibytes.js";
+import { rulePredicate } from "../wording/rule-predicate.js";
 
 /** The local folders from which the person allows a language model to upload files. All other files are refused. */
 export class AllowedFolders {
@@ -17,7 +17,7 @@ export class AllowedFolders {
 
   get description(): string {
     return this.folders.length === 0
-      ? "The person has not allowed any folder yet; PANORAMA_UPLOAD_DIRS in the configuration of this MCP server does that."
+      ? "No folder is allowed yet. The person can allow folders with PANORAMA_UPLOAD_DIRS in the configuration of this MCP server."
       : `Only files inside the folders that the person has allowed: ${this.folders.join(", ")}.`;
   }
 
@@ -36,7 +36,7 @@ export class AllowedFolders {
         const stats = await file.stat();
         if (!stats.isFile()) return refused;
         if (stats.size > UPLOAD_FILE_BYTES_MAX)
-          return err(`must have at most ${mebibytes(UPLOAD_FILE_BYTES_MAX)} (${UPLOAD_FILE_BYTES_MAX} bytes).`);
+          return err(rulePredicate({ name: "bytes_max", max: UPLOAD_FILE_BYTES_MAX }));
         return ok({ bytes: await file.readFile(), name: basename(real) });
       } finally {
         await file.close();

@@ -15,13 +15,14 @@ import { visibilitySchema } from "../../domain/visibility.js";
 import { createdTaskSchema } from "../client/answers.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { parameterName } from "../wording/parameter-name.js";
+import { pixelSize } from "../wording/pixel-size.js";
 import { PRICES } from "../wording/prices.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
 import { type Tool, type ToolAnswer, type ToolCall, tool } from "./tool.js";
 import { budgetExceeded, invalidArguments, type ToolError, toolErrorOf } from "./tool-error.js";
 
-const sizeAndPrice = ([name, { widthPixels, heightPixels, credits }]: [string, (typeof RESOLUTIONS)[Resolution]]) =>
-  `${name} = ${widthPixels} × ${heightPixels} pixels, ${credits} credits`;
+const sizeAndPrice = ([name, resolution]: [string, (typeof RESOLUTIONS)[Resolution]]) =>
+  `${name} = ${pixelSize(resolution)} pixels, ${resolution.credits} credits`;
 const resolution = z
   .enum(resolutionSchema.options)
   .describe(`Size and price: ${Object.entries(RESOLUTIONS).map(sizeAndPrice).join("; ")}. Use 1k for a first try.`);
@@ -48,7 +49,7 @@ const created = createdTaskSchema.extend({
   ),
 });
 
-const afterwards =
+const NEXT_STEP =
   "Returns a task id immediately; the generation itself takes about 30 to 60 seconds. Then call get_panorama_task with " +
   "that id every few seconds, or with wait_seconds, until the task has succeeded or failed. Do not call this tool again " +
   "to check the progress: that would create and charge another panorama. " +
@@ -70,7 +71,7 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
     tool({
       name: "generate_panorama_from_text",
       title: "Generate a panorama from text",
-      description: `Creates a 360° equirectangular panorama from a text description. Costs ${PRICES}. ${afterwards}`,
+      description: `Creates a 360° equirectangular panorama from a text description. Costs ${PRICES}. ${NEXT_STEP}`,
       annotations,
       input: z.strictObject({
         prompt: z
@@ -91,7 +92,7 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
       title: "Generate a panorama from images",
       description:
         `Creates a 360° equirectangular panorama from 1 to ${IMAGE_URLS_MAX} reference images, with an optional ` +
-        `description. Costs ${PRICES}. ${afterwards}`,
+        `description. Costs ${PRICES}. ${NEXT_STEP}`,
       annotations,
       input: z.strictObject({
         image_urls: z
@@ -150,7 +151,7 @@ const creations = ({ client, site, newIdempotencyKey }: Dependencies) => {
 const argumentMessage = (refusal: InvalidRequest): string =>
   `${parameterName(refusal) ?? "arguments"}: ${rulePredicate(refusal.rule)}`;
 
-/** Whether the error leaves open if the earlier attempt with the same key was accepted. */
+/** Returns `false` only for errors that prove that the earlier attempt with the same key was not accepted. */
 const isUndecided = (code: ToolError["code"]): boolean =>
   !["invalid_request", "insufficient_credits", "too_many_active_tasks", "upstream_error"].includes(code);
 

@@ -108,6 +108,7 @@ const linksTo = async (output: PanoramaOutput, signal: AbortSignal): Promise<rea
     { type: "resource_link", uri: viewer_url, name: `${slug} viewer`, title: "360° viewer", mimeType: "text/html" },
     { type: "resource_link", uri: image_url, name: `${slug} image`, title: "Equirectangular image" },
   ];
+  // The URL ends in the name of the object, so the rule for names gives the URL of the thumbnail.
   const thumbnailUrl = thumbnailNameOf(image_url as ObjectName);
   if (output.storage_status !== "saved" || thumbnailUrl === image_url) return links;
   const thumbnail = await downloadImage(thumbnailUrl, {

@@ -4,7 +4,7 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { UPLOAD_FILE_BYTES_MAX, UPLOAD_FILES_MAX } from "../../domain/upload-rules.js";
 
 /**
- * Room for the maximum number of images of the maximum size as base64. Their total may still exceed the limit of an
+ * Enough for the maximum number of images of the maximum size as base64. Such images may exceed the total limit of an
  * upload; that is a tool error and does not end the session. The default of the SDK is 10 MiB.
  */
 const MESSAGE_BYTES_MAX = Math.ceil((UPLOAD_FILES_MAX * UPLOAD_FILE_BYTES_MAX * 4) / 3) + 1024 * 1024;

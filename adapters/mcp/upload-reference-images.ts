@@ -74,7 +74,8 @@ export const uploadReferenceImages = ({ client, site, folders }: Dependencies): 
     },
   });
 
-const countMessage = (count: number): string => `images: must be 1 to ${UPLOAD_FILES_MAX} images, but are ${count}.`;
+const countMessage = (count: number): string =>
+  `images: must be 1 to ${UPLOAD_FILES_MAX} images, but there are ${count}.`;
 
 /** The service names the files of one request by their position; the caller knows them as `images` and `paths`. */
 const argumentNames = (images: number, paths: number): ReadonlyMap<string, string> =>

@@ -2,7 +2,7 @@ import type { TaskSignals } from "../../application/ports/task-signals.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 
-/** Task signals within this process. Changes made by other instances are noticed by polling. */
+/** Task signals within this process. Changes by other instances are found by polling. */
 export class InProcessTaskSignals implements TaskSignals {
   private readonly waiting = new Map<TaskId, Set<() => void>>();
   private readonly listeners = new Set<(task: Task) => void>();

@@ -1,19 +1,18 @@
 import { createReadStream, type Stats } from "node:fs";
-import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
 import { FILE_EXTENSIONS, IMAGE_TYPES, type ImageType } from "../../domain/image-type.js";
-import { type ObjectName, parseObjectName } from "../../domain/object-name.js";
+import type { ObjectName } from "../../domain/object-name.js";
+import { deleteAbandoned } from "../system/delete-abandoned.js";
 import { syncFolder, writeOnce } from "../system/durable-file.js";
 import { isFileError } from "../system/is-file-error.js";
+import { objectNameOf } from "./object-name-of.js";
 
 export type StoredFile = { readonly sizeBytes: number; readonly contentType: ImageType };
-
-/** No write takes this long: an older temporary file belongs to a killed process and is deleted. */
-const ABANDONED_AFTER_MILLISECONDS = 60 * 60 * 1000;
 
 /**
  * Objects as files in one folder; an object's name is its path: `references/…` and `panoramas/…`. Temporary files of
@@ -37,13 +36,7 @@ export class FilesystemObjectStorage implements ObjectStorage {
     for (const path of [incoming, join(folder, "references"), join(folder, "panoramas")]) {
       await mkdir(path, { recursive: true });
     }
-    for (const file of await readdir(incoming)) {
-      const path = join(incoming, file);
-      // `undefined` if another instance has finished this write in the meantime.
-      const stats = await statIfExists(path);
-      if (stats !== undefined && stats.mtimeMs < Date.now() - ABANDONED_AFTER_MILLISECONDS)
-        await rm(path, { force: true });
-    }
+    await deleteAbandoned(incoming);
     return new FilesystemObjectStorage(folder, assetUrl, referenceUrl);
   }
 
@@ -97,8 +90,7 @@ export class FilesystemObjectStorage implements ObjectStorage {
   }
 
   nameOf(url: string): ObjectName | undefined {
-    const name = parseObjectName(url.split("/").slice(-2).join("/"));
-    return name !== undefined && this.urlOf(name) === url ? name : undefined;
+    return objectNameOf(url, (name) => this.urlOf(name));
   }
 
   /** The path is always inside the folder: an object name has exactly one slash and no `..`. */

@@ -5,7 +5,8 @@ import { type Bucket, type File, Storage } from "@google-cloud/storage";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
-import { type ObjectName, parseObjectName } from "../../domain/object-name.js";
+import type { ObjectName } from "../../domain/object-name.js";
+import { objectNameOf } from "./object-name-of.js";
 
 export type GcsSettings = {
   readonly bucket: string;
@@ -60,7 +61,7 @@ export class GcsObjectStorage implements ObjectStorage {
     return found.andThen((bytes) => (bytes === undefined ? err(notFound(`There is no object ${name}.`)) : ok(bytes)));
   }
 
-  /** Cloud Storage answers 404 for a missing object, so also for a retry after an attempt that did delete it. */
+  /** A 404 is success: the object did not exist, or an earlier attempt whose answer was lost has deleted it. */
   delete(name: ObjectName): Promise<Result<void, StorageUnavailable>> {
     return this.withRetry(async () => {
       await this.bucket.file(name).delete({ ignoreNotFound: true });
@@ -82,8 +83,7 @@ export class GcsObjectStorage implements ObjectStorage {
   }
 
   nameOf(url: string): ObjectName | undefined {
-    const name = parseObjectName(url.split("/").slice(-2).join("/"));
-    return name !== undefined && this.urlOf(name) === url ? name : undefined;
+    return objectNameOf(url, (name) => this.urlOf(name));
   }
 
   /** Retries temporary failures with exponential back-off while there is time left for a whole attempt. */
@@ -114,7 +114,7 @@ const create = async (file: File, bytes: Uint8Array, contentType: string): Promi
       preconditionOpts: { ifGenerationMatch: 0 },
       // With `md5Hash`, Cloud Storage rejects bytes that were damaged in transit and creates no object.
       metadata: { contentType, cacheControl: CACHE_CONTROL, md5Hash },
-      // Otherwise the client deletes the object, even another writer's, if the answer comes from a proxy instead.
+      // With validation, the client would delete the object, even if another process wrote it, when a proxy answers.
       validation: false,
     });
   } catch (error) {

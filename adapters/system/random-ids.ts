@@ -12,7 +12,7 @@ const SLUG_BYTES = 16;
 const SECRET_BYTES = 32;
 const UNGUESSABLE_BYTES = 16;
 
-/** Ids that sort by time are version 7 UUIDs after a prefix for the kind of id; all other values are random bytes. */
+/** An id is a prefix and a version 7 UUID, so ids sort by creation time. All other values are random bytes. */
 export class RandomIds implements Ids {
   taskId(): TaskId {
     return `pan_${sortable()}` as TaskId;

@@ -37,7 +37,8 @@ export const generatePanorama = async (
   { client, progress }: Dependencies,
   options: GenerateOptions,
 ): Promise<Result<GeneratedPanorama, string>> => {
-  // Checks the whole request before anything is uploaded and credits are spent.
+  // Checks the whole request before anything is uploaded and credits are spent. A placeholder stands for each local
+  // image, whose URL is known only after the upload.
   const checked = requestFor(
     options,
     options.images.map((image) => (isUrl(image) ? image : "https://uploaded.invalid/")),
@@ -93,7 +94,7 @@ const requestFor = (
     ...(imageUrls.length === 0 ? {} : { image_urls: imageUrls }),
   }).mapErr((refusal) => optionMessage(refusal, images));
 
-/** The names of the command line: an image is named as the person wrote it. */
+/** Names the parameter as on the command line: by its option, or an image as the person wrote it. */
 const optionMessage = ({ field, index, rule }: InvalidRequest, images: readonly string[]): string => {
   const image = index === undefined ? undefined : images[index];
   return `${image ?? OPTIONS.get(field) ?? field}: ${rulePredicate(rule, { imageUrls: "images" })}`;
@@ -107,9 +108,8 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const writeErrorOf = async (out: string | undefined): Promise<string | undefined> => {
-  const folder = dirname(resolve(out ?? "."));
   try {
-    await access(out === undefined ? resolve(".") : folder, constants.W_OK);
+    await access(out === undefined ? "." : dirname(resolve(out)), constants.W_OK);
     return undefined;
   } catch {
     return `${out ?? "The current directory"}: cannot be written.`;

@@ -3,7 +3,7 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 
 /**
  * One page or form of the web side: the contract between adapters/web, which makes pages, and adapters/http, which
- * mounts them. It stands in a folder of its own because adapters do not import each other.
+ * mounts them. It has its own folder because adapters do not import each other.
  */
 export type Page = {
   readonly method: "GET" | "POST";
@@ -34,7 +34,7 @@ export type PageBody = {
   /** Readable until the page has answered. */
   readonly files: readonly UploadedFile[];
   /** Set if the body breaks a rule; `form` and `files` may then be incomplete. */
-  readonly badBody: InvalidRequest | undefined;
+  readonly bodyError: InvalidRequest | undefined;
 };
 
 export type PageReply = {

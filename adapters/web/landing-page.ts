@@ -1,6 +1,7 @@
 import type { ListPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import type { Page } from "../web-page/page.js";
+import { pixelSize } from "../wording/pixel-size.js";
 import { type Html, html } from "./html.js";
 import type { Layout } from "./layout.js";
 import { galleryCard, type Images } from "./panorama-card.js";
@@ -55,5 +56,5 @@ ${
   },
 });
 
-const price = ([name, { widthPixels, heightPixels, credits }]: [string, (typeof RESOLUTIONS)[Resolution]]): Html =>
-  html`<li><strong>${name.toUpperCase()}</strong><span>${widthPixels} × ${heightPixels} pixels</span><span>${credits} credits</span></li>`;
+const price = ([name, resolution]: [string, (typeof RESOLUTIONS)[Resolution]]): Html =>
+  html`<li><strong>${name.toUpperCase()}</strong><span>${pixelSize(resolution)} pixels</span><span>${resolution.credits} credits</span></li>`;

@@ -1,6 +1,7 @@
 import type { LogIn } from "../../application/accounts/log-in.js";
 import type { LogOut } from "../../application/accounts/log-out.js";
 import type { SignUp } from "../../application/accounts/sign-up.js";
+import { EMAIL_CHARACTERS_MAX } from "../../domain/account.js";
 import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from "../../domain/password.js";
 import type { RateLimited } from "../../domain/rate-limit.js";
 import type { Page, PageReply } from "../web-page/page.js";
@@ -128,4 +129,5 @@ minlength="${PASSWORD_CHARACTERS_MIN}" maxlength="${PASSWORD_CHARACTERS_MAX}" ar
 };
 
 const emailField = (email: string): Html =>
-  html`<label>E-mail address<input type="email" name="email" value="${email}" autocomplete="username" maxlength="254" required></label>`;
+  html`<label>E-mail address<input type="email" name="email" value="${email}" autocomplete="username"
+maxlength="${EMAIL_CHARACTERS_MAX}" required></label>`;

@@ -19,11 +19,11 @@ export const thumbnailUrl = ({ status, imageName }: SavedImage | SavedWithoutThu
 export const galleryCard = (task: SucceededTask, images: Images): Html => {
   const { image, slug, request } = task;
   return html`<li class="card"><a href="${viewerPath(slug, request.visibility)}">
-${isKept(image) && picture(thumbnailUrl(image, images))}
+${isKept(image) && cardImage(thumbnailUrl(image, images))}
 <span class="card-text"><span class="card-title">${titleOf(task)}</span>
 <span class="card-note">${dateOf(task.succeededAt)} · ${request.resolution.toUpperCase()}</span></span></a></li>`;
 };
 
 /** `alt` is empty because the title of the card describes the image. */
-export const picture = (url: string): Html =>
+export const cardImage = (url: string): Html =>
   html`<img src="${url}" alt="" width="512" height="256" loading="lazy" decoding="async">`;

@@ -26,7 +26,7 @@ export class SessionGuard {
     return token && this.findSession(token);
   }
 
-  /** A page for members. Redirects other visitors to the login, which leads back to the page. */
+  /** A page for members. Redirects other visitors to the login, which redirects back to the page. */
   member(handler: MemberHandler): Handler {
     return async (request) => {
       const visitor = await this.visitor(request);

@@ -6,6 +6,7 @@ import { parseSlug, viewerPath } from "../../domain/slug.js";
 import { isKept } from "../../domain/storage-status.js";
 import { isActive, type Task } from "../../domain/task.js";
 import type { Page, PageReply } from "../web-page/page.js";
+import { pixelSize } from "../wording/pixel-size.js";
 import { dateOf } from "./date.js";
 import { type Html, html } from "./html.js";
 import type { Content, Layout } from "./layout.js";
@@ -136,10 +137,7 @@ const statusMessage = (title: string, sentence: string, refresh: boolean): Statu
 <h1>${title}</h1><p role="status">${sentence}</p></div>`,
 });
 
-const size = ({ request }: Task): string => {
-  const { widthPixels, heightPixels } = RESOLUTIONS[request.resolution];
-  return `${widthPixels} × ${heightPixels}`;
-};
+const size = ({ request }: Task): string => pixelSize(RESOLUTIONS[request.resolution]);
 
 /** Metadata for the link previews of chats and social networks. */
 const preview = (title: string, link: string, thumbnail: string, task: Task): Html => {

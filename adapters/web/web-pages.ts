@@ -83,5 +83,5 @@ export const webPages = async (
   ];
 };
 
-/** The origin of image URLs. It is the same for all images, so any name will do. */
+/** The origin of image URLs. It is the same for all images, so any object name gives it. */
 const originOf = (images: Images): string => new URL(images.urlOf(panoramaName("x".repeat(22)))).origin;

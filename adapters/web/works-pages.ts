@@ -13,17 +13,19 @@ import { IMAGE_URL_CHARACTERS_MAX, IMAGE_URLS_MAX, parseCreationRequest } from "
 import { parseIdempotencyKey } from "../../domain/idempotency.js";
 import type { RateLimited } from "../../domain/rate-limit.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
+import { viewerPath } from "../../domain/slug.js";
 import { isKept } from "../../domain/storage-status.js";
 import { isActive, isInProgress, type Task } from "../../domain/task.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import { visibilitySchema } from "../../domain/visibility.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../web-page/page.js";
+import { pixelSize } from "../wording/pixel-size.js";
 import { dateOf } from "./date.js";
 import { errorBox } from "./error-box.js";
 import { fieldMessage } from "./field-message.js";
 import { type Html, html } from "./html.js";
 import { hiddenToken, type Layout } from "./layout.js";
-import { type Images, picture, thumbnailUrl, titleOf } from "./panorama-card.js";
+import { cardImage, type Images, thumbnailUrl, titleOf } from "./panorama-card.js";
 import { redirect } from "./redirect.js";
 import type { SessionGuard } from "./session-guard.js";
 
@@ -104,15 +106,15 @@ export const worksPages = (parts: Parts): readonly Page[] => {
   ];
 };
 
-/** The form has more reference pictures than one panorama may have; nothing was uploaded. */
-type TooManyPictures = { readonly kind: "too_many_pictures" };
+/** The form has more reference images than one panorama may have; nothing was uploaded. */
+type TooManyImages = { readonly kind: "too_many_images" };
 
-type Refusal = CreatePanoramaError | RateLimited | StorageUnavailable | TooManyPictures;
+type Refusal = CreatePanoramaError | RateLimited | StorageUnavailable | TooManyImages;
 
 /** A refusal without a status does not compile. */
 const STATUS: Readonly<Record<Refusal["kind"], number>> = {
   invalid_request: 400,
-  too_many_pictures: 400,
+  too_many_images: 400,
   insufficient_credits: 402,
   too_many_active_tasks: 429,
   rate_limited: 429,
@@ -124,8 +126,8 @@ const sentence = (refusal: Refusal): string => {
   switch (refusal.kind) {
     case "invalid_request":
       return fieldMessage(refusal);
-    case "too_many_pictures":
-      return `Pictures must be at most ${IMAGE_URLS_MAX}, files and addresses together.`;
+    case "too_many_images":
+      return `Images must be at most ${IMAGE_URLS_MAX}, files and URLs together.`;
     case "insufficient_credits":
       return `This costs ${refusal.cost} credits, but you have ${refusal.balance}. You can buy more on your account page.`;
     case "too_many_active_tasks":
@@ -142,13 +144,13 @@ const sentence = (refusal: Refusal): string => {
 /** Applies the rules, limits and prices of `POST /panoramas`. The rate limit counts per account instead of per key. */
 const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> => {
   const refuse = (refusal: Refusal) => worksPage(parts, STATUS[refusal.kind], request, visitor, sentence(refusal));
-  const { form, files, badBody } = request;
-  if (badBody !== undefined) return refuse(badBody);
+  const { form, files, bodyError } = request;
+  if (bodyError !== undefined) return refuse(bodyError);
   const admitted = await parts.rateLimits.admit(visitor.account.id, "write");
   if (admitted.isErr()) return refuse(admitted.error);
 
   const typed = form.getAll("image_url").filter((url) => url.trim() !== "");
-  if (typed.length + files.length > IMAGE_URLS_MAX) return refuse({ kind: "too_many_pictures" });
+  if (typed.length + files.length > IMAGE_URLS_MAX) return refuse({ kind: "too_many_images" });
   const uploaded = files.length === 0 ? ok([]) : await parts.uploadImages(files);
   if (uploaded.isErr()) return refuse(uploaded.error);
   const imageUrls = [...uploaded.value, ...typed.map((url) => url.trim())];
@@ -159,8 +161,8 @@ const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Vi
     ...(imageUrls.length > 0 && { image_urls: imageUrls }),
   });
   if (creation.isErr()) return refuse(creation.error);
-  const once = parseIdempotencyKey(form.get("once") ?? "");
-  const created = await parts.createPanorama(visitor.account.id, creation.value, once.isOk() ? once.value : undefined);
+  const key = parseIdempotencyKey(form.get("idempotency_key") ?? "").unwrapOr(undefined);
+  const created = await parts.createPanorama(visitor.account.id, creation.value, key);
   return created.match(() => redirect("/works"), refuse);
 };
 
@@ -192,7 +194,7 @@ ${before === undefined && creationForm(visitor, form)}
 /** Keeps the typed text after an error. Browsers do not allow a page to keep chosen files. */
 const creationForm = ({ formToken }: Visitor, form: URLSearchParams): Html => html`
 <form method="post" action="/works" enctype="multipart/form-data" class="panel create" id="create">
-${hiddenToken(formToken)}<input type="hidden" name="once" value="${randomUUID()}">
+${hiddenToken(formToken)}<input type="hidden" name="idempotency_key" value="${randomUUID()}">
 <label>Prompt<textarea name="prompt" rows="3" placeholder="A quiet lake at dawn, mist over the water" id="prompt">${form.get("prompt") ?? ""}</textarea></label>
 <div class="columns">
 <fieldset><legend>Resolution</legend><div class="choices">${Object.entries(RESOLUTIONS).map(([name, size]) =>
@@ -201,14 +203,14 @@ ${hiddenToken(formToken)}<input type="hidden" name="once" value="${randomUUID()}
     name,
     form.get("resolution") ?? "2k",
     `${name.toUpperCase()} · ${size.credits} credits`,
-    `${size.widthPixels} × ${size.heightPixels}`,
+    pixelSize(size),
   ),
 )}</div></fieldset>
 <fieldset><legend>Visibility</legend><div class="choices">
 ${choice("visibility", "private", form.get("visibility") ?? "private", "Private", "only you")}
 ${choice("visibility", "public", form.get("visibility") ?? "private", "Public", "in the gallery")}</div></fieldset>
 </div>
-<details class="pictures"${form.getAll("image_url").some((url) => url !== "") ? html` open` : ""}><summary>Reference images (up to ${IMAGE_URLS_MAX})</summary>
+<details class="references"${form.getAll("image_url").some((url) => url !== "") ? html` open` : ""}><summary>Reference images (up to ${IMAGE_URLS_MAX})</summary>
 <label class="drop" id="drop"><span>Drop JPEG, PNG or WebP files here, or click to choose files</span>
 <input type="file" name="files" id="files" accept="image/jpeg,image/png,image/webp" multiple></label>
 <p class="hint" id="chosen" role="status"></p>
@@ -226,10 +228,10 @@ const workCard = (task: Task, visitor: Visitor, images: Images): Html => {
   const kept = task.state === "succeeded" && isKept(task.image) ? task.image : undefined;
   const isPublic = task.request.visibility === "public";
   return html`<li class="card" id="${task.id}"${isInProgress(task) && html` data-pending="1"`}>
-<a href="${isPublic && kept ? `/p/${task.slug}` : `/works/${task.slug}`}">${
+<a href="${viewerPath(task.slug, kept ? task.request.visibility : "private")}">${
     kept
-      ? picture(thumbnailUrl(kept, images))
-      : html`<span class="no-picture ${tone}">${isInProgress(task) && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
+      ? cardImage(thumbnailUrl(kept, images))
+      : html`<span class="no-image ${tone}">${isInProgress(task) && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
   }
 <span class="card-text"><span class="card-title">${titleOf(task)}</span>
 <span class="card-note">${dateOf(task.reservedAt)} · ${task.request.resolution.toUpperCase()} · ${isPublic ? "public" : "private"}</span>

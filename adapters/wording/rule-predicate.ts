@@ -1,4 +1,5 @@
 import type { BrokenRule } from "../../domain/invalid-request.js";
+import { mebibytes } from "./mebibytes.js";
 import { shown } from "./shown.js";
 
 /** The names that an edge has for the fields of a creation request, where a rule mentions them. */
@@ -30,7 +31,7 @@ const predicates: {
   visible_ascii: ({ min, max, actual }) =>
     `must have ${min} to ${max} visible ASCII characters, but is ${shown(actual)}.`,
   storable_text: () => "must be valid Unicode text without NUL characters.",
-  email: ({ actual }) => `must be an address such as name@example.com, but is ${shown(actual)}.`,
+  email: ({ actual }) => `must be an email address such as name@example.com, but is ${shown(actual)}.`,
   https_url: ({ actual }) => `must be a complete URL that starts with https://, but is ${shown(actual)}.`,
   http_url: ({ actual }) => `must be a complete http(s) URL, but is ${shown(actual)}.`,
   no_user_info: () => "must not have a user name or password in front of the host.",
@@ -39,22 +40,23 @@ const predicates: {
     `was used with another request body within the last ${hours} hours; use a new key for a new request.`,
   prompt_or_images: (_, { imageUrls }) => `needs a prompt, ${imageUrls}, or both.`,
   prompt_without_images: ({ min, actual }, { imageUrls }) =>
-    `must have at least ${min} characters, without the white space around them, when there are no ${imageUrls}, but is ${shown(actual)}.`,
-  images_only: () => "must have an item: this service makes panoramas from pictures only.",
+    `must have at least ${min} characters, not counting white space at its ends, if there are no ${imageUrls}, but is ${shown(actual)}.`,
+  images_only: () => "must have an item: this service makes panoramas from images only.",
   text_only: () => "must be empty: this service makes panoramas from text only.",
   files_required: ({ max }) => `is required; send 1 to ${max} images as multipart/form-data parts with the name files.`,
   files_max: ({ max }) => `must be at most ${max} files in one request.`,
   bytes_max: ({ max }) => `must have at most ${size(max)}.`,
   total_bytes_max: ({ max }) => `must have at most ${size(max)} in total.`,
-  image_type: ({ allowed }) => `must be one of ${allowed.join(", ")}; its signature is none of these.`,
+  image_type: ({ allowed }) =>
+    `must be one of ${allowed.join(", ")}, but its first bytes are not the signature of any of them.`,
   declared_type: ({ declared, actual }) => `is declared as ${shown(declared)}, but its bytes are ${actual}.`,
-  usable_image: ({ reason }) => reason,
+  usable_image: ({ reason }) => `cannot be used: ${reason}.`,
   complete: () => "ended before it was complete.",
   not_empty: () => "is empty, but must be a JSON object.",
   json: () => "must be JSON; it cannot be parsed.",
-  utf8: () => "must be JSON in UTF-8; it has bytes that are not.",
+  utf8: () => "must be JSON in UTF-8, but has bytes that are not valid UTF-8.",
   content_type: ({ expected, actual }) => `must be ${expected}, but is ${shown(actual)}.`,
-  boundary: () => "is multipart/form-data, which needs a boundary.",
+  boundary: () => "is multipart/form-data, but has no boundary parameter.",
   multipart: ({ reason }) => `must be complete multipart/form-data, but cannot be parsed: ${reason}.`,
   parts_max: ({ max }) => `must have at most ${max} parts.`,
   filename: () => "must be files, but one of these parts has no filename.",
@@ -69,6 +71,6 @@ const alternatives = (values: readonly string[]): string => {
   return quoted.length < 2 ? quoted.join() : `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`;
 };
 
-const MIB = 1024 * 1024;
-
-const size = (bytes: number): string => (bytes % MIB === 0 ? `${bytes / MIB} MiB (${bytes} bytes)` : `${bytes} bytes`);
+/** `10 MiB (10485760 bytes)`; in bytes only if it is not a whole number of MiB. */
+const size = (bytes: number): string =>
+  bytes % (1024 * 1024) === 0 ? `${mebibytes(bytes)} (${bytes} bytes)` : `${bytes} bytes`;

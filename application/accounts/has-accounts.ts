@@ -2,7 +2,7 @@ import type { AccountStore } from "../ports/account-store.js";
 
 export type HasAccounts = ReturnType<typeof hasAccounts>;
 
-/** Whether the service has any account. It has none before its first start. */
+/** Whether any account exists. None exists at the first start of the service. */
 export const hasAccounts =
   ({ accounts }: { readonly accounts: Pick<AccountStore, "isEmpty"> }) =>
   async (): Promise<boolean> =>

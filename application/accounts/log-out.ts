@@ -6,7 +6,7 @@ type Ports = { readonly sessions: Pick<SessionStore, "delete">; readonly secrets
 
 export type LogOut = ReturnType<typeof logOut>;
 
-/** Deletes the session, so that a copy of the cookie is also refused. */
+/** Deletes the session, so that copies of its cookie are refused, too. */
 export const logOut =
   ({ sessions, secrets }: Ports) =>
   (token: SessionToken): Promise<void> =>

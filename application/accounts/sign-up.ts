@@ -13,7 +13,7 @@ export type SignUp = ReturnType<typeof signUp>;
 
 /**
  * Opens an account with a password. If the e-mail address is taken, nothing is stored, but the result and the time are
- * the same: nobody can find out who has an account.
+ * the same, so that they do not reveal who has an account.
  */
 export const signUp =
   (ports: Ports) =>

@@ -6,7 +6,7 @@ import type { IncomingWebhook, ProviderWebhooks } from "../ports/provider-webhoo
 import type { TaskStore } from "../ports/task-store.js";
 
 type Ports = {
-  /** The webhook parsers by the provider's name. */
+  /** By provider name. */
   readonly webhooks: ReadonlyMap<string, ProviderWebhooks>;
   readonly tasks: Pick<TaskStore, "makeDueNow">;
   readonly clock: Pick<Clock, "now">;

@@ -18,8 +18,9 @@ type Ports = LeasePorts & {
 type Settings = WorkLimits & { readonly generationDeadlineMilliseconds: number };
 
 /**
- * Polls the provider for every submitted task that is due. A finished task succeeds; a failed one is refunded. A task that
- * still runs after the generation deadline fails and is refunded after this last poll. Resolves to the number of polls.
+ * Polls the provider for every submitted task that is due. A finished task succeeds; a failed one is refunded. A task
+ * that still runs after the generation deadline fails and is refunded after this last poll. Resolves to the number of
+ * polls.
  */
 export const settleSubmittedTasks =
   (ports: Ports, settings: Settings) =>
@@ -34,7 +35,7 @@ const settle = async (ports: Ports, settings: Settings, lease: Lease<SubmittedTa
   const now = clock.now();
 
   if (progress.isErr()) {
-    // An outage is reported elsewhere; it need not be reported again for each of thousands of tasks.
+    // The circuit breaker has reported the outage; a report for each of thousands of tasks would add nothing.
     if (provider.readiness() !== "down") {
       reporter.report({ kind: "provider_unavailable", taskId: task.id, detail: progress.error.reason });
     }
@@ -72,7 +73,7 @@ const failTask = async (
   if (moved.isOk()) ports.reporter.report({ kind: "task_failed", taskId: failed.id, reason, detail });
 };
 
-/** Stores and announces the next state. A stale task was settled by another worker, which has announced it. */
+/** Stores and announces the next state. Does not announce a stale task: the worker that settled it has done so. */
 const moveAndAnnounce = async (
   { tasks, signals }: Ports,
   lease: Lease<Task>,

@@ -5,8 +5,8 @@ import type { TaskStore } from "../ports/task-store.js";
 import { waitUpToASecond } from "./wait-up-to-a-second.js";
 
 /**
- * Maximum of submissions in flight, by readiness. It is low because a provider that becomes busy refuses all of them.
- * While the circuit is probing, one submission shows whether the provider has recovered.
+ * Maximum number of submissions in flight, by readiness. It is low because a provider that becomes busy refuses all of
+ * them. While the circuit is probing, one submission shows whether the provider has recovered.
  */
 const IN_FLIGHT_MAX = { ready: 4, busy: 0, probing: 1, down: 0 };
 
@@ -18,9 +18,9 @@ type Ports = SubmissionPorts & {
 type Settings = { readonly submissionDeadlineMilliseconds: number };
 
 /**
- * Submits queued tasks while the provider has free slots, round robin over accounts (domain/queue.ts). While the provider
- * is down or paused, they stay queued. A slow submission does not delay the others. Resolves to the number of tasks
- * submitted.
+ * Submits queued tasks while the provider has free slots, round robin over accounts (domain/queue.ts). While the
+ * provider is down or paused, they stay queued. A slow submission does not delay the others. Resolves to the number of
+ * submitted tasks.
  */
 export const startQueuedTasks =
   (ports: Ports, { submissionDeadlineMilliseconds }: Settings) =>

@@ -12,9 +12,9 @@ type Ports = LeasePorts & {
 };
 
 /**
- * Resolves every reserved task whose submission has no recorded answer after its deadline, fails the tasks that have been
- * queued for too long, and deletes expired idempotency keys. Resolves to the number of tasks. The deadline of a generation
- * is enforced by settle-submitted-tasks.ts, which polls once more before the task fails.
+ * Resolves every reserved task whose submission has no recorded answer after its deadline, fails the tasks that have
+ * been queued for too long, and deletes expired idempotency keys. Resolves to the number of tasks. The deadline of a
+ * generation is enforced by settle-submitted-tasks.ts, which polls once more before the task fails.
  */
 export const sweep =
   (ports: Ports, limits: WorkLimits) =>
@@ -33,7 +33,7 @@ const giveUpQueued = async (
 ): Promise<undefined> => {
   const failed = fail(lease.task, "never_started", clock.now());
   const moved = await tasks.move(lease, failed, undefined);
-  if (moved.isErr()) return; // it was started meanwhile
+  if (moved.isErr()) return; // it was started in the meantime
   const detail = "no slot of the provider became free in time";
   reporter.report({ kind: "task_failed", taskId: failed.id, reason: "never_started", detail });
   signals.announce(failed);
@@ -52,7 +52,7 @@ const resolveReserved = async (ports: Ports, lease: Lease<ReservedTask>): Promis
   if (found.isOk() && found.value !== undefined) {
     const submitted = submit(task, found.value, now);
     const moved = await tasks.move(lease, submitted, now);
-    if (moved.isErr()) return; // its submission was recorded meanwhile
+    if (moved.isErr()) return; // its submission was recorded in the meantime
     reporter.report({ kind: "submission_recovered", taskId: task.id, upstreamTaskId: found.value });
     signals.announce(submitted);
     return;

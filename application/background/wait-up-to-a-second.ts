@@ -2,7 +2,7 @@ import type { Clock } from "../ports/clock.js";
 
 const WAIT_MILLISECONDS = 1_000;
 
-/** Resolves when all promises have settled, but after one second at the latest: then more work may be due. */
+/** Resolves when all promises have settled, or after one second, when more work may be due. */
 export const waitUpToASecond = async (running: ReadonlySet<Promise<void>>, clock: Clock): Promise<void> => {
   const ended = new AbortController();
   await Promise.race([Promise.all(running), clock.sleep(WAIT_MILLISECONDS, ended.signal)]);

@@ -8,7 +8,7 @@ import { waitUpToASecond } from "./wait-up-to-a-second.js";
 export type WorkLimits = {
   /** Duration of a lease; longer than the work on one task can take. */
   readonly leaseMilliseconds: number;
-  /** Maximum of tasks in progress at once. */
+  /** Maximum number of tasks in progress at once. */
   readonly concurrency: number;
 };
 
@@ -20,11 +20,11 @@ export type LeasePorts = {
 
 /**
  * Works on every task that is due for `work`, until none is left or `stopping` is aborted. Each task is leased to one
- * worker at a time. If the work on a task throws, the error is reported and the lease expires; the other tasks continue.
- * A slow task does not delay the others. Resolves to the number of tasks.
+ * worker at a time. If the work on a task throws, the error is reported and the lease expires; the other tasks
+ * continue. A slow task does not delay the others. Resolves to the number of tasks.
  *
- * New tasks are claimed when half of `concurrency` is free. Unchanged tasks, for which `workOn` resolves to their next due
- * time, are postponed in batches. Both keep the number of database statements low for thousands of tasks.
+ * New tasks are claimed when half of `concurrency` is free. Unchanged tasks, for which `workOn` resolves to their next
+ * due time, are postponed in batches. Both keep the number of database statements low for thousands of tasks.
  */
 export const workOnLeases = async <Work extends keyof DueWork>(
   { tasks, clock, reporter }: LeasePorts,

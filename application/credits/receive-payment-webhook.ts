@@ -7,7 +7,7 @@ type Ports = PayOrderPorts & { readonly payments: Pick<Payments, "paidOrder"> };
 
 export type ReceivePaymentWebhook = ReturnType<typeof receivePaymentWebhook>;
 
-/** Handles a webhook of the payment service: adds a paid order's credits, once, however often the webhook arrives. */
+/** Handles a webhook of the payment service. Adds the credits of a paid order once, also if the webhook is repeated. */
 export const receivePaymentWebhook =
   (ports: Ports) =>
   async (body: Uint8Array, signature: string): Promise<Result<void, UnverifiedWebhook | NotFound>> => {

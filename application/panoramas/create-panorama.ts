@@ -35,8 +35,8 @@ export type CreatePanorama = ReturnType<typeof createPanorama>;
 
 /**
  * `POST /panoramas`: reserves the credits, then submits the task to the provider. If the provider has no free slot, the
- * task is queued (start-queued-tasks.ts). A refused creation costs nothing. While the provider is down, every creation is
- * refused immediately.
+ * task is queued (start-queued-tasks.ts). A refused creation costs nothing. While the provider is down, every creation
+ * is refused immediately.
  */
 export const createPanorama =
   (ports: Ports, { submissionDeadlineMilliseconds, queueDeadlineMilliseconds }: CreationSettings) =>

@@ -20,8 +20,8 @@ export type NotFinished = { readonly kind: "not_finished" };
 export type DeletePanorama = ReturnType<typeof deletePanorama>;
 
 /**
- * The owner deletes a panorama: its image and thumbnail are removed, and the task is no longer found. Its ledger entries
- * remain. The objects are removed first, so that the owner can repeat an interrupted deletion.
+ * The owner deletes a panorama: its image and thumbnail are deleted, and the task is no longer found. Its ledger
+ * entries remain. The objects are deleted first, so that the owner can repeat an interrupted deletion.
  */
 export const deletePanorama =
   ({ tasks, storage, clock }: Ports) =>

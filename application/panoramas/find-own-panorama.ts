@@ -5,7 +5,7 @@ import type { TaskStore } from "../ports/task-store.js";
 
 export type FindOwnPanorama = ReturnType<typeof findOwnPanorama>;
 
-/** `GET /works/{slug}`: the owner's panorama in any state. Slugs of other accounts and unknown slugs give `undefined`. */
+/** `GET /works/{slug}`: the owner's panorama in any state. Foreign and unknown slugs both give `undefined`. */
 export const findOwnPanorama =
   ({ tasks }: { readonly tasks: Pick<TaskStore, "findBySlug"> }) =>
   async (slug: Slug, owner: AccountId): Promise<Task | undefined> => {

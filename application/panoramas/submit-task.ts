@@ -26,7 +26,7 @@ const SEARCH_TIMEOUT_MILLISECONDS = 5_000;
  * refusal, the task fails and is refunded.
  *
  * Must be called once, by the caller that made the task `reserved`, and with no transaction open: the provider may take
- * seconds, and the process may be killed meanwhile.
+ * seconds, and the process may be killed during the call.
  */
 export const submitTask = async (ports: SubmissionPorts, task: ReservedTask): Promise<Result<Task, UpstreamError>> => {
   const { tasks, provider, clock, signals, reporter } = ports;
@@ -83,9 +83,9 @@ const failAndRefund = async (
 };
 
 /**
- * The provider answered after the submission deadline, and the sweep has resolved the task already. Returns the task if
- * the sweep found it at the provider: it runs and is charged, whatever this call returned. Otherwise the sweep has failed
- * and refunded it.
+ * The provider answered after the submission deadline, and the sweep has already resolved the task. If the sweep found
+ * it at the provider, it runs and is charged: returns it, even if `lateResult` is a failure. Otherwise the sweep has
+ * failed and refunded it: returns an error.
  */
 const readSweptTask = async (
   { tasks, reporter }: SubmissionPorts,

@@ -25,8 +25,8 @@ type CheckedFile = { readonly file: UploadedFile; readonly name: ObjectName; rea
 export type UploadImages = ReturnType<typeof uploadImages>;
 
 /**
- * `POST /images`: checks all files, then stores them under names derived from their contents. Returns the public URLs in
- * the order of the files; the same bytes have the same URL. If one file is refused, none is stored.
+ * `POST /images`: checks all files, then stores them under names derived from their contents. Returns the public URLs
+ * in the order of the files; the same bytes have the same URL. If one file is refused, none is stored.
  */
 export const uploadImages =
   (ports: Ports) =>

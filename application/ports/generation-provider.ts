@@ -23,7 +23,7 @@ export type ProviderUnavailable = { readonly kind: "provider_unavailable"; reado
 /** The image at the temporary URL is permanently gone. */
 export type ResultGone = { readonly kind: "result_gone"; readonly reason: string };
 
-/** `thumbnail` is `unavailable` only if a sandbox prompt (`test:no-thumb`) simulates that no thumbnail can be made. */
+/** `thumbnail` is `unavailable` only for the test trigger `test:no-thumb`: then no thumbnail must be made. */
 export type GeneratedImage = { readonly bytes: Uint8Array; readonly thumbnail: "possible" | "unavailable" };
 
 /**

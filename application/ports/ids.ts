@@ -13,7 +13,7 @@ export interface Ids {
   apiKeyId(): ApiKeyId;
   apiKeySecret(): ApiKeySecret;
   slug(): Slug;
-  /** At least 128 random bits as 22 or more base64url characters, for example for an image's object names. */
+  /** At least 128 random bits as 22 or more base64url characters, for example for the name of an image. */
   unguessable(): string;
   sessionToken(): SessionToken;
 }

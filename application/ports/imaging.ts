@@ -2,7 +2,7 @@ import type { Result } from "neverthrow";
 import type { ImageType } from "../../domain/image-type.js";
 import type { PixelSize } from "../../domain/resolution.js";
 
-/** The bytes are not an acceptable image. `reason` is a sentence for users. */
+/** The bytes are not an acceptable image. `reason` is a clause without a full stop: "it has 512 × 512 pixels". */
 export type UnusableImage = { readonly kind: "unusable_image"; readonly reason: string };
 
 /** Inspects and encodes images. Rejects decompression bombs. */

@@ -15,7 +15,7 @@ export type AccountLedger = {
  * store is unreachable or a row is unreadable.
  */
 export interface LedgerStore {
-  /** The account's credits that are not spent or reserved. Throws if the account does not exist. */
+  /** The account's credits that are neither spent nor reserved. Throws if the account does not exist. */
   balance(account: AccountId): Promise<Credits>;
   /** All entries of the account, oldest first. */
   entries(account: AccountId): Promise<LedgerEntry[]>;

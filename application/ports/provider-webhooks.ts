@@ -16,7 +16,7 @@ export interface ProviderWebhooks {
   /**
    * Verifies a webhook and returns the task that it is about. The reported status is ignored, because webhooks may
    * arrive twice, late or out of order: a webhook only triggers a poll.
-   * Returns `provider_unavailable` if the provider's keys cannot be fetched, so that the webhook cannot be verified now.
+   * Returns `provider_unavailable` if the webhook cannot be verified now because the provider's keys cannot be fetched.
    */
   taskOf(webhook: IncomingWebhook): Promise<Result<TaskId, UnverifiedWebhook | ProviderUnavailable>>;
 }

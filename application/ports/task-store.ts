@@ -46,8 +46,8 @@ export type QueueLimits = {
 export interface TaskStore {
   /**
    * Opens a task in one transaction. The account is locked, so that two concurrent creations cannot use the same
-   * credits or the same slot of the account. Stores what `decide` returns: the task, its ledger entry, the account's new
-   * standing and the idempotency key; stores nothing if it refuses. `decide` must be pure: it runs at most once per
+   * credits or the same slot of the account. Stores what `decide` returns: the task, its ledger entry, the account's
+   * new standing and the idempotency key; stores nothing if it refuses. `decide` must be pure: it runs at most once per
    * attempt, and a transaction that the database aborts is attempted again.
    *
    * If the idempotency key is already used, `decide` is not called: the same request returns its task as `replayed`,
@@ -65,9 +65,9 @@ export interface TaskStore {
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>>;
 
   /**
-   * Starts the next queued tasks, as many as domain/start-next-tasks.ts allows and at most `limit`, and returns them.
-   * They are `reserved` and due at `dueAt`. Each task is returned to exactly one caller, which must submit it to the
-   * provider. `concurrencyMax` is `undefined` for a provider without a concurrency limit.
+   * Starts the next queued tasks, at most `limit`, and returns them. domain/start-next-tasks.ts decides how many may
+   * start. They are `reserved` and due at `dueAt`. Each task is returned to exactly one caller, which must submit it to
+   * the provider. `concurrencyMax` is `undefined` for a provider without a concurrency limit.
    */
   startQueued(concurrencyMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]>;
 

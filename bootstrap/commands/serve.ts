@@ -21,7 +21,7 @@ export const serve: Command = {
 
     await server.start();
     schedule.start();
-    // After the start: if that fails, no account exists whose key nobody has seen.
+    // Only after the start has succeeded: the credentials are printed once, and must not be lost if the start fails.
     const demo = config.demo ? await openDemoAccount(service) : undefined;
     console.log(
       values.json === true

@@ -16,7 +16,7 @@ const POLL_CONCURRENCY = 64; // at one second per answer, about as many polls pe
 const KEEP_CONCURRENCY = 4;
 const SWEEP_CONCURRENCY = 16;
 
-/** Leases for one image. Keeping it (download, encoding, upload) takes longer than a poll. */
+/** A lease for one image is this many times longer, because download, encoding and upload take longer than a poll. */
 const KEEP_LEASES = 3;
 
 /** The use cases that run in the background, and their schedule. */

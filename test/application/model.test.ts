@@ -3,11 +3,11 @@ import { keepsItsInvariants } from "../support/application-model.js";
 import { memoryStores } from "../support/memory/memory-stores.js";
 
 describe("the application on in-memory stores", () => {
-  it("keeps ledger, limits and promises through 1000 random runs, which reach every outcome", async () => {
+  it("keeps its invariants in 1000 random runs, which together reach every outcome", async () => {
     const seen = await keepsItsInvariants(async () => ({ ...memoryStores(), close: async () => {} }), {
       runs: 1_000,
     });
-    // Random runs prove something only if together they reach every outcome.
+    // The runs test enough only if together they reach every outcome.
     expect([...seen].sort()).toEqual([
       "deadline_passed",
       "generation_failed",

@@ -184,9 +184,9 @@ describe("the canonical text of a creation request", () => {
   const textOf = (body: unknown) => canonicalText(accepted(body));
 
   it("is the same for requests that mean the same", () => {
-    const spelt = { visibility: "private", image_urls: [], prompt: "lake", resolution: "1k" };
-    expect(textOf({ resolution: "1k", prompt: "lake" })).toBe(textOf(spelt));
-    expect(textOf({ resolution: "1k", prompt: " lake\n", seed: 7 })).toBe(textOf(spelt));
+    const explicit = { visibility: "private", image_urls: [], prompt: "lake", resolution: "1k" };
+    expect(textOf({ resolution: "1k", prompt: "lake" })).toBe(textOf(explicit));
+    expect(textOf({ resolution: "1k", prompt: " lake\n", seed: 7 })).toBe(textOf(explicit));
     expect(textOf({ resolution: "1k", image_urls: [url] })).toBe(
       textOf({ resolution: "1k", image_urls: [url], prompt: "" }),
     );

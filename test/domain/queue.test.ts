@@ -64,12 +64,12 @@ describe("the queue of a provider", () => {
     return fc.assert(
       fc.property(fc.array(fc.integer({ min: -1, max: 3 }), { maxLength: 200 }), (events) => {
         const services = serve(events);
-        for (let patient = 0; patient <= 3; patient += 1) {
-          let overtaken = new Map<number, number>();
+        for (let waiting = 0; waiting <= 3; waiting += 1) {
+          let servedBefore = new Map<number, number>();
           for (const { account, waitedFor } of services) {
-            if (account === patient || !waitedFor.has(patient)) overtaken = new Map();
-            else overtaken.set(account, (overtaken.get(account) ?? 0) + 1);
-            expect(Math.max(0, ...overtaken.values())).toBeLessThanOrEqual(2);
+            if (account === waiting || !waitedFor.has(waiting)) servedBefore = new Map();
+            else servedBefore.set(account, (servedBefore.get(account) ?? 0) + 1);
+            expect(Math.max(0, ...servedBefore.values())).toBeLessThanOrEqual(2);
           }
         }
       }),

@@ -85,7 +85,7 @@ describe("the rate limit", () => {
           if (result.isOk()) log = result.value.log;
           const free = result.isOk() ? result.value.remaining : 0;
           expect(burst(log, limit, now)).toBe(free);
-          // After this time without a request one more is admitted, and a second earlier none is.
+          // Without further requests, one more is admitted after this time, and none a second earlier.
           expect(burst(log, limit, now + seconds * 1000)).toBeGreaterThan(free);
           expect(burst(log, limit, now + (seconds - 1) * 1000)).toBe(free);
         }
@@ -113,7 +113,7 @@ describe("the rate limit", () => {
   const clockThatIsSetBack = (setBackMax: number) =>
     fc.array(fc.record({ wait: gap, setBack: fc.oneof(fc.constant(0), fc.nat(setBackMax)) }), { maxLength: 40 });
 
-  it("holds in real time while the clock is set back by less than a window in all", () => {
+  it("holds in real time while the clock is set back by less than one window in total", () => {
     return fc.assert(
       fc.property(limits, clockThatIsSetBack(1_499), (limit, steps) => {
         let real = start;
@@ -134,7 +134,7 @@ describe("the rate limit", () => {
     );
   });
 
-  it("refuses nobody for longer than two windows when the clock is set back by any time", () => {
+  it("refuses requests for at most two windows when the clock is set back by any time", () => {
     return fc.assert(
       fc.property(limits, clockThatIsSetBack(7_200_000), (limit, steps) => {
         let clock = start;

@@ -188,7 +188,7 @@ describe("a task", () => {
     ["submitted", "processing", true],
     ["succeeded", "succeeded", false],
     ["failed", "failed", false],
-  ] as const)("in state %s has the status %s; active: %s", (state, status, active) => {
+  ] as const)("has in state %s the status %s, and isActive is %s", (state, status, active) => {
     expect(statusOf(states[state])).toBe(status);
     expect(isActive(states[state])).toBe(active);
   });

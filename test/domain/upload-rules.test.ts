@@ -64,7 +64,7 @@ describe("the type of an uploaded file", () => {
   });
 
   it.each([undefined, "", "application/octet-stream", "IMAGE/PNG", "image/png; charset=binary", " image/png "])(
-    "is what its bytes say if %j is declared",
+    "is that of its bytes if %j is declared",
     (declared) => {
       expect(admitType(0, beginnings["image/png"], declared)).toEqual(ok("image/png"));
     },

@@ -24,15 +24,15 @@ import {
   useCases,
 } from "./application.js";
 import { aCreationRequest } from "./builders.js";
-import { ConnectionLost, type Fate, PortGates } from "./port-gates.js";
+import { type CallOutcome, ConnectionLost, PortGates } from "./port-gates.js";
 import type { Script } from "./scripted-provider.js";
 import { anOwner, aWorld, type World } from "./world.js";
 
 /**
  * A property of the whole application: two instances share the stores, clients create on several accounts, the provider
- * and the storage behave in every allowed way, connections to the stores are lost, processes are killed and time passes,
- * in any order and any interleaving. After every step the ledger is correct, nothing was started twice and no final state
- * has changed. At the end, when all deadlines have passed, no task is unfinished.
+ * and the storage behave in every allowed way, connections to the stores are lost, processes are killed and time
+ * passes, in any order and any interleaving. After every step the ledger is correct, nothing was started twice and no
+ * final state has changed. At the end, when all deadlines have passed, no task is unfinished.
  */
 export const keepsItsInvariants = async (
   openStores: () => Promise<Stores & { close(): Promise<void> }>,
@@ -76,7 +76,7 @@ type Step =
   | { readonly kind: "retryImage"; readonly instance: number; readonly task: number }
   | { readonly kind: "payOrder"; readonly instance: number; readonly order: number }
   /** One halted call continues. */
-  | { readonly kind: "resume"; readonly instance: number; readonly call: number; readonly fate: Fate }
+  | { readonly kind: "resume"; readonly instance: number; readonly call: number; readonly outcome: CallOutcome }
   /** All halted calls continue at the same time. */
   | { readonly kind: "race"; readonly instance: number }
   /** The instance runs until it has nothing to do. */
@@ -128,7 +128,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant("resume" as const),
       instance,
       call: fc.nat(),
-      fate: fc.oneof(
+      outcome: fc.oneof(
         { weight: 20, arbitrary: fc.constant("done" as const) },
         { weight: 1, arbitrary: fc.constantFrom("lost_before" as const, "lost_after" as const) },
       ),
@@ -188,7 +188,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** One process: its use cases call all ports through gates. */
 type Instance = { readonly gates: PortGates; readonly useCases: UseCases };
 
-/** The task that one call of a client may have opened: the id is drawn before the first halt. */
+/** The task that one call of a client may have opened: the id is generated before the first halted call. */
 type Creation = {
   readonly owner: AccountId;
   readonly key: string | undefined;
@@ -196,7 +196,7 @@ type Creation = {
   readonly taskId: TaskId;
 };
 
-class DrawnIds extends RandomIds {
+class RecordingIds extends RandomIds {
   lastTaskId: TaskId | undefined;
 
   override taskId(): TaskId {
@@ -207,7 +207,7 @@ class DrawnIds extends RandomIds {
 
 class Model {
   private readonly world: World;
-  private readonly ids = new DrawnIds();
+  private readonly ids = new RecordingIds();
   private readonly instances: readonly Instance[];
   private readonly owners: readonly AccountId[];
   private readonly orders: readonly OrderId[];
@@ -270,7 +270,7 @@ class Model {
       case "payOrder":
         return this.watch(this.instance(step.instance).useCases.payOrder(pick(this.orders, step.order)));
       case "resume":
-        return this.instance(step.instance).gates.resume(step.call, step.fate);
+        return this.instance(step.instance).gates.resume(step.call, step.outcome);
       case "race":
         return this.instance(step.instance).gates.resumeAll();
       case "finish":
@@ -310,7 +310,7 @@ class Model {
     for (const checkAnswer of this.answers.splice(0)) await checkAnswer();
   }
 
-  /** After all deadlines no work is left, whatever happened before. */
+  /** Checks that no work is left after all deadlines. */
   async finishAllWork(): Promise<void> {
     const { world } = this;
     for (let index = 0; index < INSTANCES; index += 1) await this.finish(index);
@@ -370,7 +370,7 @@ class Model {
     expect(named.map((other) => other.taskId)).toContain(task.id);
   }
 
-  /** A client that was told that its creation was refused is not charged for it. */
+  /** A client that got an error for its creation is not charged for it. */
   private async checkRefused({ owner, taskId }: Creation, { kind }: CreatePanoramaError): Promise<void> {
     this.seen.add(kind);
     const task = await this.world.tasks.find(taskId, owner);
@@ -443,7 +443,7 @@ class Model {
 const leavesItsKeyFree = (task: Task): boolean =>
   task.state === "failed" && ["refused", "submission_unknown", "never_submitted"].includes(task.reason);
 
-/** The statuses in which a task may be seen after each status. */
+/** The states that a task may have at a later step, by its state now. */
 const nextStates: Record<Task["state"], readonly Task["state"][]> = {
   queued: ["queued", "reserved", "submitted", "succeeded", "failed"],
   reserved: ["reserved", "submitted", "succeeded", "failed"],

@@ -30,7 +30,7 @@ export type Stores = {
   readonly tasks: TaskStore;
 };
 
-export type Ports = Stores & {
+type Ports = Stores & {
   readonly provider: GenerationProvider;
   readonly storage: ObjectStorage;
   readonly imaging: Imaging;

@@ -33,4 +33,4 @@ export const image = (text: string): Uint8Array => Buffer.concat([JPEG_SIGNATURE
 /** The text of a fake image. */
 export const readable = (bytes: Uint8Array): string => Buffer.from(bytes.subarray(JPEG_SIGNATURE.length)).toString();
 
-const unusable: UnusableImage = { kind: "unusable_image", reason: "is not an image." };
+const unusable: UnusableImage = { kind: "unusable_image", reason: "it is not an image" };

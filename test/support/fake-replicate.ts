@@ -65,9 +65,9 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
         webhook?: unknown;
         webhook_events_filter?: unknown;
       };
-      // Only ends may be requested: other events would arrive twice a second.
+      // The service requests only the event of the end: other events would arrive twice a second.
       if (webhook !== undefined && String(webhook_events_filter) !== "completed")
-        return json(422, { detail: "Oh no." });
+        return json(422, { detail: "Invalid webhook_events_filter." });
       if (typeof input?.prompt !== "string" || typeof version !== "string") return json(422, { detail: "Invalid." });
       return json(201, this.prediction(this.start(input, `gm3qorzdhgbf${this.tasks.length}`, webhook)));
     }

@@ -15,7 +15,7 @@ export type Fault =
       readonly body: string;
     };
 
-export type ReceivedRequest = {
+type ReceivedRequest = {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage["headers"];

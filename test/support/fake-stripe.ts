@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export type StripeCall = {
+type StripeCall = {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage["headers"];

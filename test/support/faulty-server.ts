@@ -18,8 +18,8 @@ export type Answer = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Buffer | string;
-  /** Announces more bytes than it sends; then closes the connection, or leaves it open if `then open`. */
-  readonly cutShort?: boolean | "then open";
+  /** Announces more bytes than it sends. Then closes the connection, unless the value is `and stay open`. */
+  readonly cutShort?: boolean | "and stay open";
 };
 
 /** A fault of one request. `done`: whether the request takes effect; `instead`: what is sent as its answer. */
@@ -109,6 +109,6 @@ const deliver = (answer: Answer | "cut" | "no answer" | undefined, response: Ser
   response.writeHead(answer.status, { ...answer.headers, "content-length": length });
   if (!answer.cutShort) return void response.end(body);
   response.write(body, () => {
-    if (answer.cutShort !== "then open") response.destroy();
+    if (answer.cutShort !== "and stay open") response.destroy();
   });
 };

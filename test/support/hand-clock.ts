@@ -47,7 +47,7 @@ export class HandClock implements Clock {
       next.wake();
       await settled();
     }
-    // A concurrent `advance` may already be further.
+    // A concurrent `advance` may have set a later time.
     this.milliseconds = Math.max(this.milliseconds, end);
   }
 

@@ -1,19 +1,19 @@
 import { settled } from "./settled.js";
-/** The outcome of a call: done, or the connection is lost before it is done, or after it is done but before the answer. */
-export type Fate = "done" | "lost_before" | "lost_after";
+
+/** A call is done, or its connection is lost: before the call is done, or after it and before the answer. */
+export type CallOutcome = "done" | "lost_before" | "lost_after";
 
 /** Thrown by a call whose connection is lost: the use case cannot know whether the call was done. */
 export class ConnectionLost extends Error {}
 
-type Waiting = { readonly losable: boolean; readonly go: (fate: Fate) => Promise<void> };
+type Waiting = { readonly losable: boolean; readonly go: (outcome: CallOutcome) => Promise<void> };
 
 /** Methods of ports that return immediately, without a promise. */
 const INSTANT: ReadonlySet<string | symbol> = new Set(["canMake", "readiness", "nextPollMilliseconds"]);
 
 /**
- * Halts every call of the guarded ports until the test lets it continue. The test thus controls how the steps of
- * concurrent use cases interleave, at every point at which they wait. A use case whose calls never continue is equal to
- * one whose process was killed.
+ * Halts every call of the guarded ports until the test lets it continue. So the test controls how the steps of
+ * concurrent use cases interleave. A use case whose calls never continue behaves as if its process was killed.
  */
 export class PortGates {
   private waiting: Waiting[] = [];
@@ -35,9 +35,9 @@ export class PortGates {
   }
 
   /** Lets one halted call continue. Resolves when it has ended and the code after it has reached its next halt. */
-  async resume(index: number, fate: Fate = "done"): Promise<void> {
+  async resume(index: number, outcome: CallOutcome = "done"): Promise<void> {
     const [waiting] = this.waiting.splice(index % Math.max(1, this.waiting.length), 1);
-    await waiting?.go(waiting.losable ? fate : "done");
+    await waiting?.go(waiting.losable ? outcome : "done");
     await settled();
   }
 
@@ -54,11 +54,11 @@ export class PortGates {
 
   private halt<T>(losable: boolean, call: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const go = async (fate: Fate): Promise<void> => {
+      const go = async (outcome: CallOutcome): Promise<void> => {
         try {
-          if (fate === "lost_before") throw new ConnectionLost();
+          if (outcome === "lost_before") throw new ConnectionLost();
           const answer = await call();
-          if (fate === "lost_after") throw new ConnectionLost();
+          if (outcome === "lost_after") throw new ConnectionLost();
           resolve(answer);
         } catch (error) {
           reject(error);

@@ -6,7 +6,7 @@ const TABLES = "account, credit_order, api_key, task, ledger_entry, idempotency_
 /** Every store on a PostgreSQL database, whose tables are emptied first: tests on one database must run one by one. */
 export const postgresStores = async (url: string) => {
   const database = await openPostgresDatabase(url, 4);
-  // The ledger's trigger refuses to truncate it, so it is disabled during this statement.
+  // The ledger's trigger refuses to truncate it, so it is disabled for this statement.
   await database.sql("alter table ledger_entry disable trigger all");
   await database.sql(`truncate ${TABLES}`);
   await database.sql("alter table ledger_entry enable trigger all");

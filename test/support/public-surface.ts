@@ -5,7 +5,7 @@ import ts from "typescript";
 type PackageJson = { readonly exports: Readonly<Record<string, string | { readonly types: string }>> };
 
 /** A module that other projects can import: its public path, and the source file behind it. */
-export type PublicModule = { readonly path: string; readonly source: string };
+type PublicModule = { readonly path: string; readonly source: string };
 
 /** The modules that `exports` in package.json names; "./package.json" is no module. */
 export const publicModules = async (): Promise<readonly PublicModule[]> => {

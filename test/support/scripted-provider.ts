@@ -14,8 +14,8 @@ import type { TaskId } from "../../domain/task-id.js";
 import { image } from "./fake-imaging.js";
 
 /**
- * How the provider answers calls. A test may replace the script, or parts of it, at any time. A script that answers each
- * call differently has getters.
+ * How the provider answers calls. A test may replace the script, or parts of it, at any time. Getters in a script can
+ * answer each call differently.
  */
 export type Script = {
   /** `unknown…`: the call has no clear result; the upstream task is started or not. */
@@ -27,7 +27,7 @@ export type Script = {
   readonly download: "image" | "image_without_thumbnail" | "no_image" | "gone" | "unavailable";
 };
 
-const ALL_GOES_WELL: Script = {
+const SUCCESS: Script = {
   submit: "accept",
   poll: "succeeded",
   search: "found_if_started",
@@ -43,6 +43,7 @@ export class ScriptedProvider implements GenerationProvider {
   concurrencyMax: number | undefined;
   ready: Readiness = "ready";
   script: Script;
+  /** What `canMake` returns. */
   makes: Result<void, InvalidRequest> = ok(undefined);
 
   private readonly upstream = new Map<string, { readonly taskId: TaskId; progress: Progress }>();
@@ -50,7 +51,7 @@ export class ScriptedProvider implements GenerationProvider {
 
   constructor(script: Partial<Script> = {}, name = "scripted") {
     this.name = name;
-    this.script = { ...ALL_GOES_WELL, ...script };
+    this.script = { ...SUCCESS, ...script };
   }
 
   readiness(): Readiness {
@@ -66,7 +67,7 @@ export class ScriptedProvider implements GenerationProvider {
     this.script = { ...this.script, ...changes };
   }
 
-  /** From now on such calls do their work, but their answers are held back until the returned function is called. */
+  /** Delays the answers of these calls, but not their effects, until the returned function is called. */
   hold(call: keyof Script): () => void {
     let release = () => {};
     this.held.set(
@@ -81,7 +82,7 @@ export class ScriptedProvider implements GenerationProvider {
     };
   }
 
-  /** Number of upstream tasks started for a task: with more than one, the provider charges twice. */
+  /** Number of upstream tasks started for a task. More than one means that the provider charges twice. */
   startedFor(taskId: TaskId): number {
     return [...this.upstream.values()].filter((task) => task.taskId === taskId).length;
   }

@@ -19,12 +19,12 @@ export const seamless = ({ widthPixels, heightPixels }: PixelSize): Sharp => {
   return sharp(pixels, { raw: { width: widthPixels, height: heightPixels, channels: 3 } });
 };
 
-/** A grey noise image, rotated to the left by `turnedBy` columns. */
-export const ruffled = ({ widthPixels, heightPixels }: PixelSize, turnedBy: number): Sharp => {
+/** A grey noise image, rotated to the left by `rotatedBy` columns. */
+export const noise = ({ widthPixels, heightPixels }: PixelSize, rotatedBy: number): Sharp => {
   const pixels = Buffer.alloc(widthPixels * heightPixels * 3);
   for (let y = 0, at = 0; y < heightPixels; y += 1) {
     for (let x = 0; x < widthPixels; x += 1) {
-      const scrambled = Math.imul((((x + turnedBy) % widthPixels) + 1) * 8191 + y, 0x9e3779b1);
+      const scrambled = Math.imul((((x + rotatedBy) % widthPixels) + 1) * 8191 + y, 0x9e3779b1);
       pixels.fill(((scrambled ^ (scrambled >>> 15)) >>> 8) & 0xff, at, at + 3);
       at += 3;
     }

@@ -81,8 +81,8 @@ class PaintingProvider extends ScriptedProvider {
 }
 
 /**
- * The whole service on a free port: pages, REST interface and images, with stores in memory, files in a temporary folder,
- * a manual clock and a scripted provider.
+ * The whole service on a free port: pages, REST interface and images, with stores in memory, files in a temporary
+ * folder, a manual clock and a scripted provider.
  */
 export class WebService {
   readonly url: string;

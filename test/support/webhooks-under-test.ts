@@ -12,7 +12,7 @@ import { SKYBOX_KEY } from "./fake-skybox.js";
 import type { Fault } from "./faulty-server.js";
 import { startFal, startReplicate, startSkybox } from "./providers-under-test.js";
 
-export const PUBLIC_URL = "https://panoramas.example";
+const PUBLIC_URL = "https://panoramas.example";
 
 export type WebhooksUnderTest = RemoteUnderTest & { readonly webhooks: ProviderWebhooks };
 

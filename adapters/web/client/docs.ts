@@ -3,9 +3,9 @@ import { element } from "./element.js";
 
 // The library has a dark mode, but does not read the preferred colour scheme.
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const follow = (): void => void document.documentElement.classList.toggle("dark-mode", dark.matches);
-dark.addEventListener("change", follow);
-follow();
+const applyColourScheme = (): void => void document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", applyColourScheme);
+applyColourScheme();
 
 const docs = element("docs");
 SwaggerUI({

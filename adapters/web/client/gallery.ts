@@ -1,4 +1,4 @@
-/** Loads the next page before the reader reaches the end of this one. Without JavaScript, the link does it. */
+/** Loads the next page before the reader reaches the end of this one. Without JavaScript, the reader follows the link. */
 const grid = document.getElementById("gallery");
 
 const observer = new IntersectionObserver(

@@ -154,11 +154,11 @@ describe("PanoramaClient.create", () => {
   it("ends when the caller aborts it", async () => {
     service.failNext("POST", "/panoramas", { kind: "accept-and-hang" });
     const abort = new AbortController();
-    const patient = new PanoramaClient({
+    const withSystemClock = new PanoramaClient({
       baseUrl: parseServiceUrl(service.origin)._unsafeUnwrap(),
       apiKey: service.apiKey,
     });
-    const created = patient.create(aRequest(), { signal: abort.signal });
+    const created = withSystemClock.create(aRequest(), { signal: abort.signal });
     await service.hanging();
     abort.abort();
     expect((await created)._unsafeUnwrapErr()).toMatchObject({ code: "aborted", mayHaveBeenAccepted: true });

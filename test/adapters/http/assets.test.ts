@@ -159,7 +159,7 @@ describe("GET /assets/{name} of a large image", () => {
   it.each([
     ["reading fails", failure, "disk gone"],
     ["it is shorter than its declared size", () => {}, `ended after 1000 of ${SIZE} bytes`],
-  ])("cuts the connection if %s, so that no client accepts an incomplete image", async (_, end, logged) => {
+  ])("closes the connection if %s, so that no client accepts an incomplete image", async (_, end, logged) => {
     const failing = () => Readable.from(half(end));
     const service = await HttpService.start({ assets: { ...countingAssets().assets, stream: failing } });
     const whole = async () => (await fetch(`${service.url}/assets/${name}`)).arrayBuffer();

@@ -137,7 +137,7 @@ describe("the HTTP server and misbehaving clients", () => {
     };
 
     it.each(Object.keys(requests) as (keyof typeof requests)[])(
-      "at any point of a %s request does no harm",
+      "at any point of a %s request leaves no files, and the service answers the next request",
       async (name) => {
         const text = requests[name]();
         const cuts = Array.from({ length: 24 }, (_, n) => Math.round((text.length * (n + 1)) / 24));

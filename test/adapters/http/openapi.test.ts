@@ -89,7 +89,7 @@ describe("the OpenAPI description", () => {
 
   it("matches the real answers of the server, for every operation and nearly every status", async () => {
     const customer = await service.customer(1000);
-    const nobody: Customer = { ...customer, key: "sk-nobody" };
+    const unauthenticated: Customer = { ...customer, key: "sk-unknown" };
     const jpeg = () => {
       const form = new FormData();
       form.append("files", new Blob([new Uint8Array([0xff, 0xd8, 0xff])], { type: "image/jpeg" }), "a.jpg");
@@ -104,20 +104,23 @@ describe("the OpenAPI description", () => {
     const seen = [
       await checked("post /panoramas", await service.create(customer)),
       await checked("post /panoramas", await service.create(customer, {})),
-      await checked("post /panoramas", await service.create(nobody)),
+      await checked("post /panoramas", await service.create(unauthenticated)),
       await checked("post /panoramas", await service.create(await service.customer(1))),
       await checked("get /panoramas", await service.request("/panoramas", customer)),
       await checked("get /panoramas", await service.request("/panoramas?limit=0", customer)),
-      await checked("get /panoramas", await service.request("/panoramas", nobody)),
+      await checked("get /panoramas", await service.request("/panoramas", unauthenticated)),
       await checked("get /panoramas/{id}", await service.request(`/panoramas/${succeeded}`, customer)),
       await checked("get /panoramas/{id}", await service.request(`/panoramas/${failed}`, customer)),
       await checked("get /panoramas/{id}", await service.request("/panoramas/unknown", customer)),
-      await checked("get /panoramas/{id}", await service.request("/panoramas/unknown", nobody)),
+      await checked("get /panoramas/{id}", await service.request("/panoramas/unknown", unauthenticated)),
       await checked("post /images", await service.request("/images", customer, { method: "POST", body: jpeg() })),
       await checked("post /images", await service.request("/images", customer, { method: "POST", body: "{}" })),
-      await checked("post /images", await service.request("/images", nobody, { method: "POST", body: jpeg() })),
+      await checked(
+        "post /images",
+        await service.request("/images", unauthenticated, { method: "POST", body: jpeg() }),
+      ),
       await checked("get /credits", await service.request("/credits", customer)),
-      await checked("get /credits", await service.request("/credits", nobody)),
+      await checked("get /credits", await service.request("/credits", unauthenticated)),
     ];
     for (let n = 0; n < 4; n++) await service.create(customer, A_CREATION);
     seen.push(await checked("post /panoramas", await service.create(customer))); // too many active tasks

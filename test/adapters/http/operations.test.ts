@@ -119,7 +119,7 @@ describe("stopping the HTTP server", () => {
     await stopping;
   });
 
-  it("cuts the connections of requests that are not answered by the deadline", async () => {
+  it("closes the connections of requests that are not answered by the deadline", async () => {
     service.provider.hold("submit");
     const creation = service.create(customer);
     creation.catch(() => {});

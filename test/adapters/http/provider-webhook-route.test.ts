@@ -23,54 +23,57 @@ const SIGNED = [
 const PROVIDERS = [["skybox", startSkyboxWebhooks], ...SIGNED] as const;
 
 const LIMITS = { leaseMilliseconds: 60_000, concurrency: 10, generationDeadlineMilliseconds: 600_000 };
-const CREATION = { ...A_CREATION, image_urls: ["https://pictures.example/p.jpg"] };
+const CREATION = { ...A_CREATION, image_urls: ["https://images.example/p.jpg"] };
 
 /** A service that accepts the webhooks of one provider, with one customer. */
-const stage = <R extends WebhooksUnderTest>(name: string, start: (clock: Clock) => Promise<R>) => {
+const webhookSetup = <R extends WebhooksUnderTest>(name: string, start: (clock: Clock) => Promise<R>) => {
   let pollsDue = 0;
-  const on = {} as { service: HttpService; remote: R; customer: Customer };
-  const ports = () => ({ ...on.service, provider: on.remote.provider });
+  const context = {} as { service: HttpService; remote: R; customer: Customer };
+  const ports = () => ({ ...context.service, provider: context.remote.provider });
   const pollDue = () => {
     pollsDue += 1;
   };
 
   beforeEach(async () => {
     pollsDue = 0;
-    on.service = await HttpService.start({
+    context.service = await HttpService.start({
       createPanorama: (...creation) => createPanorama(ports(), DEADLINES)(...creation),
       receiveProviderWebhook: (...webhook) =>
-        receiveProviderWebhook({ ...on.service, webhooks: new Map([[name, on.remote.webhooks]]), pollDue })(...webhook),
+        receiveProviderWebhook({ ...context.service, webhooks: new Map([[name, context.remote.webhooks]]), pollDue })(
+          ...webhook,
+        ),
     });
-    on.remote = await start(on.service.clock);
-    on.customer = await on.service.customer();
+    context.remote = await start(context.service.clock);
+    context.customer = await context.service.customer();
   });
   afterEach(async () => {
-    await on.remote.close();
-    await on.service.end();
-    expect(on.service.failures).toEqual([]);
+    await context.remote.close();
+    await context.service.end();
+    expect(context.service.failures).toEqual([]);
   });
 
   return {
-    on,
+    context,
     pollsDue: () => pollsDue,
-    create: () => on.service.created(on.customer, CREATION),
+    create: () => context.service.created(context.customer, CREATION),
     /** The webhook that the provider sends for its n-th task. */
-    webhook: (n = 1): SignedWebhook => on.remote.fake.webhook(on.remote.fake.tasks[n - 1]!, on.service.clock.now()),
+    webhook: (n = 1): SignedWebhook =>
+      context.remote.fake.webhook(context.remote.fake.tasks[n - 1]!, context.service.clock.now()),
     send: async (webhook: SignedWebhook): Promise<[status: number, body: string]> => {
-      const answer = await sendWebhook(webhook, on.service.url);
+      const answer = await sendWebhook(webhook, context.service.url);
       return [answer.status, await answer.text()];
     },
     /** Polls the tasks that are due now; returns their number. */
     settle: () => settleSubmittedTasks(ports(), LIMITS)(),
     statusOf: async (id: string) => {
-      const answer = await on.service.request(`/panoramas/${id}`, on.customer);
+      const answer = await context.service.request(`/panoramas/${id}`, context.customer);
       return ((await answer.json()) as { status: string }).status;
     },
   };
 };
 
 describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promise<WebhooksUnderTest>) => {
-  const { on, pollsDue, create, webhook, send, settle, statusOf } = stage(name, start);
+  const { context, pollsDue, create, webhook, send, settle, statusOf } = webhookSetup(name, start);
 
   it("makes the task due for a poll immediately", async () => {
     const id = await create();
@@ -83,10 +86,10 @@ describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promi
 
   it("takes the state of the task from the API of the provider, not from the webhook", async () => {
     const id = await create();
-    const { fake } = on.remote;
+    const { fake } = context.remote;
     fake.plan = "run";
     const early = { ...fake.tasks[0]!, state: "succeed" as const };
-    expect((await send(fake.webhook(early, on.service.clock.now())))[0]).toBe(200);
+    expect((await send(fake.webhook(early, context.service.clock.now())))[0]).toBe(200);
     expect(await settle()).toBe(1);
     expect(await statusOf(id)).toBe("processing");
   });
@@ -112,15 +115,15 @@ describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promi
     const answers = await Promise.all(sent.map(send));
     expect(answers.map(([status]) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(await settle()).toBe(2);
-    const ended = [...on.service.database.tasks.values()].map(({ task }) => task);
+    const ended = [...context.service.database.tasks.values()].map(({ task }) => task);
     expect(await Promise.all([first, second].map(statusOf))).toEqual(["succeeded", "succeeded"]);
     for (const late of sent) expect((await send(late))[0]).toBe(200);
     expect(await settle()).toBe(0);
-    expect([...on.service.database.tasks.values()].map(({ task }) => task)).toEqual(ended);
+    expect([...context.service.database.tasks.values()].map(({ task }) => task)).toEqual(ended);
   });
 
   it("accepts a webhook of an unknown task, so that the provider does not retry it for hours", async () => {
-    await on.remote.provider.submit({ taskId: taskId(99), request: aCreationRequest(CREATION) });
+    await context.remote.provider.submit({ taskId: taskId(99), request: aCreationRequest(CREATION) });
     expect((await send(webhook()))[0]).toBe(200);
     expect(await settle()).toBe(0);
   });
@@ -144,25 +147,25 @@ describe.each(PROVIDERS)("POST /hooks/%s", (name, start: (clock: Clock) => Promi
 describe.each(SIGNED)(
   "signed webhooks to POST /hooks/%s",
   (name, start: (clock: Clock) => Promise<SignedWebhooksUnderTest>) => {
-    const { on, pollsDue, create, webhook, send, settle } = stage(name, start);
+    const { context, pollsDue, create, webhook, send, settle } = webhookSetup(name, start);
 
     it("changes nothing for a webhook with a wrong or an old signature", async () => {
       await create();
       const genuine = webhook();
       expect((await send({ ...genuine, body: `${genuine.body} ` }))[0]).toBe(400);
       // No poll is due yet.
-      await on.service.clock.advance(2_000);
-      expect((await send(on.remote.fake.webhook(on.remote.fake.tasks[0]!, new Date(0))))[0]).toBe(400);
+      await context.service.clock.advance(2_000);
+      expect((await send(context.remote.fake.webhook(context.remote.fake.tasks[0]!, new Date(0))))[0]).toBe(400);
       expect(pollsDue()).toBe(0);
       expect(await settle()).toBe(0);
     });
 
     it("answers 503 for a webhook that cannot be verified now, so that the provider retries it", async () => {
       await create();
-      on.remote.keyFaults.push(FAULTS.failsBefore);
+      context.remote.keyFaults.push(FAULTS.failsBefore);
       const sent = webhook();
       expect(await send(sent)).toEqual([503, "The webhook cannot be verified now."]);
-      await on.service.clock.advance(60_000);
+      await context.service.clock.advance(60_000);
       expect(await send(sent)).toEqual([200, "accepted"]);
     });
   },

@@ -107,7 +107,7 @@ describe("POST /images", () => {
     ["a GIF", formOf([new Blob(["GIF89a"], { type: "image/gif" })]), "files[0]: must be one of image/jpeg"],
     ["an HTML file that is declared as JPEG", formOf([new Blob(["<html>"], { type: "image/jpeg" })]), "files[0]: "],
     [
-      "a PNG that says it is a JPEG",
+      "a PNG that is declared as JPEG",
       formOf([jpeg(), new Blob([bytesOf("image/png")], { type: "image/jpeg" })]),
       "files[1]: is declared as",
     ],
@@ -137,7 +137,7 @@ describe("POST /images", () => {
   it.each([
     ["JSON", '{"files": []}', "application/json", "Content-Type: must be multipart/form-data"],
     ["no content type", new Uint8Array(5), "", "Content-Type: must be multipart/form-data"],
-    ["multipart without a boundary", "--x--", "multipart/form-data", "needs a boundary"],
+    ["multipart without a boundary", "--x--", "multipart/form-data", "has no boundary"],
     ["another multipart", "--x--", "multipart/mixed; boundary=x", "Content-Type: must be multipart/form-data"],
     ["an empty body", "", "multipart/form-data; boundary=x", "request body: "],
     ["a body without the boundary", "nothing", "multipart/form-data; boundary=x", "request body: "],
@@ -200,7 +200,7 @@ describe("POST /images", () => {
     expect(await expectError(response, 400, "invalid_request")).toContain("25 MiB");
   });
 
-  it("deletes at startup the files of killed processes, and none of running processes", async () => {
+  it("deletes at startup the files of killed processes and keeps those of running processes", async () => {
     const uploadsFolder = `${service.folder}/left-over`;
     for (const name of ["abandoned", "under-way"]) {
       await mkdir(`${uploadsFolder}/${name}`, { recursive: true });

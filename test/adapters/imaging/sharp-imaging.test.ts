@@ -2,7 +2,7 @@ import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { SharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
 import { type PixelSize, RESOLUTIONS } from "../../../domain/resolution.js";
-import { bombPng, plain, ruffled, seamless } from "../../support/test-images.js";
+import { bombPng, noise, plain, seamless } from "../../support/test-images.js";
 
 const imaging = new SharpImaging();
 const size = (widthPixels: number, heightPixels: number): PixelSize => ({ widthPixels, heightPixels });
@@ -80,12 +80,12 @@ describe("SharpImaging.panorama", () => {
     expect(at).toBeLessThan(bytes.indexOf(Buffer.from([0xff, 0xda])));
   });
 
-  // Rotated by 180°, the seam is in the middle of the picture, where the filter does not meet an edge.
+  // Rotated by 180°, the seam is in the middle of the image, where the filter is not at an edge.
   it.each([size(2048, 1024), size(6144, 3072), size(3000, 1500), size(3120, 1560), size(512, 256), size(128, 64)])(
     "makes no seam at the left and right edge when it resizes from $widthPixels × $heightPixels",
     async (from) => {
       const panorama = async (rotatedColumns: number) => {
-        const source = await ruffled(from, rotatedColumns).png({ compressionLevel: 0 }).toBuffer();
+        const source = await noise(from, rotatedColumns).png({ compressionLevel: 0 }).toBuffer();
         return pixels((await imaging.panorama(source, target))._unsafeUnwrap());
       };
       const at = await panorama(0);
@@ -140,7 +140,7 @@ describe("SharpImaging.panorama", () => {
     const upright = seamless(small);
     const turned = await upright
       .rotate(270)
-      .withExif({ IFD0: { Copyright: "somebody" } })
+      .withExif({ IFD0: { Copyright: "Ann" } })
       .withMetadata({ orientation: 6 })
       .jpeg({ quality: 95 })
       .toBuffer();
@@ -205,7 +205,7 @@ describe("SharpImaging.panorama", () => {
     expect(performance.now() - before).toBeLessThan(500);
   });
 
-  it("makes the right images when six are requested at once", async () => {
+  it("returns the right image for each of six concurrent requests", async () => {
     const colours = ["#ff0000", "#00ff00", "#0000ff", "#ffffff", "#000000", "#888888"];
     const made = await Promise.all(
       colours.map(async (colour) => imaging.panorama(await plain(small, colour).png().toBuffer(), target)),

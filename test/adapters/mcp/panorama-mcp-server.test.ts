@@ -150,7 +150,7 @@ describe("max_credits of the MCP tools", () => {
 
 describe("invalid arguments of an MCP tool", () => {
   const anImage = base64(pngBytes(20));
-  const broken: readonly [tool: string, what: string, args: Record<string, unknown>, says: RegExp][] = [
+  const broken: readonly [tool: string, what: string, args: Record<string, unknown>, message: RegExp][] = [
     [
       "generate_panorama_from_text",
       "a prompt of 2 characters",
@@ -193,14 +193,14 @@ describe("invalid arguments of an MCP tool", () => {
     ],
     ["get_panorama_task", "an empty id", { id: "" }, /^id: /],
     ["get_panorama_task", "wait_seconds above 30", { id: "task-1", wait_seconds: 46 }, /^wait_seconds: /],
-    ["upload_reference_images", "missing images and paths", {}, /1 to 5 images, but are 0/],
-    ["upload_reference_images", "an empty list of images", { images: [] }, /1 to 5 images, but are 0/],
-    ["upload_reference_images", "six images", { images: Array(6).fill(anImage) }, /1 to 5 images, but are 6/],
+    ["upload_reference_images", "missing images and paths", {}, /1 to 5 images, but there are 0/],
+    ["upload_reference_images", "an empty list of images", { images: [] }, /1 to 5 images, but there are 0/],
+    ["upload_reference_images", "six images", { images: Array(6).fill(anImage) }, /1 to 5 images, but there are 6/],
     [
       "upload_reference_images",
       "six images and paths",
       { images: Array(3).fill(anImage), paths: Array(3).fill("/a.png") },
-      /but are 6/,
+      /but there are 6/,
     ],
     [
       "upload_reference_images",
@@ -240,10 +240,10 @@ describe("invalid arguments of an MCP tool", () => {
       /^images: .*20 MiB/,
     ],
   ];
-  it.each(broken)("are refused by %s without a request to the service: %s", async (tool, _what, args, says) => {
+  it.each(broken)("are refused by %s without a request to the service: %s", async (tool, _what, args, message) => {
     const error = await session.error(tool, args);
     expect(error).toMatchObject({ code: "invalid_request", what_to_do: expect.stringContaining("Nothing was sent") });
-    expect(error?.message).toMatch(says);
+    expect(error?.message).toMatch(message);
     expect(service.received).toHaveLength(0);
   });
 
@@ -262,12 +262,16 @@ describe("the MCP tools and a failing service", () => {
     ["answers 500", answer(500, refusal("internal_error")), { code: "internal_error", may_have_been_charged: true }],
     ["answers HTML", answer(200, "<html>"), { code: "unexpected_answer", may_have_been_charged: true }],
     [
-      "is over its rate limit",
+      "answers rate_limited",
       answer(429, refusal("rate_limited"), { "retry-after": "50" }),
       { code: "rate_limited", retry_after_seconds: 50, what_to_do: "Wait 50 seconds, then call the tool again." },
     ],
-    ["has no free slot", answer(429, refusal("too_many_active_tasks")), { code: "too_many_active_tasks" }],
-    ["has no provider", answer(502, refusal("upstream_error")), { code: "upstream_error", request_id: "req-fault" }],
+    ["answers too_many_active_tasks", answer(429, refusal("too_many_active_tasks")), { code: "too_many_active_tasks" }],
+    [
+      "answers upstream_error",
+      answer(502, refusal("upstream_error")),
+      { code: "upstream_error", request_id: "req-fault" },
+    ],
   ])(
     "give one tool error, and create at most one task, if the service %s on every attempt",
     async (_, fault, expected) => {
@@ -322,7 +326,7 @@ describe("the MCP tools and a failing service", () => {
       status: 400,
       request_id: "req-fault",
     });
-    expect(await session.error("get_panorama_task", { id: "nobody's" })).toMatchObject({ code: "not_found" });
+    expect(await session.error("get_panorama_task", { id: "unknown" })).toMatchObject({ code: "not_found" });
   });
 
   it("report a wrong or missing API key without showing it, in answers and in the log", async () => {

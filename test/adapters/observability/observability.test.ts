@@ -42,8 +42,8 @@ const events: OperationalEvent[] = [
   { kind: "work_failed", work: "settle", taskId, error: `not even an error, but ${KEY}` },
 ];
 
-describe("log lines", () => {
-  it.each(events)("has one line for event $kind of task $taskId, without key or prompt", (event) => {
+describe("a log line", () => {
+  it.each(events)("is written once for event $kind of task $taskId, without key or prompt", (event) => {
     const { logger, written, parsed } = lines();
     new OperationalReporter(logger, new Metrics()).report(event);
     expect(parsed()).toEqual([expect.objectContaining({ event: event.kind, taskId })]);

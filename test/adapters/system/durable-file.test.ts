@@ -40,7 +40,7 @@ describe("writeOnce", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("writes to a separate temporary folder and leaves its other files alone", async () => {
+  it("writes to a separate temporary folder and does not change its other files", async () => {
     const folder = await scratchFolder();
     const incoming = join(folder, "incoming");
     await mkdir(incoming);

@@ -31,7 +31,7 @@ describe("the account page", () => {
   const readCredits = (key: string) =>
     fetch(`${service.url}/api/v1/credits`, { headers: { authorization: `Bearer ${key}` } });
 
-  it("leads from sign-up over an order to an API key that works until it is revoked", async () => {
+  it("lets a new customer order credits and create an API key, which works until it is revoked", async () => {
     const { page } = tab;
     await page.goto("/signup");
     await page.getByLabel("E-mail address").fill("New.Customer@example.com");

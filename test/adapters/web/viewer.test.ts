@@ -51,7 +51,7 @@ describe("the viewer page", () => {
     await tab.page.mouse.move(500, 300);
     await tab.page.mouse.down();
     await tab.page.mouse.move(650, 300, { steps: 5 });
-    await tab.page.waitForTimeout(100); // holds still before the release: otherwise the sphere keeps turning
+    await tab.page.waitForTimeout(100); // the pointer rests before the release: otherwise the sphere keeps turning
     await tab.page.mouse.up();
     await expect.poll(() => quarterAt(tab.page, 690, 300)).toBe(2);
     await expect

@@ -7,7 +7,7 @@ import { startChromium } from "../../support/chromium.js";
 import { quarterAt } from "../../support/pixels.js";
 import { type Person, WebService } from "../../support/web-service.js";
 
-describe("the pages works and gallery", () => {
+describe("the works and gallery pages", () => {
   let service: WebService;
   let browser: Browser;
   let ann: Person;
@@ -66,13 +66,13 @@ describe("the pages works and gallery", () => {
     await tab.page.getByText("Reference images").click();
     await tab.page.getByLabel(/Drop JPEG/).setInputFiles(file);
     expect(await tab.page.locator("#chosen").textContent()).toBe("reference.png");
-    await tab.page.getByLabel("URL of image 1").fill("https://pictures.example/a.jpg");
+    await tab.page.getByLabel("URL of image 1").fill("https://images.example/a.jpg");
     await make();
     await expect.poll(() => card("Panorama from images").count()).toBe(1);
     const [task] = await service.tasks.list(ann.id, 10, undefined);
     expect(task?.request.imageUrls).toEqual([
       expect.stringMatching(/^https:\/\/references\.example\/assets\/references\/[0-9a-f]{64}\.png$/),
-      "https://pictures.example/a.jpg",
+      "https://images.example/a.jpg",
     ]);
   });
 
@@ -81,7 +81,7 @@ describe("the pages works and gallery", () => {
     const value = (name: string) => tab.page.locator(`#create input[name="${name}"]`).inputValue();
     const multipart = {
       form_token: await value("form_token"),
-      once: await value("once"),
+      idempotency_key: await value("idempotency_key"),
       prompt: "sent twice",
       resolution: "1k",
     };
@@ -125,16 +125,16 @@ describe("the pages works and gallery", () => {
   });
 
   it("publish a panorama to the gallery and withdraw it", async () => {
-    const { slug } = await service.kept(ann, { prompt: "mine alone", visibility: "private" });
-    const inGallery = async () => (await (await fetch(`${service.url}/gallery`)).text()).includes("mine alone");
+    const { slug } = await service.kept(ann, { prompt: "only mine", visibility: "private" });
+    const inGallery = async () => (await (await fetch(`${service.url}/gallery`)).text()).includes("only mine");
     expect(await inGallery()).toBe(false);
     await logInAs(tab, ann);
-    await card("mine alone").getByRole("button", { name: "Make public" }).click();
-    await card("mine alone").getByRole("button", { name: "Make private" }).waitFor();
+    await card("only mine").getByRole("button", { name: "Make public" }).click();
+    await card("only mine").getByRole("button", { name: "Make private" }).waitFor();
     expect(await inGallery()).toBe(true);
     expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(200);
-    await card("mine alone").getByRole("button", { name: "Make private" }).click();
-    await card("mine alone").getByRole("button", { name: "Make public" }).waitFor();
+    await card("only mine").getByRole("button", { name: "Make private" }).click();
+    await card("only mine").getByRole("button", { name: "Make public" }).waitFor();
     expect(await inGallery()).toBe(false);
     expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(404);
   });

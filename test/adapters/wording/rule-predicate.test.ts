@@ -25,7 +25,7 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
     'must have 1 to 255 visible ASCII characters, but is "schlüssel".',
   ],
   storable_text: [{ name: "storable_text" }, "must be valid Unicode text without NUL characters."],
-  email: [{ name: "email", actual: "me" }, 'must be an address such as name@example.com, but is "me".'],
+  email: [{ name: "email", actual: "me" }, 'must be an email address such as name@example.com, but is "me".'],
   https_url: [
     { name: "https_url", actual: "http://a.example" },
     'must be a complete URL that starts with https://, but is "http://a.example".',
@@ -43,9 +43,9 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
   prompt_or_images: [{ name: "prompt_or_images" }, "needs a prompt, image_urls, or both."],
   prompt_without_images: [
     { name: "prompt_without_images", min: 3, actual: " ab" },
-    'must have at least 3 characters, without the white space around them, when there are no image_urls, but is " ab".',
+    'must have at least 3 characters, not counting white space at its ends, if there are no image_urls, but is " ab".',
   ],
-  images_only: [{ name: "images_only" }, "must have an item: this service makes panoramas from pictures only."],
+  images_only: [{ name: "images_only" }, "must have an item: this service makes panoramas from images only."],
   text_only: [{ name: "text_only" }, "must be empty: this service makes panoramas from text only."],
   files_required: [
     { name: "files_required", max: 5 },
@@ -59,22 +59,25 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
   ],
   image_type: [
     { name: "image_type", allowed: IMAGE_TYPES },
-    "must be one of image/jpeg, image/png, image/webp; its signature is none of these.",
+    "must be one of image/jpeg, image/png, image/webp, but its first bytes are not the signature of any of them.",
   ],
   declared_type: [
     { name: "declared_type", declared: "image/jpg", actual: "image/jpeg" },
     'is declared as "image/jpg", but its bytes are image/jpeg.',
   ],
-  usable_image: [{ name: "usable_image", reason: "cannot be decoded: bad header." }, "cannot be decoded: bad header."],
+  usable_image: [
+    { name: "usable_image", reason: "it cannot be decoded: bad header" },
+    "cannot be used: it cannot be decoded: bad header.",
+  ],
   complete: [{ name: "complete" }, "ended before it was complete."],
   not_empty: [{ name: "not_empty" }, "is empty, but must be a JSON object."],
   json: [{ name: "json" }, "must be JSON; it cannot be parsed."],
-  utf8: [{ name: "utf8" }, "must be JSON in UTF-8; it has bytes that are not."],
+  utf8: [{ name: "utf8" }, "must be JSON in UTF-8, but has bytes that are not valid UTF-8."],
   content_type: [
     { name: "content_type", expected: "multipart/form-data", actual: undefined },
     "must be multipart/form-data, but is missing.",
   ],
-  boundary: [{ name: "boundary" }, "is multipart/form-data, which needs a boundary."],
+  boundary: [{ name: "boundary" }, "is multipart/form-data, but has no boundary parameter."],
   multipart: [
     { name: "multipart", reason: "Unexpected end of form" },
     "must be complete multipart/form-data, but cannot be parsed: Unexpected end of form.",
@@ -89,7 +92,7 @@ describe("the predicate of a broken rule", () => {
     expect(rulePredicate(rule)).toBe(predicate);
   });
 
-  it("gives sizes that are no whole MiB in bytes only", () => {
+  it("gives a size in bytes only if it is not a whole number of MiB", () => {
     expect(rulePredicate({ name: "bytes_max", max: 65_536 })).toBe("must have at most 65536 bytes.");
   });
 

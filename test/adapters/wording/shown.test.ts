@@ -25,18 +25,18 @@ describe("a value shown in an error message", () => {
     ["x".repeat(60), `"${"x".repeat(60)}"`],
     ["x".repeat(61), `"${"x".repeat(60)}…"`],
     [`${"x".repeat(59)}🌊🌊`, `"${"x".repeat(59)}…"`],
-  ])("shows %o as %s", (value, said) => {
-    expect(shown(value)).toBe(said);
+  ])("shows %o as %s", (value, text) => {
+    expect(shown(value)).toBe(text);
   });
 
   it("is short, on one line and well-formed for every value", () => {
     const anything = fc.anything({ withBigInt: true, withNullPrototype: true, withObjectString: true });
     return fc.assert(
       fc.property(fc.oneof(anything, fc.string({ unit: "binary", maxLength: 500 })), (value) => {
-        const said = shown(value);
-        expect(said.length).toBeLessThanOrEqual(6 * 60 + 3);
-        expect(said).toMatch(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u);
-        expect(said.isWellFormed()).toBe(true);
+        const text = shown(value);
+        expect(text.length).toBeLessThanOrEqual(6 * 60 + 3);
+        expect(text).toMatch(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u);
+        expect(text.isWellFormed()).toBe(true);
       }),
     );
   });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 const task = async () => (await world.readTask(id, owner))._unsafeUnwrap();
 const balance = () => world.ledger.balance(owner);
-const nextLook = () => world.clock.advance(world.provider.nextPollMilliseconds());
+const nextPoll = () => world.clock.advance(world.provider.nextPollMilliseconds());
 
 describe("settleSubmittedTasks", () => {
   it("does not poll before the provider's next poll time", async () => {
@@ -30,7 +30,7 @@ describe("settleSubmittedTasks", () => {
   });
 
   it("captures the credits of a finished generation, and its image is due to be stored immediately", async () => {
-    await nextLook();
+    await nextPoll();
     await world.settle();
 
     expect(await task()).toMatchObject({
@@ -46,7 +46,7 @@ describe("settleSubmittedTasks", () => {
 
   it("refunds the credits of a failed generation once", async () => {
     world.provider.play({ poll: "failed" });
-    await nextLook();
+    await nextPoll();
     expect(await world.settle()).toBe(1);
     expect(await task()).toMatchObject({ state: "failed", reason: "generation_failed" });
     expect(await balance()).toBe(100);
@@ -58,24 +58,24 @@ describe("settleSubmittedTasks", () => {
 
   it.each(["running", "unavailable"] as const)(
     "polls while the provider answers %s, and fails and refunds the task at the deadline",
-    async (look) => {
-      world.provider.play({ poll: look });
+    async (poll) => {
+      world.provider.play({ poll });
       await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS - 1);
       await world.settle();
       expect((await task()).state).toBe("submitted");
 
-      await nextLook();
+      await nextPoll();
       await world.settle();
       expect(await task()).toMatchObject({ state: "failed", reason: "deadline_passed" });
       expect(await balance()).toBe(100);
-      expect(world.reporter.of("provider_unavailable")).toHaveLength(look === "unavailable" ? 2 : 0);
+      expect(world.reporter.of("provider_unavailable")).toHaveLength(poll === "unavailable" ? 2 : 0);
     },
   );
 
   it("does not report every task as unavailable while the provider is known to be down", async () => {
     world.provider.play({ poll: "unavailable" });
     world.provider.ready = "down";
-    await nextLook();
+    await nextPoll();
     expect(await world.settle()).toBe(1);
     expect(world.reporter.of("provider_unavailable")).toEqual([]);
     expect((await task()).state).toBe("submitted");
@@ -88,13 +88,13 @@ describe("settleSubmittedTasks", () => {
   });
 
   it("polls once when two instances work at the same time", async () => {
-    await nextLook();
+    await nextPoll();
     expect((await Promise.all([world.settle(), world.settle()])).sort()).toEqual([0, 1]);
     expect(world.reporter.of("task_succeeded")).toHaveLength(1);
   });
 
   it("changes nothing after its lease has expired", async () => {
-    await nextLook();
+    await nextPoll();
     world.provider.play({ poll: "running" });
     const answer = world.provider.hold("poll");
     const stopping = new AbortController();
@@ -121,7 +121,7 @@ describe("settleSubmittedTasks", () => {
     const { poll } = world.provider;
     world.provider.poll = (upstreamTaskId) =>
       upstreamTaskId === "upstream-1" ? Promise.reject(broken) : poll.call(world.provider, upstreamTaskId);
-    await nextLook();
+    await nextPoll();
 
     expect(await world.settle()).toBe(4);
     expect(world.reporter.of("work_failed")).toEqual([

@@ -168,8 +168,8 @@ describe("startQueuedTasks", () => {
     const task = await create();
     await endRunning();
     const gates = new PortGates();
-    const dying = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) });
-    void dying.start();
+    const killed = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) });
+    void killed.start();
     await world.clock.advance(1);
     expect(gates.halted).toBe(1);
     gates.kill();

@@ -13,8 +13,8 @@ beforeEach(async () => {
   owner = await anOwner(world, 100);
 });
 
-/** A process that is killed after this number of port calls of its creation: 1 reserves, 2 submits, 3 records the answer. */
-const dieAfter = async (calls: number) => {
+/** Kills a process after this many port calls of its creation: 1 reserves, 2 submits, 3 records the answer. */
+const killAfter = async (calls: number) => {
   const gates = new PortGates();
   const tasks = gates.guard(world.tasks, { losable: false });
   const provider = gates.guard(world.provider, { losable: false });
@@ -33,7 +33,7 @@ const afterTheDeadline = async () => {
 
 describe("sweep", () => {
   it("does not touch a submission before its deadline", async () => {
-    await dieAfter(1);
+    await killAfter(1);
     await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS - 1);
     expect(await world.sweep()).toBe(0);
     expect(await onlyTask()).toMatchObject({ state: "reserved" });
@@ -41,7 +41,7 @@ describe("sweep", () => {
   });
 
   it("fails and refunds a task that was never submitted because the process was killed", async () => {
-    await dieAfter(1);
+    await killAfter(1);
     expect(await afterTheDeadline()).toBe(1);
     expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
     expect(await balance()).toBe(100);
@@ -50,7 +50,7 @@ describe("sweep", () => {
   });
 
   it("finds the upstream task when the process was killed before it recorded the answer, and the task succeeds", async () => {
-    await dieAfter(2);
+    await killAfter(2);
     expect(world.provider.started).toBe(1);
     await afterTheDeadline();
     expect(await onlyTask()).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
@@ -69,7 +69,7 @@ describe("sweep", () => {
     "refunds when the search gives %s, so that an unclear submission is never charged",
     async (search, orphans) => {
       world.provider.play({ search });
-      await dieAfter(2);
+      await killAfter(2);
       await afterTheDeadline();
       expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
       expect(await balance()).toBe(100);
@@ -78,7 +78,7 @@ describe("sweep", () => {
   );
 
   it("does not touch a task whose answer is recorded", async () => {
-    await dieAfter(3);
+    await killAfter(3);
     expect(await afterTheDeadline()).toBe(0);
     expect(await onlyTask()).toMatchObject({ state: "submitted" });
   });

@@ -26,8 +26,8 @@ class Workbench {
 describe("workOnLeases", () => {
   let world: World;
   let bench: Workbench;
-  const pace = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 4 };
-  const work = (stopping?: AbortSignal) => workOnLeases(world, "settle", pace, bench.workOn, stopping);
+  const limits = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 4 };
+  const work = (stopping?: AbortSignal) => workOnLeases(world, "settle", limits, bench.workOn, stopping);
 
   beforeEach(async () => {
     world = aWorld();
@@ -74,7 +74,7 @@ describe("workOnLeases", () => {
     expect(world.clock.sleeping).toBe(0);
   });
 
-  it("postpones unchanged tasks in few statements, none of them late", async () => {
+  it("postpones unchanged tasks in batches, and all of them are due in time", async () => {
     const given: number[] = [];
     const again = new Date(world.clock.now().getTime() + 1_000);
     const postpone = async (all: Parameters<World["tasks"]["postpone"]>[0]): Promise<void> => {
@@ -83,8 +83,8 @@ describe("workOnLeases", () => {
       await world.tasks.postpone(all);
     };
     const tasks = Object.assign(Object.create(world.tasks), { postpone });
-    const looked = await workOnLeases({ ...world, tasks }, "settle", pace, async () => again);
-    expect(looked).toBe(10);
+    const worked = await workOnLeases({ ...world, tasks }, "settle", limits, async () => again);
+    expect(worked).toBe(10);
     expect(given.reduce((sum, count) => sum + count)).toBe(10);
     expect(given.length).toBeLessThanOrEqual(5);
     await world.clock.advance(999);

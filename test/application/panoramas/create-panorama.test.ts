@@ -186,7 +186,7 @@ describe("createPanorama when the provider answers after the submission deadline
 });
 
 describe("an idempotency key", () => {
-  /** Repeats the creation; tells its result and whether the repetition started or charged anything. */
+  /** Repeats the creation. Returns its result, and what the repetition charged and started. */
   const repeat = async (world: ReturnType<typeof aWorld>, owner: Awaited<ReturnType<typeof anOwner>>) => {
     const before = { credits: await world.ledger.balance(owner), started: world.provider.started };
     const result = await world.createPanorama(owner, lake, key);
@@ -222,9 +222,9 @@ describe("an idempotency key", () => {
   it.each([
     ["succeeded", "succeeded"],
     ["failed", "failed"],
-  ] as const)("replays the task after it has %s", async (look, state) => {
+  ] as const)("replays the task after it has %s", async (poll, state) => {
     const world = aWorld();
-    world.provider.play({ poll: look });
+    world.provider.play({ poll });
     const { owner, created } = await firstCreation(world);
     await world.clock.advance(world.provider.nextPollMilliseconds());
     await world.settle();
@@ -254,8 +254,8 @@ describe("an idempotency key", () => {
   it("accepts the same request with another key order or explicit defaults", async () => {
     const world = aWorld();
     const { owner, created } = await firstCreation(world);
-    const spelt = aCreationRequest({ visibility: "private", image_urls: [], prompt: "  a quiet lake " });
-    expect((await world.createPanorama(owner, spelt, key))._unsafeUnwrap().task.id).toBe(
+    const explicit = aCreationRequest({ visibility: "private", image_urls: [], prompt: "  a quiet lake " });
+    expect((await world.createPanorama(owner, explicit, key))._unsafeUnwrap().task.id).toBe(
       created._unsafeUnwrap().task.id,
     );
   });

@@ -84,10 +84,10 @@ describe("waitForTask", () => {
 
   it("sees a move by another instance within a second", async () => {
     const { signals: _, ...elsewhere } = world;
-    const silent = { announce: () => {}, next: () => new Promise<void>(() => {}) };
+    const noSignals = { announce: () => {}, next: () => new Promise<void>(() => {}) };
     const waiting = world.waitForTask(id, owner, 30_000, never);
     await world.clock.advance(world.provider.nextPollMilliseconds());
-    await useCases({ ...elsewhere, signals: silent }).settle();
+    await useCases({ ...elsewhere, signals: noSignals }).settle();
     let ended = false;
     waiting.finally(() => {
       ended = true;

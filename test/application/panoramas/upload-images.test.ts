@@ -32,7 +32,7 @@ describe("uploadImages", () => {
   });
 
   it("stores nothing if one file is refused", async () => {
-    const refused = await upload(aFile(cat), aFile(Buffer.from("GIF89a, no image that we take")), aFile(dog));
+    const refused = await upload(aFile(cat), aFile(Buffer.from("GIF89a, a type that is not accepted")), aFile(dog));
     expect(refused._unsafeUnwrapErr()).toEqual({
       kind: "invalid_request",
       field: "files",
@@ -47,11 +47,11 @@ describe("uploadImages", () => {
   });
 
   it("refuses a file with an image signature that cannot be decoded", async () => {
-    world.imaging.inspect = async () => err({ kind: "unusable_image", reason: "is broken." });
+    world.imaging.inspect = async () => err({ kind: "unusable_image", reason: "it is incomplete" });
     expect((await upload(aFile(cat)))._unsafeUnwrapErr()).toMatchObject({
       field: "files",
       index: 0,
-      rule: { name: "usable_image", reason: "is broken." },
+      rule: { name: "usable_image", reason: "it is incomplete" },
     });
     expect(world.storage.objects.size).toBe(0);
   });

@@ -412,7 +412,7 @@ export const remoteProviderContract = (
     });
 
     describe("download of a slow result", () => {
-      const half: Fault = { done: true, instead: { status: 200, body: "half", cutShort: "then open" } };
+      const half: Fault = { done: true, instead: { status: 200, body: "half", cutShort: "and stay open" } };
 
       it.each<[string, Fault]>([
         ["nothing arrives", FAULTS.noAnswerAfter],
