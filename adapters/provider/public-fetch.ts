@@ -36,7 +36,7 @@ export class PublicFetch {
     this.exemptOrigins = new Set(exemptOrigins.map((origin) => new URL(origin).origin));
   }
 
-  /** Reads the whole body. `timeoutMilliseconds` is for everything, redirects included. */
+  /** Reads the whole body. `timeoutMilliseconds` includes redirects. */
   async get(url: string, limits: FetchLimits): Promise<Result<FetchedBytes, FetchFailure>> {
     const signal = AbortSignal.timeout(limits.timeoutMilliseconds);
     let next = url;
@@ -94,7 +94,7 @@ class ForbiddenAddress extends Error {}
 const whyForbidden = (url: URL): string | undefined => {
   if (url.protocol !== "https:") return `${url.protocol} is not https:`;
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  // A numeric address is not looked up, so it is checked here.
+  // DNS does not resolve a numeric address, so `lookupPublic` does not see it.
   return isIP(host) !== 0 && !isPublic(host) ? `${host} is not a public address` : undefined;
 };
 

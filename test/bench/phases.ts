@@ -11,7 +11,7 @@ export type Phase = {
 
 const SAMPLE_MILLISECONDS = 2_000;
 
-/** Does the work and samples the process metrics every two seconds meanwhile. */
+/** Does the work, and samples the process metrics every two seconds until it is done. */
 export const during = async <T>(
   name: string,
   url: string,

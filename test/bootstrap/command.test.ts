@@ -74,7 +74,7 @@ describe("the panorama command while the service runs", () => {
     const email = "dot@example.com";
     const opened = await run("account", "create", "--email", email, "--credits", "4", "--key");
     const client = new RestClient(installation.url, String(opened.api_key));
-    const { id } = await client.create({ prompt: "a lake test:storage-fail", resolution: "1k" });
+    const { id } = await client.create({ prompt: "a foggy ocean test:storage-fail", resolution: "1k" });
     expect((await client.untilKept(id)).output?.storage_status).toBe("failed");
 
     const account = String(opened.account_id);

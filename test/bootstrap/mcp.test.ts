@@ -45,7 +45,7 @@ describe("the MCP server of the running service", () => {
       expect(width).toBe(2 * (height ?? 0));
     };
     await finished(
-      await session.call("generate_panorama_from_text", { prompt: "a quiet lake at sunset", resolution: "1k" }),
+      await session.call("generate_panorama_from_text", { prompt: "a quiet ocean in the fog", resolution: "1k" }),
     );
 
     const picture = await plain({ widthPixels: 300, heightPixels: 200 }).jpeg().toBuffer();
@@ -55,7 +55,7 @@ describe("the MCP server of the running service", () => {
       await session.call("generate_panorama_from_images", { image_urls, resolution: "1k", max_credits: 4 }),
     );
 
-    const refused = { prompt: "a quiet lake", resolution: "1k", max_credits: 0 };
+    const refused = { prompt: "a quiet ocean", resolution: "1k", max_credits: 0 };
     expect(await session.error("generate_panorama_from_text", refused)).toMatchObject({ code: "budget_exceeded" });
     const balance = (await session.call("get_credit_balance")).structuredContent;
     expect(balance).toEqual({ remaining_credits: before - 8 });
@@ -85,8 +85,8 @@ describe("the MCP server of the running service", () => {
 
   it("panorama generate saves the image with the same API key, and reports a failed generation in one line", async () => {
     Object.assign(installation.environment, { PANORAMA_API_KEY: key });
-    const file = join(folder, "lake.jpg");
-    const { status, json } = await installation.command("generate", "a quiet lake at sunset", "--out", file);
+    const file = join(folder, "ocean.jpg");
+    const { status, json } = await installation.command("generate", "a quiet ocean in the fog", "--out", file);
     expect(status).toBe(0);
     expect(json).toMatchObject({ status: "succeeded", credits_charged: 4, file });
     expect(await sharp(file).metadata()).toMatchObject({ width: 1024, height: 512 });

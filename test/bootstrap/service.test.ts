@@ -37,7 +37,7 @@ describe("the service without any configuration", () => {
     "makes a %s panorama of %i × %i pixels with 360° metadata for %i credits",
     async (resolution, width, height, cost) => {
       const before = await client.credits();
-      const created = await client.create({ prompt: "a quiet lake at sunset", resolution });
+      const created = await client.create({ prompt: "a quiet ocean in the fog", resolution });
       expect(created).toEqual({ id: expect.any(String), status: "processing", credits_charged: cost });
 
       const task = await client.untilKept(created.id);
@@ -83,13 +83,13 @@ describe("the service without any configuration", () => {
     ["test:no-thumb", "saved-no-thumb"],
   ])("a prompt with %s ends with the storage status %s", async (trigger, status) => {
     const client = await customer(`${status}@example.com`);
-    const { id } = await client.create({ prompt: `a meadow ${trigger}`, resolution: "1k" });
+    const { id } = await client.create({ prompt: `a foggy ocean ${trigger}`, resolution: "1k" });
     expect((await client.untilKept(id)).output?.storage_status).toBe(status);
   });
 
   it("a prompt with test:fail fails the task and refunds it", async () => {
     const before = await client.credits();
-    const { id } = await client.create({ prompt: "a meadow test:fail", resolution: "4k" });
+    const { id } = await client.create({ prompt: "a foggy ocean test:fail", resolution: "4k" });
     const task = await client.untilKept(id);
     expect(task).toEqual({
       id,
@@ -103,7 +103,7 @@ describe("the service without any configuration", () => {
   it("writes neither keys nor prompts to the log", () => {
     expect(installation.log).toContain("POST");
     expect(installation.log).not.toContain("sk-");
-    expect(installation.log).not.toContain("quiet lake");
+    expect(installation.log).not.toContain("quiet ocean");
   });
 
   it("has a correct ledger according to panorama ledger verify", async () => {
@@ -114,8 +114,8 @@ describe("the service without any configuration", () => {
 
   it("finishes requests in flight on SIGTERM, exits with 0, and continues its tasks after a restart", async () => {
     const client = await customer("patient@example.com");
-    const waiting = await client.create({ prompt: "a forest", resolution: "2k" });
-    const creations = [1, 2].map((n) => client.create({ prompt: `a forest ${n}`, resolution: "1k" }));
+    const waiting = await client.create({ prompt: "a foggy ocean", resolution: "2k" });
+    const creations = [1, 2].map((n) => client.create({ prompt: `a foggy ocean ${n}`, resolution: "1k" }));
     const answered = Promise.all(creations);
     await new Promise((resolve) => setImmediate(resolve));
     const [created, exit] = [await answered, await installation.end("SIGTERM")];

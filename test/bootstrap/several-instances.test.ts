@@ -23,7 +23,7 @@ describe("three instances on one PostgreSQL database", () => {
       const ids: string[] = [];
       while (started < creations) {
         started += 1;
-        ids.push(await fleet.create(customer, started % 25 === 0 ? "a small lake" : "test:fail"));
+        ids.push(await fleet.create(customer, started % 25 === 0 ? "a foggy ocean" : "test:fail"));
       }
       return ids;
     };
@@ -116,7 +116,7 @@ describe("three instances on one PostgreSQL database", () => {
     for (const other of others) other.signal("SIGSTOP");
     let leasedId: string | undefined;
     for (const customer of customers.slice(0, 10)) {
-      ids.push(await fleet.create(customer, "a small lake", paused));
+      ids.push(await fleet.create(customer, "a foggy ocean", paused));
       await untilStoring(ids.at(-1));
       paused.signal("SIGSTOP");
       await pause(100);

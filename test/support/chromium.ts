@@ -17,6 +17,7 @@ export const startChromium = async (): Promise<Browser> => {
       "--use-gl=angle",
       "--use-angle=swiftshader",
       "--enable-unsafe-swiftshader",
+      "--disable-gpu-compositing",
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",

@@ -94,7 +94,11 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
   }
 
   private status({ id, state }: UpstreamTask): Answer {
-    const running = { run: "IN_PROGRESS", "succeed without image": "IN_QUEUE", "say something unknown": "SIMMERING" };
+    const running = {
+      run: "IN_PROGRESS",
+      "succeed without image": "IN_QUEUE",
+      "report an unknown status": "SIMMERING",
+    };
     if (state in running) return json(202, { status: running[state as keyof typeof running], request_id: id });
     const error = state === "be cancelled" ? { error: "cancelled", error_type: "client_cancelled" } : {};
     return json(200, { status: "COMPLETED", request_id: id, ...error });

@@ -14,11 +14,11 @@ export type Fault =
   | "silence"
   /** The correct answer after 100 ms. */
   | "slow"
-  /** The connection closes before the request is processed ... */
+  /** The connection closes before the request is processed. */
   | "cut-before"
-  /** ... or after it is processed and before the answer ... */
+  /** The connection closes after the request is processed, before the answer. */
   | "cut-after"
-  /** ... or in the middle of the answer. */
+  /** The connection closes in the middle of the answer. */
   | "cut-within"
   /** The answer stops in the middle; the connection stays open. */
   | "stall"
@@ -48,9 +48,9 @@ export class FakeGcs {
   readonly requests: string[] = [];
   /** Number of uploads that stored bytes. */
   writes = 0;
-  /** Faults of the next requests, one each ... */
+  /** Faults of the next requests, one each. */
   faults: Fault[] = [];
-  /** ... and of all later requests. */
+  /** The fault of all later requests. */
   faultAfterwards: Fault | undefined;
   private readonly server: Server;
 

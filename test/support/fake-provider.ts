@@ -1,7 +1,7 @@
 import { image } from "./fake-imaging.js";
 import type { Answer, Fault, FaultyServer, ReceivedRequest } from "./faulty-server.js";
 
-/** What happens to an upstream task at the next poll; one that has ended does not change any more. */
+/** The state that the next poll gives to an upstream task, unless it has ended. */
 export type Plan =
   | "run"
   | "succeed"
@@ -9,7 +9,7 @@ export type Plan =
   | "fail"
   | "be cancelled"
   | "be moderated"
-  | "say something unknown"
+  | "report an unknown status"
   | "be lost";
 
 export type UpstreamTask = {
@@ -27,7 +27,7 @@ export type SignedWebhook = {
   readonly body: string;
 };
 
-/** Sends it as the provider would, but to `origin`, where the service under test listens, instead of its public URL. */
+/** Sends the webhook to `origin`, where the service under test listens, instead of its public URL. */
 export const sendWebhook = ({ url, headers, body }: SignedWebhook, origin: string): Promise<Response> => {
   const { pathname, search } = new URL(url);
   return fetch(origin + pathname + search, { method: "POST", headers, body });
@@ -39,7 +39,7 @@ export type Faults = { creates: Fault[]; polls: Fault[]; lists: Fault[]; images:
 /** What the contract tests need from every fake provider. */
 export interface FakeProvider {
   readonly server: FaultyServer;
-  /** Every task that was started, and so would have to be paid for. */
+  /** Every task that was started; the provider would bill each one. */
   readonly tasks: UpstreamTask[];
   readonly faults: Faults;
   plan: Plan;

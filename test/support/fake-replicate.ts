@@ -112,6 +112,6 @@ const STATUSES = {
   fail: "failed",
   "be moderated": "failed",
   "be cancelled": "canceled",
-  "say something unknown": "simmering",
+  "report an unknown status": "simmering",
   "be lost": "starting",
 } as const;

@@ -89,6 +89,6 @@ const STATUSES = {
   fail: "error",
   "be moderated": "error",
   "be cancelled": "abort",
-  "say something unknown": "simmering",
+  "report an unknown status": "simmering",
   "be lost": "pending",
 } as const;

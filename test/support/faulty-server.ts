@@ -22,8 +22,8 @@ export type Answer = {
   readonly cutShort?: boolean | "and stay open";
 };
 
-/** A fault of one request: whether the request still takes effect, and what is sent instead of the answer. */
-export type Fault = { readonly done: boolean; readonly instead: Answer | "cut" | "silence" };
+/** A fault of one request. `done`: whether the request takes effect; `instead`: what is sent as its answer. */
+export type Fault = { readonly done: boolean; readonly instead: Answer | "cut" | "no answer" };
 
 export const json = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer => ({
   status,
@@ -37,11 +37,11 @@ const after = (instead: Fault["instead"]): Fault => ({ done: true, instead });
 export const refuses = (status: number, headers?: Record<string, string>, body: unknown = { detail: "no" }): Fault =>
   before(json(status, body, headers));
 /** Answers with status 200 and this body; the request takes no effect. */
-export const says = (body: unknown): Fault => before(json(200, body));
+export const answers = (body: unknown): Fault => before(json(200, body));
 export const FAULTS = {
   cutBefore: before("cut"),
   cutAfter: after("cut"),
-  silenceAfter: after("silence"),
+  noAnswerAfter: after("no answer"),
   failsAfter: after(json(500, { detail: "it broke" })),
   failsBefore: before(json(500, { detail: "it broke" })),
   gatewayTimeout: after({ status: 504, body: "<html>gateway</html>" }),
@@ -53,7 +53,7 @@ export const FAULTS = {
   tooBusy: before(json(429, { detail: "slow down" })),
 } as const satisfies Record<string, Fault>;
 
-/** A real HTTP server that can have a fault at each request. */
+/** A real HTTP server. `faultOf` selects a fault for a request. */
 export class FaultyServer {
   readonly requests: ReceivedRequest[] = [];
   /** The delay of every answer. */
@@ -101,8 +101,8 @@ export class FaultyServer {
   }
 }
 
-const deliver = (answer: Answer | "cut" | "silence" | undefined, response: ServerResponse): void => {
-  if (answer === "silence") return;
+const deliver = (answer: Answer | "cut" | "no answer" | undefined, response: ServerResponse): void => {
+  if (answer === "no answer") return;
   if (answer === "cut" || answer === undefined) return void response.destroy();
   const body = Buffer.from(answer.body);
   const length = answer.cutShort ? body.length + 100 : body.length;

@@ -1,4 +1,5 @@
 import type { Clock } from "../../application/ports/clock.js";
+import { settled } from "./settled.js";
 
 type Sleep = { wakesAt: number; readonly wake: () => void };
 
@@ -64,6 +65,3 @@ export class HandClock implements Clock {
     return earliest;
   }
 }
-
-/** Resolves when all pending microtasks have run. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -4,7 +4,8 @@ import { QUARTERS } from "./web-service.js";
 
 /** The quarter of the test image at this point of the window: 0 to 3, or -1 for any other colour. */
 export const quarterAt = async (page: Page, x: number, y: number): Promise<number> => {
-  const shot = await page.screenshot({ clip: { x, y, width: 1, height: 1 } });
+  // At least 2 CSS pixels: with the `deviceScaleFactor` of `openTab` they are one pixel.
+  const shot = await page.screenshot({ clip: { x, y, width: 2, height: 2 } });
   const [red = 0, green = 0, blue = 0] = await sharp(shot).removeAlpha().raw().toBuffer();
   return QUARTERS.findIndex((colour) => {
     const value = Number.parseInt(colour.slice(1), 16);

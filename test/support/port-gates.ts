@@ -1,3 +1,5 @@
+import { settled } from "./settled.js";
+
 /** A call is done, or its connection is lost: before the call is done, or after it and before the answer. */
 export type CallOutcome = "done" | "lost_before" | "lost_after";
 
@@ -66,6 +68,3 @@ export class PortGates {
     });
   }
 }
-
-/** Resolves when all pending microtasks have run. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

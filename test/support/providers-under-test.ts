@@ -18,7 +18,7 @@ import { FakeSkybox, SKYBOX_KEY } from "./fake-skybox.js";
 import { HandClock } from "./hand-clock.js";
 import { MemoryObjectStorage } from "./memory/memory-object-storage.js";
 
-export type Circumstances = {
+export type Overrides = {
   readonly clock?: Clock;
   readonly storage?: ObjectStorage;
   readonly warn?: (message: string) => void;
@@ -44,31 +44,31 @@ const SETTINGS = {
 };
 
 /** The real adapters, each over HTTP to its provider's fake; `close` closes both. */
-export const startSkybox = async (circumstances: Circumstances = {}) => {
+export const startSkybox = async (overrides: Overrides = {}) => {
   const fake = await FakeSkybox.start();
-  const { apiKey = SKYBOX_KEY } = circumstances;
-  return startWith(fake, skybox({ apiKey, baseUrl: fake.baseUrl, styleId: 67 }), circumstances);
+  const { apiKey = SKYBOX_KEY } = overrides;
+  return startWith(fake, skybox({ apiKey, baseUrl: fake.baseUrl, styleId: 67 }), overrides);
 };
 
-export const startReplicate = async (circumstances: Circumstances = {}) => {
+export const startReplicate = async (overrides: Overrides = {}) => {
   const fake = await FakeReplicate.start();
-  const { apiKey = REPLICATE_KEY } = circumstances;
-  return startWith(fake, replicate({ apiKey, baseUrl: fake.baseUrl, model: REPLICATE_MODEL }), circumstances);
+  const { apiKey = REPLICATE_KEY } = overrides;
+  return startWith(fake, replicate({ apiKey, baseUrl: fake.baseUrl, model: REPLICATE_MODEL }), overrides);
 };
 
-export const startFal = async (circumstances: Circumstances = {}) => {
+export const startFal = async (overrides: Overrides = {}) => {
   const fake = await FakeFal.start();
-  const { apiKey = FAL_KEY } = circumstances;
+  const { apiKey = FAL_KEY } = overrides;
   const { baseUrl, jwksUrl } = fake;
-  return startWith(fake, fal({ apiKey, baseUrl, jwksUrl, model: { id: "fal-ai/hunyuan_world" } }), circumstances);
+  return startWith(fake, fal({ apiKey, baseUrl, jwksUrl, model: { id: "fal-ai/hunyuan_world" } }), overrides);
 };
 
-const startWith = <Fake extends FakeProvider>(fake: Fake, dialect: Dialect, circumstances: Circumstances) => {
-  const { clock = new HandClock(), storage = new MemoryObjectStorage() } = circumstances;
-  const { warn = () => {}, onCircuitChange = () => {} } = circumstances;
+const startWith = <Fake extends FakeProvider>(fake: Fake, dialect: Dialect, overrides: Overrides) => {
+  const { clock = new HandClock(), storage = new MemoryObjectStorage() } = overrides;
+  const { warn = () => {}, onCircuitChange = () => {} } = overrides;
   const http = new UpstreamHttp();
   const publicFetch = new PublicFetch([fake.server.url]);
-  const settings = { ...SETTINGS, ...circumstances };
+  const settings = { ...SETTINGS, ...overrides };
   return {
     provider: new RemoteProvider({ dialect, settings, http, publicFetch, storage, clock, warn, onCircuitChange }),
     fake,
@@ -83,10 +83,10 @@ const startWith = <Fake extends FakeProvider>(fake: Fake, dialect: Dialect, circ
 /** A chain of two providers, each over HTTP to its own fake. */
 export const startChain =
   (...starts: readonly [StartOfOne, StartOfOne]) =>
-  async (circumstances: Circumstances) => {
-    const [first, second] = [await starts[0](circumstances), await starts[1](circumstances)];
+  async (overrides: Overrides) => {
+    const [first, second] = [await starts[0](overrides), await starts[1](overrides)];
     return {
-      provider: new ProviderChain([first.provider, second.provider], circumstances.warn ?? (() => {})),
+      provider: new ProviderChain([first.provider, second.provider], overrides.warn ?? (() => {})),
       fakes: [first.fake, second.fake],
       close: async () => {
         await first.close();
@@ -95,7 +95,7 @@ export const startChain =
     };
   };
 
-export type StartOfOne = (circumstances: Circumstances) => Promise<{
+export type StartOfOne = (overrides: Overrides) => Promise<{
   readonly provider: GenerationProvider;
   readonly fake: FakeProvider;
   close(): Promise<void>;

@@ -10,7 +10,7 @@ import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { FilesystemObjectStorage } from "../../adapters/storage/filesystem-object-storage.js";
-import { NodeSecrets } from "../../adapters/system/node-secrets.js";
+
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { buildClient } from "../../adapters/web/client/build.mjs";
 import { webPages } from "../../adapters/web/web-pages.js";
@@ -46,6 +46,7 @@ import { parseCreationRequest } from "../../domain/creation-request.js";
 import { credits } from "../../domain/credits.js";
 import type { SucceededTask, Task } from "../../domain/task.js";
 import { DEADLINES } from "./application.js";
+import { FastSecrets } from "./fast-secrets.js";
 import { HandClock } from "./hand-clock.js";
 import { MemoryAccountStore } from "./memory/memory-account-store.js";
 import { MemoryApiKeyStore } from "./memory/memory-api-key-store.js";
@@ -97,7 +98,7 @@ export class WebService {
   readonly provider = new PaintingProvider();
   readonly signals = new InProcessTaskSignals();
   readonly reporter = new RecordingReporter();
-  readonly secrets = new NodeSecrets();
+  readonly secrets = new FastSecrets();
   readonly imaging = new SharpImaging();
   readonly ids = new RandomIds();
   readonly failures: unknown[] = [];

@@ -53,7 +53,7 @@ const receiving = <R extends RemoteUnderTest & { readonly dialect: Dialect }>(
   };
 };
 
-/** The webhook as it arrives. */
+/** The webhook as the HTTP server passes it on. */
 export const arrived = ({ url, headers, body }: SignedWebhook): IncomingWebhook => ({
   body: Buffer.from(body),
   headers,

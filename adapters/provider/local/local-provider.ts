@@ -15,6 +15,7 @@ import type {
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { RESOLUTIONS } from "../../../domain/resolution.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import { unavailable } from "../unavailable.js";
 import { type Job, JobFolder } from "./job-folder.js";
 import type { PaintPool } from "./paint-pool.js";
 import { REFERENCE_WIDTH_RADIANS, type Reference } from "./painter/references.js";
@@ -116,7 +117,7 @@ export class LocalProvider implements GenerationProvider {
     const storageError = this.storageErrors.get(taskId);
     if (storageError !== undefined) {
       this.storageErrors.delete(taskId);
-      return err({ kind: "provider_unavailable", reason: storageError });
+      return err(unavailable(storageError));
     }
     const elapsedMilliseconds = this.clock.now().getTime() - job.submittedAt.getTime();
     if (outcome === undefined || elapsedMilliseconds < this.durationMilliseconds(job)) return ok({ state: "running" });
@@ -154,7 +155,7 @@ export class LocalProvider implements GenerationProvider {
     await Promise.all(this.painting.values());
   }
 
-  /** Paints a job at most once at a time in this process. A second painting in another process is identical. */
+  /** Does nothing while this process paints the job. Another process that paints it too gets the same picture. */
   private startPainting(taskId: TaskId, job: Job): void {
     if (this.painting.has(taskId)) return;
     const painting = this.paint(job)
@@ -191,12 +192,12 @@ export class LocalProvider implements GenerationProvider {
   }
 }
 
-/** A disk error means that the provider is unavailable: at its deadline the task fails and is refunded. */
+/** Returns a disk error as unavailable: the task is polled again, and fails with a refund at its deadline. */
 const onDisk = async <T, E>(work: () => Promise<Result<T, E>>): Promise<Result<T, E | ProviderUnavailable>> => {
   try {
     return await work();
   } catch (error) {
-    return err({ kind: "provider_unavailable", reason: String(error) });
+    return err(unavailable(String(error)));
   }
 };
 

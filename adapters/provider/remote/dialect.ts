@@ -13,7 +13,7 @@ import type { Answer, UpstreamHttp } from "./calls/upstream-http.js";
 import type { CheckFailure } from "./start-check.js";
 import type { VerifySignature } from "./webhooks/remote-webhooks.js";
 
-/** What every dialect is made of; each adds its own settings. */
+/** The settings that every dialect needs; each adds its own. */
 export type ProviderAccess = {
   readonly apiKey: string;
   /** Without a slash at its end. */
@@ -29,7 +29,7 @@ export type Dialect = {
   readonly defaults: ProviderDefaults;
   /** As `GenerationProvider.canMake`. Absent if the provider can make every request. */
   canMake?(request: CreationRequest): Result<void, InvalidRequest>;
-  /** Checks API key and settings when the service starts. Absent if the provider has no call that shows them wrong. */
+  /** Checks API key and settings when the service starts. Absent if no call of the provider can verify them. */
   check?(read: Read): Promise<Result<void, CheckFailure>>;
   creation(order: GenerationOrder, context: CreationContext): Creation;
   /** The upstream task id in the body of a 2xx answer to a creation. */
@@ -50,19 +50,19 @@ export type Dialect = {
 /** Per-provider defaults, for what the operator has not set. */
 export type ProviderDefaults = {
   readonly callsPerSecond: number;
-  /** How long calls pause after a 429 that does not say it. */
+  /** How long calls pause after a 429 that does not say how long. */
   readonly pauseSeconds: number;
   /** Generations that the provider runs at the same time; `undefined` means no limit. */
   readonly concurrencyMax: number | undefined;
 };
 
-/** One read of a path below the base URL, whatever its status. */
+/** Reads a path below the base URL. An answer with any status is `ok`. */
 export type Read = (path: string) => Promise<Result<Answer, ProviderUnavailable>>;
 
 export type CreationContext = {
   /** Where to send webhooks about this task; `undefined` if the provider cannot reach this service. */
   readonly webhookUrl: string | undefined;
-  /** After so many seconds the service gives the generation up, so it should cost nothing any more. */
+  /** The service gives up the generation after this time; the provider should cancel it then and not bill it. */
   readonly deadlineSeconds: number;
   readonly storage: ObjectStorage;
 };
@@ -76,8 +76,12 @@ export type Creation = {
 
 export type Report =
   | Progress
-  /** May only be early: means `meanwhile` during the grace period, and failed with `reason` after it. */
-  | { readonly state: "uncertain"; readonly reason: string; readonly meanwhile: "running" | ProviderUnavailable }
+  /** May have come too early: counts as `duringGracePeriod` first, and as failed with `reason` afterwards. */
+  | {
+      readonly state: "uncertain";
+      readonly reason: string;
+      readonly duringGracePeriod: "running" | ProviderUnavailable;
+    }
   /** A status that the provider does not document. */
   | { readonly state: "unknown"; readonly status: string };
 

@@ -35,7 +35,7 @@ export type RemoteProviderParts = ProviderApiParts & {
   readonly warn: (message: string) => void;
 };
 
-/** A generation provider behind HTTP. What is particular to one provider is in its dialect. */
+/** A generation provider behind HTTP. What differs between providers is in the dialect. */
 export class RemoteProvider implements GenerationProvider {
   readonly name: string;
   readonly concurrencyMax: number | undefined;
@@ -74,7 +74,7 @@ export class RemoteProvider implements GenerationProvider {
     return this.dialect.canMake?.(request) ?? ok(undefined);
   }
 
-  /** Asks the provider whether API key and settings are right; succeeds if it has no call that would show it. */
+  /** Verifies API key and settings with the provider. Succeeds if no call of the provider can verify them. */
   async check(): Promise<Result<void, CheckFailure>> {
     return this.dialect.check?.(this.read) ?? ok(undefined);
   }
@@ -93,7 +93,7 @@ export class RemoteProvider implements GenerationProvider {
     const answer = await this.read(this.dialect.pollPath(upstreamTaskId));
     if (answer.isOk() && answer.value.status === 404) {
       const reason = "the provider does not know the task";
-      return this.progressOf(upstreamTaskId, { state: "uncertain", reason, meanwhile: "running" });
+      return this.progressOf(upstreamTaskId, { state: "uncertain", reason, duringGracePeriod: "running" });
     }
     const body = answer.andThen(jsonOf);
     if (body.isErr()) return err(body.error);
@@ -128,7 +128,7 @@ export class RemoteProvider implements GenerationProvider {
   private progressOf(upstreamTaskId: string, report: Report): Result<Progress, ProviderUnavailable> {
     if (report.state === "uncertain") {
       if (this.gracePeriod.hasPassed(upstreamTaskId)) return ok({ state: "failed", reason: report.reason });
-      return report.meanwhile === "running" ? ok({ state: "running" }) : err(report.meanwhile);
+      return report.duringGracePeriod === "running" ? ok({ state: "running" }) : err(report.duringGracePeriod);
     }
     this.gracePeriod.reset(upstreamTaskId);
     if (report.state !== "unknown") return ok(report);

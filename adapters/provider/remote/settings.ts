@@ -11,7 +11,7 @@ export type ProviderLimits = {
 };
 
 export type ProviderSettings = ProviderLimits & {
-  /** For one whole creation: waiting for the rate limiter and reading the reference image included. */
+  /** For a whole creation, including the wait for the rate limiter and reading the reference image. */
   readonly submitTimeoutMilliseconds: number;
   readonly generationDeadlineMilliseconds: number;
   /** Where the provider sends its webhooks; absent if it cannot reach this service. */

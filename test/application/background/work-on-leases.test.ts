@@ -4,6 +4,7 @@ import type { AccountId } from "../../../domain/account.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { LEASE_MILLISECONDS } from "../../support/application.js";
 import { aCreationRequest } from "../../support/builders.js";
+import { settled } from "../../support/settled.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 /** Work that ends when the test resolves it. */
@@ -21,8 +22,6 @@ class Workbench {
     await settled();
   }
 }
-
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("workOnLeases", () => {
   let world: World;

@@ -8,7 +8,7 @@ import type { FakeProvider } from "../fake-provider.js";
 import { FAULTS, type Fault, refuses } from "../faulty-server.js";
 import { HandClock } from "../hand-clock.js";
 import { MemoryObjectStorage } from "../memory/memory-object-storage.js";
-import { type Circumstances, SUBMIT_TIMEOUT_MILLISECONDS } from "../providers-under-test.js";
+import { type Overrides, SUBMIT_TIMEOUT_MILLISECONDS } from "../providers-under-test.js";
 import { generationProviderContract } from "./generation-provider-contract.js";
 
 export type RemoteUnderTest = {
@@ -29,7 +29,7 @@ const anOrder = (n = 1) => ({
 type ExpectedDefaults = {
   readonly callsPerSecond: number;
   readonly concurrencyMax: number | undefined;
-  /** How long calls pause after a 429 that does not say it. */
+  /** How long calls pause after a 429 that does not say how long. */
   readonly pauseSeconds: number;
   readonly searchable: boolean;
 };
@@ -37,7 +37,7 @@ type ExpectedDefaults = {
 /** What RemoteProvider does with every dialect. `name` is that of the dialect. */
 export const remoteProviderContract = (
   name: string,
-  start: (circumstances: Circumstances) => Promise<RemoteUnderTest>,
+  start: (overrides: Overrides) => Promise<RemoteUnderTest>,
   defaults: ExpectedDefaults,
 ): void => {
   generationProviderContract(`RemoteProvider for ${name}`, async () => {
@@ -65,7 +65,7 @@ export const remoteProviderContract = (
 
     beforeEach(async () => {
       // A real timeout would depend on the machine's load.
-      timeoutsByHand();
+      manualTimeouts();
       clock = new HandClock();
       storage = new MemoryObjectStorage();
       warnings = [];
@@ -115,16 +115,16 @@ export const remoteProviderContract = (
     it.each<[string, Fault]>([
       ["the connection is cut before the answer", FAULTS.cutBefore],
       ["the connection is cut after the task was started", FAULTS.cutAfter],
-      ["a 500 comes after the task was started", FAULTS.failsAfter],
+      ["the provider answers 500 after it has started the task", FAULTS.failsAfter],
       ["a gateway times out", FAULTS.gatewayTimeout],
-      ["status 408 comes", refuses(408)],
-      ["status 499 comes", refuses(499)],
-      ["a redirect comes", refuses(307, { location: "/elsewhere" })],
-      ["HTML comes instead of JSON", FAULTS.html],
+      ["the answer has status 408", refuses(408)],
+      ["the answer has status 499", refuses(499)],
+      ["the answer is a redirect", refuses(307, { location: "/elsewhere" })],
+      ["the answer is HTML", FAULTS.html],
       ["the JSON is cut off", FAULTS.cutJson],
       ["the JSON is incomplete", FAULTS.halfJson],
-      ["no task id comes", FAULTS.noId],
-      ["an empty task id comes", FAULTS.emptyId],
+      ["the answer has no task id", FAULTS.noId],
+      ["the task id is empty", FAULTS.emptyId],
     ])("reports a creation as unknown, and does not send it again, when %s", async (_, fault) => {
       remote.fake.faults.creates.push(fault);
       expect((await remote.provider.submit(anOrder()))._unsafeUnwrapErr().kind).toBe("unknown");
@@ -132,8 +132,8 @@ export const remoteProviderContract = (
     });
 
     it("reports a creation as unknown after the submit timeout", async () => {
-      const timeouts = timeoutsByHand();
-      remote.fake.faults.creates.push(FAULTS.silenceAfter);
+      const timeouts = manualTimeouts();
+      remote.fake.faults.creates.push(FAULTS.noAnswerAfter);
       const submitting = remote.provider.submit(anOrder());
       await expect.poll(creations, { interval: 5 }).toBe(1);
       timeouts.expire();
@@ -171,7 +171,7 @@ export const remoteProviderContract = (
     });
 
     it("reports a task with an unknown status as running and warns once", async () => {
-      remote.fake.plan = "say something unknown";
+      remote.fake.plan = "report an unknown status";
       const id = await submitted();
       expect(await polled(id)).toEqual({ state: "running" });
       expect(await polled(id)).toEqual({ state: "running" });
@@ -299,7 +299,7 @@ export const remoteProviderContract = (
         }
       });
 
-      it("sends nothing, refuses creations at once and delays polls", async () => {
+      it("sends nothing, refuses creations immediately and delays polls", async () => {
         const before = requests();
         expect(remote.provider.readiness()).toBe("down");
         expect((await remote.provider.submit(anOrder(7)))._unsafeUnwrapErr()).toEqual({
@@ -327,8 +327,8 @@ export const remoteProviderContract = (
       it("probes with a creation and sends nothing else until it is answered", async () => {
         await clock.advance(10_000);
         const before = requests();
-        const timeouts = timeoutsByHand();
-        remote.fake.faults.creates.push(FAULTS.silenceAfter);
+        const timeouts = manualTimeouts();
+        remote.fake.faults.creates.push(FAULTS.noAnswerAfter);
         const probe = remote.provider.submit(anOrder(7));
         await expect.poll(requests, { interval: 5 }).toBe(before + 1);
         expect(remote.provider.readiness()).toBe("down");
@@ -351,8 +351,8 @@ export const remoteProviderContract = (
 
     it("reports a poll without an answer as unavailable after 10 seconds", async () => {
       const id = await submitted();
-      const timeouts = timeoutsByHand();
-      remote.fake.faults.polls.push(FAULTS.silenceAfter);
+      const timeouts = manualTimeouts();
+      remote.fake.faults.polls.push(FAULTS.noAnswerAfter);
       const polling = remote.provider.poll(id);
       await expect.poll(requests, { interval: 5 }).toBe(2);
       timeouts.expire();
@@ -377,7 +377,7 @@ export const remoteProviderContract = (
         ["cut connections", FAULTS.cutBefore],
         ["HTML instead of JSON", FAULTS.html],
         ["JSON that is not a list", FAULTS.noId],
-      ])("gives a search up when every read fails with %s", async (_, fault) => {
+      ])("reports a search as unavailable when every read fails with %s", async (_, fault) => {
         remote.fake.faults.lists.push(...Array.from({ length: 3 }, () => fault));
         const found = remote.provider.search(taskId(7));
         await advanceUntil(clock, found);
@@ -415,12 +415,12 @@ export const remoteProviderContract = (
       const half: Fault = { done: true, instead: { status: 200, body: "half", cutShort: "and stay open" } };
 
       it.each<[string, Fault]>([
-        ["nothing arrives", FAULTS.silenceAfter],
+        ["nothing arrives", FAULTS.noAnswerAfter],
         ["only half arrives", half],
       ])("is unavailable after 60 seconds when %s, and can be retried", async (_, fault) => {
         const { id, url } = await succeeded();
         remote.fake.faults.images.push(fault);
-        const timeouts = timeoutsByHand();
+        const timeouts = manualTimeouts();
         const before = requests();
         const downloading = remote.provider.download(url, id);
         await expect.poll(requests, { interval: 5 }).toBe(before + 1);
@@ -475,7 +475,7 @@ export const remoteProviderContract = (
 };
 
 /** Replaces real timeouts: all expire on `expire()`. `requested` are their milliseconds. */
-const timeoutsByHand = () => {
+const manualTimeouts = () => {
   const requested: number[] = [];
   const timeout = new AbortController();
   vi.spyOn(AbortSignal, "timeout").mockImplementation((milliseconds) => {
@@ -485,7 +485,7 @@ const timeoutsByHand = () => {
   return { requested, expire: () => timeout.abort(new DOMException("The time is over.", "TimeoutError")) };
 };
 
-/** Advances the clock until the work has ended, also over pauses that begin while real answers arrive. */
+/** Advances the clock until the work has ended. New pauses may begin while real answers arrive. */
 const advanceUntil = async (clock: HandClock, work: Promise<unknown>): Promise<void> => {
   let ended = false;
   void work.finally(() => {

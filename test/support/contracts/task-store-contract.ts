@@ -161,7 +161,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await standing()).toEqual({ accountId: owner, credits: 80, activeTasks: 5 });
       });
 
-      it("admits as many of fifty concurrent creations as the credits pay for", async () => {
+      it("admits of fifty concurrent creations only those that the credits pay for", async () => {
         await accounts.open(
           anAccount({ id: stranger }),
           undefined,
@@ -657,7 +657,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.claim("settle", secondsAfter(noon, 2), soon, 1)).toEqual([{ task, fence: 2 }]);
       });
 
-      it("returns a task at once after makeDueNow, but only once", async () => {
+      it("returns a task immediately after makeDueNow, but only once", async () => {
         const task = await submitted(1, secondsAfter(noon, 30));
         await tasks.makeDueNow(task.id, noon);
         await tasks.makeDueNow(task.id, noon);
@@ -690,7 +690,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.claim("keep", noon, soon, 9)).toEqual([]);
       });
 
-      it("postpone returns several leases at once, each with its own due time", async () => {
+      it("postpone returns several leases in one call, each with its own due time", async () => {
         const many = [await submitted(1), await submitted(2), await submitted(3)];
         const leases = await tasks.claim("settle", noon, soon, 9);
         await tasks.postpone(leases.map((lease, n) => ({ lease, dueAt: secondsAfter(noon, n + 1) })));

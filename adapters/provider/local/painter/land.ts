@@ -1,4 +1,4 @@
-import { cover, type Paint, type Rgb } from "./colour.js";
+import { cover, type Paint, type Rgb, set } from "./colour.js";
 import { cellRandom, clamp01, mix, Noise, smoothstep } from "./noise.js";
 import type { Land, Scene } from "./scene.js";
 
@@ -166,7 +166,7 @@ export class GroundPainter {
     const fine = distance < 90 ? noise.fractal2(x / 0.5, z / 0.5, 4) * smoothstep(90, 25, distance) : 0;
     const grain = distance < 28 ? noise.at2(x / 0.06, z / 0.06) * smoothstep(28, 9, distance) : 0;
 
-    set3(paint, ground.low);
+    set(paint, ground.low);
     cover(paint, ground.lowOther, clamp01(0.5 + 1.6 * broad + ground.mottling * (1.1 * middle + 0.5 * fine)));
     if (this.waterLine === 0) cover(paint, ground.shore, smoothstep(2.6 + 3 * middle, 0.5, height));
     cover(paint, ground.steep, smoothstep(0.86, 0.68, up + 0.1 * broad + 0.08 * middle));
@@ -219,9 +219,3 @@ export class GroundPainter {
     paint[1] += 0.2 * warm;
   }
 }
-
-const set3 = (paint: Paint, value: Rgb): void => {
-  paint[0] = value[0];
-  paint[1] = value[1];
-  paint[2] = value[2];
-};

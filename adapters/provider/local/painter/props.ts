@@ -26,10 +26,10 @@ export class Props {
   private readonly props: PropSet;
   private readonly noise: Noise;
   private readonly sunSide: (azimuth: number) => number;
-  /** Of that prop: where the column crosses it (-1 to 1), its random number, and which side is lit. */
+  /** Of that prop: where the column crosses it (-1 to 1), its random number (0 to 1), and which side is lit. */
   private across = 0;
   private halfWidthMetres = 1;
-  private own = 0;
+  private variation = 0;
   private litSide = 0;
 
   constructor(scene: Scene, props: PropSet) {
@@ -61,10 +61,11 @@ export class Props {
     const chance = cellRandom(number, ring, 3, seed);
     if (chance > props.density * 1.5) return false;
 
-    const own = cellRandom(number, ring, 1, seed);
+    const variation = cellRandom(number, ring, 1, seed);
     const size = cellRandom(number, ring, 4, seed);
     const height = props.heightMetres * (props.kind === "tower" ? 0.18 + 1.2 * size ** 3 : 0.6 + 0.7 * size);
-    const wide = props.kind === "tower" ? props.heightMetres * (0.07 + 0.1 * own) : height * HALF_WIDTHS[props.kind];
+    const wide =
+      props.kind === "tower" ? props.heightMetres * (0.07 + 0.1 * variation) : height * HALF_WIDTHS[props.kind];
     const centre = place + 0.2 + 0.6 * cellRandom(number, ring, 2, seed);
     const across = ((turn - centre) / places) * 2 * Math.PI * distance;
     if (Math.abs(across) >= wide) return false;
@@ -78,7 +79,7 @@ export class Props {
     this.across = across / wide;
     this.halfWidthMetres = wide;
     this.standingMetres = height;
-    this.own = own;
+    this.variation = variation;
     this.litSide = this.sunSide(azimuth);
     return true;
   }
@@ -107,13 +108,13 @@ export class Props {
   }
 
   private conifer(paint: Paint, u: number, v: number, soft: number): number {
-    const tiers = 9 + 5 * this.own;
+    const tiers = 9 + 5 * this.variation;
     const tier = v * tiers - Math.floor(v * tiers);
-    const ragged = 0.22 * this.noise.at2(u * 5 + 40 * this.own, v * 22);
+    const ragged = 0.22 * this.noise.at2(u * 5 + 40 * this.variation, v * 22);
     const reach = (1 - v) * (0.98 - 0.34 * tier + ragged);
     const opacity = inside(reach - Math.abs(u), soft);
     const trunk = v < 0.07 ? inside(0.06 - Math.abs(u), soft) : 0;
-    const needles = 0.5 + this.noise.at2(u * 7, v * 34 + 9 * this.own);
+    const needles = 0.5 + this.noise.at2(u * 7, v * 34 + 9 * this.variation);
     this.shade(paint, clamp01(0.35 + 0.4 * needles - 0.25 * tier), u, v);
     if (this.props.snowy) {
       const snow = smoothstep(-0.1, 1.1, needles + 0.5 * (1 - tier));
@@ -123,9 +124,9 @@ export class Props {
   }
 
   private broadleaf(paint: Paint, u: number, v: number, soft: number): number {
-    const lumps = 0.3 * this.noise.fractal2(u * 2.4 + 30 * this.own, v * 3.2, 4);
+    const lumps = 0.3 * this.noise.fractal2(u * 2.4 + 30 * this.variation, v * 3.2, 4);
     const crown = 1 - Math.hypot(u, (v - 0.6) / 0.4) + lumps - 0.08;
-    const leaves = this.noise.fractal2(u * 7 + 30 * this.own, v * 9, 3);
+    const leaves = this.noise.fractal2(u * 7 + 30 * this.variation, v * 9, 3);
     this.shade(paint, clamp01(0.5 + 0.9 * leaves + 0.5 * (v - 0.55)), u, v);
     const opacity = inside(crown, soft * 1.4 + 0.05);
     const trunk = v < 0.4 ? inside(0.07 - Math.abs(u), soft) : 0;
@@ -134,16 +135,16 @@ export class Props {
   }
 
   private palm(paint: Paint, u: number, v: number, softU: number, softV: number): number {
-    const lean = 0.5 * (this.own - 0.5);
+    const lean = 0.5 * (this.variation - 0.5);
     const trunk = v < 0.8 ? inside(0.05 - 0.02 * v - Math.abs(u - lean * v * v), softU) : 0;
     const out = Math.abs(u - lean * 0.64);
     let fronds = 0;
     for (let frond = 0; frond < 6; frond++) {
-      const rise = 0.62 - 0.24 * frond + 0.1 * Math.sin(40 * this.own + frond * 2.3 + (u > lean * 0.64 ? 1 : 0));
+      const rise = 0.62 - 0.24 * frond + 0.1 * Math.sin(40 * this.variation + frond * 2.3 + (u > lean * 0.64 ? 1 : 0));
       const reach = 0.95 - 0.07 * frond;
       if (out > reach) continue;
       const middle = 0.79 + rise * out - 0.78 * out * out;
-      const feathered = 0.6 + 0.8 * Math.abs(this.noise.at2(u * 26, frond * 5 + 30 * this.own));
+      const feathered = 0.6 + 0.8 * Math.abs(this.noise.at2(u * 26, frond * 5 + 30 * this.variation));
       const thick = 0.055 * feathered * Math.sqrt(Math.max(0, 1 - out / reach));
       const below = middle - v;
       fronds = Math.max(fronds, inside(below > 0 ? thick * 1.5 - below : thick * 0.35 + below, softV));
@@ -155,7 +156,7 @@ export class Props {
 
   private cactus(paint: Paint, u: number, v: number, softU: number, softV: number): number {
     const side = Math.abs(u);
-    const low = u > 0 ? 0.32 + 0.2 * this.own : 0.5 - 0.2 * this.own;
+    const low = u > 0 ? 0.32 + 0.2 * this.variation : 0.5 - 0.2 * this.variation;
     const round = (half: number, middle: number, top: number) =>
       inside(Math.min(half * Math.sqrt(clamp01((top - v) / 0.07)) - Math.abs(side - middle), 1), softU);
     const trunk = round(0.26, 0, 1);
@@ -167,21 +168,21 @@ export class Props {
   }
 
   private kelp(paint: Paint, u: number, v: number, soft: number): number {
-    const sway = 0.55 * Math.sin(v * 6 + 30 * this.own) * (0.3 + v);
-    const leaf = 0.16 + 0.2 * Math.abs(Math.sin(v * 40 + 9 * this.own));
+    const sway = 0.55 * Math.sin(v * 6 + 30 * this.variation) * (0.3 + v);
+    const leaf = 0.16 + 0.2 * Math.abs(Math.sin(v * 40 + 9 * this.variation));
     this.shade(paint, clamp01(0.4 + 0.6 * Math.sin(v * 40)), u, v);
     return inside(leaf * (1 - 0.6 * v) - Math.abs(u - sway), soft);
   }
 
   private tower(paint: Paint, u: number, v: number, aboveMetres: number, pixelMetres: number): number {
-    const step = this.own < 0.4 ? (Math.abs(u) > 0.55 ? 0.72 + this.own * 0.4 : 0.97) : 0.97;
-    const mast = this.own > 0.75 ? inside(0.03 - Math.abs(u), pixelMetres / this.halfWidthMetres) : 0;
+    const step = this.variation < 0.4 ? (Math.abs(u) > 0.55 ? 0.72 + this.variation * 0.4 : 0.97) : 0.97;
+    const mast = this.variation > 0.75 ? inside(0.03 - Math.abs(u), pixelMetres / this.halfWidthMetres) : 0;
     if (v > step) {
       set(paint, this.lit(this.props.colours[0], 0.4));
       return mast;
     }
     const metres = (u + 1) * this.halfWidthMetres;
-    const face = u < 0.2 + 0.5 * (this.own - 0.5) ? 1 : 0.62;
+    const face = u < 0.2 + 0.5 * (this.variation - 0.5) ? 1 : 0.62;
     this.shadeFlat(paint, face * (0.85 + 0.3 * this.litSide * (face < 1 ? 1 : -1)));
     const storey = Math.floor(aboveMetres / 4);
     const bay = Math.floor(metres / 3.4);
@@ -191,7 +192,7 @@ export class Props {
     cover(paint, this.lit(GLASS, 0.9), 0.55 * glass);
     // Far away a pixel contains many windows: they are averaged.
     const single = smoothstep(4.5, 2, pixelMetres);
-    const seed = Math.floor(this.own * 1e6);
+    const seed = Math.floor(this.variation * 1e6);
     const isLit = cellRandom(storey, bay, seed, 11) < this.props.lit ? 1 : 0;
     const glow = this.props.lit + (isLit - this.props.lit) * single;
     const tint =
@@ -210,7 +211,7 @@ export class Props {
       const from = dark[channel] ?? 0;
       paint[channel] = from + ((bright[channel] ?? 0) - from) * brightness;
     }
-    if (this.own > 0.5) multiply(paint, [1.12, 1, 0.86]);
+    if (this.variation > 0.5) multiply(paint, [1.12, 1, 0.86]);
     const side = 0.42 + 0.36 * u * this.litSide + 0.25 * v;
     multiply(paint, this.lit(WHITE, Math.max(0.12, side)));
   }
@@ -219,7 +220,7 @@ export class Props {
     const [dark, bright] = this.props.colours;
     for (let channel = 0; channel < 3; channel++) {
       const from = dark[channel] ?? 0;
-      paint[channel] = from + ((bright[channel] ?? 0) - from) * this.own;
+      paint[channel] = from + ((bright[channel] ?? 0) - from) * this.variation;
     }
     multiply(paint, this.lit(WHITE, Math.max(0.2, 0.6 * brightness)));
   }

@@ -14,7 +14,7 @@ const LINEAR = Float32Array.from({ length: 256 }, (_, byte) => linear(byte / 255
 
 /** Projects the reference images into the sphere as seen by a camera, evenly around, the first one ahead. */
 export class ReferencePainter {
-  private readonly hung: readonly {
+  private readonly placed: readonly {
     readonly reference: Reference;
     readonly right: number;
     readonly ahead: number;
@@ -25,7 +25,7 @@ export class ReferencePainter {
   private readonly colour: Paint = [0, 0, 0];
 
   constructor(references: readonly Reference[]) {
-    this.hung = references.map((reference, index) => {
+    this.placed = references.map((reference, index) => {
       const azimuth = (index / references.length) * 2 * Math.PI;
       const ratio = reference.heightPixels / reference.widthPixels;
       const widest = Math.tan(REFERENCE_WIDTH_RADIANS / 2);
@@ -42,7 +42,7 @@ export class ReferencePainter {
 
   /** Blends the reference in this direction, if there is one, over the landscape in `paint`. */
   paint(paint: Paint, x: number, y: number, z: number): void {
-    for (const { reference, right, ahead, halfWidth, halfHeight } of this.hung) {
+    for (const { reference, right, ahead, halfWidth, halfHeight } of this.placed) {
       const depth = x * right + z * ahead;
       if (depth < 0.1) continue;
       const u = (x * ahead - z * right) / depth / halfWidth;

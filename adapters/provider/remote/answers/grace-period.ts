@@ -4,8 +4,8 @@ const GRACE_MILLISECONDS = 60_000;
 const KEPT_MILLISECONDS = 60 * 60 * 1000;
 
 /**
- * For answers that may only be early: a task that is not found just after its creation, a success without an image.
- * They become final when 60 seconds have passed without a clear answer.
+ * For answers that may come too early: a task that is not found just after its creation, a success without an image.
+ * Such an answer is final after 60 seconds without any other answer.
  */
 export class GracePeriod {
   private readonly clock: Clock;
@@ -15,7 +15,7 @@ export class GracePeriod {
     this.clock = clock;
   }
 
-  /** Records such an answer. Returns whether the first one is at least 60 seconds old. */
+  /** Call on every such answer. Returns whether the first one is at least 60 seconds old. */
   hasPassed(upstreamTaskId: string): boolean {
     const now = this.clock.now().getTime();
     const first = this.since.get(upstreamTaskId);
@@ -25,7 +25,7 @@ export class GracePeriod {
     return false;
   }
 
-  /** Call on every clear answer. */
+  /** Call on every other answer. */
   reset(upstreamTaskId: string): void {
     this.since.delete(upstreamTaskId);
   }

@@ -1,6 +1,6 @@
 import type { Answer } from "../calls/upstream-http.js";
 
-/** The status in our own words, for the operator: the provider's text may repeat prompts and keys. */
+/** Explains the status to the operator. Never quotes the provider's text, which may repeat prompts and keys. */
 export const meaningOf = (answer: Answer): string =>
   `status ${answer.status}${MEANINGS[isOutOfCredit(answer) ? 402 : answer.status] ?? ""}`;
 

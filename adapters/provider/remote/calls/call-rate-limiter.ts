@@ -13,8 +13,8 @@ const TIMER_MILLISECONDS = 1;
 const CALLS_PER_SECOND_STEP = 0.02;
 
 /**
- * Decides when the next call to a provider may start. Calls are spread evenly: at most so many per second, and one more
- * to catch up. Creations go before reads, but never two in a row while a read waits, because a task that is not polled
+ * Decides when the next call to a provider may start. Calls are spread evenly: at most `callsPerSecond`, and one more to
+ * catch up after a delay. Creations go before reads, but never two in a row while a read waits, because a task that is not polled
  * never ends. When the provider is too busy, no call starts until its pause is over; then the rate is half of what it
  * was, and rises a little with every answer.
  */
@@ -43,13 +43,13 @@ export class CallRateLimiter {
 
   /**
    * Resolves when the call may start, or with an error if it cannot start within `waitMillisecondsMax`. During a pause
-   * it rejects reads at once, because they are repeated anyway, and creations that cannot wait for its end. The error
+   * it immediately rejects reads, because they are repeated anyway, and creations that cannot wait for its end. The error
    * is a reason for the log.
    */
   turn(kind: CallKind, waitMillisecondsMax: number): Promise<Result<void, string>> {
     return new Promise((resolve) => {
       this.waiting[kind].push({ latest: this.now() + waitMillisecondsMax, resolve });
-      if (this.serving) this.rejectHopeless();
+      if (this.serving) this.rejectTooLate();
       else void this.serve();
     });
   }
@@ -66,14 +66,14 @@ export class CallRateLimiter {
       this.callsPerSecond = Math.max(CALLS_PER_SECOND_MIN, this.callsPerSecond / 2);
     }
     this.pausedUntil = Math.max(this.pausedUntil, this.now() + milliseconds);
-    this.rejectHopeless();
+    this.rejectTooLate();
   }
 
   /** One loop for all waiting calls; it ends when there are none. */
   private async serve(): Promise<void> {
     this.serving = true;
     for (;;) {
-      this.rejectHopeless();
+      this.rejectTooLate();
       const { creation, read } = this.waiting;
       if (creation.length + read.length === 0) break;
       const now = this.now();
@@ -92,10 +92,10 @@ export class CallRateLimiter {
   }
 
   /** Rejects the waiting calls that can no longer start in time. */
-  private rejectHopeless(): void {
+  private rejectTooLate(): void {
     const now = this.now();
     const paused = this.pausedMilliseconds;
-    const whyHopeless = (kind: CallKind, latest: number): string | undefined => {
+    const reasonToReject = (kind: CallKind, latest: number): string | undefined => {
       if (paused > 0 && (kind === "read" || latest < now + paused)) {
         return `calls to the provider are paused for ${Math.ceil(paused / 1000)} more seconds`;
       }
@@ -103,7 +103,7 @@ export class CallRateLimiter {
     };
     const remaining = (kind: CallKind): WaitingCall[] =>
       this.waiting[kind].filter(({ latest, resolve }) => {
-        const reason = whyHopeless(kind, latest);
+        const reason = reasonToReject(kind, latest);
         if (reason !== undefined) resolve(err(reason));
         return reason === undefined;
       });

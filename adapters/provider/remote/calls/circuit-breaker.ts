@@ -17,7 +17,7 @@ import type { Answer, Call, CallFailure } from "./upstream-http.js";
 const FAILURES_IN_A_ROW = 5;
 const BREAK_MILLISECONDS_MIN = 10_000;
 const BREAK_MILLISECONDS_MAX = 60_000;
-/** When to check again what a probe in flight has shown. */
+/** While a probe is in flight, polls are postponed by this time. */
 const PROBE_MILLISECONDS = 5_000;
 
 /**
@@ -26,7 +26,7 @@ const PROBE_MILLISECONDS = 5_000;
  * again; if it fails, the next break is twice as long, up to a minute.
  *
  * A failure is a call without an answer, or a 5xx to a creation. A 5xx to a read may be about one broken task, which
- * must not stop all creations: it counts as nothing, but as a failure if the read is the probe. Everything else is an
+ * must not stop all creations: it is ignored, unless the read is the probe; then it is a failure. Everything else is an
  * answer.
  */
 export class CircuitBreaker {
@@ -38,7 +38,8 @@ export class CircuitBreaker {
   /** Calls `onChange` once for each change. */
   constructor(clock: Clock, onChange: (state: CircuitState) => void) {
     this.clock = clock;
-    // The library reads the machine's clock. It asks for the duration each time, so infinity decides by our clock.
+    // The library compares `duration` with the machine's clock at each call. With only infinite durations our clock
+    // decides: plus infinity keeps the circuit open, minus infinity lets a probe through.
     const duration = () => (this.breakMilliseconds > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
     const halfOpenAfter: IBackoff<IHalfOpenAfterBackoffContext> = {
       get duration() {
@@ -63,16 +64,16 @@ export class CircuitBreaker {
 
   readiness(): Readiness {
     if (this.policy.state === CockatielState.Closed) return "ready";
-    return this.silentMilliseconds > 0 ? "down" : "probing";
+    return this.blockedMilliseconds > 0 ? "down" : "probing";
   }
 
-  /** For how long no call is sent, as far as is known now. */
-  get silentMilliseconds(): number {
+  /** For how long no call is sent, as far as is known now; 0 if calls are sent. */
+  get blockedMilliseconds(): number {
     if (this.policy.state === CockatielState.HalfOpen) return PROBE_MILLISECONDS;
     return this.policy.state === CockatielState.Open ? this.breakMilliseconds : 0;
   }
 
-  /** The rest of the break. 0 if the clock has been set back: otherwise the break would last that much longer. */
+  /** Until the end of the break. 0 if the clock was set back: otherwise the break would last longer by that time. */
   private get breakMilliseconds(): number {
     const now = this.clock.now().getTime();
     return now < this.breakBeganAt ? 0 : Math.max(0, this.breakEndsAt - now);
@@ -83,7 +84,7 @@ export class CircuitBreaker {
     method: Call["method"],
     send: () => Promise<Result<Answer, CallFailure>>,
   ): Promise<Result<Answer, CallFailure> | undefined> {
-    // The library would make other calls wait for the probe; here they return at once.
+    // The library would make other calls wait for the probe; here they return immediately.
     if (this.policy.state === CockatielState.HalfOpen) return undefined;
     const probing = this.policy.state === CockatielState.Open;
     let called: Result<Answer, CallFailure> | undefined;
@@ -91,21 +92,21 @@ export class CircuitBreaker {
       await this.policy.execute(async () => {
         called = await send();
         const verdict = verdictOn(method, called);
-        if (verdict === "nothing" && !probing) throw new CountsAsNothing();
+        if (verdict === "ignored" && !probing) throw new IgnoredVerdict();
         return verdict === "answer" ? "answer" : "failure";
       });
     } catch (error) {
-      if (!(error instanceof CountsAsNothing || error instanceof BrokenCircuitError)) throw error;
+      if (!(error instanceof IgnoredVerdict || error instanceof BrokenCircuitError)) throw error;
     }
     return called;
   }
 }
 
 /** While the circuit is closed, the library ignores errors that it is not told to handle. */
-class CountsAsNothing extends Error {}
+class IgnoredVerdict extends Error {}
 
-const verdictOn = (method: Call["method"], called: Result<Answer, CallFailure>): "answer" | "failure" | "nothing" => {
+const verdictOn = (method: Call["method"], called: Result<Answer, CallFailure>): "answer" | "failure" | "ignored" => {
   if (called.isErr()) return "failure";
   if (called.value.status < 500) return "answer";
-  return method === "POST" ? "failure" : "nothing";
+  return method === "POST" ? "failure" : "ignored";
 };

@@ -10,8 +10,9 @@ export const pauseSeconds = (
   now: Date,
   defaultSeconds: number,
 ): number | undefined => {
-  const told = secondsOf(retryAfter, now);
-  const seconds = status === 429 ? (told ?? secondsIn(body) ?? defaultSeconds) : status === 503 ? told : undefined;
+  const fromHeader = secondsOf(retryAfter, now);
+  const seconds =
+    status === 429 ? (fromHeader ?? secondsIn(body) ?? defaultSeconds) : status === 503 ? fromHeader : undefined;
   return seconds === undefined ? undefined : Math.min(Math.max(seconds, PAUSE_SECONDS_MIN), PAUSE_SECONDS_MAX);
 };
 

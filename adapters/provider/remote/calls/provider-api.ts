@@ -24,7 +24,7 @@ const READ_ATTEMPTS = 3;
 const BACK_OFF_MILLISECONDS = 500;
 const BACK_OFF_MILLISECONDS_MAX = 10_000;
 
-const DOWN = "the provider does not respond; no call is sent to it for a while";
+const DOWN = "the provider does not respond; no call is sent to it for some time";
 
 export type ProviderApiParts = {
   readonly http: UpstreamHttp;
@@ -62,13 +62,16 @@ export class ProviderApi {
 
   nextPollMilliseconds(sinceSubmissionMilliseconds: number): number {
     const { pollMilliseconds: shortestMilliseconds = POLL_MILLISECONDS } = this.settings;
-    const { silentMilliseconds } = this;
-    return nextPollMilliseconds({ shortestMilliseconds, sinceSubmissionMilliseconds, silentMilliseconds }, Math.random);
+    const { blockedMilliseconds } = this;
+    return nextPollMilliseconds(
+      { shortestMilliseconds, sinceSubmissionMilliseconds, blockedMilliseconds },
+      Math.random,
+    );
   }
 
   /**
-   * Sends a creation, at most once. The answer is a 2xx; its body is not checked. The time limit includes preparing the
-   * body: nothing is sent after it.
+   * Sends a creation at most once. Returns a 2xx answer whose body is not checked yet. The time limit includes preparing
+   * the body: after it nothing is sent.
    */
   async create({ path, headers = {}, body: prepare }: Creation): Promise<Result<Answer, SubmissionFailure>> {
     if (this.circuit.readiness() === "down") return err({ kind: "refused", reason: DOWN });
@@ -94,7 +97,10 @@ export class ProviderApi {
     return err({ kind: refused ? "refused" : "unknown", reason: meaningOf(called.value) });
   }
 
-  /** One read, whatever its status. Unavailable, without a call, while the provider is down or calls are paused. */
+  /**
+   * Reads a path. An answer with any status is `ok`. Unavailable, without a call, while the provider is down or calls
+   * are paused.
+   */
   async read(path: string): Promise<Result<Answer, ProviderUnavailable>> {
     if (this.circuit.readiness() === "down") return err(unavailable(DOWN));
     const turn = await this.rateLimiter.turn("read", READ_WAIT_MILLISECONDS_MAX);
@@ -112,15 +118,15 @@ export class ProviderApi {
     for (let attempt = 1; ; attempt += 1) {
       const body = (await this.read(path)).andThen(jsonOf);
       if (body.isOk() || attempt === READ_ATTEMPTS) return body;
-      const pause = this.silentMilliseconds;
+      const pause = this.blockedMilliseconds;
       if (pause > BACK_OFF_MILLISECONDS_MAX) return body;
       await this.clock.sleep(Math.max(pause, Math.random() * BACK_OFF_MILLISECONDS * 2 ** attempt));
     }
   }
 
   /** For how long no read is sent. */
-  private get silentMilliseconds(): number {
-    return Math.max(this.circuit.silentMilliseconds, this.rateLimiter.pausedMilliseconds);
+  private get blockedMilliseconds(): number {
+    return Math.max(this.circuit.blockedMilliseconds, this.rateLimiter.pausedMilliseconds);
   }
 
   private async send({ path, headers, ...call }: CallToPath): Promise<Result<Answer, CallFailure>> {

@@ -101,7 +101,7 @@ const resultReport = (answer: Answer): Result<Report, ProviderUnavailable> => {
   const failed = failedAs(`COMPLETED with status ${status}`, body);
   if ((status >= 500 || status === 404) && !modelErrorSchema.safeParse(body).success) {
     // Either the model or a gateway in between wrote it.
-    return ok({ state: "uncertain", reason: failed.reason, meanwhile: unavailable(meaningOf(answer)) });
+    return ok({ state: "uncertain", reason: failed.reason, duringGracePeriod: unavailable(meaningOf(answer)) });
   }
   if (NOT_ABOUT_THE_RESULT.has(status)) return err(unavailable(meaningOf(answer)));
   if (status >= 400) return ok(failed);

@@ -18,7 +18,7 @@ const PROMPT_CHARACTERS_MAX = 2000;
 const STYLE_LISTS = ["", "?model_version=4", "?model_version=3", "?model_version=2"].map(
   (query) => `/skybox/styles${query}`,
 );
-/** The documentation and its users disagree about which end is strong, so it is the middle. */
+/** The middle: the documentation and its users disagree whether 0 or 1 is the strongest influence of the image. */
 const INIT_STRENGTH = 0.5;
 const PAGE_SIZE = 100;
 
@@ -33,7 +33,7 @@ const generationSchema = z.object({
   file_url: z.string().nullish(),
   error_message: z.unknown().optional(),
 });
-/** The documentation wraps it in `request`, the Unity client also knows `imagine`, a creation answers with it bare. */
+/** The documentation wraps it in `request`, the Unity client also knows `imagine`, the answer to a creation has no wrapper. */
 const polledSchema = z.union([
   z.object({ request: generationSchema }).transform(({ request }) => request),
   z.object({ imagine: generationSchema }).transform(({ imagine }) => imagine),
@@ -116,7 +116,7 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
           case "complete":
             return file_url
               ? succeededWith(file_url)
-              : { state: "uncertain", reason: "complete, but without an image", meanwhile: "running" };
+              : { state: "uncertain", reason: "complete, but without an image", duringGracePeriod: "running" };
           case "abort":
           case "error":
             return failedAs(status, error_message);

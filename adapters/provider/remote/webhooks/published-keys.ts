@@ -16,7 +16,7 @@ type Source = { readonly url: string; readonly headers: Readonly<Record<string, 
 type Fetched<Key> = { readonly at: number; readonly keys: Promise<Result<readonly Key[], ProviderUnavailable>> };
 
 /**
- * The keys with which a provider signs its webhooks. Fetches them at the first use, once a day, and when none of them
+ * The keys with which a provider signs its webhooks. Fetches them at the first use, once a day, and when no key
  * matches (they may have changed), but at most once a minute, so that forged webhooks cannot cause more reads.
  */
 export class PublishedKeys<Key> {

@@ -53,7 +53,7 @@ generationProviderContract("LocalProvider", async () => ({
   searchable: true,
   order: (n, outcome) => ({
     taskId: taskId(n),
-    request: aCreationRequest({ prompt: `a lake ${TRIGGERS[outcome]}` }),
+    request: aCreationRequest({ prompt: `a foggy ocean ${TRIGGERS[outcome]}` }),
   }),
   allEnded: async () => {
     await provider.idle();
@@ -86,14 +86,14 @@ describe("LocalProvider", () => {
     ["1k", 1024, 512],
     ["2k", 2048, 1024],
   ] as const)("paints a JPEG of exactly the size of %s", async (resolution, width, height) => {
-    const url = await urlOf(anOrder("a lake in the mountains", { resolution }));
+    const url = await urlOf(anOrder("a foggy ocean", { resolution }));
     const image = (await provider.download(url))._unsafeUnwrap();
     expect(image.thumbnail).toBe("possible");
     expect(await sharp(image.bytes).metadata()).toMatchObject({ format: "jpeg", width, height });
   });
 
   it("reports a generation as running until it is painted and the delay has passed", async () => {
-    const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
+    const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
     expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
     await provider.idle();
     await clock.advance(1499);
@@ -103,7 +103,7 @@ describe("LocalProvider", () => {
   });
 
   it("returns an unguessable temporary URL and serves the image by its name", async () => {
-    const url = await urlOf(anOrder("a lake"));
+    const url = await urlOf(anOrder("a foggy ocean"));
     expect(url).toMatch(/^https:\/\/p\.example\/generations\/[\w-]{22}\.jpg$/);
     const served = await provider.temporaryImage(url.slice(url.lastIndexOf("/") + 1));
     expect(served).toEqual((await provider.download(url))._unsafeUnwrap().bytes);
@@ -119,7 +119,7 @@ describe("LocalProvider", () => {
   );
 
   it("starts one generation per task, also with repeated submissions by two processes", async () => {
-    const order = anOrder("a lake");
+    const order = anOrder("a foggy ocean");
     const other = aProvider();
     const ids = await Promise.all([provider.submit(order), provider.submit(order), other.submit(order)]);
     expect(new Set(ids.map((id) => id._unsafeUnwrap())).size).toBe(1);
@@ -130,7 +130,7 @@ describe("LocalProvider", () => {
 
   it("finds a generation by its task id", async () => {
     expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBeUndefined();
-    const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
+    const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
     expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBe(id);
     expect((await provider.search(taskId(2)))._unsafeUnwrap()).toBeUndefined();
   });
@@ -138,7 +138,7 @@ describe("LocalProvider", () => {
   it("paints again what a previous process did not finish", async () => {
     const previousPool = new PaintPool(1);
     const before = aProvider(previousPool);
-    const id = (await before.submit(anOrder("a lake")))._unsafeUnwrap();
+    const id = (await before.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
     await previousPool.close();
     await before.idle();
     expect(await readdir(join(folder, "results"))).toEqual([]);
@@ -150,7 +150,7 @@ describe("LocalProvider", () => {
   });
 
   it("reports unavailable when a picture cannot be stored, and tries again", async () => {
-    const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
+    const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
     await rm(join(folder, "results"), { recursive: true });
     await provider.idle();
     expect((await provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
@@ -162,7 +162,7 @@ describe("LocalProvider", () => {
   });
 
   it("removes jobs and results that are older than a day", async () => {
-    const url = await urlOf(anOrder("a lake"));
+    const url = await urlOf(anOrder("a foggy ocean"));
     clock = new HandClock(new Date());
     provider = aProvider();
     await provider.clean();
@@ -181,7 +181,7 @@ describe("LocalProvider", () => {
   });
 
   describe("a sandbox trigger in the prompt", () => {
-    it.each(["test:reject", "a lake test:no-id", "TEST:REJECT please", "A lake (test:reject), please."])(
+    it.each(["test:reject", "a foggy ocean test:no-id", "TEST:REJECT please", "A foggy ocean (test:reject), please."])(
       "makes the creation refused: %j",
       async (prompt) => {
         expect((await provider.submit(anOrder(prompt)))._unsafeUnwrapErr().kind).toBe("refused");
@@ -190,11 +190,11 @@ describe("LocalProvider", () => {
     );
 
     it("test:fail makes the generation fail", async () => {
-      expect((await outcomeOf(anOrder("a lake test:fail"))).state).toBe("failed");
+      expect((await outcomeOf(anOrder("a foggy ocean test:fail"))).state).toBe("failed");
     });
 
     it("test:slow makes the generation take a minute", async () => {
-      expect((await outcomeOf(anOrder("a lake test:slow"))).state).toBe("running");
+      expect((await outcomeOf(anOrder("a foggy ocean test:slow"))).state).toBe("running");
       await clock.advance(58_499);
       expect((await provider.poll(`local-${taskId(1)}`))._unsafeUnwrap().state).toBe("running");
       await clock.advance(1);
@@ -202,18 +202,18 @@ describe("LocalProvider", () => {
     });
 
     it("test:expired makes the temporary URL expire at once", async () => {
-      const url = await urlOf(anOrder("a lake test:expired"));
+      const url = await urlOf(anOrder("a foggy ocean test:expired"));
       expect((await provider.download(url))._unsafeUnwrapErr().kind).toBe("result_gone");
     });
 
     it("test:storage-fail makes the download something that is not an image", async () => {
-      const url = await urlOf(anOrder("a lake test:storage-fail"));
+      const url = await urlOf(anOrder("a foggy ocean test:storage-fail"));
       const { bytes } = (await provider.download(url))._unsafeUnwrap();
       expect(Buffer.from(bytes).toString()).toContain("not an image");
     });
 
     it("test:no-thumb makes the thumbnail unavailable, with a good image", async () => {
-      const url = await urlOf(anOrder("a lake test:no-thumb"));
+      const url = await urlOf(anOrder("a foggy ocean test:no-thumb"));
       const image = (await provider.download(url))._unsafeUnwrap();
       expect(image.thumbnail).toBe("unavailable");
       expect((await sharp(image.bytes).metadata()).width).toBe(1024);
@@ -252,7 +252,7 @@ describe("LocalProvider", () => {
       ["is not an image", async () => stored(Buffer.from("<svg/>"))],
       ["is cut off", async () => stored((await aSquare("#808080")).subarray(0, 100))],
     ])("that %s fails the generation", async (_, imageUrl) => {
-      expect(await outcomeOf(anOrder("a lake", { image_urls: [await imageUrl()] }))).toMatchObject({
+      expect(await outcomeOf(anOrder("a foggy ocean", { image_urls: [await imageUrl()] }))).toMatchObject({
         state: "failed",
         reason: expect.stringContaining("reference image"),
       });
@@ -261,15 +261,15 @@ describe("LocalProvider", () => {
     it("that is a decompression bomb fails the generation without being decoded", async () => {
       const bomb = sharp({ create: { width: 9000, height: 9000, channels: 3, background: "black" } });
       const imageUrls = [await stored(await bomb.png().toBuffer())];
-      expect((await outcomeOf(anOrder("a lake", { image_urls: imageUrls }))).state).toBe("failed");
+      expect((await outcomeOf(anOrder("a foggy ocean", { image_urls: imageUrls }))).state).toBe("failed");
     });
   });
 
   it("has no prompt in file names and leaves no temporary files", async () => {
-    await outcomeOf(anOrder("a lake"));
+    await outcomeOf(anOrder("a foggy ocean"));
     const [job] = await readdir(join(folder, "jobs"));
     expect(job).toBe(`${taskId(1)}.json`);
-    expect(JSON.parse(await readFile(join(folder, "jobs", job!), "utf8"))).toMatchObject({ prompt: "a lake" });
+    expect(JSON.parse(await readFile(join(folder, "jobs", job!), "utf8"))).toMatchObject({ prompt: "a foggy ocean" });
     expect((await readdir(join(folder, "results"))).filter((name) => name.endsWith(".temporary"))).toEqual([]);
   });
 
@@ -277,13 +277,13 @@ describe("LocalProvider", () => {
     it("reports submissions as unknown, and polls and searches as unavailable", async () => {
       await rm(join(folder, "jobs"), { recursive: true });
       await writeFile(join(folder, "jobs"), "not a folder");
-      expect((await provider.submit(anOrder("a lake")))._unsafeUnwrapErr().kind).toBe("unknown");
+      expect((await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrapErr().kind).toBe("unknown");
       expect((await provider.poll("local-pan_1"))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
       expect((await provider.search(taskId(1)))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
     });
 
     it("reports a generation whose file is damaged as unavailable", async () => {
-      const id = (await provider.submit(anOrder("a lake")))._unsafeUnwrap();
+      const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
       const [name = ""] = await readdir(join(folder, "jobs"));
       await writeFile(join(folder, "jobs", name), "{");
       expect((await provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");

@@ -1,7 +1,7 @@
 import { err, ok } from "neverthrow";
 import { afterEach, describe, expect, it } from "vitest";
 import { FAULTS, type Fault, refuses } from "../../../support/faulty-server.js";
-import { type Circumstances, startReplicate, startSkybox } from "../../../support/providers-under-test.js";
+import { type Overrides, startReplicate, startSkybox } from "../../../support/providers-under-test.js";
 
 describe.each([
   ["SKYBOX_API_KEY", startSkybox],
@@ -10,8 +10,8 @@ describe.each([
   let close = async () => {};
   afterEach(() => close());
 
-  const started = async (circumstances: Circumstances = {}) => {
-    const remote = await start(circumstances);
+  const started = async (overrides: Overrides = {}) => {
+    const remote = await start(overrides);
     close = remote.close;
     return remote;
   };

@@ -7,8 +7,8 @@ import { startSkybox } from "../../../support/providers-under-test.js";
 import { anOwner, aWorld, type World } from "../../../support/world.js";
 
 /*
- * A provider has free slots but cannot be sent anything now. Queued tasks must stay queued: a task that is sent would
- * be refused, after its customer has waited for it.
+ * A provider has free slots, but no call may be sent to it now. Queued tasks must stay queued: if they were started,
+ * they would be refused, although their customers have waited.
  */
 
 let world: World;
@@ -46,7 +46,7 @@ it("queued tasks stay queued while a poll probes the provider", async () => {
 
   const timeout = new AbortController();
   vi.spyOn(AbortSignal, "timeout").mockReturnValue(timeout.signal);
-  skybox.fake.faults.polls.push(FAULTS.silenceAfter);
+  skybox.fake.faults.polls.push(FAULTS.noAnswerAfter);
   const before = skybox.fake.server.requests.length;
   const probe = skybox.provider.poll("46");
   await expect.poll(() => skybox.fake.server.requests.length, { interval: 5 }).toBe(before + 1);

@@ -15,7 +15,7 @@ import type { FakeProvider, Faults, Plan } from "../../../support/fake-provider.
 import { FAULTS, type Fault, refuses } from "../../../support/faulty-server.js";
 import { HandClock } from "../../../support/hand-clock.js";
 import {
-  type Circumstances,
+  type Overrides,
   type StartOfOne,
   startChain,
   startFal,
@@ -24,15 +24,15 @@ import {
 } from "../../../support/providers-under-test.js";
 import { anOwner, aWorld } from "../../../support/world.js";
 
-/** Ends each pause at once, by advancing to its end. */
-class HastyClock extends HandClock {
+/** Ends each sleep immediately by advancing the clock to its end. */
+class ImmediateClock extends HandClock {
   /** A sleep with a signal is a time limit of other work, so it ends only when the clock is advanced. */
   override sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
     return signal === undefined ? this.advance(milliseconds) : super.sleep(milliseconds, signal);
   }
 }
 
-type Start = (circumstances: Circumstances) => Promise<{
+type Start = (overrides: Overrides) => Promise<{
   readonly provider: GenerationProvider;
   readonly fakes: readonly FakeProvider[];
   close(): Promise<void>;
@@ -40,8 +40,8 @@ type Start = (circumstances: Circumstances) => Promise<{
 
 const alone =
   (start: StartOfOne): Start =>
-  async (circumstances) => {
-    const { provider, fake, close } = await start(circumstances);
+  async (overrides) => {
+    const { provider, fake, close } = await start(overrides);
     return { provider, fakes: [fake], close };
   };
 
@@ -58,7 +58,7 @@ type Step =
   | { readonly kind: "pass"; readonly milliseconds: number };
 
 const fault: fc.Arbitrary<Fault> = fc.constantFrom(
-  ...Object.values(FAULTS).filter(({ instead }) => instead !== "silence"),
+  ...Object.values(FAULTS).filter(({ instead }) => instead !== "no answer"),
   refuses(401),
   refuses(402),
   refuses(404),
@@ -84,7 +84,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         "fail",
         "be cancelled",
         "be moderated",
-        "say something unknown",
+        "report an unknown status",
         "be lost",
       ),
     }),
@@ -129,7 +129,7 @@ const pass = (milliseconds: number): Step => ({ kind: "pass", milliseconds });
 const create: Step = { kind: "create", times: 1 };
 const pollAndKeep: Step[] = [pass(30_000), { kind: "settle" }, { kind: "keep" }];
 
-const TOUR_PARTS: readonly (readonly Step[])[] = [
+const SEQUENCE_PARTS: readonly (readonly Step[])[] = [
   [...everyPlan("succeed"), create, ...pollAndKeep],
   [faultsOfFirst("images", refuses(404), refuses(410)), create, ...pollAndKeep],
   [faultsOfFirst("creates", FAULTS.html), create],
@@ -143,18 +143,18 @@ const TOUR_PARTS: readonly (readonly Step[])[] = [
   [{ kind: "outage" }, pass(60_000)],
 ];
 
-/** The steps that reach every ending. */
-const TOUR: Step[] = TOUR_PARTS.flat();
+/** Steps that reach every outcome of a task. */
+const SEQUENCE: Step[] = SEQUENCE_PARTS.flat();
 
 const CREDITS = 60;
 
 /**
- * Runs the steps with the real adapters and checks the invariants after each. Returns the endings of the tasks and the
+ * Runs the steps with the real adapters and checks the invariants after each. Returns the outcomes of the tasks and the
  * states of the provider that occurred.
  */
 const run = async (start: Start, steps: readonly Step[]): Promise<ReadonlySet<string>> => {
   const seen = new Set<string>();
-  const clock = new HastyClock();
+  const clock = new ImmediateClock();
   const world = { ...aWorld(), clock };
   const {
     provider: started,
@@ -298,10 +298,10 @@ describe.each<[string, Start, string[]]>([
   ["Replicate", alone(startReplicate), ["refused", "image expired", "submission_recovered", "task_queued"]],
   ["fal", alone(startFal), ["refused", "image expired", "never_submitted", "task_queued"]],
   ["Skybox AI, then fal", startChain(startSkybox, startFal), ["fallback used", "submission_recovered", "task_queued"]],
-])("the application with a faulty %s", (_, start, particular) => {
-  it("reaches every ending in a tour of all faults", async () => {
+])("the application with a faulty %s", (_, start, additional) => {
+  it("reaches every outcome in a fixed sequence of faults", async () => {
     vi.spyOn(Math, "random").mockReturnValue(0.5);
-    expect([...(await run(start, TOUR))]).toEqual(
+    expect([...(await run(start, SEQUENCE))]).toEqual(
       expect.arrayContaining([
         "submission_unknown",
         "generation_failed",
@@ -311,7 +311,7 @@ describe.each<[string, Start, string[]]>([
         "image saved",
         "provider down",
         "provider probing",
-        ...particular,
+        ...additional,
       ]),
     );
   });

@@ -101,7 +101,7 @@ describe("CallRateLimiter", () => {
 });
 
 describe("CallRateLimiter after pauseFor", () => {
-  it("rejects reads at once, and creations that cannot wait for the end of the pause", async () => {
+  it("immediately rejects reads, and creations that cannot wait for the end of the pause", async () => {
     const limiter = new CallRateLimiter(clock, 10);
     const starts: [string, number][] = [];
     limiter.pauseFor(7_000);
@@ -138,7 +138,7 @@ describe("CallRateLimiter after pauseFor", () => {
     return (starts.at(-1)?.[1] ?? 0) - before;
   };
 
-  it("halves the rate once per pause, however many calls report it", async () => {
+  it("halves the rate once per pause, also when several calls report it", async () => {
     const limiter = new CallRateLimiter(clock, 10);
     for (let n = 0; n < 16; n += 1) limiter.pauseFor(1_000);
     expect(await millisecondsOf(limiter, 10)).toBe(2_000);

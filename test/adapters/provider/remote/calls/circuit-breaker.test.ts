@@ -71,9 +71,9 @@ describe("CircuitBreaker", () => {
 
     it("sends one call after 10 seconds, and closes when it is answered", async () => {
       await clock.advance(9_999);
-      expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["down", 1]);
+      expect([circuit.readiness(), circuit.blockedMilliseconds]).toEqual(["down", 1]);
       await clock.advance(1);
-      expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["probing", 0]);
+      expect([circuit.readiness(), circuit.blockedMilliseconds]).toEqual(["probing", 0]);
       expect(await called("GET", 200)).toBe(true);
       expect(circuit.readiness()).toBe("ready");
       await calls("GET", ["no answer", "no answer", "no answer", "no answer"]);
@@ -83,7 +83,7 @@ describe("CircuitBreaker", () => {
 
     it("probes at once when the clock has been set back", async () => {
       clock.setBack(3_600_000);
-      expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["probing", 0]);
+      expect([circuit.readiness(), circuit.blockedMilliseconds]).toEqual(["probing", 0]);
       expect(await called("GET", 200)).toBe(true);
       expect(circuit.readiness()).toBe("ready");
     });
@@ -98,7 +98,7 @@ describe("CircuitBreaker", () => {
         await answered;
         return resultOf(200);
       });
-      expect([circuit.readiness(), circuit.silentMilliseconds]).toEqual(["down", 5_000]);
+      expect([circuit.readiness(), circuit.blockedMilliseconds]).toEqual(["down", 5_000]);
       expect([await called("GET", 200), await called("POST", 200)]).toEqual([false, false]);
       answer();
       expect(await probe).toEqual(resultOf(200));
@@ -112,8 +112,8 @@ describe("CircuitBreaker", () => {
     ])("doubles the break up to a minute while the probe is a %s that ends with %s", async (method, outcome) => {
       const breaks: number[] = [];
       for (let probe = 0; probe < 5; probe += 1) {
-        breaks.push(circuit.silentMilliseconds);
-        await clock.advance(circuit.silentMilliseconds);
+        breaks.push(circuit.blockedMilliseconds);
+        await clock.advance(circuit.blockedMilliseconds);
         expect(await called(method, outcome)).toBe(true);
       }
       expect(breaks).toEqual([10_000, 20_000, 40_000, 60_000, 60_000]);
@@ -126,7 +126,7 @@ describe("CircuitBreaker", () => {
       await clock.advance(20_000);
       await called("GET", 429);
       await opened();
-      expect(circuit.silentMilliseconds).toBe(10_000);
+      expect(circuit.blockedMilliseconds).toBe(10_000);
     });
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nextPollMilliseconds } from "../../../../../adapters/provider/remote/calls/poll-delay.js";
 
-const young = { shortestMilliseconds: 2_400, sinceSubmissionMilliseconds: 60_000, silentMilliseconds: 0 };
+const young = { shortestMilliseconds: 2_400, sinceSubmissionMilliseconds: 60_000, blockedMilliseconds: 0 };
 const old = { ...young, sinceSubmissionMilliseconds: 60_001 };
 
 const between = (situation: typeof young) => [0, 0.5, 1].map((random) => nextPollMilliseconds(situation, () => random));
@@ -20,11 +20,11 @@ describe("nextPollMilliseconds", () => {
     expect(between({ ...young, shortestMilliseconds: 500 })).toEqual([500, 625, 750]);
   });
 
-  it("waits for the end of a silence, at most 10 seconds, and then spreads polls", () => {
-    expect(between({ ...young, silentMilliseconds: 8_000 })).toEqual([8_000, 8_600, 9_200]);
-    expect(between({ ...old, silentMilliseconds: 8_000 })).toEqual([8_000, 9_000, 10_000]);
+  it("postpones polls until calls are sent again, by at most 10 seconds, and then spreads them", () => {
+    expect(between({ ...young, blockedMilliseconds: 8_000 })).toEqual([8_000, 8_600, 9_200]);
+    expect(between({ ...old, blockedMilliseconds: 8_000 })).toEqual([8_000, 9_000, 10_000]);
     // Another instance may still reach the provider, and should get the task.
-    expect(between({ ...young, silentMilliseconds: 60_000 })).toEqual([10_000, 10_600, 11_200]);
-    expect(between({ ...young, silentMilliseconds: 100 })).toEqual([2_400, 3_000, 3_600]);
+    expect(between({ ...young, blockedMilliseconds: 60_000 })).toEqual([10_000, 10_600, 11_200]);
+    expect(between({ ...young, blockedMilliseconds: 100 })).toEqual([2_400, 3_000, 3_600]);
   });
 });

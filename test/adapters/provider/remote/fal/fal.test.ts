@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { falInput, falModelCanMake } from "../../../../../adapters/provider/remote/fal/fal-models.js";
 import { aCreationRequest, taskId } from "../../../../support/builders.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
-import { FAULTS, refuses, says } from "../../../../support/faulty-server.js";
+import { answers, FAULTS, refuses } from "../../../../support/faulty-server.js";
 import { HandClock } from "../../../../support/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../support/memory/memory-object-storage.js";
 import { startFal } from "../../../../support/providers-under-test.js";
@@ -34,7 +34,7 @@ describe("fal dialect", () => {
 
   const polled = async (id: string) => (await fal.provider.poll(id))._unsafeUnwrap();
 
-  it("sends the image, always a prompt, and the latest start", async () => {
+  it("sends the image, a prompt even if the request has none, and the latest start time", async () => {
     await submitted();
     const [creation] = fal.fake.server.requests;
     expect(creation?.path).toBe("/fal-ai/hunyuan_world");
@@ -52,7 +52,7 @@ describe("fal dialect", () => {
   it("reports a creation as unknown when its URLs are not below the base URL", async () => {
     const elsewhere = "http://127.0.0.1:1/fal-ai/x/requests/1";
     const body = { request_id: "1", status_url: `${elsewhere}/status`, response_url: elsewhere };
-    fal.fake.faults.creates.push(says(body));
+    fal.fake.faults.creates.push(answers(body));
     const request = aCreationRequest({ image_urls: [PICTURE] });
     expect((await fal.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr().kind).toBe("unknown");
   });
@@ -65,7 +65,7 @@ describe("fal dialect", () => {
     [{ status: "COMPLETED", error_type: "request_timeout" }, "failed"],
   ])("reports a request with %j as %s", async (status, state) => {
     const id = await submitted();
-    fal.fake.faults.polls.push(says(status));
+    fal.fake.faults.polls.push(answers(status));
     expect((await polled(id)).state).toBe(state);
   });
 

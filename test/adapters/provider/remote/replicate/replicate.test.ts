@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
 import { aCreationRequest, taskId } from "../../../../support/builders.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
-import { refuses, says } from "../../../../support/faulty-server.js";
+import { answers, refuses } from "../../../../support/faulty-server.js";
 import { HandClock } from "../../../../support/hand-clock.js";
 import { REPLICATE_MODEL, startReplicate } from "../../../../support/providers-under-test.js";
 
@@ -74,7 +74,7 @@ describe("replicate dialect", () => {
     ["aborted", "failed"],
   ])("reports a prediction with status %s as %s", async (status, state) => {
     const id = await submitted();
-    replicate.fake.faults.polls.push(says({ status, output: ["https://images.example/1.png"] }));
+    replicate.fake.faults.polls.push(answers({ status, output: ["https://images.example/1.png"] }));
     expect((await replicate.provider.poll(id))._unsafeUnwrap().state).toBe(state);
   });
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
 import { aCreationRequest, taskId } from "../../../../support/builders.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
-import { refuses, says } from "../../../../support/faulty-server.js";
+import { answers, refuses } from "../../../../support/faulty-server.js";
 import { HandClock } from "../../../../support/hand-clock.js";
 import { startSkybox } from "../../../../support/providers-under-test.js";
 
@@ -63,7 +63,7 @@ describe("skybox dialect", () => {
       return skybox.provider.canMake(tooLong)._unsafeUnwrapErr();
     };
 
-    it("finds the style in the provider's list and learns the length of its prompts", async () => {
+    it("finds the style in the provider's list and applies its limit for prompts", async () => {
       expect(await skybox.provider.check()).toEqual(ok(undefined));
       expect(skybox.fake.server.requests.map(({ path }) => path)).toEqual(["/api/v1/skybox/styles"]);
       expect(rejectionOfALongPrompt()).toMatchObject({ field: "prompt", rule: { name: "characters_max", max: 550 } });
@@ -81,7 +81,7 @@ describe("skybox dialect", () => {
     });
 
     it("searches the lists of all model versions before it reports an unknown style", async () => {
-      skybox.fake.faults.checks.push(says([]), says([]));
+      skybox.fake.faults.checks.push(answers([]), answers([]));
       expect(await skybox.provider.check()).toEqual(ok(undefined));
       expect(skybox.fake.server.requests.map(({ query }) => query.get("model_version"))).toEqual([null, "4", "3"]);
 
@@ -91,12 +91,12 @@ describe("skybox dialect", () => {
     });
 
     it("is unchecked when an answer is not a list or unavailable", async () => {
-      skybox.fake.faults.checks.push(says({ error: "soon" }));
+      skybox.fake.faults.checks.push(answers({ error: "soon" }));
       expect(await skybox.provider.check()).toEqual(
         err({ kind: "unchecked", reason: "the answer is not a list of styles" }),
       );
       styles();
-      skybox.fake.faults.checks.push(says([]), refuses(503));
+      skybox.fake.faults.checks.push(answers([]), refuses(503));
       expect(await skybox.provider.check()).toEqual(err({ kind: "unchecked", reason: "status 503" }));
     });
   });
@@ -112,7 +112,7 @@ describe("skybox dialect", () => {
   });
 
   it("reports a creation with status 200 and an error as refused", async () => {
-    skybox.fake.faults.creates.push(says({ id: 46, error: "generations are disabled" }));
+    skybox.fake.faults.creates.push(answers({ id: 46, error: "generations are disabled" }));
     expect((await skybox.provider.submit(anOrder()))._unsafeUnwrapErr().kind).toBe("refused");
   });
 
@@ -125,7 +125,7 @@ describe("skybox dialect", () => {
     ["error", "failed"],
   ])("reports a generation with status %s as %s", async (status, state) => {
     const id = (await skybox.provider.submit(anOrder()))._unsafeUnwrap();
-    skybox.fake.faults.polls.push(says({ request: { status, file_url: "https://images.example/1.jpg" } }));
+    skybox.fake.faults.polls.push(answers({ request: { status, file_url: "https://images.example/1.jpg" } }));
     expect((await skybox.provider.poll(id))._unsafeUnwrap().state).toBe(state);
   });
 
