@@ -108,7 +108,7 @@ class SqliteDatabase implements Database {
       await setImmediate(); // whatever arrives in this turn of the event loop shares the commit
       const group = this.queue.splice(0, GROUP_MAX);
       const outcomes = await this.commit(group).catch((thrown: unknown) => group.map(() => ({ thrown })));
-      group.forEach(({ settle }, index) => settle(outcomes[index] as Outcome));
+      for (const [index, { settle }] of group.entries()) settle(outcomes[index] as Outcome);
     }
     this.writing = undefined;
   }
