@@ -63,8 +63,10 @@ class PostgresDatabase implements Database {
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
       types,
     });
-    // Without a listener a connection lost while idle would end the process. The next statement opens another one.
+    // Without a listener a lost connection would end the process, idle or in a transaction. Its statement fails, and the
+    // next one opens another connection.
     this.pool.on("error", () => {});
+    this.pool.on("connect", (client) => client.on("error", () => {}));
   }
 
   readonly sql: Sql = (statement, parameters) => rowsOf(this.pool, statement, parameters);
