@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { inject } from "vitest";
-import { freePort } from "./service-process.js";
+import { freePort } from "./free-port.js";
 
 /**
  * A PostgreSQL server for the test run, from the npm package or from the folder `PG_BIN`. Its data is temporary, so it

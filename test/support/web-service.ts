@@ -47,6 +47,7 @@ import { credits } from "../../domain/credits.js";
 import type { SucceededTask, Task } from "../../domain/task.js";
 import { DEADLINES } from "./application.js";
 import { FastSecrets } from "./fast-secrets.js";
+import { freePort } from "./free-port.js";
 import { HandClock } from "./hand-clock.js";
 import { MemoryAccountStore } from "./memory/memory-account-store.js";
 import { MemoryApiKeyStore } from "./memory/memory-api-key-store.js";
@@ -57,7 +58,6 @@ import { MemorySessionStore } from "./memory/memory-session-store.js";
 import { MemoryTaskStore } from "./memory/memory-task-store.js";
 import { RecordingReporter } from "./recording-reporter.js";
 import { ScriptedProvider } from "./scripted-provider.js";
-import { freePort } from "./service-process.js";
 
 export const PASSWORD = "correct horse battery";
 

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { tlsCertificate } from "../../../adapters/http/tls-certificate.js";
 import { expectError } from "../../support/error-answer.js";
+import { freePort } from "../../support/free-port.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
 import { RawConnection } from "../../support/raw-connection.js";
-import { freePort } from "../../support/service-process.js";
 
 describe("the operations endpoints", () => {
   let service: HttpService;

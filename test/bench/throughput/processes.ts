@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { freePort } from "../../support/service-process.js";
+import { freePort } from "../../support/free-port.js";
 
 /** A helper process that prints a line when it is ready. */
 export type Running = { readonly origin: string; stop(): void };
