@@ -4,13 +4,16 @@ import type { Row } from "./columns.js";
 /** Statements with a variable number of rows are long and rarely repeat, so they are not kept. */
 const KEPT_STATEMENT_CHARACTERS_MAX = 2_000;
 
-/** One connection to a SQLite file, with its prepared statements. Everything is synchronous; a busy file throws at once. */
+/** How long a statement blocks the process while another process has locked the file, which happens when it is opened. */
+const BUSY_MILLISECONDS = 10_000;
+
+/** One connection to a SQLite file, with its prepared statements. Every call is synchronous. */
 export class SqliteConnection {
   private readonly database: InstanceType<typeof DatabaseSync>;
   private readonly statements = new Map<string, Statement>();
 
   constructor(file: string) {
-    this.database = new DatabaseSync(file, { timeout: 0 });
+    this.database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
     // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
     this.database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
   }

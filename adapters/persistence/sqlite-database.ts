@@ -62,6 +62,7 @@ class SqliteDatabase implements Database {
   constructor(file: string) {
     this.file = file;
     this.writer = new SqliteConnection(file);
+    this.writer.execute("pragma busy_timeout = 0"); // `begin` waits instead, without blocking the event loop
     this.reader = new SqliteConnection(file);
     this.reader.execute("pragma query_only = on");
   }
@@ -153,7 +154,6 @@ class SqliteDatabase implements Database {
   }
 }
 
-/** The same connection may have been refused the lock of the file, or of its shared memory. */
 const isBusy = (error: unknown): boolean => error instanceof Error && /database is (locked|busy)/i.test(error.message);
 
 /** Only these see nothing but committed data, on the reader's connection. */

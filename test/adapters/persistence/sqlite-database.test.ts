@@ -3,11 +3,14 @@ import { once } from "node:events";
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { MikroORM } from "@mikro-orm/core";
+import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Database } from "../../../adapters/persistence/database.js";
 import { tables } from "../../../adapters/persistence/schema.js";
+import { SqliteConnection } from "../../../adapters/persistence/sqlite-connection.js";
 import { openSqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import { SqliteOrmDriver } from "../../../adapters/persistence/sqlite-orm-driver.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
@@ -98,6 +101,69 @@ describe("Database on SQLite", () => {
     expect(plan.map(({ detail }) => detail)).toEqual([
       expect.stringContaining("USING INDEX task_due_index (state=? AND due_at>? AND due_at<?)"),
     ]);
+  });
+
+  describe("group commit", () => {
+    const credit = (account: number, amount: number) =>
+      database.sql("update account set credits = credits + ? where id = ?", [amount, accountId(account)]);
+    const balance = async () =>
+      Number((await database.sql("select credits from account where id = ?", [accountId(1)]))[0]?.credits);
+
+    beforeEach(openAccount);
+
+    it("rolls back only the transactions that failed, and commits the others of the group", async () => {
+      const before = await balance();
+      const bug = new Error("a bug");
+      const outcomes = await Promise.allSettled([
+        credit(1, 1),
+        database.transaction(async (sql) => {
+          await sql("update account set credits = credits + 10 where id = ?", [accountId(1)]);
+          return err("refused");
+        }),
+        database.transaction(async (sql) => {
+          await sql("update account set credits = credits + 100 where id = ?", [accountId(1)]);
+          throw bug;
+        }),
+        database.sql("update account set credits = -1"),
+        credit(1, 1_000),
+      ]);
+      expect(outcomes.map(({ status }) => status)).toEqual([
+        "fulfilled",
+        "fulfilled",
+        "rejected",
+        "rejected",
+        "fulfilled",
+      ]);
+      expect(outcomes[1]).toEqual({ status: "fulfilled", value: err("refused") });
+      expect(outcomes[2]).toEqual({ status: "rejected", reason: bug });
+      expect(await balance()).toBe(before + 1_001);
+    });
+
+    it("shows other reads nothing before the commit", async () => {
+      const before = await balance();
+      const seen: number[] = [];
+      await database.transaction<void, never>(async (sql) => {
+        await sql("update account set credits = credits + 1 where id = ?", [accountId(1)]);
+        seen.push(await balance());
+        return ok(undefined);
+      });
+      expect([...seen, await balance()]).toEqual([before, before + 1]);
+    });
+
+    it("waits for the lock of another process without blocking reads, and then commits", async () => {
+      const before = await balance();
+      const other = new SqliteConnection(file);
+      other.execute("begin immediate");
+      const credited = credit(1, 5);
+      for (let turn = 0; turn < 5; turn += 1) {
+        await setTimeout(5); // the event loop is free, and the write still waits
+        expect(await balance()).toBe(before);
+      }
+      other.execute("rollback");
+      other.close();
+      await credited;
+      expect(await balance()).toBe(before + 5);
+    });
   });
 
   describe("ledger tables", () => {
