@@ -26,6 +26,7 @@ export class Aurora {
       const bend = noise.at2(px * 0.5 + 3, pz * 0.5);
       const fold = noise.at2(px * 1.7 - 8, pz * 1.7 + 2 * bend);
       const band = Math.abs(Math.sin(pz * 1.5 + px * 0.5 + 2.6 * bend + 0.7 * fold));
+      if (band > 0.42) continue;
       const curtain = Math.exp(-band * 11);
       if (curtain < 0.01) continue;
       const rays = 0.55 + 0.9 * noise.at2(px * 7 + 5, pz * 7);

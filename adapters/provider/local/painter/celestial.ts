@@ -45,7 +45,8 @@ export class Celestial {
     if (nebula > 0) this.addNebula(paint, x, y, z, nebula);
     if (stars > 0) {
       const inGalaxy = this.addGalaxy(paint, x, y, z, stars);
-      for (const [layer, { cells, brightness, share }] of STAR_LAYERS.entries()) {
+      for (let layer = 0; layer < STAR_LAYERS.length; layer++) {
+        const { cells, brightness, share } = STAR_LAYERS[layer] as (typeof STAR_LAYERS)[number];
         this.addStars(paint, x, y, z, layer, cells, brightness * stars, share * (0.55 + 0.9 * inGalaxy));
       }
     }
@@ -109,9 +110,11 @@ export class Celestial {
     const px = x * 1.7 + 1.6 * warpX;
     const py = y * 1.7 + 1.6 * warpY;
     const pz = z * 1.7 - 1.1 * warpX;
-    const gas = smoothstep(-0.1, 0.55, noise.fractal3(px, py, pz, 6));
-    const core = smoothstep(0.12, 0.6, noise.fractal3(px * 1.3 + 5, py * 1.3, pz * 1.3 - 2, 6) + 0.25 * warpY);
-    const veil = 1 - 0.8 * smoothstep(0.02, 0.35, noise.fractal3(px * 2.3, py * 2.3 + 4, pz * 2.3, 5));
+    const gas = smoothstep(-0.1, 0.55, noise.fractal3(px, py, pz, 6, -0.1));
+    const glowing = noise.fractal3(px * 1.3 + 5, py * 1.3, pz * 1.3 - 2, 6, 0.12 - 0.25 * warpY);
+    const core = smoothstep(0.12, 0.6, glowing + 0.25 * warpY);
+    if (gas === 0 && core === 0) return;
+    const veil = 1 - 0.8 * smoothstep(0.02, 0.35, noise.fractal3(px * 2.3, py * 2.3 + 4, pz * 2.3, 5, 0.02));
     const [first, second, third] = this.nebulaColours;
     shine(paint, mixed(first, second, clamp01(0.5 + 1.6 * warpY)), gas * gas * veil * 0.75 * strength);
     shine(paint, third, core * core * veil * 1.1 * strength);

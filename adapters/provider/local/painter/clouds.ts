@@ -1,4 +1,4 @@
-import { cover, type Paint, type Rgb } from "./colour.js";
+import { cover, type Paint } from "./colour.js";
 import { clamp01, mix, Noise, smoothstep } from "./noise.js";
 import type { Scene } from "./scene.js";
 
@@ -8,6 +8,7 @@ export class Clouds {
   private readonly scene: Scene;
   private readonly lightX: number;
   private readonly lightZ: number;
+  private readonly lit: Paint = [0, 0, 0];
   private readonly shadow: Paint = [0, 0, 0];
 
   constructor(scene: Scene, lightX: number, lightZ: number) {
@@ -29,15 +30,15 @@ export class Clouds {
     const px = x * reach * 0.5 + 11;
     const pz = z * reach * 1.25 - 4;
     const bend = this.noise.fractal2(px * 0.8, pz * 0.8, 2);
-    const wisps = this.noise.fractal2(px + 0.6 * bend, pz + 0.9 * bend, 5);
+    const wisps = this.noise.fractal2(px + 0.6 * bend, pz + 0.9 * bend, 5, -0.02);
     const opacity = smoothstep(-0.02, 0.42, wisps) * this.scene.cirrus * smoothstep(0.02, 0.22, y);
+    if (opacity === 0) return;
     const { cloudLit, glow } = this.scene.sky;
     const near = Math.exp(-towards * 2.2);
-    const lit: Rgb = [
-      cloudLit[0] + glow[0] * near * 0.5,
-      cloudLit[1] + glow[1] * near * 0.5,
-      cloudLit[2] + glow[2] * near * 0.5,
-    ];
+    const { lit } = this;
+    lit[0] = cloudLit[0] + glow[0] * near * 0.5;
+    lit[1] = cloudLit[1] + glow[1] * near * 0.5;
+    lit[2] = cloudLit[2] + glow[2] * near * 0.5;
     cover(paint, lit, 0.62 * opacity);
   }
 
@@ -48,12 +49,17 @@ export class Clouds {
     const pz = z * reach * 0.62;
     // Fewer octaves far away: detail finer than a pixel would alias.
     const octaves = Math.min(7, 6.2 - Math.log2(reach / 2.4));
-    const here = this.density(px, pz, octaves);
     const threshold = mix(0.36, -0.34, clouds);
+    const here = this.density(px, pz, octaves, threshold);
     const body = smoothstep(threshold, threshold + 0.2, here);
     if (body <= 0.002) return;
     const step = 0.13;
-    const sunward = this.density(px + this.lightX * step, pz + this.lightZ * step, Math.min(octaves, 4));
+    const sunward = this.density(
+      px + this.lightX * step,
+      pz + this.lightZ * step,
+      Math.min(octaves, 4),
+      Number.NEGATIVE_INFINITY,
+    );
     const slope = clamp01(0.56 + 2.1 * (here - sunward));
     const thick = smoothstep(threshold + 0.12, threshold + 0.75, here);
     const near = Math.exp(-towards * 2.4);
@@ -69,9 +75,10 @@ export class Clouds {
     cover(paint, this.shadow, body * smoothstep(0.004, 0.07, y) * (0.9 + 0.1 * thick));
   }
 
-  private density(px: number, pz: number, octaves: number): number {
+  /** All densities up to `floor` are the same to the caller. */
+  private density(px: number, pz: number, octaves: number, floor: number): number {
     const { noise } = this;
     const billow = noise.fractal2(px * 0.55 + 31, pz * 0.55 - 8, 2);
-    return 0.5 * billow + noise.fractal2(px + 0.5 * billow, pz - 0.4 * billow, octaves);
+    return 0.5 * billow + noise.fractal2(px + 0.5 * billow, pz - 0.4 * billow, octaves, floor - 0.5 * billow);
   }
 }

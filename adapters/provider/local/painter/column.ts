@@ -17,40 +17,50 @@ export class ColumnPainter {
   /** The result of `paint`: linear light, three numbers per row, rows from the top. */
   readonly light: Float32Array;
   private readonly size: PixelSize;
-  private readonly scene: Scene;
   private readonly sky: Sky;
   private readonly ground: GroundColumn | undefined;
+  /** For each row, the height of its directions on the unit sphere, and their distance from the axis. */
+  private readonly up: Float64Array;
+  private readonly level: Float64Array;
+  private readonly paintBuffer: Paint = [0, 0, 0];
 
   constructor(scene: Scene, size: PixelSize) {
+    const { heightPixels } = size;
     this.size = size;
-    this.scene = scene;
-    this.light = new Float32Array(size.heightPixels * 3);
-    this.sky = new Sky(scene, Math.PI / size.heightPixels);
+    this.light = new Float32Array(heightPixels * 3);
+    this.up = new Float64Array(heightPixels);
+    this.level = new Float64Array(heightPixels);
+    for (let row = 0; row < heightPixels; row++) {
+      const elevation = (0.5 - (row + 0.5) / heightPixels) * Math.PI;
+      const up = Math.sin(elevation);
+      // Where land leaves a gap below the horizon, the sky continues with the colours of the horizon.
+      this.up[row] = scene.land === undefined ? up : Math.max(up, 0);
+      this.level[row] = Math.cos(elevation);
+    }
+    this.sky = new Sky(scene, Math.PI / heightPixels, this.up);
     this.ground = scene.land === undefined ? undefined : new GroundColumn(scene, scene.land, size, this.sky);
   }
 
   paint(column: number): void {
-    const { light, ground } = this;
+    const { light, ground, sky, up, level } = this;
     const { heightPixels, widthPixels } = this.size;
     light.fill(0);
     ground?.paint(column, light);
     const azimuth = ((column + 0.5) / widthPixels) * 2 * Math.PI - Math.PI;
     const right = Math.sin(azimuth);
     const ahead = Math.cos(azimuth);
-    const paint: Paint = [0, 0, 0];
+    const paint = this.paintBuffer;
     for (let row = 0; row < heightPixels; row++) {
       const open = ground === undefined ? 1 : (ground.open[row] as number);
       if (open < 0.002) continue;
-      const elevation = (0.5 - (row + 0.5) / heightPixels) * Math.PI;
-      const level = Math.cos(elevation);
-      const up = Math.sin(elevation);
-      this.sky.paint(paint, right * level, this.scene.land === undefined ? up : Math.max(up, 0), ahead * level);
+      const out = level[row] as number;
+      sky.paint(paint, row, right * out, up[row] as number, ahead * out);
       const at = row * 3;
       light[at] = (light[at] as number) + paint[0] * open;
       light[at + 1] = (light[at + 1] as number) + paint[1] * open;
       light[at + 2] = (light[at + 2] as number) + paint[2] * open;
     }
-    ground?.paintWater(azimuth, light);
+    ground?.paintWater(right, ahead, light);
   }
 }
 
@@ -68,7 +78,9 @@ class GroundColumn {
   private readonly props: Props | undefined;
   private readonly water: WaterPainter | undefined;
   private readonly sky: Sky;
+  /** The distances of a walk's steps, and the octaves of the terrain that are visible at each. */
   private readonly distances: Float64Array;
+  private readonly octaves: Float64Array;
   /** For each row, the share of water and the sum of its distances. */
   private readonly waterShare: Float32Array;
   private readonly waterDistance: Float32Array;
@@ -95,6 +107,7 @@ class GroundColumn {
     for (let distance = first; distance < DISTANCE_MAX; distance += first + (0.01 + pixelRadians) * distance)
       distances.push(distance);
     this.distances = Float64Array.from(distances);
+    this.octaves = this.distances.map((distance) => this.terrain.octavesAt(distance));
   }
 
   paint(column: number, light: Float32Array): void {
@@ -110,17 +123,20 @@ class GroundColumn {
     }
   }
 
-  paintWater(azimuth: number, light: Float32Array): void {
+  /** The direction of the column's middle is (right, ahead). The sky must be painted before. */
+  paintWater(right: number, ahead: number, light: Float32Array): void {
     if (this.water === undefined) return;
+    this.sky.paintAir(this.air, right, 0.02, ahead);
     for (let row = 0; row < this.waterShare.length; row++) {
       const share = this.waterShare[row] as number;
       if (share < 0.002) continue;
-      this.water.paint(light, this.open, row, share, (this.waterDistance[row] as number) / share, azimuth);
+      const distance = (this.waterDistance[row] as number) / share;
+      this.water.paint(light, this.open, this.air, row, share, distance, right, ahead);
     }
   }
 
   private walk(azimuth: number, weight: number, light: Float32Array): void {
-    const { terrain, distances, water, props } = this;
+    const { terrain, distances, octaves, water, props } = this;
     const { heightPixels } = this.size;
     const { eyeHeight } = terrain;
     const right = Math.sin(azimuth);
@@ -133,19 +149,31 @@ class GroundColumn {
     let top = heightPixels;
     let lastRow = heightPixels;
     let lastDistance = 0;
-    let lastHeight = terrain.height(0, 0, 9);
-    if (water !== undefined && lastHeight < 0) lastHeight = 0;
+    let lastHeight = this.surfaceAt(0, 0, 9);
+    let lastIsHidden = false;
     const rowOf = (height: number, distance: number) =>
       (0.5 - Math.atan2(height - eyeHeight, distance) / Math.PI) * heightPixels;
+
+    // Ground is hidden if it rises less than this per metre of distance; the margin is for rounding.
+    const hiddenRiseBelow = (row: number) => Math.tan((0.5 - (row - ROWS_MIN) / heightPixels) * Math.PI) - 1e-9;
+    let hiddenRise = hiddenRiseBelow(top);
 
     for (let index = 0; index < distances.length; index++) {
       const distance = distances[index] as number;
       if (index % 16 === 0 && rowOf(highest, distance) >= top) break;
-      const height = terrain.height(right * distance, ahead * distance, terrain.octavesAt(distance));
+      const isRing = props !== undefined && distance >= (props.rings[ring] ?? DISTANCE_MAX);
+      // What stands on hidden ground may be visible.
+      const floor = isRing ? Number.NEGATIVE_INFINITY : eyeHeight + distance * hiddenRise;
+      const height = terrain.height(right * distance, ahead * distance, octaves[index] as number, floor);
       const wet = water !== undefined && height < 0;
       const surface = wet ? 0 : height;
-      const row = rowOf(surface, distance);
+      const isHidden = surface <= floor;
+      const row = isHidden ? heightPixels : rowOf(surface, distance);
       if (row < top - ROWS_MIN) {
+        if (lastIsHidden) {
+          lastHeight = this.surfaceAt(right * lastDistance, ahead * lastDistance, octaves[index - 1] as number);
+          lastRow = rowOf(lastHeight, lastDistance);
+        }
         const rise = Math.max(lastRow - row, 1e-6);
         for (let pixel = Math.ceil(top) - 1; pixel >= 0 && pixel + 1 > row; pixel--) {
           const from = Math.max(pixel, row);
@@ -170,8 +198,9 @@ class GroundColumn {
           }
         }
         top = row;
+        hiddenRise = hiddenRiseBelow(top);
       }
-      if (props !== undefined && distance >= (props.rings[ring] ?? DISTANCE_MAX)) {
+      if (props !== undefined && isRing) {
         for (let side = -1; side <= 1 && !wet; side++) {
           if (props.standsAt(ring, side, azimuth, surface))
             this.paintProp(light, props, distance, surface, top, weight);
@@ -181,8 +210,15 @@ class GroundColumn {
       lastRow = row;
       lastDistance = distance;
       lastHeight = surface;
+      lastIsHidden = isHidden;
       if (top <= 0) break;
     }
+  }
+
+  /** The height of the ground, or of the water above it. */
+  private surfaceAt(x: number, z: number, octaves: number): number {
+    const height = this.terrain.height(x, z, octaves);
+    return this.water !== undefined && height < 0 ? 0 : height;
   }
 
   private paintGround(
@@ -195,7 +231,8 @@ class GroundColumn {
     level: number,
   ): void {
     const paint = this.paintBuffer;
-    const distance = Math.hypot(level, height - this.terrain.eyeHeight);
+    const drop = height - this.terrain.eyeHeight;
+    const distance = Math.sqrt(level * level + drop * drop);
     this.groundPainter.paint(paint, x, z, height, distance);
     cover(paint, this.air, 1 - Math.exp(-distance * this.scene.haze.perMetre));
     const at = row * 3;

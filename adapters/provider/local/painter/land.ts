@@ -1,8 +1,12 @@
 import { cover, type Paint, type Rgb, set } from "./colour.js";
-import { cellRandom, clamp01, mix, Noise, smoothstep } from "./noise.js";
+import { AT2_MAX, cellRandom, clamp01, mix, Noise, smoothstep } from "./noise.js";
 import type { Land, Scene } from "./scene.js";
 
 const OCTAVES_MAX = 8;
+/** The height of ground that is not computed because it is hidden. */
+const HIDDEN = Number.NEGATIVE_INFINITY;
+/** Upper bound of the sum of the octaves of ridges: 0.62 / (1 - 0.46), rounded up. */
+const RIDGES_MAX = 1.15;
 
 /** The height of the ground around the viewer, in metres; x points east and z north, both in metres. */
 export class Terrain {
@@ -35,13 +39,20 @@ export class Terrain {
     );
   }
 
-  height(x: number, z: number, octaves: number): number {
+  /**
+   * A caller to whom all heights up to `floor` are the same passes it, because most ground is hidden behind nearer ground:
+   * then the result may be -Infinity instead of such a height.
+   */
+  height(x: number, z: number, octaves: number, floor = HIDDEN): number {
     const { relief } = this.land;
-    const distance = Math.hypot(x, z);
-    const ramp = smoothstep(relief.nearMetres, relief.farMetres, distance);
-    let height = relief.baseMetres + this.roll(x, z, octaves);
-    if (relief.tilt !== 0) height -= beachAt(x * this.tiltX + z * this.tiltZ);
-    return ramp > 0 ? height + ramp * relief.heightMetres * this.shape(x, z, octaves) : height;
+    const distance = Math.sqrt(x * x + z * z);
+    const rise = smoothstep(relief.nearMetres, relief.farMetres, distance) * relief.heightMetres;
+    const beach = relief.tilt === 0 ? 0 : beachAt(x * this.tiltX + z * this.tiltZ);
+    const restMax = relief.baseMetres + relief.rollMetres * AT2_MAX - beach;
+    const shape = rise > 0 ? this.shape(x, z, octaves, (floor - restMax) / rise) : 0;
+    if (shape === HIDDEN || restMax + rise * shape < floor) return HIDDEN;
+    const height = relief.baseMetres + this.roll(x, z, octaves) - beach;
+    return rise > 0 ? height + rise * shape : height;
   }
 
   /** Low bumps everywhere, also near the viewer. */
@@ -49,15 +60,18 @@ export class Terrain {
     return this.land.relief.rollMetres * this.noise.fractal2(x / 90, z / 90, Math.min(octaves, 5));
   }
 
-  private shape(x: number, z: number, octaves: number): number {
+  private shape(x: number, z: number, octaves: number, floor: number): number {
     const { shape, wavelengthMetres } = this.land.relief;
     const px = x / wavelengthMetres;
     const pz = z / wavelengthMetres;
     switch (shape) {
       case "eroded":
-        return this.ridges(px, pz, octaves);
-      case "soft":
-        return clamp01(0.5 + 0.95 * this.noise.fractal2(px, pz, Math.min(octaves, 6)));
+        return this.ridges(px, pz, octaves, floor);
+      case "soft": {
+        const noiseFloor = (floor - 0.5) / 0.95;
+        const noise = this.noise.fractal2(px, pz, Math.min(octaves, 6), noiseFloor);
+        return noise < noiseFloor ? HIDDEN : clamp01(0.5 + 0.95 * noise);
+      }
       case "dunes":
         return this.dunes(px, pz, octaves);
       case "craters":
@@ -66,8 +80,10 @@ export class Terrain {
   }
 
   /** Sharp ridges, finer where the ground is higher, like eroded mountains. */
-  private ridges(px: number, pz: number, octaves: number): number {
+  private ridges(px: number, pz: number, octaves: number, floor: number): number {
     const { noise } = this;
+    const massif = mix(0.25, 1, smoothstep(-0.55, 0.45, noise.fractal2(px * 0.42 - 9, pz * 0.42 + 4, 2)));
+    if (RIDGES_MAX * massif < floor) return HIDDEN;
     const warp = noise.at2(px * 0.7 + 40, pz * 0.7);
     let x = px + 0.35 * warp;
     let z = pz - 0.35 * warp;
@@ -83,9 +99,10 @@ export class Terrain {
       z = 1.62 * z - 1.18 * x - 7.4;
       x = turned;
       strength *= 0.46;
+      // The next octave adds at most `strength * weight`; all later ones add less than 0.86 of `strength`.
+      if ((sum + strength * (weight + 0.86)) * massif < floor) return HIDDEN;
     }
-    const massif = smoothstep(-0.55, 0.45, noise.fractal2(px * 0.42 - 9, pz * 0.42 + 4, 2));
-    return sum * mix(0.25, 1, massif);
+    return sum * massif;
   }
 
   private dunes(px: number, pz: number, octaves: number): number {
@@ -111,7 +128,9 @@ export class Terrain {
       const radius = 0.2 + 0.2 * cellRandom(cellX, cellZ, scale, 5);
       const centreX = cellX + 0.5 + (0.5 - radius) * (cellRandom(cellX, cellZ, scale, 6) - 0.5);
       const centreZ = cellZ + 0.5 + (0.5 - radius) * (cellRandom(cellX, cellZ, scale, 7) - 0.5);
-      const across = Math.hypot(px * scale - centreX, pz * scale - centreZ) / radius;
+      const offX = px * scale - centreX;
+      const offZ = pz * scale - centreZ;
+      const across = Math.sqrt(offX * offX + offZ * offZ) / radius;
       if (across < 1.2 && cellRandom(cellX, cellZ, scale, 8) < 0.75) {
         const bowl =
           across < 0.8
@@ -180,13 +199,12 @@ export class GroundPainter {
     const facing = Math.max(0, up * (this.light[1] - slopeX * this.light[0] - slopeZ * this.light[2]));
     const shaded =
       this.scene.clouds > 0.15
-        ? 1 - 0.5 * smoothstep(0, 0.3, noise.fractal2(x / 900 + 50, z / 900, 3)) * this.scene.clouds
+        ? 1 - 0.5 * smoothstep(0, 0.3, noise.fractal2(x / 900 + 50, z / 900, 3, 0)) * this.scene.clouds
         : 1;
     const sky = 0.35 + 0.65 * up * up;
-    for (let channel = 0; channel < 3; channel++) {
-      const light = (sunlight[channel] ?? 0) * facing * shaded + (skylight[channel] ?? 0) * sky;
-      paint[channel] = Math.max(0, (paint[channel] ?? 0) * mottled * light);
-    }
+    paint[0] = Math.max(0, paint[0] * mottled * (sunlight[0] * facing * shaded + skylight[0] * sky));
+    paint[1] = Math.max(0, paint[1] * mottled * (sunlight[1] * facing * shaded + skylight[1] * sky));
+    paint[2] = Math.max(0, paint[2] * mottled * (sunlight[2] * facing * shaded + skylight[2] * sky));
     if (ground.lava) this.paintLava(paint, x, z, height, up);
   }
 

@@ -24,21 +24,29 @@ export const paintColumns = ({ scene, references, size, from, to, pixels }: Stri
   const referencePainter = new ReferencePainter(references);
   const { light } = painter;
   const paint: Paint = [0, 0, 0];
+  const { heightPixels, widthPixels } = size;
   for (let column = from; column < to; column++) {
     painter.paint(column);
-    const azimuth = ((column + 0.5) / size.widthPixels) * 2 * Math.PI - Math.PI;
-    for (let row = 0; row < size.heightPixels; row++) {
-      for (let channel = 0; channel < 3; channel++) paint[channel] = light[row * 3 + channel] as number;
+    const azimuth = ((column + 0.5) / widthPixels) * 2 * Math.PI - Math.PI;
+    const right = Math.sin(azimuth);
+    const ahead = Math.cos(azimuth);
+    for (let row = 0; row < heightPixels; row++) {
+      paint[0] = light[row * 3] as number;
+      paint[1] = light[row * 3 + 1] as number;
+      paint[2] = light[row * 3 + 2] as number;
       if (references.length > 0) {
-        const elevation = (0.5 - (row + 0.5) / size.heightPixels) * Math.PI;
+        const elevation = (0.5 - (row + 0.5) / heightPixels) * Math.PI;
         const level = Math.cos(elevation);
-        referencePainter.paint(paint, Math.sin(azimuth) * level, Math.sin(elevation), Math.cos(azimuth) * level);
+        referencePainter.paint(paint, right * level, Math.sin(elevation), ahead * level);
       }
-      const at = (row * size.widthPixels + column) * 3;
-      for (let channel = 0; channel < 3; channel++) {
-        const dither = cellRandom(column, row, channel, 1) + cellRandom(column, row, channel, 2) - 1;
-        pixels[at + channel] = byteOf(paint[channel] ?? 0, dither);
-      }
+      const at = (row * widthPixels + column) * 3;
+      pixels[at] = byteOf(paint[0], dither(column, row, 0));
+      pixels[at + 1] = byteOf(paint[1], dither(column, row, 1));
+      pixels[at + 2] = byteOf(paint[2], dither(column, row, 2));
     }
   }
 };
+
+/** From -1 to 1, most often near 0. */
+const dither = (column: number, row: number, channel: number): number =>
+  cellRandom(column, row, channel, 1) + cellRandom(column, row, channel, 2) - 1;

@@ -22,13 +22,22 @@ export class Sky {
   private readonly lightX: number;
   private readonly lightY: number;
   private readonly lightZ: number;
+  /** The length of the horizontal part of the direction to the light. */
+  private readonly lightLevel: number;
+  /** The two ends of the air's colour for each row of the picture, and for one other height; see `mixAir`. */
+  private readonly rowAir: Float64Array;
+  private readonly otherAir = new Float64Array(6);
+  private readonly far: Paint = [0, 0, 0];
+  private readonly haze: Paint = [0, 0, 0];
+  private readonly moonFace: Paint = [0, 0, 0];
   private readonly celestial: Celestial;
   private readonly clouds: Clouds;
   private readonly aurora: Aurora;
   private readonly lightning: Lightning;
   private readonly edge: number;
 
-  constructor(scene: Scene, pixelRadians: number) {
+  /** `rowsUp`: the height of each row's middle on the unit sphere. */
+  constructor(scene: Scene, pixelRadians: number, rowsUp: Float64Array) {
     const { azimuth, elevation } = scene.light;
     this.scene = scene;
     this.towardsSun = tableOf(scene.sky.towardsSun);
@@ -36,6 +45,9 @@ export class Sky {
     this.lightX = Math.sin(azimuth) * Math.cos(elevation);
     this.lightY = Math.sin(elevation);
     this.lightZ = Math.cos(azimuth) * Math.cos(elevation);
+    this.lightLevel = Math.hypot(this.lightX, this.lightZ) || 1;
+    this.rowAir = new Float64Array(rowsUp.length * 6);
+    for (const [row, up] of rowsUp.entries()) this.mixAir(this.rowAir, row * 6, up);
     this.celestial = new Celestial(scene, pixelRadians);
     this.clouds = new Clouds(scene, this.lightX, this.lightZ);
     this.aurora = new Aurora(scene.seed);
@@ -43,62 +55,83 @@ export class Sky {
     this.edge = pixelRadians;
   }
 
-  paint(paint: Paint, x: number, y: number, z: number): void {
+  /** The direction (x, y, z) must be in this row of the picture. */
+  paint(paint: Paint, row: number, x: number, y: number, z: number): void {
     const { scene } = this;
-    this.paintAir(paint, x, y, z);
+    const angle = this.angleToLight(x, y, z);
+    this.lightAir(paint, this.rowAir, row * 6, x, z, angle);
     if (scene.stars > 0 || scene.nebula > 0 || scene.planets) this.paintBehindAir(paint, x, y, z);
     if (scene.aurora > 0) this.aurora.paint(paint, x, y, z, scene.aurora);
-    this.paintLight(paint, x, y, z);
-    this.clouds.paint(paint, x, y, z, this.angleToLight(x, y, z));
+    this.paintLight(paint, x, y, z, angle);
+    this.clouds.paint(paint, x, y, z, angle);
     if (scene.lightning) this.lightning.paint(paint, x, y, z);
     if (scene.haze.thick > 0) {
-      const air: Paint = [0, 0, 0];
-      this.paintAir(air, x, 0.02, z);
-      cover(paint, air, scene.haze.thick * Math.exp(-Math.max(0, y) * 2.6));
+      this.paintAir(this.haze, x, 0.02, z);
+      cover(paint, this.haze, scene.haze.thick * Math.exp(-Math.max(0, y) * 2.6));
     }
   }
 
   /** The colour of the air alone, into which far land fades. */
   paintAir(paint: Paint, x: number, y: number, z: number): void {
+    this.mixAir(this.otherAir, 0, y);
+    this.lightAir(paint, this.otherAir, 0, x, z, this.angleToLight(x, y, z));
+  }
+
+  /**
+   * Writes what the height `y` alone decides about the air: its colour away from the sun (three numbers), and what is
+   * added to that towards the sun (three more).
+   */
+  private mixAir(air: Float64Array, at: number, y: number): void {
     const elevation = Math.asin(y < 0 ? 0 : y > 1 ? 1 : y);
     const position = (elevation / (Math.PI / 2)) * TABLE_STEPS;
     const step = Math.min(position | 0, TABLE_STEPS - 1);
     const between = position - step;
-    const level = Math.hypot(this.lightX, this.lightZ) || 1;
-    const side = 0.5 + (0.5 * (x * this.lightX + z * this.lightZ)) / level;
-    const sun = side * side * (3 - 2 * side);
-    const at = step * 3;
     for (let channel = 0; channel < 3; channel++) {
-      const here = at + channel;
-      const lit = lerpIn(this.towardsSun, here, between);
+      const here = step * 3 + channel;
       const dark = lerpIn(this.awayFromSun, here, between);
-      paint[channel] = dark + (lit - dark) * sun;
+      air[at + channel] = dark;
+      air[at + 3 + channel] = lerpIn(this.towardsSun, here, between) - dark;
     }
+  }
+
+  /** The colour of mixed air in a horizontal direction, with the glow around the light; `angle`: to the light. */
+  private lightAir(paint: Paint, air: Float64Array, at: number, x: number, z: number, angle: number): void {
+    const side = 0.5 + (0.5 * (x * this.lightX + z * this.lightZ)) / this.lightLevel;
+    const sun = side * side * (3 - 2 * side);
+    paint[0] = (air[at] as number) + (air[at + 3] as number) * sun;
+    paint[1] = (air[at + 1] as number) + (air[at + 4] as number) * sun;
+    paint[2] = (air[at + 2] as number) + (air[at + 5] as number) * sun;
     if (this.scene.land === undefined) return;
-    const angle = this.angleToLight(x, y, z);
-    const glow = 0.75 * Math.exp(-angle * 15) + 0.3 * Math.exp(-angle * 5) + 0.1 * Math.exp(-angle * 1.7);
+    const wide = Math.exp(-angle * 5);
+    const glow = 0.75 * wide * wide * wide + 0.3 * wide + 0.1 * Math.exp(-angle * 1.7);
     shine(paint, this.scene.sky.glow, glow * this.scene.sky.glowStrength);
   }
 
   angleToLight(x: number, y: number, z: number): number {
-    const cosine = x * this.lightX + y * this.lightY + z * this.lightZ;
+    const cosine = this.cosineToLight(x, y, z);
     return Math.acos(cosine > 1 ? 1 : cosine < -1 ? -1 : cosine);
   }
 
+  cosineToLight(x: number, y: number, z: number): number {
+    return x * this.lightX + y * this.lightY + z * this.lightZ;
+  }
+
   private paintBehindAir(paint: Paint, x: number, y: number, z: number): void {
-    const far: Paint = [0, 0, 0];
-    this.celestial.paint(far, x, y, z);
     // Near the horizon there is more air in between; scenes without land have no air.
     const seen = this.scene.land === undefined ? 1 : smoothstep(-0.02, 0.3, y);
+    if (seen === 0) return;
+    const { far } = this;
+    far[0] = far[1] = far[2] = 0;
+    this.celestial.paint(far, x, y, z);
     shine(paint, far, seen);
   }
 
-  private paintLight(paint: Paint, x: number, y: number, z: number): void {
+  private paintLight(paint: Paint, x: number, y: number, z: number, angle: number): void {
     const { body, elevation } = this.scene.light;
     if (body === "hidden") return;
-    const angle = this.angleToLight(x, y, z);
     if (body === "sun") {
       const radius = elevation < 0.2 ? SUN_RADIUS * 1.5 : SUN_RADIUS;
+      if (angle > radius + this.edge) return;
       cover(paint, SUN_DISC, 1 - smoothstep(radius - this.edge, radius + this.edge, angle));
       return;
     }
@@ -106,7 +139,10 @@ export class Sky {
     // The moon: soft dark maria on a pale disc that is slightly darker towards its edge.
     const seas = this.clouds.noise.fractal3(x * 60, y * 60, z * 60, 5);
     const brightness = 1.05 - 0.55 * smoothstep(-0.05, 0.3, seas) - 0.25 * (angle / MOON_RADIUS) ** 2;
-    const face: Rgb = [brightness, brightness * 0.985, brightness * 0.93];
+    const face = this.moonFace;
+    face[0] = brightness;
+    face[1] = brightness * 0.985;
+    face[2] = brightness * 0.93;
     cover(paint, face, 1 - smoothstep(MOON_RADIUS - this.edge, MOON_RADIUS + this.edge, angle));
   }
 }

@@ -1,5 +1,5 @@
 import { cover, type Paint, shine } from "./colour.js";
-import { clamp01, mix, Noise, smoothstep } from "./noise.js";
+import { AT2_MAX, clamp01, mix, Noise, smoothstep } from "./noise.js";
 import type { Scene, Water } from "./scene.js";
 import type { Sky } from "./sky.js";
 
@@ -11,7 +11,7 @@ export class WaterPainter {
   private readonly eyeHeight: number;
   private readonly noise: Noise;
   private readonly paintBuffer: Paint = [0, 0, 0];
-  private readonly air: Paint = [0, 0, 0];
+  private readonly own: Paint = [0, 0, 0];
 
   constructor(scene: Scene, water: Water, sky: Sky, eyeHeight: number) {
     this.scene = scene;
@@ -21,27 +21,37 @@ export class WaterPainter {
     this.noise = new Noise(scene.seed ^ 0x3a7e);
   }
 
-  /** Adds the water that covers `share` of a row of the column. The rows above the horizon must be painted before. */
-  paint(light: Float32Array, open: Float32Array, row: number, share: number, distance: number, azimuth: number): void {
+  /**
+   * Adds the water that covers `share` of a row of the column in the direction (right, ahead). The rows above the horizon
+   * must be painted before. `air`: the colour into which far water fades.
+   */
+  paint(
+    light: Float32Array,
+    open: Float32Array,
+    air: Paint,
+    row: number,
+    share: number,
+    distance: number,
+    right: number,
+    ahead: number,
+  ): void {
     const { noise, water } = this;
     const rows = light.length / 3;
-    const right = Math.sin(azimuth);
-    const ahead = Math.cos(azimuth);
     const x = right * distance;
     const z = ahead * distance;
-    const away = Math.hypot(distance, this.eyeHeight);
+    const away = Math.sqrt(distance * distance + this.eyeHeight * this.eyeHeight);
     const sine = this.eyeHeight / away;
 
     // Slopes of the waves, towards the viewer and across. Long waves stay visible far away, short ones fade.
-    const swell = noise.fractal2(x / 9 + 3, z / 9, 3) * smoothstep(1600, 200, away);
+    const swell = away < 1600 ? noise.fractal2(x / 9 + 3, z / 9, 3) * smoothstep(1600, 200, away) : 0;
     const ripples = away < 260 ? noise.fractal2(x / 1.1, z / 1.1, 4) * smoothstep(260, 40, away) : 0;
-    const across = noise.fractal2(x / 3.1 - 40, z / 3.1, 3) * smoothstep(700, 80, away);
     const gusts = 0.55 + 0.9 * noise.fractal2(x / 160, z / 160, 3);
     const rough = water.roughness * clamp01(gusts);
     const slope = rough * (0.5 * swell + 0.5 * ripples);
 
     const elevation = Math.asin(sine) + 2 * slope * 0.5;
-    const fresnel = 0.02 + 0.98 * (1 - clamp01(sine + 0.35 * slope + 0.05 * rough)) ** 5;
+    const grazing = 1 - clamp01(sine + 0.35 * slope + 0.05 * rough);
+    const fresnel = 0.02 + 0.98 * grazing * grazing * grazing * grazing * grazing;
     const paint = this.paintBuffer;
     const blur = rough * 0.05 * smoothstep(30, 900, away) + 0.002;
     this.mirrored(paint, light, rows, Math.abs(elevation), blur);
@@ -49,37 +59,37 @@ export class WaterPainter {
     // Seen from above, water shows its own colour, lit by the ambient light.
     const { sunlight, skylight } = this.scene.sky;
     const depth = smoothstep(0.1, 0.9, sine);
-    const up = Math.max(0.1, Math.sin(this.scene.light.elevation));
-    const own: Paint = [0, 0, 0];
-    for (let channel = 0; channel < 3; channel++) {
-      const body = mix(
-        water.deep[channel] ?? 0,
-        water.shallow[channel] ?? 0,
-        0.35 * depth + 0.5 * clamp01(0.5 + slope * 2),
-      );
-      own[channel] = body * ((sunlight[channel] ?? 0) * up * 0.6 + (skylight[channel] ?? 0) * 1.1);
-    }
+    const sunUp = Math.max(0.1, Math.sin(this.scene.light.elevation));
+    const { deep, shallow } = water;
+    const { own } = this;
+    const clear = 0.35 * depth + 0.5 * clamp01(0.5 + slope * 2);
+    own[0] = mix(deep[0], shallow[0], clear) * (sunlight[0] * sunUp * 0.6 + skylight[0] * 1.1);
+    own[1] = mix(deep[1], shallow[1], clear) * (sunlight[1] * sunUp * 0.6 + skylight[1] * 1.1);
+    own[2] = mix(deep[2], shallow[2], clear) * (sunlight[2] * sunUp * 0.6 + skylight[2] * 1.1);
     cover(paint, own, 1 - fresnel);
 
-    // Glitter: facets that face half-way between viewer and sun.
-    const normalAcross = rough * across * 0.5;
-    const glint = this.sky.angleToLight(
-      right * Math.cos(elevation) + ahead * normalAcross,
-      Math.sin(Math.abs(elevation)),
-      ahead * Math.cos(elevation) - right * normalAcross,
-    );
-    if (this.scene.light.body !== "hidden") {
-      const width = 0.035 + 0.12 * rough;
-      // Where the sun is hidden, there is no glitter.
-      const shown = open[rowAt(elevation, rows)] as number;
+    // Glitter: facets that face half-way between viewer and sun. Where the sun is hidden, there is none.
+    const shown = this.scene.light.body === "hidden" ? 0 : (open[rowAt(elevation, rows)] as number);
+    const width = 0.035 + 0.12 * rough;
+    const level = Math.cos(elevation);
+    const up = Math.sin(Math.abs(elevation));
+    // Whatever the waves across are, beyond seven widths (cos a > 1 - a * a / 2) the glitter is far too weak to be seen.
+    const cosineMax = this.sky.cosineToLight(right * level, up, ahead * level) + rough * 0.5 * AT2_MAX;
+    if (shown !== 0 && cosineMax > 1 - 24.5 * width * width) {
+      const across = away < 700 ? noise.fractal2(x / 3.1 - 40, z / 3.1, 3) * smoothstep(700, 80, away) : 0;
+      const normalAcross = rough * across * 0.5;
+      const glint = this.sky.angleToLight(
+        right * level + ahead * normalAcross,
+        up,
+        ahead * level - right * normalAcross,
+      );
       shine(
         paint,
         this.scene.sky.glow,
         1.5 * shown * this.scene.sky.glowStrength * Math.exp(-((glint / width) ** 2)) * (0.3 + fresnel),
       );
     }
-    this.sky.paintAir(this.air, right, 0.02, ahead);
-    cover(paint, this.air, 0.9 * (1 - Math.exp(-away * this.scene.haze.perMetre)));
+    cover(paint, air, 0.9 * (1 - Math.exp(-away * this.scene.haze.perMetre)));
     const at = row * 3;
     light[at] = (light[at] as number) + paint[0] * share;
     light[at + 1] = (light[at + 1] as number) + paint[1] * share;
