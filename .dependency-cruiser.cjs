@@ -88,7 +88,7 @@ const MAY_IMPORT = {
     packages: ["@google-cloud/storage", "neverthrow"],
     node: true,
   },
-  "adapters/system": { folders: CORE, packages: ["uuid"], node: true },
+  "adapters/system": { folders: CORE, packages: ["sharp", "uuid"], node: true },
   "adapters/terminal": { folders: [...CORE, ...SHARED], packages: ["neverthrow"], node: true },
   "adapters/web": { folders: [...CORE, ...SHARED, "adapters/web-page"], packages: ["neverthrow"], node: true },
   // Runs in the browser; only its build script uses esbuild and Node.js.

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -11,6 +11,7 @@ import {
   SERVICE_FILE,
   serviceJson,
 } from "../adapters/mcp/mcp-package.js";
+import { licensesOf } from "./licenses-of.js";
 
 /**
  * `npm run build:mcp [-- DIRECTORY]`: bundles the MCP server into one file in dist/mcp, or in DIRECTORY. At startup the
@@ -19,27 +20,6 @@ import {
 const LOCAL_SERVICE = "http://localhost:8080";
 const project = fileURLToPath(new URL("..", import.meta.url));
 const target = process.argv[2] ?? join(project, "dist/mcp");
-
-/** The licence texts of this project and of every package that the bundle contains. */
-const licensesOf = async (bundledFiles: readonly string[]): Promise<string> => {
-  const folders = new Map<string, string>();
-  for (const file of bundledFiles) {
-    const [, folder, name] = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(file) ?? [];
-    if (folder !== undefined && name !== undefined) folders.set(name, folder);
-  }
-  const parts = await Promise.all(
-    [...folders]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(async ([name, folder]) => {
-        const directory = join(project, folder);
-        const file = (await readdir(directory)).find((entry) => /^licen[cs]e/i.test(entry));
-        if (file === undefined) throw new Error(`The package ${name} has no licence file`);
-        return `${name}\n\n${(await readFile(join(directory, file), "utf8")).trim()}\n`;
-      }),
-  );
-  const own = await readFile(join(project, "LICENSE"), "utf8");
-  return ["panorama-mcp\n", own, ...parts].join(`\n${"-".repeat(80)}\n\n`);
-};
 
 await mkdir(target, { recursive: true });
 const { metafile } = await build({
@@ -56,7 +36,7 @@ const { metafile } = await build({
   metafile: true,
   logLevel: "warning",
 });
-await writeFile(join(target, LICENSES_FILE), await licensesOf(Object.keys(metafile.inputs)));
+await writeFile(join(target, LICENSES_FILE), await licensesOf("panorama-mcp", Object.keys(metafile.inputs)));
 
 const bundle = await readMcpBundle(target);
 await writeFile(join(target, SERVICE_FILE), serviceJson(LOCAL_SERVICE));

@@ -2,4 +2,9 @@
 // sharp, SQLite, scrypt and file access share libuv's thread pool. Its default of 4 threads is too small for them. The
 // size is fixed at the first use, and loading an ES module is a use: therefore this file is CommonJS.
 process.env.UV_THREADPOOL_SIZE ??= "16";
+
+// From version 22 on, Node.js keeps compiled code on the disk, so that later starts need not compile it again.
+const nodeModule: object = process.getBuiltinModule("node:module");
+(nodeModule as { enableCompileCache?: () => unknown }).enableCompileCache?.();
+
 void import("./main.js");

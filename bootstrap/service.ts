@@ -26,7 +26,7 @@ export const createService = (config: Config): Service => {
     get: (part) => container.getAsync(part),
     loadServer: async () => {
       const { serverModules } = await import("./modules/server.js");
-      container.load(...serverModules);
+      container.load(...(await serverModules(config)));
     },
     close: () => container.unbindAllAsync(),
   };

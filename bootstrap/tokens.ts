@@ -5,9 +5,6 @@ import type { Metrics } from "../adapters/observability/metrics.js";
 import type { ProviderCircuits } from "../adapters/observability/provider-circuits.js";
 import type { RequestObserver } from "../adapters/observability/request-observer.js";
 import type { Database } from "../adapters/persistence/database.js";
-import type { PaintPool } from "../adapters/provider/local/paint-pool.js";
-import type { PublicFetch } from "../adapters/provider/public-fetch.js";
-import type { UpstreamHttp } from "../adapters/provider/remote/calls/upstream-http.js";
 import type { InProcessTaskSignals } from "../adapters/scheduling/in-process-task-signals.js";
 import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
@@ -144,9 +141,6 @@ export const tokens = {
   imaging: token<Imaging>("imaging"),
 
   // provider
-  publicFetch: token<PublicFetch>("publicFetch"),
-  paintPool: token<PaintPool>("paintPool"),
-  upstreamHttp: token<UpstreamHttp>("upstreamHttp"),
   provider: token<GenerationProvider>("provider"),
   /** By provider name. */
   providerWebhooks: token<ReadonlyMap<string, ProviderWebhooks>>("providerWebhooks"),

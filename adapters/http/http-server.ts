@@ -17,14 +17,13 @@ import { listPanoramasRoute } from "./list-panoramas-route.js";
 import { Listener, type TlsFiles } from "./listener.js";
 import { type McpPackage, mcpPackageRoute } from "./mcp-package-route.js";
 import type { Observer } from "./observer.js";
-import { openApiDocument } from "./openapi-document.js";
+import { openApiRoute } from "./openapi-route.js";
 import { type Check, healthRoute, metricsRoute, readinessRoute } from "./operations-routes.js";
 import { pageRoute } from "./page-route.js";
 import { paymentWebhookRoute } from "./payment-webhook-route.js";
 import { providerWebhookRoute } from "./provider-webhook-route.js";
 import { readCreditsRoute } from "./read-credits-route.js";
 import { readPanoramaRoute } from "./read-panorama-route.js";
-import { json } from "./reply.js";
 import { type TemporaryImage, temporaryImageRoute } from "./temporary-image-route.js";
 import { prepareUploadsFolder, uploadImagesRoute } from "./upload-images-route.js";
 
@@ -123,8 +122,7 @@ export class HttpServer {
     api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(readTask, waitForTask, urls)));
     api("post", "/images", guarded("write", uploadImagesRoute(uploadImages, uploadsFolder)));
     api("get", "/credits", guarded("read", readCreditsRoute(readCredits)));
-    const description = openApiDocument(publicUrl);
-    api("get", "/openapi.json", async () => json(200, description, { "access-control-allow-origin": "*" }));
+    api("get", "/openapi.json", openApiRoute(publicUrl));
   }
 
   private addWebhooks({ receivePaymentWebhook, receiveProviderWebhook }: HttpServerParts): void {

@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { generate } from "selfsigned";
 import type { TlsFiles } from "./listener.js";
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
@@ -40,6 +39,7 @@ const isUsable = async ({ certificateFile, keyFile }: TlsFiles, now: Date): Prom
 };
 
 const make = async ({ certificateFile, keyFile }: TlsFiles, now: Date): Promise<void> => {
+  const { generate } = await import("selfsigned"); // takes long to load, and most starts need no new certificate
   const pem = await generate([{ name: "commonName", value: "localhost" }], {
     keyType: "ec",
     curve: "P-256",

@@ -1,19 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
-import sharp, { type Sharp } from "sharp";
+import type { Sharp } from "sharp";
 import type { Imaging, UnusableImage } from "../../application/ports/imaging.js";
 import { IMAGE_PIXELS_MAX, type ImageType, imageTypeOf } from "../../domain/image-type.js";
 import type { PixelSize } from "../../domain/resolution.js";
+import { loadSharp } from "../system/load-sharp.js";
 import { Semaphore } from "../system/semaphore.js";
 import { pixelSize } from "../wording/pixel-size.js";
 import { photoSphereXmp } from "./photo-sphere-xmp.js";
-
-// libvips can also read SVG, PDF, TIFF and more. The images are untrusted, so only three loaders are enabled.
-sharp.block({ operation: ["VipsForeignLoad"] });
-sharp.unblock({
-  operation: ["Jpeg", "Png", "Webp"].flatMap((type) => [`VipsForeignLoad${type}`, `VipsForeignLoad${type}Buffer`]),
-});
-sharp.cache(false);
-sharp.concurrency(1);
 
 const PANORAMA_SIZE_MAX: PixelSize = { widthPixels: 8192, heightPixels: 4096 };
 const ASPECT_TOLERANCE = 0.01;
@@ -30,7 +23,7 @@ export class SharpImaging implements Imaging {
   async inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>> {
     if (imageTypeOf(bytes) !== type) return unusable(`it does not start with the signature of ${type}`);
     try {
-      const { autoOrient } = await decoder(bytes).metadata();
+      const { autoOrient } = await (await decoder(bytes)).metadata();
       return ok({ widthPixels: autoOrient.width, heightPixels: autoOrient.height });
     } catch (error) {
       return unusable(decodingError(error));
@@ -47,7 +40,7 @@ export class SharpImaging implements Imaging {
     if (!isTwoToOne(from)) return unusable(`it has ${pixelSize(from)} pixels, which is not 2:1`);
 
     return this.decoding(async () => {
-      const upright = decoder(bytes).autoOrient().flatten({ background: "black" }).toColourspace("srgb");
+      const upright = (await decoder(bytes)).autoOrient().flatten({ background: "black" }).toColourspace("srgb");
       const exact = isSameSize(from, size) ? upright : await resizeSeamlessly(upright, from, size);
       return exact.withXmp(photoSphereXmp(size)).jpeg({ quality: JPEG_QUALITY }).toBuffer();
     });
@@ -55,8 +48,8 @@ export class SharpImaging implements Imaging {
 
   thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>> {
     const { widthPixels: width, heightPixels: height } = THUMBNAIL_SIZE;
-    return this.decoding(() =>
-      decoder(panorama).resize({ width, height, fit: "fill" }).webp({ quality: WEBP_QUALITY }).toBuffer(),
+    return this.decoding(async () =>
+      (await decoder(panorama)).resize({ width, height, fit: "fill" }).webp({ quality: WEBP_QUALITY }).toBuffer(),
     );
   }
 
@@ -70,13 +63,15 @@ export class SharpImaging implements Imaging {
   }
 }
 
-const decoder = (bytes: Uint8Array): Sharp => sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX, failOn: "error" });
+const decoder = async (bytes: Uint8Array): Promise<Sharp> =>
+  (await loadSharp())(bytes, { limitInputPixels: IMAGE_PIXELS_MAX, failOn: "error" });
 
 /**
  * Resizes a panorama without a seam: its left and right edges are neighbours. Before the resize, each edge is padded
  * with columns from the opposite edge, so that the filter sees them; the padding is cut off afterwards.
  */
 const resizeSeamlessly = async (panorama: Sharp, from: PixelSize, to: PixelSize): Promise<Sharp> => {
+  const sharp = await loadSharp();
   const { before, after } = padding(from.widthPixels, to.widthPixels);
   const { data, info } = await panorama
     .extend({ left: before, right: before, extendWith: "repeat" })

@@ -1,4 +1,5 @@
 import { defineEntity, p } from "@mikro-orm/core";
+import { IN_GALLERY } from "./in-gallery.js";
 
 /*
  * The tables for SQLite and PostgreSQL. The migrations (migration-steps.ts) contain the schema generator's output for this
@@ -63,10 +64,6 @@ export const ApiKeyTable = defineEntity({
     revokedAt: p.datetime(3).nullable(),
   },
 });
-
-/** The domain's `isInGallery`, and not hidden. Queries must use this exact text, or the index does not apply. */
-export const IN_GALLERY =
-  "visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null";
 
 /** A task with its reservation, whose state follows from the task's. The columns of each state: task-rows.ts. */
 export const TaskTable = defineEntity({

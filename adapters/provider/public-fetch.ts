@@ -3,7 +3,6 @@ import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import ipaddr from "ipaddr.js";
 import { err, ok, type Result } from "neverthrow";
-import { Agent, request } from "undici";
 
 export type FetchedBytes = { readonly bytes: Uint8Array; readonly contentType: string | undefined };
 
@@ -28,8 +27,7 @@ const GONE_STATUSES = new Set([403, 404, 410]);
  */
 export class PublicFetch {
   private readonly exemptOrigins: ReadonlySet<string>;
-  private readonly guarded = new Agent({ connect: { lookup: lookupPublic } });
-  private readonly plain = new Agent();
+  private client: Promise<Client> | undefined;
 
   /** `exemptOrigins` are set by the operator (a provider emulator): they may use http and a private IP address. */
   constructor(exemptOrigins: readonly string[] = []) {
@@ -50,7 +48,9 @@ export class PublicFetch {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.guarded.destroy(), this.plain.destroy()]);
+    if (this.client === undefined) return;
+    const { guarded, plain } = await this.client;
+    await Promise.all([guarded.destroy(), plain.destroy()]);
   }
 
   private async hop(
@@ -65,8 +65,10 @@ export class PublicFetch {
     if (forbidden !== undefined) return err({ kind: "forbidden", reason: forbidden });
 
     try {
+      this.client ??= openClient();
+      const { request, plain, guarded } = await this.client;
       const { statusCode, headers, body } = await request(url, {
-        dispatcher: exempt ? this.plain : this.guarded,
+        dispatcher: exempt ? plain : guarded,
         headers: { accept: "image/*", "accept-encoding": "identity" },
         signal,
       });
@@ -88,6 +90,13 @@ export class PublicFetch {
     }
   }
 }
+
+/** Loads the HTTP client at the first fetch: a service with the embedded provider rarely fetches anything. */
+const openClient = async () => {
+  const { Agent, request } = await import("undici");
+  return { request, guarded: new Agent({ connect: { lookup: lookupPublic } }), plain: new Agent() };
+};
+type Client = Awaited<ReturnType<typeof openClient>>;
 
 class ForbiddenAddress extends Error {}
 

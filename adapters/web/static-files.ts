@@ -1,8 +1,6 @@
-import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
 import type { Page } from "../web-page/page.js";
 
 /** The folder with the built scripts and styles: next to this file, or in `dist` if this file is the source. */
@@ -15,6 +13,15 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
 };
+
+/** The compressed forms of each file, smallest first: the content coding, and what it adds to the file name. */
+const COMPRESSED = [
+  { coding: "br", suffix: ".br" },
+  { coding: "gzip", suffix: ".gz" },
+] as const;
+
+/** The name of a built file: a digest of its content, a hyphen and the name that pages use. */
+const BUILT_NAME = /^([0-9a-f]{12})-(.+\.\w+)$/;
 
 /** Scripts, styles and icons. Each URL contains a digest of the content, so browsers may cache it forever. */
 export class StaticFiles {
@@ -29,13 +36,13 @@ export class StaticFiles {
   static async read(folder: string): Promise<StaticFiles> {
     const urls = new Map<string, string>();
     const pages: Page[] = [];
-    for (const name of await readdir(folder)) {
+    for (const file of await readdir(folder)) {
+      const [, digest = "", name = ""] = BUILT_NAME.exec(file) ?? [];
       const contentType = CONTENT_TYPES[extname(name)];
       if (contentType === undefined) continue;
-      const bytes = await readFile(join(folder, name));
-      const url = `/static/${createHash("sha256").update(bytes).digest("hex").slice(0, 12)}-${name}`;
+      const url = `/static/${file}`;
       urls.set(name, url);
-      pages.push(staticPage(url, bytes, contentType));
+      pages.push(staticPage(url, join(folder, file), digest, contentType));
     }
     return new StaticFiles(pages, urls);
   }
@@ -48,21 +55,43 @@ export class StaticFiles {
   }
 }
 
-const staticPage = (path: string, bytes: Uint8Array, contentType: string): Page => {
-  const headers = {
-    "content-type": contentType,
-    "cache-control": "public, max-age=31536000, immutable",
-    "x-content-type-options": "nosniff",
-    vary: "accept-encoding",
+/** Each form of the file is read at its first request, and then kept in memory. */
+const staticPage = (url: string, file: string, digest: string, contentType: string): Page => {
+  const kept = new Map<string, Uint8Array>();
+  const contentOf = async (suffix: string): Promise<Uint8Array> => {
+    const content = kept.get(suffix) ?? (await readFile(file + suffix));
+    kept.set(suffix, content);
+    return content;
   };
-  const zipped = gzipSync(bytes);
   return {
     method: "GET",
-    path,
+    path: url,
     body: "none",
-    handle: async (request) =>
-      request.headers["accept-encoding"]?.includes("gzip")
-        ? { status: 200, headers: { ...headers, "content-encoding": "gzip" }, body: zipped }
-        : { status: 200, headers, body: bytes },
+    handle: async ({ headers }) => {
+      const compressed = COMPRESSED.find(({ coding }) => accepts(headers["accept-encoding"], coding));
+      const etag = `"${digest}${compressed?.suffix ?? ""}"`;
+      return {
+        status: isKnown(headers["if-none-match"], etag) ? 304 : 200,
+        headers: {
+          "content-type": contentType,
+          "cache-control": "public, max-age=31536000, immutable",
+          "x-content-type-options": "nosniff",
+          vary: "accept-encoding",
+          etag,
+          ...(compressed && { "content-encoding": compressed.coding }),
+        },
+        body: await contentOf(compressed?.suffix ?? ""),
+      };
+    },
   };
 };
+
+/** Whether an Accept-Encoding header names the coding, and not with `q=0`, which forbids it. */
+const accepts = (acceptEncoding: string | undefined, coding: string): boolean =>
+  (acceptEncoding ?? "").split(",").some((item) => {
+    const [name = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
+    return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
+
+const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  (ifNoneMatch ?? "").split(",").some((known) => ["*", etag, `W/${etag}`].includes(known.trim()));

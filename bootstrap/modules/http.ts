@@ -40,7 +40,7 @@ export const http = new ContainerModule(({ bind }) => {
           ...parts,
           assets: parts.storage instanceof FilesystemObjectStorage ? parts.storage : undefined,
           temporaryImage: provider instanceof LocalProvider ? (name) => provider.temporaryImage(name) : undefined,
-          mcpPackage: await packedMcpServer(config.publicUrl),
+          mcpPackage: packedMcpServer(config.publicUrl),
           metrics: () => metrics.text(),
         },
         {

@@ -1,9 +1,19 @@
+import type { ContainerModule } from "inversify";
+import type { Config } from "../config.js";
 import { background } from "./background.js";
 import { http } from "./http.js";
 import { observability } from "./observability.js";
-import { provider } from "./provider.js";
 import { storage } from "./storage.js";
 import { web } from "./web.js";
 
-/** What only `serve` needs. */
-export const serverModules = [observability, storage, provider, background, web, http] as const;
+/** What only `serve` needs. Of the providers only the configured kind is loaded. */
+export const serverModules = async ({ provider }: Config): Promise<readonly ContainerModule[]> => [
+  observability,
+  storage,
+  provider.kind === "local"
+    ? (await import("./local-provider.js")).localProvider(provider)
+    : (await import("./remote-providers.js")).remoteProviders(provider),
+  background,
+  web,
+  http,
+];

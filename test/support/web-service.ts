@@ -10,9 +10,7 @@ import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { FilesystemObjectStorage } from "../../adapters/storage/filesystem-object-storage.js";
-
 import { RandomIds } from "../../adapters/system/random-ids.js";
-import { buildClient } from "../../adapters/web/client/build.mjs";
 import { webPages } from "../../adapters/web/web-pages.js";
 import { authenticate } from "../../application/accounts/authenticate.js";
 import { createApiKey } from "../../application/accounts/create-api-key.js";
@@ -46,6 +44,7 @@ import { parseCreationRequest } from "../../domain/creation-request.js";
 import { credits } from "../../domain/credits.js";
 import type { SucceededTask, Task } from "../../domain/task.js";
 import { DEADLINES } from "./application.js";
+import { builtClient } from "./built-client.js";
 import { FastSecrets } from "./fast-secrets.js";
 import { freePort } from "./free-port.js";
 import { HandClock } from "./hand-clock.js";
@@ -175,8 +174,7 @@ export class WebService {
   }
 
   private async listen(port: number): Promise<void> {
-    const staticFolder = join(this.folder, "static");
-    await buildClient(staticFolder);
+    const staticFolder = await builtClient();
     const { rateLimits, storage, url } = this;
     const ports = { ...this, payments: this.payments };
     const shared = {

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
-import sharp from "sharp";
 import type { Clock } from "../../../application/ports/clock.js";
 import type {
   GeneratedImage,
@@ -15,6 +14,7 @@ import type {
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { RESOLUTIONS } from "../../../domain/resolution.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import { loadSharp } from "../../system/load-sharp.js";
 import { unavailable } from "../unavailable.js";
 import { type Job, JobFolder } from "./job-folder.js";
 import type { PaintPool } from "./paint-pool.js";
@@ -182,6 +182,7 @@ export class LocalProvider implements GenerationProvider {
     const size = { widthPixels: job.widthPixels, heightPixels: job.heightPixels };
     const painted = await this.pool.paint({ scene: sceneOf(job.prompt, references), references, size });
     if (painted.isErr()) return painted.error.kind === "closed" ? undefined : { failed: painted.error.reason };
+    const sharp = await loadSharp();
     return sharp(painted.value, { raw: { width: job.widthPixels, height: job.heightPixels, channels: 3 } })
       .jpeg({ quality: JPEG_QUALITY, chromaSubsampling: "4:4:4" })
       .toBuffer();

@@ -22,21 +22,31 @@ const CLOSED: PaintingFailed = { kind: "closed", reason: "the paint pool is clos
 /** Narrow, so that workers finish at about the same time and a small picture does not wait for a whole large one. */
 const STRIP_COLUMNS = 128;
 
+/** A worker takes about 15 MiB of memory, and starting one takes about 50 ms. */
+const IDLE_MILLISECONDS = 10_000;
+
 /**
  * Paints pictures on worker threads, without blocking the event loop. Pictures are queued and cut into strips of
- * columns. Workers start with the first picture and keep the process alive only while they paint.
+ * columns. Workers start with the first picture, keep the process alive only while they paint, and end when they have
+ * been idle for a while.
  */
 export class PaintPool {
   private readonly workersMax: number;
   private readonly workers = new Set<Worker>();
-  private readonly idle: Worker[] = [];
+  private readonly idle: { readonly worker: Worker; readonly timeout: NodeJS.Timeout }[] = [];
   private readonly queue: Job[] = [];
   private readonly startWorker: () => Worker;
+  private readonly idleMilliseconds: number;
   private closed = false;
 
-  constructor(workersMax: number = availableParallelism(), startWorker: () => Worker = startPaintWorker) {
+  constructor(
+    workersMax: number = availableParallelism(),
+    startWorker: () => Worker = startPaintWorker,
+    idleMilliseconds: number = IDLE_MILLISECONDS,
+  ) {
     this.workersMax = workersMax;
     this.startWorker = startWorker;
+    this.idleMilliseconds = idleMilliseconds;
   }
 
   /** The pixels row by row, three bytes each: red, green and blue in sRGB. */
@@ -59,6 +69,7 @@ export class PaintPool {
   async close(): Promise<void> {
     this.closed = true;
     for (const job of [...this.queue]) this.fail(job, CLOSED);
+    for (const { timeout } of this.idle) clearTimeout(timeout);
     await Promise.all([...this.workers].map((worker) => worker.terminate()));
   }
 
@@ -66,7 +77,7 @@ export class PaintPool {
     while (true) {
       const job = this.queue.find(({ strips }) => strips.length > 0);
       if (job === undefined) return;
-      const worker = this.idle.pop() ?? (this.workers.size < this.workersMax ? this.addWorker() : undefined);
+      const worker = this.takeIdle() ?? (this.workers.size < this.workersMax ? this.addWorker() : undefined);
       if (worker === undefined) return;
       this.assign(worker, job);
     }
@@ -79,6 +90,26 @@ export class PaintPool {
     return worker;
   }
 
+  /** Takes the one that has been idle for the shortest time, so that workers that are not needed end. */
+  private takeIdle(): Worker | undefined {
+    const taken = this.idle.pop();
+    clearTimeout(taken?.timeout);
+    return taken?.worker;
+  }
+
+  private rest(worker: Worker): void {
+    worker.unref();
+    const end = () => {
+      this.idle.splice(
+        this.idle.findIndex((idle) => idle.worker === worker),
+        1,
+      );
+      this.workers.delete(worker); // at once, so that another one can start while this one ends
+      void worker.terminate();
+    };
+    this.idle.push({ worker, timeout: setTimeout(end, this.idleMilliseconds).unref() });
+  }
+
   private assign(worker: Worker, job: Job): void {
     const stopListening = () => {
       worker.off("message", painted);
@@ -87,8 +118,7 @@ export class PaintPool {
     };
     const painted = () => {
       stopListening();
-      worker.unref();
-      this.idle.push(worker);
+      this.rest(worker);
       job.remaining -= 1;
       if (job.remaining === 0) this.end(job, undefined);
       this.dispatch();

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import sharp, { type Sharp } from "sharp";
+import type { Sharp } from "sharp";
 import { IMAGE_PIXELS_MAX, imageTypeOf } from "../../../../domain/image-type.js";
+import { loadSharp } from "../../../system/load-sharp.js";
 
 const WIDTH_PIXELS = 1440;
 const HEIGHT_PIXELS = 720;
@@ -30,6 +31,7 @@ export const panoramaCanvas = async (bytes: Uint8Array): Promise<Result<Buffer, 
 };
 
 const draw = async (bytes: Uint8Array): Promise<Sharp> => {
+  const sharp = await loadSharp();
   const upright = () => sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX }).rotate().toColourspace("srgb");
   const { width, height } = (await upright().metadata()).autoOrient;
   if (Math.abs(width / height - 2) <= 0.02) {

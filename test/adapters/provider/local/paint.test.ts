@@ -207,6 +207,30 @@ describe("PaintPool", () => {
     await crashes.close();
   });
 
+  it("ends workers that have been idle for a while, and starts new ones for the next picture", async () => {
+    const started: Worker[] = [];
+    const ended: Worker[] = [];
+    const startWorker = () => {
+      const worker = new Worker(
+        'const { parentPort } = require("node:worker_threads"); parentPort.on("message", () => parentPort.postMessage("painted"));',
+        { eval: true },
+      );
+      started.push(worker);
+      worker.once("exit", () => ended.push(worker));
+      return worker;
+    };
+    const idling = new PaintPool(2, startWorker, 200);
+    const picture = { scene: sceneOf("a lake", []), references: [], size: { widthPixels: 512, heightPixels: 256 } };
+    expect((await idling.paint(picture)).isOk()).toBe(true);
+    expect((await idling.paint(picture)).isOk()).toBe(true);
+    expect([started.length, ended.length]).toEqual([2, 0]);
+    await expect.poll(() => ended.length).toBe(2);
+    expect((await idling.paint(picture)).isOk()).toBe(true);
+    expect(started.length).toBe(4);
+    await idling.close();
+    expect(ended.length).toBe(4);
+  });
+
   it("fails unfinished and new jobs when it is closed", async () => {
     const closing = new PaintPool(1);
     const picture = { scene: sceneOf("a lake", []), references: [], size: { widthPixels: 1024, heightPixels: 512 } };

@@ -1,0 +1,12 @@
+import type { Handler } from "./listener.js";
+import { json } from "./reply.js";
+
+/** `GET /api/v1/openapi.json`. The document and its generator are loaded at the first request. */
+export const openApiRoute = (origin: string): Handler => {
+  let description: object | undefined;
+  return async () => {
+    const { openApiDocument } = await import("./openapi-document.js");
+    description ??= openApiDocument(origin);
+    return json(200, description, { "access-control-allow-origin": "*" });
+  };
+};

@@ -1,0 +1,3 @@
+/** The domain's `isInGallery`, and not hidden. Queries must use this exact text, or the index does not apply. */
+export const IN_GALLERY =
+  "visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null";

@@ -1,0 +1,79 @@
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { beforeAll, describe, expect, it } from "vitest";
+import { StaticFiles } from "../../../adapters/web/static-files.js";
+import type { PageReply } from "../../../adapters/web-page/page.js";
+import { builtClient } from "../../support/built-client.js";
+
+/** The most bytes that a page's own script and style may have, compressed with brotli. */
+const BUDGET_BYTES: Readonly<Record<string, number>> = {
+  "style.css": 4_000,
+  "icon.svg": 250,
+  "gallery.js": 400,
+  "works.js": 600,
+  "account.js": 250,
+  "viewer.js": 19_000,
+  "viewer.css": 4_000,
+  "docs.js": 410_000, // Swagger UI
+  "docs.css": 24_000,
+};
+
+describe("the built scripts and styles", () => {
+  let files: StaticFiles;
+  beforeAll(async () => {
+    files = await StaticFiles.read(await builtClient());
+  });
+
+  const request = async (name: string, headers: Readonly<Record<string, string>> = {}): Promise<PageReply> => {
+    const page = files.pages.find(({ path }) => path === files.urlOf(name));
+    if (page === undefined) throw new Error(`${name} has no page`);
+    return page.handle({
+      url: page.path,
+      params: {},
+      query: new URLSearchParams(),
+      headers,
+      cookies: new Map(),
+      remoteAddress: "127.0.0.1",
+      readBody: () => Promise.reject(new Error("not read")),
+    });
+  };
+  const bytesOf = ({ body }: PageReply): Uint8Array => {
+    if (!(body instanceof Uint8Array)) throw new Error("the body is not bytes");
+    return body;
+  };
+
+  it.each(Object.entries(BUDGET_BYTES))("keep %s below %i bytes", async (name, budgetBytes) => {
+    expect(bytesOf(await request(name, { "accept-encoding": "br" })).length).toBeLessThanOrEqual(budgetBytes);
+  });
+
+  it("have a budget for every file", () => {
+    const names = files.pages.map(({ path }) => path.replace(/^\/static\/[0-9a-f]{12}-/, ""));
+    expect(names.sort()).toEqual(Object.keys(BUDGET_BYTES).sort());
+  });
+
+  it.each([
+    ["gzip, deflate, br, zstd", "br"],
+    ["gzip", "gzip"],
+    ["br;q=0, GZIP;q=0.5", "gzip"],
+    ["gzip;q=0.000", undefined],
+    ["identity", undefined],
+    ["", undefined],
+  ])("are compressed as Accept-Encoding: %s allows", async (acceptEncoding, coding) => {
+    const plain = bytesOf(await request("viewer.js"));
+    const reply = await request("viewer.js", { "accept-encoding": acceptEncoding });
+    expect(reply.status).toBe(200);
+    expect(reply.headers).toMatchObject({ vary: "accept-encoding", "content-type": "text/javascript; charset=utf-8" });
+    expect(reply.headers["content-encoding"]).toBe(coding);
+    const decode = { br: brotliDecompressSync, gzip: gunzipSync, identity: (bytes: Uint8Array) => Buffer.from(bytes) };
+    expect(decode[(coding ?? "identity") as keyof typeof decode](bytesOf(reply)).equals(plain)).toBe(true);
+  });
+
+  it("answer 304 only for the ETag of the same file in the same coding", async () => {
+    const { etag = "" } = (await request("style.css", { "accept-encoding": "br" })).headers;
+    const status = async (acceptEncoding: string, known: string) =>
+      (await request("style.css", { "accept-encoding": acceptEncoding, "if-none-match": known })).status;
+    expect(await status("br", etag)).toBe(304);
+    expect(await status("br", `"another", W/${etag}`)).toBe(304);
+    expect(await status("gzip", etag)).toBe(200);
+    expect(await status("br", '"another"')).toBe(200);
+  });
+});
