@@ -36,15 +36,18 @@ export const admitRequest = (
 ): Result<Admission, RateLimited> => {
   // An admission that lies a whole window in the future was logged before the clock was set back. It is dropped;
   // otherwise the key would be refused until the clock reaches that time again.
-  const within = log.filter((at) => Math.abs(at - nowMilliseconds) < RATE_WINDOW_MILLISECONDS);
-  const [oldest = nowMilliseconds] = within.slice(-limit);
+  const isWithin = (at: number): boolean => Math.abs(at - nowMilliseconds) < RATE_WINDOW_MILLISECONDS;
+  const newest = log.at(-1) ?? nowMilliseconds;
+  // The log is sorted: if its ends are within the window, everything is.
+  const within = isWithin(log[0] ?? nowMilliseconds) && isWithin(newest) ? log : log.filter(isWithin);
+  const oldest = within[Math.max(0, within.length - limit)] ?? nowMilliseconds;
   const waitSeconds = Math.max(1, Math.ceil((oldest + RATE_WINDOW_MILLISECONDS - nowMilliseconds) / 1000));
-  return within.length < limit
-    ? ok({
-        log: [...within, nowMilliseconds].sort((a, b) => a - b),
-        limit,
-        remaining: limit - within.length - 1,
-        resetSeconds: waitSeconds,
-      })
-    : err({ kind: "rate_limited", limit, retryAfterSeconds: waitSeconds });
+  if (within.length >= limit) return err({ kind: "rate_limited", limit, retryAfterSeconds: waitSeconds });
+  const extended = [...within, nowMilliseconds];
+  return ok({
+    log: newest <= nowMilliseconds ? extended : extended.sort((a, b) => a - b),
+    limit,
+    remaining: limit - within.length - 1,
+    resetSeconds: waitSeconds,
+  });
 };

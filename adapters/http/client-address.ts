@@ -8,7 +8,8 @@ const TRUSTED_RANGES = new Set(["loopback", "private", "uniqueLocal", "linkLocal
  * the proxy itself has added.
  */
 export const clientAddress = (peer: string, forwardedFor: string | undefined): string => {
-  const forwarded = forwardedFor?.split(",").at(-1)?.trim() ?? "";
+  if (forwardedFor === undefined) return peer;
+  const forwarded = forwardedFor.split(",").at(-1)?.trim() ?? "";
   return ipaddr.isValid(peer) && TRUSTED_RANGES.has(ipaddr.process(peer).range()) && ipaddr.isValid(forwarded)
     ? forwarded
     : peer;

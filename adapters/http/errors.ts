@@ -108,6 +108,6 @@ export const errorBody = (
   status: number,
   code: string,
   message: string,
-  headers: Readonly<Record<string, string>> = {},
+  headers?: Readonly<Record<string, string>>,
   param?: string,
 ): Reply => json(status, { error: { code, message, param } }, headers);

@@ -5,39 +5,76 @@ import { clientAddress } from "./client-address.js";
 import { readBody } from "./read-body.js";
 import { requestIdOf } from "./request-id.js";
 
-/** One request and the means to read it, independent of the HTTP library. */
-export type Exchange = {
+/**
+ * One request and the means to read it, independent of the HTTP library. What only some routes need is computed when
+ * it is read.
+ */
+export class Exchange {
   readonly requestId: string;
-  /** Path and query as sent. */
-  readonly url: string;
-  /** The IP address of the client (client-address.ts). */
-  readonly remoteAddress: string;
   /** `HEAD` is answered like `GET`, without a body. */
   readonly method: string;
-  readonly query: URLSearchParams;
-  /** Aborted when the client disconnects or the server stops: long waits end then. */
-  readonly signal: AbortSignal;
-  readonly headers: Readonly<Record<string, string | undefined>>;
+  private readonly request: Request;
+  private readonly response: Response;
+  private stopped = false;
+  private controller: AbortController | undefined;
+
+  constructor(request: Request, response: Response) {
+    this.request = request;
+    this.response = response;
+    this.method = request.method;
+    this.requestId = requestIdOf(request.headers["x-request-id"]);
+  }
+
+  /** Path and query as sent. */
+  get url(): string {
+    return this.request.url;
+  }
+
+  /** The IP address of the client (client-address.ts). Throws if it is read first after the client has disconnected. */
+  get remoteAddress(): string {
+    return clientAddress(this.request.ip, this.request.headers["x-forwarded-for"]);
+  }
+
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.request.path_query);
+  }
+
+  get headers(): Readonly<Record<string, string | undefined>> {
+    return this.request.headers;
+  }
+
   /** A header by its name in lower case. If it was sent more than once, the last value. */
-  header(name: string): string | undefined;
+  header(name: string): string | undefined {
+    return this.request.headers[name];
+  }
+
   /** A path parameter by its name in the route, not percent-decoded. */
-  parameter(name: string): string;
+  parameter(name: string): string {
+    return this.request.path_parameters[name] ?? "";
+  }
+
   /** Reads the body; may be called only once (read-body.ts). */
   readBody(
     admit: (bytes: number) => Result<void, InvalidRequest>,
     onChunk: (chunk: Buffer) => Promise<void>,
-  ): Promise<Result<void, InvalidRequest>>;
-};
+  ): Promise<Result<void, InvalidRequest>> {
+    return readBody(this.request, this.response, admit, onChunk);
+  }
 
-export const exchangeOf = (request: Request, response: Response, signal: AbortSignal): Exchange => ({
-  requestId: requestIdOf(request.headers["x-request-id"]),
-  url: request.url,
-  remoteAddress: clientAddress(request.ip, request.headers["x-forwarded-for"]),
-  method: request.method,
-  query: new URLSearchParams(request.path_query),
-  signal,
-  headers: request.headers,
-  header: (name) => request.headers[name],
-  parameter: (name) => request.path_parameters[name] ?? "",
-  readBody: (admit, onChunk) => readBody(request, response, admit, onChunk),
-});
+  /** Aborted when the client disconnects or the server stops: long waits end then. */
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      const controller = new AbortController();
+      this.controller = controller;
+      if (this.stopped || this.response.completed) controller.abort();
+      else this.response.once("abort", () => controller.abort());
+    }
+    return this.controller.signal;
+  }
+
+  /** Ends long waits because the server stops. */
+  stop(): void {
+    this.stopped = true;
+    this.controller?.abort();
+  }
+}

@@ -1,14 +1,13 @@
-import { err, type Result } from "neverthrow";
+import { err, ok, type Result } from "neverthrow";
 import type { Authenticate } from "../../application/accounts/authenticate.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
 import type { AccountId } from "../../domain/account.js";
-import type { ApiKey } from "../../domain/api-key.js";
 import type { RequestKind } from "../../domain/rate-limit.js";
 import { type ApiError, errorReply, type Unauthenticated } from "./errors.js";
 import type { Exchange } from "./exchange.js";
 import type { Handler } from "./listener.js";
-import { admittedHeaders, limitedHeaders } from "./rate-limit-headers.js";
-import { type Reply, withHeaders } from "./reply.js";
+import { withAdmitted, withLimited } from "./rate-limit-headers.js";
+import type { Reply } from "./reply.js";
 
 type Ports = { readonly authenticate: Authenticate; readonly rateLimits: RateLimits };
 
@@ -22,24 +21,22 @@ export const guard =
   ({ authenticate, rateLimits }: Ports): Guard =>
   (kind, handler) =>
   async (exchange) => {
-    const key = await keyOf(exchange, authenticate);
-    if (key.isErr()) return errorReply(key.error);
-    const admitted = await rateLimits.admit(key.value.id, kind);
-    if (admitted.isErr()) return withHeaders(errorReply(admitted.error), limitedHeaders(kind, admitted.error));
-    const result = await handler(exchange, key.value.accountId);
-    return withHeaders(
-      result.match((reply) => reply, errorReply),
-      admittedHeaders(kind, admitted.value),
-    );
+    const secret = secretOf(exchange);
+    if (secret.isErr()) return errorReply(secret.error);
+    const key = await authenticate(secret.value);
+    if (key.isErr()) return errorReply(secret.value ? invalid : missing);
+    const { id, accountId } = key.value;
+    const admitted = await rateLimits.admit(id, kind);
+    if (admitted.isErr()) return withLimited(errorReply(admitted.error), kind, admitted.error);
+    const result = await handler(exchange, accountId);
+    return withAdmitted(result.isOk() ? result.value : errorReply(result.error), kind, admitted.value);
   };
 
-const keyOf = async (exchange: Exchange, authenticate: Authenticate): Promise<Result<ApiKey, Unauthenticated>> => {
+const secretOf = (exchange: Exchange): Result<string | undefined, Unauthenticated> => {
   const authorization = exchange.header("authorization");
   const bearer = authorization === undefined ? undefined : (/^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "");
   const xApiKey = exchange.header("x-api-key");
-  if (bearer !== undefined && xApiKey !== undefined && bearer !== xApiKey) return differ;
-  const key = await authenticate(bearer ?? xApiKey);
-  return key.mapErr(() => ((bearer ?? xApiKey) ? invalid : missing));
+  return bearer !== undefined && xApiKey !== undefined && bearer !== xApiKey ? differ : ok(bearer ?? xApiKey);
 };
 
 const unauthenticated = (message: string): Unauthenticated => ({ kind: "invalid_api_key", message });

@@ -114,8 +114,9 @@ export class HttpServer {
     const { publicUrl, uploadsFolder } = this.settings;
     const urls = { storage, publicUrl };
     const guarded = guard(parts);
+    // A creation and an upload write log lines; reads do not.
     const api = (method: "get" | "post", path: string, handler: Parameters<Listener["route"]>[2]) =>
-      this.main.route(method, `/api/v1${path}`, handler);
+      this.main.route(method, `/api/v1${path}`, handler, { logs: method === "post" });
 
     api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama)));
     api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, urls)));
@@ -137,7 +138,7 @@ export class HttpServer {
     }
     if (assets !== undefined) {
       for (const listener of [this.main, this.secure]) {
-        listener?.route("get", "/assets/:folder/:file", assetRoute(assets));
+        listener?.route("get", "/assets/:folder/:file", assetRoute(assets), { logs: false });
       }
     }
     if (mcpPackage !== undefined) this.main.route("get", mcpPackage.path, mcpPackageRoute(mcpPackage));

@@ -1,9 +1,9 @@
 import { createServer } from "node:net";
 import HyperExpress, { type Request, type Response } from "hyper-express";
 import { errorReply } from "./errors.js";
-import { type Exchange, exchangeOf } from "./exchange.js";
+import { Exchange } from "./exchange.js";
 import type { Observer } from "./observer.js";
-import { type Reply, withHeaders } from "./reply.js";
+import type { Reply } from "./reply.js";
 import { writeReply } from "./write-reply.js";
 
 export type Handler = (exchange: Exchange) => Promise<Reply>;
@@ -12,13 +12,15 @@ export type Handler = (exchange: Exchange) => Promise<Reply>;
 export type TlsFiles = { readonly certificateFile: string; readonly keyFile: string };
 
 /** Other methods are reported as OTHER, so that clients cannot create metric labels. */
-const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+type Route = { readonly path: string; readonly handler: Handler; readonly logs: boolean };
 
 /** One listening port and its routes. Every answer has a request id, also after an unexpected error. */
 export class Listener {
   private readonly app: HyperExpress.Server;
   private readonly observer: Observer;
-  private readonly inFlight = new Set<AbortController>();
+  private readonly inFlight = new Set<Exchange>();
   private idle = () => {};
   private stopping = false;
 
@@ -30,13 +32,17 @@ export class Listener {
       ...(tls && { cert_file_name: tls.certificateFile, key_file_name: tls.keyFile }),
     });
     this.app.set_not_found_handler((request: Request, response: Response) =>
-      this.handle("unknown", noSuchRoute, request, response),
+      this.handle({ path: "unknown", handler: noSuchRoute, logs: false }, request, response),
     );
   }
 
-  /** `path` as in `/panoramas/:id`. The router does not support parameter names of one letter. */
-  route(method: "get" | "post", path: string, handler: Handler): void {
-    const handle = (request: Request, response: Response) => this.handle(path, handler, request, response);
+  /**
+   * `path` as in `/panoramas/:id`. The router does not support parameter names of one letter. With `logs: false` the
+   * handler writes no log line itself, so that its requests need no context for the request id.
+   */
+  route(method: "get" | "post", path: string, handler: Handler, { logs = true } = {}): void {
+    const route = { path, handler, logs };
+    const handle = (request: Request, response: Response) => this.handle(route, request, response);
     this.app[method](path, handle);
     if (method === "get") this.app.head(path, handle);
   }
@@ -59,7 +65,7 @@ export class Listener {
   async stop(deadlineMilliseconds: number): Promise<void> {
     this.stopping = true;
     this.app.close();
-    for (const waiting of this.inFlight) waiting.abort();
+    for (const exchange of this.inFlight) exchange.stop();
     if (this.inFlight.size > 0) {
       let timer: NodeJS.Timeout | undefined;
       await new Promise<void>((resolve) => {
@@ -71,48 +77,49 @@ export class Listener {
     this.app.uws_instance.close(); // closes idle connections and those of late requests
   }
 
-  private handle(route: string, handler: Handler, request: Request, response: Response): void {
+  private handle(route: Route, request: Request, response: Response): void {
     const startedAt = performance.now();
-    const controller = new AbortController();
-    this.inFlight.add(controller);
-    if (this.stopping) controller.abort();
-    let aborted = false;
-    response.once("abort", () => {
-      aborted = true;
-      controller.abort();
-    });
-    const exchange = exchangeOf(request, response, controller.signal);
-    const { requestId } = exchange;
-    const method = METHODS.includes(exchange.method) ? exchange.method : "OTHER";
+    const exchange = new Exchange(request, response);
+    this.inFlight.add(exchange);
+    if (this.stopping) exchange.stop();
+    const work = () => this.answer(startedAt, route, exchange, request, response);
+    this.observer.run(exchange.requestId, work, route.logs);
+  }
 
-    this.observer.run(requestId, () => {
-      const answer = async (): Promise<void> => {
-        const reply = await replyOf(handler, exchange);
-        if (reply.cause !== undefined) this.observer.failed(requestId, reply.cause);
-        try {
-          await writeReply(request, response, withHeaders(reply, { "x-request-id": requestId }), this.stopping);
-        } catch (error) {
-          response.close(); // so that a client notices that the body is incomplete
-          this.observer.failed(requestId, error);
-        }
-        const seconds = (performance.now() - startedAt) / 1000;
-        this.observer.finished({ requestId, method, route, status: reply.status, seconds, aborted });
-      };
-      void answer().finally(() => {
-        this.inFlight.delete(controller);
-        if (this.inFlight.size === 0) this.idle();
-      });
-    });
+  private async answer(
+    startedAt: number,
+    { path, handler }: Route,
+    exchange: Exchange,
+    request: Request,
+    response: Response,
+  ): Promise<void> {
+    const { requestId } = exchange;
+    try {
+      let reply: Reply;
+      try {
+        reply = await handler(exchange);
+      } catch (thrown) {
+        reply = errorReply({ kind: "internal_error", requestId, thrown });
+      }
+      if (reply.cause !== undefined) this.observer.failed(requestId, reply.cause);
+      let aborted: boolean;
+      try {
+        const written = writeReply(request, response, requestId, reply, this.stopping);
+        aborted = (typeof written === "string" ? written : await written) === "aborted";
+      } catch (error) {
+        aborted = response.completed;
+        response.close(); // so that a client notices that the body is incomplete
+        this.observer.failed(requestId, error);
+      }
+      const method = METHODS.has(exchange.method) ? exchange.method : "OTHER";
+      const seconds = (performance.now() - startedAt) / 1000;
+      this.observer.finished({ requestId, method, route: path, status: reply.status, seconds, aborted });
+    } finally {
+      this.inFlight.delete(exchange);
+      if (this.inFlight.size === 0) this.idle();
+    }
   }
 }
-
-const replyOf = async (handler: Handler, exchange: Exchange): Promise<Reply> => {
-  try {
-    return await handler(exchange);
-  } catch (thrown) {
-    return errorReply({ kind: "internal_error", requestId: exchange.requestId, thrown });
-  }
-};
 
 const noSuchRoute: Handler = async ({ method }) =>
   errorReply({

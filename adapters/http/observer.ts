@@ -12,8 +12,8 @@ export type FinishedExchange = {
 
 /** Receives what logs and metrics record about requests. */
 export type Observer = {
-  /** Runs `work` so that its log lines contain the request id. */
-  run(requestId: string, work: () => void): void;
+  /** Runs `work`. If `logs`, its log lines contain the request id, which takes time for each promise in `work`. */
+  run(requestId: string, work: () => Promise<void>, logs: boolean): void;
   finished(exchange: FinishedExchange): void;
   /** An unexpected error, such as a bug. The client gets only `internal_error` and the request id. */
   failed(requestId: string, error: unknown): void;

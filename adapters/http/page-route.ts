@@ -16,11 +16,12 @@ const NO_BODY: PageBody = { form: new URLSearchParams(), files: [], bodyError: u
 export const pageRoute =
   (page: Page, uploadsFolder: string): Handler =>
   async (exchange) => {
-    if (page.body === "none") return answer(page, exchange, async () => NO_BODY);
-    if (page.body === "fields") return answer(page, exchange, () => readFields(exchange));
+    const { remoteAddress } = exchange; // cannot be read any more after the client has disconnected
+    if (page.body === "none") return answer(page, exchange, remoteAddress, async () => NO_BODY);
+    if (page.body === "fields") return answer(page, exchange, remoteAddress, () => readFields(exchange));
     const folder = await mkdtemp(join(uploadsFolder, "form-"));
     try {
-      return await answer(page, exchange, () => readFiles(exchange, folder));
+      return await answer(page, exchange, remoteAddress, () => readFiles(exchange, folder));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -40,7 +41,12 @@ const readFiles = async (exchange: Exchange, folder: string): Promise<PageBody> 
   return { form, files, bodyError: received.isErr() ? received.error : undefined };
 };
 
-const answer = (page: Page, exchange: Exchange, readBody: () => Promise<PageBody>): Promise<Reply> =>
+const answer = (
+  page: Page,
+  exchange: Exchange,
+  remoteAddress: string,
+  readBody: () => Promise<PageBody>,
+): Promise<Reply> =>
   page.handle({
     readBody,
     url: exchange.url,
@@ -50,7 +56,7 @@ const answer = (page: Page, exchange: Exchange, readBody: () => Promise<PageBody
     query: exchange.query,
     headers: exchange.headers,
     cookies: cookiesOf(exchange.header("cookie")),
-    remoteAddress: exchange.remoteAddress,
+    remoteAddress,
   });
 
 /** Empty for text that is not valid percent-encoding. */

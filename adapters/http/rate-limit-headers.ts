@@ -1,16 +1,19 @@
 import type { Admission, RateLimited, RequestKind } from "../../domain/rate-limit.js";
 import { RATE_WINDOW_MILLISECONDS } from "../../domain/rate-limit.js";
-
-type Headers = { readonly "ratelimit-policy": string; readonly ratelimit: string };
+import type { Reply } from "./reply.js";
 
 /** draft-ietf-httpapi-ratelimit-headers: the remaining requests, and the seconds until more are allowed. */
-const headers = (kind: RequestKind, limit: number, remaining: number, seconds: number): Headers => ({
-  "ratelimit-policy": `"${kind}";q=${limit};w=${RATE_WINDOW_MILLISECONDS / 1000}`,
-  ratelimit: `"${kind}";r=${remaining};t=${seconds}`,
+const withHeaders = (reply: Reply, kind: RequestKind, limit: number, remaining: number, seconds: number): Reply => ({
+  ...reply,
+  headers: {
+    ...reply.headers,
+    "ratelimit-policy": `"${kind}";q=${limit};w=${RATE_WINDOW_MILLISECONDS / 1000}`,
+    ratelimit: `"${kind}";r=${remaining};t=${seconds}`,
+  },
 });
 
-export const admittedHeaders = (kind: RequestKind, admission: Omit<Admission, "log">): Headers =>
-  headers(kind, admission.limit, admission.remaining, admission.resetSeconds);
+export const withAdmitted = (reply: Reply, kind: RequestKind, admission: Omit<Admission, "log">): Reply =>
+  withHeaders(reply, kind, admission.limit, admission.remaining, admission.resetSeconds);
 
-export const limitedHeaders = (kind: RequestKind, { limit, retryAfterSeconds }: RateLimited): Headers =>
-  headers(kind, limit, 0, retryAfterSeconds);
+export const withLimited = (reply: Reply, kind: RequestKind, { limit, retryAfterSeconds }: RateLimited): Reply =>
+  withHeaders(reply, kind, limit, 0, retryAfterSeconds);

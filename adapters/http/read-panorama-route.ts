@@ -21,6 +21,10 @@ export const readPanoramaRoute =
     const task =
       seconds === undefined ? await readTask(id, owner) : await waitForTask(id, owner, seconds * 1000, exchange.signal);
     return task.map((found) =>
-      json(200, panoramaTask(found, urls), seconds === undefined ? {} : { "preference-applied": `wait=${seconds}` }),
+      json(
+        200,
+        panoramaTask(found, urls),
+        seconds === undefined ? undefined : { "preference-applied": `wait=${seconds}` },
+      ),
     );
   };

@@ -13,10 +13,12 @@ export type Reply = {
   readonly cause?: unknown;
 };
 
+const JSON_HEADERS = { "content-type": "application/json", "cache-control": "no-store" };
+
 /** JSON that no cache may store, because it is valid only now and for this client. */
-export const json = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Reply => ({
+export const json = (status: number, value: unknown, headers?: Readonly<Record<string, string>>): Reply => ({
   status,
-  headers: { "content-type": "application/json", "cache-control": "no-store", ...headers },
+  headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers },
   body: JSON.stringify(value),
 });
 
@@ -25,9 +27,4 @@ export const plainText = (status: number, body: string): Reply => ({
   status,
   headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
   body,
-});
-
-export const withHeaders = (reply: Reply, headers: Readonly<Record<string, string>>): Reply => ({
-  ...reply,
-  headers: { ...reply.headers, ...headers },
 });

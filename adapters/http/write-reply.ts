@@ -4,14 +4,25 @@ import type { Reply, StreamedBody } from "./reply.js";
 /** Two internals of hyper-express. Without them an answer is sent only after the whole request body has arrived. */
 type BodyParser = { _body_parser_stop(): void; received: boolean };
 
+/** `aborted`: the client disconnected before it had the whole answer. */
+export type Written = "complete" | "aborted";
+
 /**
- * The only function that writes answers. Resolves when the answer is written or the client has disconnected. Rejects if
- * a streamed body cannot be read completely.
+ * The only function that writes answers. Only a streamed body takes a promise: it resolves when the body is written or
+ * the client has disconnected, and rejects if the body cannot be read completely.
  */
-export const writeReply = async (request: Request, response: Response, reply: Reply, close: boolean): Promise<void> => {
-  if (response.completed || response.initiated) return; // the client has disconnected
+export const writeReply = (
+  request: Request,
+  response: Response,
+  requestId: string,
+  reply: Reply,
+  close: boolean,
+): Written | Promise<Written> => {
+  if (response.completed || response.initiated) return "aborted";
   response.status(reply.status);
-  for (const [name, value] of Object.entries(reply.headers)) response.header(name, value.replace(/[\r\n\0]/g, " "));
+  const { headers, body } = reply;
+  for (const name in headers) response.header(name, withoutControls(headers[name] ?? ""));
+  response.header("x-request-id", requestId);
 
   const parser = request as unknown as BodyParser;
   const unread = !parser.received;
@@ -19,7 +30,6 @@ export const writeReply = async (request: Request, response: Response, reply: Re
     parser._body_parser_stop(); // the rest of the body is discarded, and the connection stays usable
     parser.received = true;
   }
-  const { body } = reply;
   const closes = close && !unread; // a client that is still sending would not get the answer
   if (body === undefined) response.send(undefined, closes);
   else if (request.method === "HEAD" || reply.status === 304 || sizeOf(body) === 0) {
@@ -28,8 +38,12 @@ export const writeReply = async (request: Request, response: Response, reply: Re
     // Sent as bytes, because on Node.js 24 uWebSockets writes a string without characters above U+00FF as Latin-1.
     response.send(Buffer.from(body), closes);
   } else if (body instanceof Uint8Array) response.send(Buffer.from(body.buffer, body.byteOffset, body.length), closes);
-  else await stream(response, body);
+  else return stream(response, body);
+  return "complete";
 };
+
+/** So that no value can end its header. */
+const withoutControls = (value: string): string => value.replace(/[\r\n\0]/g, " ");
 
 const sizeOf = (body: NonNullable<Reply["body"]>): number => {
   if (typeof body === "string") return Buffer.byteLength(body);
@@ -37,17 +51,18 @@ const sizeOf = (body: NonNullable<Reply["body"]>): number => {
 };
 
 /** Holds only one chunk in memory, even if the client reads slowly. */
-const stream = async (response: Response, { sizeBytes, open }: StreamedBody): Promise<void> => {
+const stream = async (response: Response, { sizeBytes, open }: StreamedBody): Promise<Written> => {
   const source = open();
   const disconnected = new Promise<void>((resolve) => response.once("abort", () => resolve()));
   try {
     let written = 0;
     for await (const chunk of source) {
       await Promise.race([disconnected, writeChunk(response, chunk, sizeBytes)]);
-      if (response.completed) return;
+      if (response.completed) return "aborted";
       written += chunk.length;
     }
     if (written !== sizeBytes) throw new Error(`the body ended after ${written} of ${sizeBytes} bytes`);
+    return "complete";
   } finally {
     source.destroy();
   }

@@ -29,12 +29,59 @@ export const createLogger = (level: string, sink: DestinationStream = destinatio
     {
       level,
       base: null,
-      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      timestamp,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: SECRET_PATHS, censor: "[redacted]" },
       serializers: { err: errorForLog, error: errorForLog },
-      mixin: () => ({ ...currentRequest() }), // a copy: pino writes the line's own fields into it
-      hooks: { streamWrite: (line) => line.replace(/\bsk-[A-Za-z0-9_-]{16,}/g, "[redacted]") },
+      mixin: () => currentRequest() ?? NO_REQUEST,
+      mixinMergeStrategy: (fields, request) => ("requestId" in fields ? fields : { ...request, ...fields }),
+      hooks: { streamWrite: redactKeys },
     },
     sink,
   );
+
+/** A logger of the same lines for fields that never hold a secret or a prompt: skips the redaction by field name. */
+export const withoutSecretFields = (logger: Logger): Logger => logger.child({}, { redact: [] });
+
+const NO_REQUEST = {};
+
+let second = -1;
+let secondText = "";
+
+/** As `Date.toISOString`, whose text up to the milliseconds is the same for a whole second. */
+const timestamp = (): string => {
+  const now = Date.now();
+  const milliseconds = now % 1000;
+  if (now - milliseconds !== second) {
+    second = now - milliseconds;
+    secondText = new Date(now).toISOString().slice(0, -4);
+  }
+  return `,"time":"${secondText}${String(milliseconds).padStart(3, "0")}Z"`;
+};
+
+const redactKeys = (line: string): string =>
+  line.includes("sk-") ? line.replace(/\bsk-[A-Za-z0-9_-]{16,}/g, "[redacted]") : line;
+
+const BUFFER_BYTES = 8 * 1024;
+const FLUSH_MILLISECONDS = 1000;
+
+/**
+ * Writes log lines in bulk, because one write per line costs more than the line: when they fill the buffer, after a
+ * second at the latest, and when the process exits. A warning or an error is written at once, after the lines before it.
+ */
+export const bufferedDestination = (fileDescriptor: number): DestinationStream & { flush(): void } => {
+  const stream = destination({
+    fd: fileDescriptor,
+    minLength: BUFFER_BYTES,
+    periodicFlush: FLUSH_MILLISECONDS,
+    sync: true,
+  });
+  process.once("exit", () => stream.flushSync());
+  return {
+    write: (line) => {
+      stream.write(line);
+      if (!line.startsWith('{"level":"info"')) stream.flush();
+    },
+    flush: () => stream.flush(),
+  };
+};

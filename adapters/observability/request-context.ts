@@ -4,9 +4,24 @@ import { AsyncLocalStorage } from "node:async_hooks";
 export type RequestContext = { readonly requestId: string };
 
 const requests = new AsyncLocalStorage<RequestContext>();
+let running = 0;
 
-/** Runs `handle` with this context, which also applies to all asynchronous work that `handle` starts. */
-export const withRequest = <T>(context: RequestContext, handle: () => T): T => requests.run(context, handle);
+/**
+ * Runs `handle` with this context, which also applies to all asynchronous work that `handle` awaits. While any request
+ * runs with a context, Node.js 20 and 22 call a hook for each promise of the process, so this ends with the last one.
+ */
+export const withRequest = <T>(context: RequestContext, handle: () => T): T => {
+  running += 1;
+  const result = requests.run(context, handle);
+  if (result instanceof Promise) result.then(leave, leave);
+  else leave();
+  return result;
+};
 
 /** Returns `undefined` outside a request. */
 export const currentRequest = (): RequestContext | undefined => requests.getStore();
+
+const leave = (): void => {
+  running -= 1;
+  if (running === 0) requests.disable();
+};

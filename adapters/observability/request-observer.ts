@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { withoutSecretFields } from "./logger.js";
 import type { AnsweredRequest, Metrics } from "./metrics.js";
 import { withRequest } from "./request-context.js";
 
@@ -7,23 +8,34 @@ type FinishedRequest = AnsweredRequest & { readonly requestId: string; readonly 
 /** Writes one log line per request and updates the request metrics. */
 export class RequestObserver {
   private readonly logger: Logger;
+  /** For the line of each request. */
+  private readonly requestLogger: Logger;
   private readonly metrics: Metrics;
 
   constructor(logger: Logger, metrics: Metrics) {
     this.logger = logger;
+    this.requestLogger = withoutSecretFields(logger);
     this.metrics = metrics;
   }
 
-  /** Each log line that `work`, or asynchronous work started by it, writes contains the request's id. */
-  run(requestId: string, work: () => void): void {
+  /** If `logs`, each log line that `work`, or asynchronous work awaited by it, writes contains the request's id. */
+  run(requestId: string, work: () => void | Promise<void>, logs = true): void {
     this.metrics.requestStarted();
-    withRequest({ requestId }, work);
+    void (logs ? withRequest({ requestId }, work) : work());
   }
 
   /** Must be called exactly once for each call of `run`. */
   finished({ requestId, method, route, status, seconds, aborted }: FinishedRequest): void {
     this.metrics.requestAnswered({ method, route, status, seconds });
-    this.logger.info({ event: "request", requestId, method, route, status, seconds, ...(aborted && { aborted }) });
+    this.requestLogger.info({
+      event: "request",
+      requestId,
+      method,
+      route,
+      status,
+      seconds,
+      aborted: aborted || undefined,
+    });
   }
 
   failed(requestId: string, error: unknown): void {

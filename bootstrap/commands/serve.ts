@@ -30,6 +30,7 @@ export const serve: Command = {
     );
 
     logger.info({ signal: await stopSignal }, "stopping: waiting for requests and background work in flight");
+    logger.flush();
     await server.stop(STOP_MILLISECONDS);
     await schedule.stop(STOP_MILLISECONDS);
     logger.info("stopped");

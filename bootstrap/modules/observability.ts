@@ -1,6 +1,6 @@
 import { ContainerModule } from "inversify";
-import { destination, type Logger } from "pino";
-import { createLogger } from "../../adapters/observability/logger.js";
+import type { Logger } from "pino";
+import { bufferedDestination, createLogger } from "../../adapters/observability/logger.js";
 import { Metrics } from "../../adapters/observability/metrics.js";
 import { ProviderCircuits } from "../../adapters/observability/provider-circuits.js";
 import { OperationalReporter } from "../../adapters/observability/reporter.js";
@@ -13,7 +13,7 @@ import { tokens } from "../tokens.js";
 export const observability = new ContainerModule(({ bind }) => {
   const { config, logger, metrics, database, providerCircuits } = tokens;
 
-  provide(bind, tokens.logger, { config }, ({ config }) => createLogger(config.logLevel, destination(STDERR)));
+  provide(bind, tokens.logger, { config }, ({ config }) => createLogger(config.logLevel, bufferedDestination(STDERR)));
   provide(bind, tokens.metrics, {}, () => new Metrics());
   provide(
     bind,

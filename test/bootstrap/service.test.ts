@@ -120,6 +120,7 @@ describe("the service without any configuration", () => {
     await new Promise((resolve) => setImmediate(resolve));
     const [created, exit] = [await answered, await installation.end("SIGTERM")];
     expect(exit).toBe(0);
+    expect(installation.log.trimEnd()).toMatch(/"msg":"stopped"\}$/);
 
     expect(await installation.start()).toEqual({ url: installation.url });
     for (const { id } of [waiting, ...created]) {
