@@ -12,7 +12,10 @@ import { licensesOf } from "./licenses-of.js";
 const project = fileURLToPath(new URL("..", import.meta.url));
 const folder = join(project, "dist/bundle");
 
-/** Packages with native parts, and large ones that are loaded only on demand. */
+/**
+ * Packages with native parts, and those that are loaded on demand by `import()`: in a bundle, a dynamic import of a
+ * CommonJS package has no named exports.
+ */
 const NOT_BUNDLED = [
   "@google-cloud/storage",
   "@mikro-orm/*",
@@ -22,6 +25,7 @@ const NOT_BUNDLED = [
   "sharp",
   "stripe",
   "uWebSockets.js",
+  "undici",
 ];
 
 /** Makes `import.meta.url` stay the URL of the compiled module, next to which the module finds its files. */
