@@ -7,6 +7,9 @@ const KEPT_STATEMENT_CHARACTERS_MAX = 2_000;
 /** How long a statement blocks the process while another process has locked the file, which happens when it is opened. */
 const BUSY_MILLISECONDS = 10_000;
 
+/** Pages kept in memory; SQLite's own 2 MiB hold the tasks of a few thousand customers only. Used as far as needed. */
+const CACHE_KIBIBYTES = 32 * 1024;
+
 /** One connection to a SQLite file, with its prepared statements. Every call is synchronous. */
 export class SqliteConnection {
   private readonly database: InstanceType<typeof DatabaseSync>;
@@ -16,6 +19,7 @@ export class SqliteConnection {
     this.database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
     // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
     this.database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
+    this.database.exec(`pragma cache_size = -${CACHE_KIBIBYTES}`);
   }
 
   get isTransaction(): boolean {
