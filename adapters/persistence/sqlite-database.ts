@@ -48,7 +48,7 @@ type Outcome = { readonly result: Result<unknown, unknown> } | { readonly thrown
  * A SQLite file. The driver is synchronous: a statement costs no thread change, and is prepared once.
  *
  * Reads use a connection of their own, so they see committed data only. Writes are **group commits**: transactions that
- * arrive while another commit is under way share the next one, each in its own savepoint. None is answered before its
+ * arrive while another commit is in progress share the next one, each in its own savepoint. None is answered before its
  * commit is on the disk (`synchronous = full`).
  */
 class SqliteDatabase implements Database {
@@ -106,7 +106,7 @@ class SqliteDatabase implements Database {
 
   private async writeQueued(): Promise<void> {
     while (this.queue.length > 0) {
-      await setImmediate(); // whatever arrives in this turn of the event loop shares the commit
+      await setImmediate(); // transactions of this turn of the event loop share the commit
       const group = this.queue.splice(0, GROUP_MAX);
       const outcomes = await this.commit(group).catch((thrown: unknown) => group.map(() => ({ thrown })));
       for (const [index, { settle }] of group.entries()) settle(outcomes[index] as Outcome);
