@@ -3,6 +3,7 @@ import pg, { type Pool, type PoolClient } from "pg";
 import type { Row } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { isUpToDate, MIGRATION_TABLE } from "./migration-steps.js";
+import { isWorthPreparing } from "./statement.js";
 
 /*
  * Requests must fail quickly while PostgreSQL is unavailable. The timeouts grow from the inside out, so that a live server
@@ -21,6 +22,8 @@ const IDLE_MILLISECONDS = 10_000;
 /** Attempts when PostgreSQL aborts a transaction (serialization failure or deadlock). */
 const TRANSACTION_ATTEMPTS = 5;
 const ABORTED = new Set(["40001", "40P01"]);
+/** A migration has changed the columns of a statement that this connection prepared before. */
+const STALE_PLAN = "0A000";
 
 /** Timestamps stay text, which `columns.ts` reads, and JSON is parsed. */
 const TIMESTAMPTZ = 1184;
@@ -69,14 +72,27 @@ class PostgresDatabase implements Database {
     this.pool.on("connect", (client) => client.on("error", () => {}));
   }
 
-  readonly sql: Sql = (statement, parameters) => rowsOf(this.pool, statement, parameters);
+  /** The pool closes a connection whose statement failed, so each retry after a stale plan meets one fewer of them. */
+  readonly sql: Sql = async (statement, parameters) => {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await rowsOf(this.pool, statement, parameters);
+      } catch (error) {
+        if (attempt === this.pool.options.max || codeOf(error) !== STALE_PLAN) throw error;
+      }
+    }
+  };
 
   async transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
-    for (let attempt = 1; ; attempt += 1) {
+    for (let aborted = 0, stale = 0; ; ) {
       try {
         return await this.within("begin", work);
       } catch (error) {
-        if (attempt === TRANSACTION_ATTEMPTS || !ABORTED.has(String((error as { code?: unknown }).code))) throw error;
+        const code = codeOf(error);
+        if (ABORTED.has(code)) aborted += 1;
+        else if (code === STALE_PLAN) stale += 1;
+        else throw error;
+        if (aborted === TRANSACTION_ATTEMPTS || stale > this.pool.options.max) throw error;
       }
     }
   }
@@ -110,7 +126,8 @@ class PostgresDatabase implements Database {
       await client.query(result.isOk() ? "commit" : "rollback");
       return result;
     } catch (error) {
-      // A connection that cannot roll back is not reused.
+      // A connection that cannot roll back, or whose statements are stale, is not reused.
+      if (codeOf(error) === STALE_PLAN) broken = error as Error;
       await client.query("rollback").catch((failure: Error) => {
         broken = failure;
       });
@@ -127,8 +144,7 @@ const rowsOf = async (
   parameters: readonly unknown[] = [],
 ): Promise<Row[]> => (await connection.query({ ...prepared(statement), values: [...parameters] })).rows;
 
-/** Statements with a variable number of rows are long and rarely repeat, so they are not kept. */
-const KEPT_STATEMENT_CHARACTERS_MAX = 2_000;
+const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code);
 
 type Prepared = { readonly text: string; readonly name?: string };
 
@@ -143,7 +159,7 @@ const prepared = (statement: string): Prepared => {
     number += 1;
     return `$${number}`;
   });
-  if (statement.length > KEPT_STATEMENT_CHARACTERS_MAX) return { text };
+  if (!isWorthPreparing(statement)) return { text };
   const made = { text, name: `panorama_${kept.size}` };
   kept.set(statement, made);
   return made;

@@ -1,8 +1,6 @@
 import { DatabaseSync } from "@photostructure/sqlite";
 import type { Row } from "./columns.js";
-
-/** Statements with a variable number of rows are long and rarely repeat, so they are not kept. */
-const KEPT_STATEMENT_CHARACTERS_MAX = 2_000;
+import { isWorthPreparing } from "./statement.js";
 
 /** How long a statement blocks the process while another process has locked the file, which happens when it is opened. */
 const BUSY_MILLISECONDS = 10_000;
@@ -43,7 +41,7 @@ export class SqliteConnection {
     const kept = this.statements.get(statement);
     if (kept !== undefined) return kept;
     const prepared = this.database.prepare(statement);
-    if (statement.length <= KEPT_STATEMENT_CHARACTERS_MAX) this.statements.set(statement, prepared);
+    if (isWorthPreparing(statement)) this.statements.set(statement, prepared);
     return prepared;
   }
 }

@@ -23,3 +23,8 @@ export const update = (table: string, changes: Row, conditions: Row): Statement 
 });
 
 const equations = (columns: Row): string[] => Object.keys(columns).map((column) => `${column} = ?`);
+
+const PREPARED_CHARACTERS_MAX = 2_000;
+
+/** Whether to keep the statement prepared: those with a variable number of rows are long and rarely repeat. */
+export const isWorthPreparing = (statement: string): boolean => statement.length <= PREPARED_CHARACTERS_MAX;

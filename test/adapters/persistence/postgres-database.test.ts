@@ -58,6 +58,27 @@ describe("Database on PostgreSQL", () => {
     await opened.close();
   });
 
+  it("reads and writes on, when a migration adds a column to a table of prepared statements", async () => {
+    const read = () => database.sql("select * from account");
+    const readInTransaction = () =>
+      database.transaction<number, never>(async (sql) => {
+        await sql("update account set credits = credits");
+        return ok((await sql("select * from account")).length);
+      });
+    // Every connection of the pool prepares the statements.
+    await Promise.all(Array.from({ length: 8 }, read));
+    await Promise.all(Array.from({ length: 8 }, readInTransaction));
+    await administer(url, "alter table account add column later integer");
+    try {
+      expect(await Promise.all(Array.from({ length: 8 }, readInTransaction))).toEqual(Array(8).fill(ok(1)));
+      expect((await Promise.all(Array.from({ length: 8 }, read))).map(({ length }) => length)).toEqual(
+        Array(8).fill(1),
+      );
+    } finally {
+      await administer(url, "alter table account drop column later");
+    }
+  });
+
   it("uses the index of due tasks to find due work", async () => {
     const plan = await database.snapshot(async (sql) => {
       await sql("set local enable_seqscan = off"); // with so few rows, a sequential scan would be correct too
