@@ -10,7 +10,7 @@ import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
 import type { Page } from "../adapters/web-page/page.js";
-import type { authenticate } from "../application/accounts/authenticate.js";
+import type { admitRequest } from "../application/accounts/admit-request.js";
 import type { createApiKey } from "../application/accounts/create-api-key.js";
 import type { findSession } from "../application/accounts/find-session.js";
 import type { hasAccounts } from "../application/accounts/has-accounts.js";
@@ -41,12 +41,12 @@ import type { findOwnPanorama } from "../application/panoramas/find-own-panorama
 import type { findPublicPanorama } from "../application/panoramas/find-public-panorama.js";
 import type { listPublicPanoramas } from "../application/panoramas/list-public-panoramas.js";
 import type { listTasks } from "../application/panoramas/list-tasks.js";
-import type { readTask } from "../application/panoramas/read-task.js";
 import type { retryImage } from "../application/panoramas/retry-image.js";
 import type { uploadImages } from "../application/panoramas/upload-images.js";
 import type { waitForTask } from "../application/panoramas/wait-for-task.js";
 import type { AccountStore } from "../application/ports/account-store.js";
 import type { ApiKeyStore } from "../application/ports/api-key-store.js";
+import type { ApiRequests } from "../application/ports/api-requests.js";
 import type { Clock } from "../application/ports/clock.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
 import type { Ids } from "../application/ports/ids.js";
@@ -88,10 +88,11 @@ export const tokens = {
   ledger: token<LedgerStore>("ledger"),
   sessions: token<SessionStore>("sessions"),
   /** `clean` deletes expired counters; absent where the implementation needs no cleaning. */
+  apiRequests: token<ApiRequests>("apiRequests"),
   rateLimits: token<RateLimits & { clean?(): Promise<void> }>("rateLimits"),
 
   // accounts
-  authenticate: useCase<typeof authenticate>("authenticate"),
+  admitRequest: useCase<typeof admitRequest>("admitRequest"),
   hasAccounts: useCase<typeof hasAccounts>("hasAccounts"),
   openAccount: useCase<typeof openAccount>("openAccount"),
   signUp: useCase<typeof signUp>("signUp"),
@@ -116,7 +117,6 @@ export const tokens = {
 
   // panoramas
   createPanorama: useCase<typeof createPanorama>("createPanorama"),
-  readTask: useCase<typeof readTask>("readTask"),
   waitForTask: useCase<typeof waitForTask>("waitForTask"),
   listTasks: useCase<typeof listTasks>("listTasks"),
   findOwnPanorama: useCase<typeof findOwnPanorama>("findOwnPanorama"),

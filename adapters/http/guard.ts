@@ -1,35 +1,48 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Authenticate } from "../../application/accounts/authenticate.js";
-import type { RateLimits } from "../../application/ports/rate-limits.js";
+import type { AdmitRequest } from "../../application/accounts/admit-request.js";
+import { type Awaitable, whenReady } from "../../application/awaitable.js";
 import type { AccountId } from "../../domain/account.js";
 import type { RequestKind } from "../../domain/rate-limit.js";
+import type { Task } from "../../domain/task.js";
+import type { TaskId } from "../../domain/task-id.js";
 import { type ApiError, errorReply, type Unauthenticated } from "./errors.js";
 import type { Exchange } from "./exchange.js";
 import type { Handler } from "./listener.js";
 import { withAdmitted, withLimited } from "./rate-limit-headers.js";
 import type { Reply } from "./reply.js";
 
-type Ports = { readonly authenticate: Authenticate; readonly rateLimits: RateLimits };
+/** Handles a request that is authenticated and within the rate limit. `task` is the one that the route has named. */
+export type GuardedHandler = (
+  exchange: Exchange,
+  owner: AccountId,
+  task: Task | undefined,
+) => Awaitable<Result<Reply, ApiError>>;
 
-/** Handles a request that is authenticated and within the rate limit. */
-export type GuardedHandler = (exchange: Exchange, owner: AccountId) => Promise<Result<Reply, ApiError>>;
-
-export type Guard = (kind: RequestKind, handler: GuardedHandler) => Handler;
+/** `taskOf` names the task to read together with the key. */
+export type Guard = (
+  kind: RequestKind,
+  handler: GuardedHandler,
+  taskOf?: (exchange: Exchange) => TaskId | undefined,
+) => Handler;
 
 /** Checks the API key (401), then the rate limit of the key (429). Does not read the body. */
 export const guard =
-  ({ authenticate, rateLimits }: Ports): Guard =>
-  (kind, handler) =>
-  async (exchange) => {
+  (admitRequest: AdmitRequest): Guard =>
+  (kind, handler, taskOf) =>
+  (exchange) => {
     const secret = secretOf(exchange);
     if (secret.isErr()) return errorReply(secret.error);
-    const key = await authenticate(secret.value);
-    if (key.isErr()) return errorReply(secret.value ? invalid : missing);
-    const { id, accountId } = key.value;
-    const admitted = await rateLimits.admit(id, kind);
-    if (admitted.isErr()) return withLimited(errorReply(admitted.error), kind, admitted.error);
-    const result = await handler(exchange, accountId);
-    return withAdmitted(result.isOk() ? result.value : errorReply(result.error), kind, admitted.value);
+    return whenReady(admitRequest(secret.value, kind, taskOf?.(exchange)), (admitted) => {
+      if (admitted.isErr()) {
+        const { error } = admitted;
+        if (error.kind === "rate_limited") return withLimited(errorReply(error), kind, error);
+        return errorReply(secret.value ? invalid : missing);
+      }
+      const { accountId, admission, task } = admitted.value;
+      return whenReady(handler(exchange, accountId, task), (result) =>
+        withAdmitted(result.isOk() ? result.value : errorReply(result.error), kind, admission),
+      );
+    });
   };
 
 const secretOf = (exchange: Exchange): Result<string | undefined, Unauthenticated> => {

@@ -1,14 +1,12 @@
-import type { Authenticate } from "../../application/accounts/authenticate.js";
+import type { AdmitRequest } from "../../application/accounts/admit-request.js";
 import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import type { ReadCredits } from "../../application/credits/read-credits.js";
 import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
-import type { ReadTask } from "../../application/panoramas/read-task.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
-import type { RateLimits } from "../../application/ports/rate-limits.js";
 import type { Page } from "../web-page/page.js";
 import { type Assets, assetRoute } from "./asset-route.js";
 import { createPanoramaRoute } from "./create-panorama-route.js";
@@ -23,15 +21,13 @@ import { pageRoute } from "./page-route.js";
 import { paymentWebhookRoute } from "./payment-webhook-route.js";
 import { providerWebhookRoute } from "./provider-webhook-route.js";
 import { readCreditsRoute } from "./read-credits-route.js";
-import { readPanoramaRoute } from "./read-panorama-route.js";
+import { readPanoramaRoute, taskIdOf } from "./read-panorama-route.js";
 import { type TemporaryImage, temporaryImageRoute } from "./temporary-image-route.js";
 import { prepareUploadsFolder, uploadImagesRoute } from "./upload-images-route.js";
 
 export type HttpServerParts = {
-  readonly authenticate: Authenticate;
-  readonly rateLimits: RateLimits;
+  readonly admitRequest: AdmitRequest;
   readonly createPanorama: CreatePanorama;
-  readonly readTask: ReadTask;
   readonly waitForTask: WaitForTask;
   readonly listTasks: ListTasks;
   readonly uploadImages: UploadImages;
@@ -110,17 +106,17 @@ export class HttpServer {
   }
 
   private addInterface(parts: HttpServerParts): void {
-    const { createPanorama, readTask, waitForTask, listTasks, uploadImages, readCredits, storage } = parts;
+    const { admitRequest, createPanorama, waitForTask, listTasks, uploadImages, readCredits, storage } = parts;
     const { publicUrl, uploadsFolder } = this.settings;
     const urls = { storage, publicUrl };
-    const guarded = guard(parts);
+    const guarded = guard(admitRequest);
     // A creation and an upload write log lines; reads do not.
     const api = (method: "get" | "post", path: string, handler: Parameters<Listener["route"]>[2]) =>
       this.main.route(method, `/api/v1${path}`, handler, { logs: method === "post" });
 
     api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama)));
     api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, urls)));
-    api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(readTask, waitForTask, urls)));
+    api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(waitForTask, urls), taskIdOf));
     api("post", "/images", guarded("write", uploadImagesRoute(uploadImages, uploadsFolder)));
     api("get", "/credits", guarded("read", readCreditsRoute(readCredits)));
     api("get", "/openapi.json", openApiRoute(publicUrl));

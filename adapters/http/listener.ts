@@ -1,12 +1,14 @@
 import { createServer } from "node:net";
 import HyperExpress, { type Request, type Response } from "hyper-express";
+import type { Awaitable } from "../../application/awaitable.js";
 import { errorReply } from "./errors.js";
 import { Exchange } from "./exchange.js";
 import type { Observer } from "./observer.js";
 import type { Reply } from "./reply.js";
-import { writeReply } from "./write-reply.js";
+import { type Written, writeReply } from "./write-reply.js";
 
-export type Handler = (exchange: Exchange) => Promise<Reply>;
+/** Answers with a value if nothing has to be waited for. */
+export type Handler = (exchange: Exchange) => Awaitable<Reply>;
 
 /** Paths of the PEM files of a TLS listener. The server library accepts only files, not strings. */
 export type TlsFiles = { readonly certificateFile: string; readonly keyFile: string };
@@ -78,50 +80,77 @@ export class Listener {
   }
 
   private handle(route: Route, request: Request, response: Response): void {
-    const startedAt = performance.now();
-    const exchange = new Exchange(request, response);
-    this.inFlight.add(exchange);
-    if (this.stopping) exchange.stop();
-    const work = () => this.answer(startedAt, route, exchange, request, response);
-    this.observer.run(exchange.requestId, work, route.logs);
+    const call: Call = {
+      startedAt: performance.now(),
+      route,
+      exchange: new Exchange(request, response),
+      request,
+      response,
+    };
+    this.inFlight.add(call.exchange);
+    if (this.stopping) call.exchange.stop();
+    this.observer.run(call.exchange.requestId, () => this.answer(call), route.logs);
   }
 
-  private async answer(
-    startedAt: number,
-    { path, handler }: Route,
-    exchange: Exchange,
-    request: Request,
-    response: Response,
-  ): Promise<void> {
-    const { requestId } = exchange;
+  /** Never throws or rejects. Makes a promise only if the handler or the body does. */
+  private answer(call: Call): Awaitable<void> {
+    let reply: Awaitable<Reply>;
     try {
-      let reply: Reply;
-      try {
-        reply = await handler(exchange);
-      } catch (thrown) {
-        reply = errorReply({ kind: "internal_error", requestId, thrown });
-      }
-      if (reply.cause !== undefined) this.observer.failed(requestId, reply.cause);
-      let aborted: boolean;
-      try {
-        const written = writeReply(request, response, requestId, reply, this.stopping);
-        aborted = (typeof written === "string" ? written : await written) === "aborted";
-      } catch (error) {
-        aborted = response.completed;
-        response.close(); // so that a client notices that the body is incomplete
-        this.observer.failed(requestId, error);
-      }
-      const method = METHODS.has(exchange.method) ? exchange.method : "OTHER";
-      const seconds = (performance.now() - startedAt) / 1000;
-      this.observer.finished({ requestId, method, route: path, status: reply.status, seconds, aborted });
-    } finally {
-      this.inFlight.delete(exchange);
-      if (this.inFlight.size === 0) this.idle();
+      reply = call.route.handler(call.exchange);
+    } catch (thrown) {
+      reply = internalError(call, thrown);
     }
+    return reply instanceof Promise
+      ? reply.catch((thrown: unknown) => internalError(call, thrown)).then((made) => this.write(call, made))
+      : this.write(call, reply);
+  }
+
+  private write(call: Call, reply: Reply): Awaitable<void> {
+    if (reply.cause !== undefined) this.observer.failed(call.exchange.requestId, reply.cause);
+    let written: Awaitable<Written>;
+    try {
+      written = writeReply(call.request, call.response, call.exchange.requestId, reply, this.stopping);
+    } catch (error) {
+      return this.breakOff(call, reply, error);
+    }
+    return written instanceof Promise
+      ? written.then(
+          (outcome) => this.finish(call, reply, outcome === "aborted"),
+          (error: unknown) => this.breakOff(call, reply, error),
+        )
+      : this.finish(call, reply, written === "aborted");
+  }
+
+  private breakOff(call: Call, reply: Reply, error: unknown): void {
+    const aborted = call.response.completed;
+    call.response.close(); // so that a client notices that the body is incomplete
+    this.observer.failed(call.exchange.requestId, error);
+    this.finish(call, reply, aborted);
+  }
+
+  private finish({ startedAt, route, exchange }: Call, { status }: Reply, aborted: boolean): void {
+    const { requestId } = exchange;
+    const method = METHODS.has(exchange.method) ? exchange.method : "OTHER";
+    const seconds = (performance.now() - startedAt) / 1000;
+    this.observer.finished({ requestId, method, route: route.path, status, seconds, aborted });
+    this.inFlight.delete(exchange);
+    if (this.inFlight.size === 0) this.idle();
   }
 }
 
-const noSuchRoute: Handler = async ({ method }) =>
+/** One request on its way through the listener. */
+type Call = {
+  readonly startedAt: number;
+  readonly route: Route;
+  readonly exchange: Exchange;
+  readonly request: Request;
+  readonly response: Response;
+};
+
+const internalError = ({ exchange: { requestId } }: Call, thrown: unknown): Reply =>
+  errorReply({ kind: "internal_error", requestId, thrown });
+
+const noSuchRoute: Handler = ({ method }) =>
   errorReply({
     kind: "not_found",
     message: `There is no route for ${method} and this path. /api/v1/openapi.json describes the interface.`,

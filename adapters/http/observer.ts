@@ -1,3 +1,5 @@
+import type { Awaitable } from "../../application/awaitable.js";
+
 /** The outcome of one request. It contains no path, key or body. */
 export type FinishedExchange = {
   readonly requestId: string;
@@ -13,7 +15,7 @@ export type FinishedExchange = {
 /** Receives what logs and metrics record about requests. */
 export type Observer = {
   /** Runs `work`. If `logs`, its log lines contain the request id, which takes time for each promise in `work`. */
-  run(requestId: string, work: () => Promise<void>, logs: boolean): void;
+  run(requestId: string, work: () => Awaitable<void>, logs: boolean): void;
   finished(exchange: FinishedExchange): void;
   /** An unexpected error, such as a bug. The client gets only `internal_error` and the request id. */
   failed(requestId: string, error: unknown): void;

@@ -1,30 +1,30 @@
-import { err } from "neverthrow";
+import { err, ok } from "neverthrow";
+import { whenReady } from "../../application/awaitable.js";
 import { notFound } from "../../application/errors.js";
-import type { ReadTask } from "../../application/panoramas/read-task.js";
 import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
-import { parseTaskId } from "../../domain/task-id.js";
+import type { Task } from "../../domain/task.js";
+import { parseTaskId, type TaskId } from "../../domain/task-id.js";
 import { shown } from "../wording/shown.js";
+import type { Exchange } from "./exchange.js";
 import type { GuardedHandler } from "./guard.js";
 import { panoramaTask, type TaskUrls } from "./panorama-task.js";
 import { preferredWaitSeconds } from "./prefer.js";
 import { json } from "./reply.js";
 
+/** The task of the path; `undefined` if the text cannot be a task id. */
+export const taskIdOf = (exchange: Exchange): TaskId | undefined => parseTaskId(exchange.parameter("id"));
+
 /** `GET /panoramas/{id}`. With `Prefer: wait`, answers when the task leaves `processing`. */
 export const readPanoramaRoute =
-  (readTask: ReadTask, waitForTask: WaitForTask, urls: TaskUrls): GuardedHandler =>
-  async (exchange, owner) => {
-    const text = exchange.parameter("id");
-    const id = parseTaskId(text);
-    if (id === undefined) return err(notFound(`There is no task ${shown(text)} on this account.`));
-
+  (waitForTask: WaitForTask, urls: TaskUrls): GuardedHandler =>
+  (exchange, owner, task) => {
+    if (task === undefined) {
+      return err(notFound(`There is no task ${shown(exchange.parameter("id"))} on this account.`));
+    }
+    const reply = (found: Task, headers?: Record<string, string>) => json(200, panoramaTask(found, urls), headers);
     const seconds = preferredWaitSeconds(exchange.header("prefer"));
-    const task =
-      seconds === undefined ? await readTask(id, owner) : await waitForTask(id, owner, seconds * 1000, exchange.signal);
-    return task.map((found) =>
-      json(
-        200,
-        panoramaTask(found, urls),
-        seconds === undefined ? undefined : { "preference-applied": `wait=${seconds}` },
-      ),
+    if (seconds === undefined) return ok(reply(task));
+    return whenReady(waitForTask(task.id, owner, seconds * 1000, exchange.signal), (waited) =>
+      waited.map((found) => reply(found, { "preference-applied": `wait=${seconds}` })),
     );
   };

@@ -9,6 +9,8 @@ export type Reply = {
   readonly headers: Readonly<Record<string, string>>;
   /** For a 304 and for HEAD only its length is sent, so those answers need a body too. */
   readonly body: string | Uint8Array | StreamedBody | undefined;
+  /** Headers about the rate limit of the API key, beside `headers` so that adding them copies nothing. */
+  readonly rateLimit?: { readonly policy: string; readonly state: string } | undefined;
   /** The internal error behind this answer: for the log only. */
   readonly cause?: unknown;
 };

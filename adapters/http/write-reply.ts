@@ -20,8 +20,10 @@ export const writeReply = (
 ): Written | Promise<Written> => {
   if (response.completed || response.initiated) return "aborted";
   response.status(reply.status);
-  const { headers, body } = reply;
+  const { headers, body, rateLimit } = reply;
   for (const name in headers) response.header(name, withoutControls(headers[name] ?? ""));
+  if (rateLimit !== undefined)
+    response.header("ratelimit-policy", rateLimit.policy).header("ratelimit", rateLimit.state);
   response.header("x-request-id", requestId);
 
   const parser = request as unknown as BodyParser;
@@ -32,7 +34,7 @@ export const writeReply = (
   }
   const closes = close && !unread; // a client that is still sending would not get the answer
   if (body === undefined) response.send(undefined, closes);
-  else if (request.method === "HEAD" || reply.status === 304 || sizeOf(body) === 0) {
+  else if (request.method === "HEAD" || reply.status === 304 || isEmpty(body)) {
     response.header("content-length", String(sizeOf(body))).send(undefined, closes); // the length for GET
   } else if (typeof body === "string") {
     // Sent as bytes, because on Node.js 24 uWebSockets writes a string without characters above U+00FF as Latin-1.
@@ -43,7 +45,10 @@ export const writeReply = (
 };
 
 /** So that no value can end its header. */
-const withoutControls = (value: string): string => value.replace(/[\r\n\0]/g, " ");
+const withoutControls = (value: string): string => (/[\r\n\0]/.test(value) ? value.replace(/[\r\n\0]/g, " ") : value);
+
+const isEmpty = (body: NonNullable<Reply["body"]>): boolean =>
+  typeof body === "string" ? body === "" : sizeOf(body) === 0;
 
 const sizeOf = (body: NonNullable<Reply["body"]>): number => {
   if (typeof body === "string") return Buffer.byteLength(body);

@@ -1,4 +1,4 @@
-import type { Result } from "neverthrow";
+import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../application/ports/clock.js";
 import type { RateLimitedParty, RateLimits } from "../../application/ports/rate-limits.js";
 import {
@@ -14,7 +14,7 @@ import {
 /** Rate limits counted in this process. Only correct if the service has a single instance. */
 export class MemoryRateLimits implements RateLimits {
   private readonly clock: Clock;
-  /** By kind and party. Ordered by the last admission, so that idle ones come first. */
+  /** By kind and party. Ordered by `since`, so that idle ones come first. */
   private readonly logs = { read: new Map(), write: new Map(), login: new Map() } satisfies Record<RequestKind, Logs>;
 
   constructor(clock: Clock) {
@@ -27,25 +27,31 @@ export class MemoryRateLimits implements RateLimits {
     return read.size + write.size + login.size;
   }
 
-  async admit(party: RateLimitedParty, kind: RequestKind): Promise<Result<Omit<Admission, "log">, RateLimited>> {
+  admit(party: RateLimitedParty, kind: RequestKind): Result<Omit<Admission, "log">, RateLimited> {
     const now = this.clock.now().getTime();
     const logs: Logs = this.logs[kind];
     deleteIdle(logs, now);
-    return admitRequest(logs.get(party) ?? [], RATE_LIMITS[kind], now).map(
-      ({ log, limit, remaining, resetSeconds }) => {
-        logs.delete(party);
-        logs.set(party, log);
-        return { limit, remaining, resetSeconds };
-      },
-    );
+    const stored = logs.get(party);
+    const admitted = admitRequest(stored?.log ?? [], RATE_LIMITS[kind], now);
+    if (admitted.isErr()) return err(admitted.error);
+    const { log, limit, remaining, resetSeconds } = admitted.value;
+    if (stored === undefined) logs.set(party, { log, since: now });
+    else stored.log = log;
+    return ok({ limit, remaining, resetSeconds });
   }
 }
 
-type Logs = Map<RateLimitedParty, AdmissionLog>;
+/** `since`: an admission after which the log was not moved to the end of the map. */
+type Stored = { log: AdmissionLog; readonly since: number };
 
+type Logs = Map<RateLimitedParty, Stored>;
+
+/** Looks at the logs that began a window ago: deletes those without a later admission, and moves the others to the end. */
 const deleteIdle = (logs: Logs, now: number): void => {
-  for (const [party, log] of logs) {
-    if ((log.at(-1) ?? 0) > now - RATE_WINDOW_MILLISECONDS) return;
+  for (const [party, { log, since }] of logs) {
+    if (since > now - RATE_WINDOW_MILLISECONDS) return;
     logs.delete(party);
+    const last = log.at(-1) ?? 0;
+    if (last > now - RATE_WINDOW_MILLISECONDS) logs.set(party, { log, since: last });
   }
 };

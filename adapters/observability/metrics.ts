@@ -25,6 +25,8 @@ export class Metrics {
     help: "Requests in flight: started and not yet answered.",
     registers: this.registers,
   });
+  private readonly requestSecondsByLabels = new Map<string, Histogram.Internal<"method" | "route" | "status">>();
+  private inFlight = 0;
 
   readonly tasksQueued = new Counter({
     name: "panorama_tasks_queued_total",
@@ -87,16 +89,23 @@ export class Metrics {
   }
 
   requestStarted(): void {
-    this.requestsInFlight.inc();
+    this.inFlight += 1;
   }
 
   requestAnswered({ method, route, status, seconds }: AnsweredRequest): void {
-    this.requestsInFlight.dec();
-    this.requestSeconds.observe({ method, route, status }, seconds);
+    this.inFlight -= 1;
+    const labels = `${method} ${status} ${route}`;
+    let histogram = this.requestSecondsByLabels.get(labels);
+    if (histogram === undefined) {
+      histogram = this.requestSeconds.labels({ method, route, status });
+      this.requestSecondsByLabels.set(labels, histogram);
+    }
+    histogram.observe(seconds);
   }
 
   /** The metrics in Prometheus text format; the content type is `registry.contentType`. */
   text(): Promise<string> {
+    this.requestsInFlight.set(this.inFlight);
     return this.registry.metrics();
   }
 }

@@ -25,14 +25,19 @@ export const date = (row: Row, column: string): Date => {
   return Number.isNaN(parsed.getTime()) ? throwInvalid(row, column) : parsed;
 };
 
+const NONE: readonly string[] = [];
+
 export const texts = (row: Row, column: string): readonly string[] => {
   const value = row[column];
+  if (value === "[]") return NONE;
   const parsed: unknown = typeof value === "string" ? JSON.parse(value) : value;
   return Array.isArray(parsed) && parsed.every((item) => typeof item === "string") ? parsed : throwInvalid(row, column);
 };
 
-export const oneOf = <Value extends string>(row: Row, column: string, values: readonly Value[]): Value =>
-  values.find((value) => value === row[column]) ?? throwInvalid(row, column);
+export const oneOf = <Value extends string>(row: Row, column: string, values: readonly Value[]): Value => {
+  const value = row[column] as Value;
+  return values.includes(value) ? value : throwInvalid(row, column);
+};
 
 /** Returns `undefined` for null. */
 export const optional = <T>(row: Row, column: string, read: (row: Row, column: string) => T): T | undefined =>

@@ -1,4 +1,5 @@
 import type { Result } from "neverthrow";
+import type { Awaitable } from "../../application/awaitable.js";
 import type { Row } from "./columns.js";
 import type { Dialect } from "./migration-steps.js";
 
@@ -12,6 +13,8 @@ export type Sql = (statement: string, parameters?: readonly unknown[]) => Promis
 export interface Database {
   readonly dialect: Dialect;
   readonly sql: Sql;
+  /** The first row of a statement that begins with `select`. On SQLite at once, without a promise. */
+  first(select: string, parameters: readonly unknown[]): Awaitable<Row | undefined>;
   /**
    * Commits if `work` returns Ok; rolls back if it returns Err or throws. `work` must begin with a write, and must wait
    * for nothing but its own statements. If PostgreSQL aborts the transaction, `work` runs again, at most five times.

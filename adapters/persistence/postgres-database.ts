@@ -83,6 +83,10 @@ class PostgresDatabase implements Database {
     }
   };
 
+  async first(select: string, parameters: readonly unknown[]): Promise<Row | undefined> {
+    return (await this.sql(select, parameters))[0];
+  }
+
   async transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
     for (let aborted = 0, stale = 0; ; ) {
       try {

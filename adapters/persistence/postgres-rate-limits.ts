@@ -16,9 +16,10 @@ import type { Database } from "./database.js";
 /**
  * Applies the domain's rule (domain/rate-limit.ts) in one statement, which locks the party's row while it reads and
  * writes the log. An admission is appended to the log, so the returned row also shows the log before the request.
+ * `parties` selects at most one row: party, kind, an array of the time of the request, and `true`.
  */
-const ADMIT = `
-  insert into rate_limit as stored (api_key_id, kind, admissions, admitted) values (?, ?, array[?::bigint], true)
+export const admission = (parties: string): string => `
+  insert into rate_limit as stored (api_key_id, kind, admissions, admitted) ${parties}
   on conflict (api_key_id, kind) do update set (admissions, admitted) = (
     select
       coalesce(array_agg(at order by at), '{}') || case when count(at) < ? then excluded.admissions else '{}' end,
@@ -27,6 +28,15 @@ const ADMIT = `
     where abs(at - excluded.admissions[1]) < ?
   )
   returning to_json(admissions) as admissions, admitted`;
+
+const ADMIT = admission("values (?, ?, array[?::bigint], true)");
+
+/** The parameters of `admission` after those of `parties`. */
+export const admissionParameters = (kind: RequestKind): readonly number[] => [
+  RATE_LIMITS[kind],
+  RATE_LIMITS[kind],
+  RATE_WINDOW_MILLISECONDS,
+];
 
 /** Skips locked rows: they are in use, so they are not idle. */
 const DELETE_IDLE = `
@@ -50,11 +60,8 @@ export class PostgresRateLimits implements RateLimits {
 
   async admit(party: RateLimitedParty, kind: RequestKind): Promise<Result<Omit<Admission, "log">, RateLimited>> {
     const now = this.clock.now().getTime();
-    const limit = RATE_LIMITS[kind];
-    const [row] = await this.database.sql(ADMIT, [party, kind, now, limit, limit, RATE_WINDOW_MILLISECONDS]);
-    const result = admitRequest(logBefore(row), limit, now);
-    if (result.isOk() !== row?.admitted) throw new Error(`SQL and domain disagree about the rate limit of ${party}`);
-    return result.map(({ log: _, ...admission }) => admission);
+    const [row] = await this.database.sql(ADMIT, [party, kind, now, ...admissionParameters(kind)]);
+    return toAdmission(row ?? {}, kind, now);
   }
 
   /** Deletes the rows without an admission in the last window. Must be called regularly. */
@@ -63,8 +70,14 @@ export class PostgresRateLimits implements RateLimits {
   }
 }
 
-const logBefore = (row: Row | undefined): AdmissionLog => {
-  const after = row?.admissions;
-  if (!Array.isArray(after)) throw new Error("PostgreSQL returned no admissions");
-  return row?.admitted === true ? after.slice(0, -1) : after;
+/** The domain's answer to the log that the statement found. Throws if the statement has decided otherwise. */
+export const toAdmission = (row: Row, kind: RequestKind, now: number): Result<Omit<Admission, "log">, RateLimited> => {
+  const result = admitRequest(logBefore(row), RATE_LIMITS[kind], now);
+  if (result.isOk() !== row.admitted) throw new Error("SQL and domain disagree about a rate limit");
+  return result.map(({ log: _, ...admission }) => admission);
+};
+
+const logBefore = ({ admissions, admitted }: Row): AdmissionLog => {
+  if (!Array.isArray(admissions)) throw new Error("PostgreSQL returned no admissions");
+  return admitted === true ? admissions.slice(0, -1) : admissions;
 };

@@ -19,12 +19,6 @@ export class SqlApiKeyStore implements ApiKeyStore {
     await insert(this.database.sql, "api_key", apiKeyRow(key));
   }
 
-  async findLive(secretSha256: string): Promise<ApiKey | undefined> {
-    const live = "select * from api_key where secret_sha256 = ? and revoked_at is null";
-    const [row] = await this.database.sql(live, [secretSha256]);
-    return row && toApiKey(row);
-  }
-
   async list(account: AccountId): Promise<ApiKey[]> {
     const rows = await this.database.sql("select * from api_key where account_id = ? order by id", [account]);
     return rows.map(toApiKey);

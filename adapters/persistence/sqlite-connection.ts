@@ -26,11 +26,19 @@ export class SqliteConnection {
 
   /** Runs any statement and returns its rows. Dates are stored as milliseconds. */
   all(statement: string, parameters: readonly unknown[]): Row[] {
-    return this.prepared(statement).all(...parameters.map(bound)) as Row[];
+    const { prepared, toRow } = this.prepared(statement);
+    return (prepared.all(...parameters.map(bound)) as unknown as Values[]).map(toRow);
+  }
+
+  /** The first row of a statement. */
+  first(statement: string, parameters: readonly unknown[]): Row | undefined {
+    const { prepared, toRow } = this.prepared(statement);
+    const values = prepared.get(...parameters.map(bound)) as unknown as Values | undefined;
+    return values && toRow(values);
   }
 
   execute(statement: string): void {
-    this.prepared(statement).run();
+    this.prepared(statement).prepared.run();
   }
 
   close(): void {
@@ -41,12 +49,28 @@ export class SqliteConnection {
     const kept = this.statements.get(statement);
     if (kept !== undefined) return kept;
     const prepared = this.database.prepare(statement);
-    if (isWorthPreparing(statement)) this.statements.set(statement, prepared);
-    return prepared;
+    prepared.setReturnArrays(true);
+    const made = { prepared, toRow: rowMaker(prepared.columns().map(({ name }) => name)) };
+    if (isWorthPreparing(statement)) this.statements.set(statement, made);
+    return made;
   }
 }
 
-type Statement = ReturnType<InstanceType<typeof DatabaseSync>["prepare"]>;
+type Values = readonly unknown[];
+
+type Statement = {
+  readonly prepared: ReturnType<InstanceType<typeof DatabaseSync>["prepare"]>;
+  readonly toRow: (values: Values) => Row;
+};
+
+/**
+ * A function that names the values of a row, made once for each statement: a row that the driver builds itself, property
+ * by property, takes longer to make and to read than everything else in a read by primary key.
+ */
+const rowMaker = (columns: readonly string[]): ((values: Values) => Row) => {
+  const properties = columns.map((name, index) => `${JSON.stringify(name)}: values[${index}]`);
+  return new Function("values", `return { ${properties.join(", ")} };`) as (values: Values) => Row;
+};
 
 const bound = (parameter: unknown): unknown => {
   if (parameter instanceof Date) return parameter.getTime();

@@ -74,6 +74,10 @@ class SqliteDatabase implements Database {
     return written._unsafeUnwrap();
   };
 
+  first(select: string, parameters: readonly unknown[]): Row | undefined {
+    return this.reader.first(select, parameters);
+  }
+
   transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
     return new Promise((resolve, reject) => {
       const settle = (outcome: Outcome) =>

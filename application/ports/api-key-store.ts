@@ -7,8 +7,6 @@ import type { NotFound } from "../errors.js";
 export interface ApiKeyStore {
   /** Throws if the account does not exist. */
   insert(key: ApiKey): Promise<void>;
-  /** The key whose secret has this digest; `undefined` if there is none or it is revoked. */
-  findLive(secretSha256: string): Promise<ApiKey | undefined>;
   /** All keys of the account, oldest first, including revoked ones. */
   list(account: AccountId): Promise<ApiKey[]>;
   /** Revokes the key as of `now`. A key that is already revoked keeps its first revocation date. */

@@ -3,6 +3,7 @@ import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId } from "../../domain/api-key.js";
 import type { Brand } from "../../domain/brand.js";
 import type { Admission, RateLimited, RequestKind } from "../../domain/rate-limit.js";
+import type { Awaitable } from "../awaitable.js";
 
 /**
  * Whose requests are counted: those of an API key, those of an account on the web pages, or login attempts for an
@@ -13,5 +14,5 @@ export type RateLimitedParty = ApiKeyId | AccountId | Brand<string, "LoginParty"
 /** The domain's rate limit (domain/rate-limit.ts), counted per party and kind of request. */
 export interface RateLimits {
   /** Admits and counts the request, or rejects it without counting it. Atomic for concurrent requests. */
-  admit(party: RateLimitedParty, kind: RequestKind): Promise<Result<Omit<Admission, "log">, RateLimited>>;
+  admit(party: RateLimitedParty, kind: RequestKind): Awaitable<Result<Omit<Admission, "log">, RateLimited>>;
 }

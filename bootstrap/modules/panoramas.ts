@@ -6,7 +6,6 @@ import { findOwnPanorama } from "../../application/panoramas/find-own-panorama.j
 import { findPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
 import { listPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
-import { readTask } from "../../application/panoramas/read-task.js";
 import { retryImage } from "../../application/panoramas/retry-image.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
 import { waitForTask } from "../../application/panoramas/wait-for-task.js";
@@ -30,7 +29,6 @@ export const panoramas = new ContainerModule(({ bind }) => {
   );
   provide(bind, tokens.uploadImages, { storage, imaging, secrets }, uploadImages);
 
-  provide(bind, tokens.readTask, { tasks }, readTask);
   provide(bind, tokens.waitForTask, { tasks, clock, signals }, waitForTask);
   provide(bind, tokens.listTasks, { tasks }, listTasks);
   provide(bind, tokens.findOwnPanorama, { tasks }, findOwnPanorama);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { ContainerModule } from "inversify";
 import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
 import type { Database } from "../../adapters/persistence/database.js";
+import { PostgresApiRequests } from "../../adapters/persistence/postgres-api-requests.js";
 import { PostgresRateLimits } from "../../adapters/persistence/postgres-rate-limits.js";
 import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
 import { SqlApiKeyStore } from "../../adapters/persistence/sql-api-key-store.js";
@@ -10,6 +11,7 @@ import { SqlLedgerStore } from "../../adapters/persistence/sql-ledger-store.js";
 import { SqlOrderStore } from "../../adapters/persistence/sql-order-store.js";
 import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
+import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-requests.js";
 import type { Config } from "../config.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
@@ -31,6 +33,12 @@ export const persistence = new ContainerModule(({ bind }) => {
   // On PostgreSQL all instances share their counters. A SQLite file has one instance, which counts in memory.
   provide(bind, tokens.rateLimits, { database, clock }, ({ database, clock }) =>
     database.dialect === "postgresql" ? new PostgresRateLimits(database, clock) : new MemoryRateLimits(clock),
+  );
+  const { rateLimits } = tokens;
+  provide(bind, tokens.apiRequests, { database, clock, rateLimits }, ({ database, clock, rateLimits }) =>
+    database.dialect === "postgresql"
+      ? new PostgresApiRequests(database, clock)
+      : new SqliteApiRequests(database, rateLimits),
   );
 });
 

@@ -10,6 +10,7 @@ import { retryImage } from "../../application/panoramas/retry-image.js";
 import { waitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { AccountStore } from "../../application/ports/account-store.js";
 import type { ApiKeyStore } from "../../application/ports/api-key-store.js";
+import type { ApiRequests } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { Ids } from "../../application/ports/ids.js";
@@ -28,6 +29,7 @@ export type Stores = {
   readonly keys: ApiKeyStore;
   readonly ledger: LedgerStore;
   readonly tasks: TaskStore;
+  requestsAt(clock: Clock): ApiRequests;
 };
 
 type Ports = Stores & {

@@ -10,8 +10,9 @@ import { ManualPayments } from "../../adapters/payments/manual-payments.js";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
-import { authenticate } from "../../application/accounts/authenticate.js";
+import { admitRequest } from "../../application/accounts/admit-request.js";
 import { openAccount } from "../../application/accounts/open-account.js";
+import { whenReady } from "../../application/awaitable.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
@@ -19,7 +20,6 @@ import { readCredits } from "../../application/credits/read-credits.js";
 import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
-import { readTask } from "../../application/panoramas/read-task.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
 import { waitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { AccountId, Email } from "../../domain/account.js";
@@ -30,6 +30,7 @@ import { FakeImaging } from "./fake-imaging.js";
 import { HandClock } from "./hand-clock.js";
 import { MemoryAccountStore } from "./memory/memory-account-store.js";
 import { MemoryApiKeyStore } from "./memory/memory-api-key-store.js";
+import { MemoryApiRequests } from "./memory/memory-api-requests.js";
 import { MemoryDatabase } from "./memory/memory-database.js";
 import { MemoryLedgerStore } from "./memory/memory-ledger-store.js";
 import { MemoryObjectStorage } from "./memory/memory-object-storage.js";
@@ -61,7 +62,7 @@ export class HttpService {
   readonly reporter = new RecordingReporter();
   readonly secrets = new NodeSecrets();
   readonly ids = new RandomIds();
-  readonly calls: Record<string, number> = {};
+  readonly calls: Record<string, number> = { readTask: 0 };
   readonly finished: FinishedExchange[] = [];
   readonly failures: { readonly requestId: string; readonly error: unknown }[] = [];
   /** Requests that have started and are not finished. */
@@ -75,12 +76,15 @@ export class HttpService {
     this.folder = folder;
     const { clock, tasks, orders, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids } = this;
     const ports = { clock, tasks, orders, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids };
+    const requests = new MemoryApiRequests(this.database, new MemoryRateLimits(clock));
     this.server = new HttpServer(
       {
-        authenticate: authenticate(ports),
-        rateLimits: new MemoryRateLimits(clock),
+        admitRequest: (apiKey, kind, task) =>
+          whenReady(admitRequest({ requests, secrets })(apiKey, kind, task), (admitted) => {
+            if (admitted.isOk() && task !== undefined) this.calls.readTask = (this.calls.readTask ?? 0) + 1;
+            return admitted;
+          }),
         createPanorama: this.counted("createPanorama", createPanorama(ports, DEADLINES)),
-        readTask: this.counted("readTask", readTask(ports)),
         waitForTask: this.counted("waitForTask", waitForTask(ports)),
         listTasks: this.counted("listTasks", listTasks(ports)),
         uploadImages: this.counted("uploadImages", uploadImages(ports)),

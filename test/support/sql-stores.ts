@@ -1,10 +1,15 @@
+import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
 import type { Database } from "../../adapters/persistence/database.js";
+import { PostgresApiRequests } from "../../adapters/persistence/postgres-api-requests.js";
 import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
 import { SqlApiKeyStore } from "../../adapters/persistence/sql-api-key-store.js";
 import { SqlLedgerStore } from "../../adapters/persistence/sql-ledger-store.js";
 import { SqlOrderStore } from "../../adapters/persistence/sql-order-store.js";
 import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
+import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-requests.js";
+import type { ApiRequests } from "../../application/ports/api-requests.js";
+import type { Clock } from "../../application/ports/clock.js";
 
 /** Every store, on one SQLite or PostgreSQL database. */
 export const sqlStores = (database: Database) => ({
@@ -14,4 +19,8 @@ export const sqlStores = (database: Database) => ({
   ledger: new SqlLedgerStore(database),
   sessions: new SqlSessionStore(database),
   tasks: new SqlTaskStore(database),
+  requestsAt: (clock: Clock): ApiRequests =>
+    database.dialect === "postgresql"
+      ? new PostgresApiRequests(database, clock)
+      : new SqliteApiRequests(database, new MemoryRateLimits(clock)),
 });

@@ -12,7 +12,7 @@ import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-
 import { FilesystemObjectStorage } from "../../adapters/storage/filesystem-object-storage.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { webPages } from "../../adapters/web/web-pages.js";
-import { authenticate } from "../../application/accounts/authenticate.js";
+import { admitRequest } from "../../application/accounts/admit-request.js";
 import { createApiKey } from "../../application/accounts/create-api-key.js";
 import { findSession } from "../../application/accounts/find-session.js";
 import { logIn } from "../../application/accounts/log-in.js";
@@ -35,7 +35,6 @@ import { findOwnPanorama } from "../../application/panoramas/find-own-panorama.j
 import { findPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
 import { listPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
-import { readTask } from "../../application/panoramas/read-task.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
 import { waitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { Payments } from "../../application/ports/payments.js";
@@ -50,6 +49,7 @@ import { freePort } from "./free-port.js";
 import { HandClock } from "./hand-clock.js";
 import { MemoryAccountStore } from "./memory/memory-account-store.js";
 import { MemoryApiKeyStore } from "./memory/memory-api-key-store.js";
+import { MemoryApiRequests } from "./memory/memory-api-requests.js";
 import { MemoryDatabase } from "./memory/memory-database.js";
 import { MemoryLedgerStore } from "./memory/memory-ledger-store.js";
 import { MemoryOrderStore } from "./memory/memory-order-store.js";
@@ -215,8 +215,10 @@ export class WebService {
           webhooks: new Map(),
           pollDue: () => {},
         }),
-        authenticate: authenticate(ports),
-        readTask: readTask(ports),
+        admitRequest: admitRequest({
+          requests: new MemoryApiRequests(this.database, rateLimits),
+          secrets: this.secrets,
+        }),
         waitForTask: waitForTask(ports),
         storage,
         assets: storage,

@@ -24,7 +24,8 @@ export const aWorld = (stores: Stores = memoryStores()) => {
     signals: new InProcessTaskSignals(),
     reporter: new RecordingReporter(),
   };
-  return { ...ports, ...useCases(ports) };
+  const requests = stores.requestsAt(ports.clock);
+  return { ...ports, requests, ...useCases(ports) };
 };
 
 export type World = ReturnType<typeof aWorld>;

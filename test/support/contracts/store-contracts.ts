@@ -1,5 +1,6 @@
 import { describeAccountStore } from "./account-store-contract.js";
 import { describeApiKeyStore } from "./api-key-store-contract.js";
+import { describeApiRequests } from "./api-requests-contract.js";
 import { describeLedgerStore } from "./ledger-store-contract.js";
 import { describeOrderStore } from "./order-store-contract.js";
 import { describeSessionStore } from "./session-store-contract.js";
@@ -12,6 +13,7 @@ export const describeStores = (technology: string, makeStores: () => Promise<Sto
   describeAccountStore(technology, makeStores);
   describeOrderStore(technology, makeStores);
   describeApiKeyStore(technology, makeStores);
+  describeApiRequests(technology, makeStores);
   describeLedgerStore(technology, makeStores);
   describeSessionStore(technology, makeStores);
 };

@@ -1,5 +1,7 @@
 import type { AccountStore } from "../../../application/ports/account-store.js";
 import type { ApiKeyStore } from "../../../application/ports/api-key-store.js";
+import type { ApiRequests } from "../../../application/ports/api-requests.js";
+import type { Clock } from "../../../application/ports/clock.js";
 import type { LedgerStore } from "../../../application/ports/ledger-store.js";
 import type { OrderStore } from "../../../application/ports/order-store.js";
 import type { SessionStore } from "../../../application/ports/session-store.js";
@@ -13,5 +15,7 @@ export type Stores = {
   readonly ledger: LedgerStore;
   readonly sessions: SessionStore;
   readonly tasks: TaskStore;
+  /** Counts requests by this clock. */
+  requestsAt(clock: Clock): ApiRequests;
   close(): Promise<void>;
 };

@@ -18,12 +18,6 @@ export class MemoryApiKeyStore implements ApiKeyStore {
     this.database.keys.set(key.id, key);
   }
 
-  async findLive(secretSha256: string): Promise<ApiKey | undefined> {
-    return [...this.database.keys.values()].find(
-      (key) => key.secretSha256 === secretSha256 && key.revokedAt === undefined,
-    );
-  }
-
   async list(account: AccountId): Promise<ApiKey[]> {
     return [...this.database.keys.values()]
       .filter(({ accountId }) => accountId === account)

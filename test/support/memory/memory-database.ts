@@ -44,6 +44,12 @@ export class MemoryDatabase {
     this.ledger.push(purchaseEntry(order));
   }
 
+  /** The task, unless it is hidden or belongs to another account. */
+  shown(id: TaskId, owner: AccountId): StoredTask | undefined {
+    const stored = this.tasks.get(id);
+    return stored?.task.accountId === owner && !stored.hidden ? stored : undefined;
+  }
+
   tasksOf(owner: AccountId): Task[] {
     return [...this.tasks.values()].map(({ task }) => task).filter(({ accountId }) => accountId === owner);
   }

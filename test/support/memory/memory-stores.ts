@@ -1,5 +1,9 @@
+import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
+import type { ApiRequests } from "../../../application/ports/api-requests.js";
+import type { Clock } from "../../../application/ports/clock.js";
 import { MemoryAccountStore } from "./memory-account-store.js";
 import { MemoryApiKeyStore } from "./memory-api-key-store.js";
+import { MemoryApiRequests } from "./memory-api-requests.js";
 import { MemoryDatabase } from "./memory-database.js";
 import { MemoryLedgerStore } from "./memory-ledger-store.js";
 import { MemoryOrderStore } from "./memory-order-store.js";
@@ -12,4 +16,5 @@ export const memoryStores = (database = new MemoryDatabase()) => ({
   keys: new MemoryApiKeyStore(database),
   ledger: new MemoryLedgerStore(database),
   tasks: new MemoryTaskStore(database),
+  requestsAt: (clock: Clock): ApiRequests => new MemoryApiRequests(database, new MemoryRateLimits(clock)),
 });

@@ -207,8 +207,7 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   private shown(id: TaskId, owner: AccountId) {
-    const stored = this.database.tasks.get(id);
-    return stored?.task.accountId === owner && !stored.hidden ? stored : undefined;
+    return this.database.shown(id, owner);
   }
 
   private newestFirst<T extends Task>(

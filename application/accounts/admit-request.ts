@@ -1,0 +1,26 @@
+import { err, type Result } from "neverthrow";
+import { parseApiKeySecret } from "../../domain/api-key.js";
+import type { RateLimited, RequestKind } from "../../domain/rate-limit.js";
+import type { TaskId } from "../../domain/task-id.js";
+import type { Awaitable } from "../awaitable.js";
+import type { AdmittedRequest, ApiRequests, InvalidApiKey } from "../ports/api-requests.js";
+import type { Secrets } from "../ports/secrets.js";
+
+type Ports = { readonly requests: ApiRequests; readonly secrets: Pick<Secrets, "sha256"> };
+
+export type AdmitRequest = ReturnType<typeof admitRequest>;
+
+/**
+ * Admits a request with this API key, and reads `task` if it is given (specification, Authentication and Limits). Checks
+ * the key first, then its rate limit.
+ */
+export const admitRequest =
+  ({ requests, secrets }: Ports) =>
+  (
+    apiKey: string | undefined,
+    kind: RequestKind,
+    task?: TaskId,
+  ): Awaitable<Result<AdmittedRequest, InvalidApiKey | RateLimited>> => {
+    const secret = apiKey === undefined ? undefined : parseApiKeySecret(apiKey);
+    return secret === undefined ? err({ kind: "invalid_api_key" }) : requests.admit(secrets.sha256(secret), kind, task);
+  };

@@ -1,0 +1,35 @@
+import type { Result } from "neverthrow";
+import type { AccountId } from "../../domain/account.js";
+import type { Admission, RateLimited, RequestKind } from "../../domain/rate-limit.js";
+import type { Task } from "../../domain/task.js";
+import type { TaskId } from "../../domain/task-id.js";
+import type { Awaitable } from "../awaitable.js";
+
+/** Unknown and revoked keys give the same error. */
+export type InvalidApiKey = { readonly kind: "invalid_api_key" };
+
+/** A request whose API key is valid and within its rate limit. */
+export type AdmittedRequest = {
+  readonly accountId: AccountId;
+  readonly admission: Omit<Admission, "log">;
+  /** The task that was asked for; `undefined` if the account has no such task or none was asked for. */
+  readonly task: Task | undefined;
+};
+
+/**
+ * What every request with an API key begins with: the key, its rate limit (domain/rate-limit.ts) and, for a request that
+ * reads one task, the task. One port, so that a store needs only one round trip for all. A store in this process answers
+ * without a promise.
+ */
+export interface ApiRequests {
+  /**
+   * Counts a request of the key whose secret has this digest, unless it is refused. `task` is the task to read, which is
+   * found only if it belongs to the key's account and is not hidden. Throws if the store is unreachable or a row is
+   * unreadable.
+   */
+  admit(
+    secretSha256: string,
+    kind: RequestKind,
+    task?: TaskId,
+  ): Awaitable<Result<AdmittedRequest, InvalidApiKey | RateLimited>>;
+}

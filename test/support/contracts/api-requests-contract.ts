@@ -1,0 +1,119 @@
+import { err } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ApiRequests } from "../../../application/ports/api-requests.js";
+import type { AccountId } from "../../../domain/account.js";
+import { RATE_LIMITS } from "../../../domain/rate-limit.js";
+import { openTask, type ReservedTask } from "../../../domain/task.js";
+import {
+  accountId,
+  anAccount,
+  anApiKey,
+  aPaidOrder,
+  apiKeyId,
+  aReservedTask,
+  noon,
+  orderId,
+  taskId,
+} from "../builders.js";
+import { HandClock } from "../hand-clock.js";
+import type { Stores } from "./stores.js";
+
+/** What every implementation of ApiRequests must do (application/ports/api-requests.ts). */
+export const describeApiRequests = (technology: string, makeStores: () => Promise<Stores>) =>
+  describe(`ApiRequests ${technology}`, () => {
+    const owner = accountId(1);
+    const other = accountId(2);
+    const key = anApiKey();
+    const invalid = err({ kind: "invalid_api_key" });
+    let stores: Stores;
+    let clock: HandClock;
+    let requests: ApiRequests;
+
+    /** Opens the n-th task, as a creation does. */
+    const open = async (n: number, account: AccountId = owner): Promise<ReservedTask> => {
+      const task = aReservedTask({ id: taskId(n), accountId: account });
+      const opened = await stores.tasks.open(account, noon, undefined, (standing) => openTask(standing, task, noon));
+      expect(opened._unsafeUnwrap().task).toEqual(task);
+      return task;
+    };
+
+    const remaining = async () =>
+      (await requests.admit(key.secretSha256, "read")).map(({ admission }) => admission.remaining);
+
+    beforeEach(async () => {
+      stores = await makeStores();
+      clock = new HandClock();
+      requests = stores.requestsAt(clock);
+      for (const [n, id] of [owner, other].entries()) {
+        const order = aPaidOrder({ id: orderId(n), accountId: id });
+        (await stores.accounts.open(anAccount({ id }), undefined, order, undefined))._unsafeUnwrap();
+      }
+      await stores.keys.insert(key);
+    });
+    afterEach(() => stores.close());
+
+    it("admits a request with a live key and counts it", async () => {
+      expect((await requests.admit(key.secretSha256, "write"))._unsafeUnwrap()).toEqual({
+        accountId: owner,
+        admission: { limit: 10, remaining: 9, resetSeconds: 60 },
+        task: undefined,
+      });
+      expect((await requests.admit(key.secretSha256, "write"))._unsafeUnwrap().admission.remaining).toBe(8);
+      expect((await remaining())._unsafeUnwrap()).toBe(59);
+    });
+
+    it("refuses an unknown key", async () => {
+      expect(await requests.admit("f".repeat(64), "read")).toEqual(invalid);
+      expect(await requests.admit("f".repeat(64), "read", taskId(1))).toEqual(invalid);
+    });
+
+    it("refuses a key from the moment it is revoked", async () => {
+      expect((await remaining())._unsafeUnwrap()).toBe(59);
+      await stores.keys.revoke(key.id, noon);
+      expect(await requests.admit(key.secretSha256, "read")).toEqual(invalid);
+    });
+
+    it.each(["read", "write"] as const)(
+      "refuses a %s request over the limit, even if it names a task",
+      async (kind) => {
+        const task = await open(1);
+        for (let n = 0; n < RATE_LIMITS[kind]; n += 1) {
+          expect((await requests.admit(key.secretSha256, kind, task.id)).isOk()).toBe(true);
+        }
+        await clock.advance(20_000);
+        expect(await requests.admit(key.secretSha256, kind, task.id)).toEqual(
+          err({ kind: "rate_limited", limit: RATE_LIMITS[kind], retryAfterSeconds: 40 }),
+        );
+      },
+    );
+
+    it("counts the requests of each key separately", async () => {
+      const second = anApiKey({ id: apiKeyId(2), secretSha256: "2".repeat(64) });
+      await stores.keys.insert(second);
+      await requests.admit(key.secretSha256, "read");
+      expect((await requests.admit(second.secretSha256, "read"))._unsafeUnwrap().admission.remaining).toBe(59);
+    });
+
+    it("admits exactly the limit of concurrent requests", async () => {
+      const results = await Promise.all(Array.from({ length: 25 }, () => requests.admit(key.secretSha256, "write")));
+      expect(results.filter((result) => result.isOk())).toHaveLength(RATE_LIMITS.write);
+    });
+
+    it("reads the task that is named, as TaskStore.find does", async () => {
+      const task = await open(1);
+      const admitted = (await requests.admit(key.secretSha256, "read", task.id))._unsafeUnwrap();
+      expect(admitted.task).toEqual(await stores.tasks.find(task.id, owner));
+      expect(admitted.task).toEqual(task);
+    });
+
+    it("does not find an unknown or hidden task or one of another account, but counts the request", async () => {
+      const foreign = await open(3, other);
+      const hidden = await open(2);
+      await stores.tasks.hide(hidden.id, owner, noon);
+      for (const id of [taskId(404), foreign.id, hidden.id]) {
+        const admitted = (await requests.admit(key.secretSha256, "read", id))._unsafeUnwrap();
+        expect(admitted).toMatchObject({ accountId: owner, task: undefined });
+      }
+      expect((await remaining())._unsafeUnwrap()).toBe(56);
+    });
+  });

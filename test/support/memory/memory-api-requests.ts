@@ -1,0 +1,27 @@
+import { err, type Result } from "neverthrow";
+import type { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
+import type { AdmittedRequest, ApiRequests, InvalidApiKey } from "../../../application/ports/api-requests.js";
+import type { RateLimited, RequestKind } from "../../../domain/rate-limit.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import type { MemoryDatabase } from "./memory-database.js";
+
+/** Keys, rate limits and tasks in memory. */
+export class MemoryApiRequests implements ApiRequests {
+  private readonly database: MemoryDatabase;
+  private readonly rateLimits: MemoryRateLimits;
+
+  constructor(database: MemoryDatabase, rateLimits: MemoryRateLimits) {
+    this.database = database;
+    this.rateLimits = rateLimits;
+  }
+
+  admit(secretSha256: string, kind: RequestKind, task?: TaskId): Result<AdmittedRequest, InvalidApiKey | RateLimited> {
+    const key = [...this.database.keys.values()].find((key) => key.secretSha256 === secretSha256);
+    if (key === undefined || key.revokedAt !== undefined) return err({ kind: "invalid_api_key" });
+    return this.rateLimits.admit(key.id, kind).map((admission) => ({
+      accountId: key.accountId,
+      admission,
+      task: task === undefined ? undefined : this.database.shown(task, key.accountId)?.task,
+    }));
+  }
+}
