@@ -10,7 +10,7 @@ import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
 import type { Page } from "../adapters/web-page/page.js";
-import type { admitRequest } from "../application/accounts/admit-request.js";
+import type { admitApiRequest } from "../application/accounts/admit-api-request.js";
 import type { createApiKey } from "../application/accounts/create-api-key.js";
 import type { findSession } from "../application/accounts/find-session.js";
 import type { hasAccounts } from "../application/accounts/has-accounts.js";
@@ -92,7 +92,7 @@ export const tokens = {
   rateLimits: token<RateLimits & { clean?(): Promise<void> }>("rateLimits"),
 
   // accounts
-  admitRequest: useCase<typeof admitRequest>("admitRequest"),
+  admitApiRequest: useCase<typeof admitApiRequest>("admitApiRequest"),
   hasAccounts: useCase<typeof hasAccounts>("hasAccounts"),
   openAccount: useCase<typeof openAccount>("openAccount"),
   signUp: useCase<typeof signUp>("signUp"),

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AdmitRequest } from "../../application/accounts/admit-request.js";
+import type { AdmitApiRequest } from "../../application/accounts/admit-api-request.js";
 import { type Awaitable, whenReady } from "../../application/awaitable.js";
 import type { AccountId } from "../../domain/account.js";
 import type { RequestKind } from "../../domain/rate-limit.js";
@@ -27,12 +27,12 @@ export type Guard = (
 
 /** Checks the API key (401), then the rate limit of the key (429). Does not read the body. */
 export const guard =
-  (admitRequest: AdmitRequest): Guard =>
+  (admitApiRequest: AdmitApiRequest): Guard =>
   (kind, handler, taskOf) =>
   (exchange) => {
     const secret = secretOf(exchange);
     if (secret.isErr()) return errorReply(secret.error);
-    return whenReady(admitRequest(secret.value, kind, taskOf?.(exchange)), (admitted) => {
+    return whenReady(admitApiRequest(secret.value, kind, taskOf?.(exchange)), (admitted) => {
       if (admitted.isErr()) {
         const { error } = admitted;
         if (error.kind === "rate_limited") return withLimited(errorReply(error), kind, error);

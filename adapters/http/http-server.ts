@@ -1,4 +1,4 @@
-import type { AdmitRequest } from "../../application/accounts/admit-request.js";
+import type { AdmitApiRequest } from "../../application/accounts/admit-api-request.js";
 import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import type { ReadCredits } from "../../application/credits/read-credits.js";
 import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
@@ -26,7 +26,7 @@ import { type TemporaryImage, temporaryImageRoute } from "./temporary-image-rout
 import { prepareUploadsFolder, uploadImagesRoute } from "./upload-images-route.js";
 
 export type HttpServerParts = {
-  readonly admitRequest: AdmitRequest;
+  readonly admitApiRequest: AdmitApiRequest;
   readonly createPanorama: CreatePanorama;
   readonly waitForTask: WaitForTask;
   readonly listTasks: ListTasks;
@@ -106,10 +106,10 @@ export class HttpServer {
   }
 
   private addInterface(parts: HttpServerParts): void {
-    const { admitRequest, createPanorama, waitForTask, listTasks, uploadImages, readCredits, storage } = parts;
+    const { admitApiRequest, createPanorama, waitForTask, listTasks, uploadImages, readCredits, storage } = parts;
     const { publicUrl, uploadsFolder } = this.settings;
     const urls = { storage, publicUrl };
-    const guarded = guard(admitRequest);
+    const guarded = guard(admitApiRequest);
     // A creation and an upload write log lines; reads do not.
     const api = (method: "get" | "post", path: string, handler: Parameters<Listener["route"]>[2]) =>
       this.main.route(method, `/api/v1${path}`, handler, { logs: method === "post" });

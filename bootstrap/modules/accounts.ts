@@ -1,5 +1,5 @@
 import { ContainerModule } from "inversify";
-import { admitRequest } from "../../application/accounts/admit-request.js";
+import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
 import { createApiKey } from "../../application/accounts/create-api-key.js";
 import { findSession } from "../../application/accounts/find-session.js";
 import { hasAccounts } from "../../application/accounts/has-accounts.js";
@@ -27,7 +27,7 @@ export const accounts = new ContainerModule(({ bind }) => {
   provide(bind, tokens.logOut, { sessions, secrets }, logOut);
   provide(bind, tokens.findSession, { accounts, sessions, clock, secrets }, findSession);
 
-  provide(bind, tokens.admitRequest, { requests: tokens.apiRequests, secrets }, admitRequest);
+  provide(bind, tokens.admitApiRequest, { requests: tokens.apiRequests, secrets }, admitApiRequest);
   provide(bind, tokens.createApiKey, { orders, keys, clock, ids, secrets }, createApiKey);
   provide(bind, tokens.listApiKeys, { accounts, keys }, listApiKeys);
   provide(bind, tokens.revokeApiKey, { keys, clock }, revokeApiKey);

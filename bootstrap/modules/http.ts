@@ -18,7 +18,7 @@ export const http = new ContainerModule(({ bind }) => {
       config: tokens.config,
       clock: tokens.clock,
       provider: tokens.provider,
-      admitRequest: tokens.admitRequest,
+      admitApiRequest: tokens.admitApiRequest,
       createPanorama: tokens.createPanorama,
       waitForTask: tokens.waitForTask,
       listTasks: tokens.listTasks,

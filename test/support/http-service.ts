@@ -10,7 +10,7 @@ import { ManualPayments } from "../../adapters/payments/manual-payments.js";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
-import { admitRequest } from "../../application/accounts/admit-request.js";
+import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
 import { openAccount } from "../../application/accounts/open-account.js";
 import { whenReady } from "../../application/awaitable.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
@@ -79,8 +79,8 @@ export class HttpService {
     const requests = new MemoryApiRequests(this.database, new MemoryRateLimits(clock));
     this.server = new HttpServer(
       {
-        admitRequest: (apiKey, kind, task) =>
-          whenReady(admitRequest({ requests, secrets })(apiKey, kind, task), (admitted) => {
+        admitApiRequest: (apiKey, kind, task) =>
+          whenReady(admitApiRequest({ requests, secrets })(apiKey, kind, task), (admitted) => {
             if (admitted.isOk() && task !== undefined) this.calls.readTask = (this.calls.readTask ?? 0) + 1;
             return admitted;
           }),

@@ -12,7 +12,7 @@ import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-
 import { FilesystemObjectStorage } from "../../adapters/storage/filesystem-object-storage.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { webPages } from "../../adapters/web/web-pages.js";
-import { admitRequest } from "../../application/accounts/admit-request.js";
+import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
 import { createApiKey } from "../../application/accounts/create-api-key.js";
 import { findSession } from "../../application/accounts/find-session.js";
 import { logIn } from "../../application/accounts/log-in.js";
@@ -215,7 +215,7 @@ export class WebService {
           webhooks: new Map(),
           pollDue: () => {},
         }),
-        admitRequest: admitRequest({
+        admitApiRequest: admitApiRequest({
           requests: new MemoryApiRequests(this.database, rateLimits),
           secrets: this.secrets,
         }),

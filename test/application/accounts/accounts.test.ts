@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { admitRequest } from "../../../application/accounts/admit-request.js";
+import { admitApiRequest } from "../../../application/accounts/admit-api-request.js";
 import { createApiKey } from "../../../application/accounts/create-api-key.js";
 import { hasAccounts } from "../../../application/accounts/has-accounts.js";
 import { listApiKeys } from "../../../application/accounts/list-api-keys.js";
@@ -36,7 +36,7 @@ describe("openAccount", () => {
     const { account, secret } = await open({ credits: credits(50), keyName: "first" });
     expect(await readCredits(world)(account.id)).toBe(50);
     expect(await world.ledger.entries(account.id)).toMatchObject([{ kind: "purchase", credits: 50 }]);
-    expect((await admitRequest(world)(secret, "read"))._unsafeUnwrap().accountId).toBe(account.id);
+    expect((await admitApiRequest(world)(secret, "read"))._unsafeUnwrap().accountId).toBe(account.id);
     expect(await world.keys.list(account.id)).toMatchObject([{ accountId: account.id, name: "first" }]);
   });
 
@@ -84,11 +84,11 @@ describe("createApiKey", () => {
   });
 });
 
-describe("admitRequest", () => {
+describe("admitApiRequest", () => {
   it("accepts a key's secret, which is not stored, until the key is revoked", async () => {
     const { account } = await open({ credits: credits(10) });
     const { key, secret } = (await createApiKey(world)(account.id, "k"))._unsafeUnwrap();
-    expect((await admitRequest(world)(secret, "read"))._unsafeUnwrap()).toEqual({
+    expect((await admitApiRequest(world)(secret, "read"))._unsafeUnwrap()).toEqual({
       accountId: account.id,
       admission: { limit: 60, remaining: 59, resetSeconds: 60 },
       task: undefined,
@@ -96,13 +96,13 @@ describe("admitRequest", () => {
     expect(JSON.stringify(await world.keys.list(account.id))).not.toContain(secret.slice(3));
 
     await world.keys.revoke(key.id, world.clock.now());
-    expect((await admitRequest(world)(secret, "read"))._unsafeUnwrapErr()).toEqual({ kind: "invalid_api_key" });
+    expect((await admitApiRequest(world)(secret, "read"))._unsafeUnwrapErr()).toEqual({ kind: "invalid_api_key" });
   });
 
   it.each([undefined, "", "sk-", `sk-${"a".repeat(43)}`, `pk-${"a".repeat(43)}`])(
     "rejects the key %j",
     async (text) => {
-      expect((await admitRequest(world)(text, "read"))._unsafeUnwrapErr()).toEqual({ kind: "invalid_api_key" });
+      expect((await admitApiRequest(world)(text, "read"))._unsafeUnwrapErr()).toEqual({ kind: "invalid_api_key" });
     },
   );
 });
@@ -128,16 +128,16 @@ describe("revoking an API key", () => {
     const other = await open({ email: "other@example.com" as Email });
     const [key] = await world.keys.list(account.id);
     expect((await revokeApiKey(world)(other.account.id, key!.id))._unsafeUnwrapErr().kind).toBe("not_found");
-    expect((await admitRequest(world)(secret, "read")).isOk()).toBe(true);
+    expect((await admitApiRequest(world)(secret, "read")).isOk()).toBe(true);
     expect((await revokeAnyApiKey(world)(key!.id)).isOk()).toBe(true);
-    expect((await admitRequest(world)(secret, "read")).isErr()).toBe(true);
+    expect((await admitApiRequest(world)(secret, "read")).isErr()).toBe(true);
   });
 
   it("revokeApiKey revokes a key of the account", async () => {
     const { account, secret } = await open({ credits: credits(10), keyName: "k" });
     const [key] = await world.keys.list(account.id);
     expect((await revokeApiKey(world)(account.id, key!.id)).isOk()).toBe(true);
-    expect((await admitRequest(world)(secret, "read")).isErr()).toBe(true);
+    expect((await admitApiRequest(world)(secret, "read")).isErr()).toBe(true);
   });
 
   it("revokeAnyApiKey returns not_found for an unknown key", async () => {

@@ -8,13 +8,13 @@ import type { Secrets } from "../ports/secrets.js";
 
 type Ports = { readonly requests: ApiRequests; readonly secrets: Pick<Secrets, "sha256"> };
 
-export type AdmitRequest = ReturnType<typeof admitRequest>;
+export type AdmitApiRequest = ReturnType<typeof admitApiRequest>;
 
 /**
  * Admits a request with this API key, and reads `task` if it is given (specification, Authentication and Limits). Checks
  * the key first, then its rate limit.
  */
-export const admitRequest =
+export const admitApiRequest =
   ({ requests, secrets }: Ports) =>
   (
     apiKey: string | undefined,
