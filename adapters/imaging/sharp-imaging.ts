@@ -3,8 +3,8 @@ import type { Sharp } from "sharp";
 import type { Imaging, UnusableImage } from "../../application/ports/imaging.js";
 import { IMAGE_PIXELS_MAX, type ImageType, imageTypeOf } from "../../domain/image-type.js";
 import type { PixelSize } from "../../domain/resolution.js";
+import { imageWork } from "../system/image-work.js";
 import { loadSharp } from "../system/load-sharp.js";
-import { Semaphore } from "../system/semaphore.js";
 import { pixelSize } from "../wording/pixel-size.js";
 import { photoSphereXmp } from "./photo-sphere-xmp.js";
 
@@ -14,12 +14,7 @@ const THUMBNAIL_SIZE: PixelSize = { widthPixels: 512, heightPixels: 256 };
 const JPEG_QUALITY = 90;
 const WEBP_QUALITY = 80;
 
-/** Decoding the largest image takes 100 MB, and threads of the pool that the database and password hashes also use. */
-const CONCURRENCY_MAX = 2;
-
 export class SharpImaging implements Imaging {
-  private readonly semaphore = new Semaphore(CONCURRENCY_MAX);
-
   async inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>> {
     if (imageTypeOf(bytes) !== type) return unusable(`it does not start with the signature of ${type}`);
     try {
@@ -56,7 +51,7 @@ export class SharpImaging implements Imaging {
   /** Returns `unusable_image` if `work` throws: only decoding shows whether the image is complete. */
   private async decoding(work: () => Promise<Uint8Array>): Promise<Result<Uint8Array, UnusableImage>> {
     try {
-      return ok(await this.semaphore.run(work));
+      return ok(await imageWork.run(work));
     } catch (error) {
       return unusable(decodingError(error));
     }

@@ -14,6 +14,7 @@ import type {
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { RESOLUTIONS } from "../../../domain/resolution.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import { imageWork } from "../../system/image-work.js";
 import { loadSharp } from "../../system/load-sharp.js";
 import { unavailable } from "../unavailable.js";
 import { type Job, JobFolder } from "./job-folder.js";
@@ -183,9 +184,11 @@ export class LocalProvider implements GenerationProvider {
     const painted = await this.pool.paint({ scene: sceneOf(job.prompt, references), references, size });
     if (painted.isErr()) return painted.error.kind === "closed" ? undefined : { failed: painted.error.reason };
     const sharp = await loadSharp();
-    return sharp(painted.value, { raw: { width: job.widthPixels, height: job.heightPixels, channels: 3 } })
-      .jpeg({ quality: JPEG_QUALITY, chromaSubsampling: "4:4:4" })
-      .toBuffer();
+    return imageWork.run(() =>
+      sharp(painted.value, { raw: { width: job.widthPixels, height: job.heightPixels, channels: 3 } })
+        .jpeg({ quality: JPEG_QUALITY, chromaSubsampling: "4:4:4" })
+        .toBuffer(),
+    );
   }
 
   private durationMilliseconds(job: Job): number {

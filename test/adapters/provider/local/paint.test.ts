@@ -1,3 +1,5 @@
+import { readdir, readFile } from "node:fs/promises";
+import { getPriority } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, it } from "vitest";
@@ -178,6 +180,14 @@ describe("reference images in a painted panorama", () => {
   });
 });
 
+/** The threads of this process whose nice value is higher than that of the main thread. */
+const threadsOfLowPriority = async (): Promise<string[]> => {
+  const threads = await readdir("/proc/self/task");
+  const stats = await Promise.all(threads.map((thread) => readFile(`/proc/self/task/${thread}/stat`, "utf8")));
+  // The nice value is the 19th field; the second one, in parentheses, may have blanks.
+  return threads.filter((_, index) => Number(stats[index]?.split(") ")[1]?.split(" ")[16]) > getPriority());
+};
+
 describe("PaintPool", () => {
   it("does not block the event loop while it paints a large picture", async () => {
     const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -187,6 +197,18 @@ describe("PaintPool", () => {
     // On the main thread painting would block for seconds; the limit allows for a busy machine.
     expect(delay.max / 1e6).toBeLessThan(1000);
   }, 120_000);
+
+  it.runIf(process.platform === "linux")("paints on threads of low priority, so that requests come first", async () => {
+    const priority = getPriority();
+    const before = await threadsOfLowPriority();
+    const pool = new PaintPool(1);
+    const size = { widthPixels: 256, heightPixels: 128 };
+    (await pool.paint({ scene: sceneOf("a lake", []), references: [], size }))._unsafeUnwrap();
+    const started = (await threadsOfLowPriority()).filter((thread) => !before.includes(thread));
+    await pool.close();
+    expect(started).toHaveLength(1);
+    expect(getPriority()).toBe(priority);
+  });
 
   it("fails only the job whose worker crashes, and starts a new worker for the next", async () => {
     let started = 0;
