@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import sharp from "sharp";
-import { RestClient } from "../support/rest-client.js";
 import { Installation } from "../support/service-process.js";
+import { aCustomer } from "./customer.js";
 import { quantile } from "./statistics.js";
 
 /*
@@ -53,14 +53,6 @@ const secondsOf = async (work: () => Promise<unknown>): Promise<number> => {
   return (performance.now() - from) / 1000;
 };
 
-const customerOf = async (service: Installation, name: string): Promise<RestClient> => {
-  const { json, stderr } = await service.command(
-    ...["account", "create", "--email", `${name}@example.com`, "--credits", "1000", "--key"],
-  );
-  if (typeof json.api_key !== "string") throw new Error(`no account was created: ${stderr}`);
-  return new RestClient(service.url, json.api_key);
-};
-
 /** A PNG that is not compressed, so that its size is nearly that of its pixels. */
 const uncompressed = async (mebibytes: number): Promise<Blob> => {
   const side = Math.floor(Math.sqrt((mebibytes * 1024 * 1024 * 0.995) / 3));
@@ -86,7 +78,7 @@ try {
   figures.push({ name: "a command (panorama ledger verify)", unit: "s", value: command });
 
   const customers = await Promise.all(
-    Array.from({ length: UPLOADS / UPLOADS_PER_KEY }, (_, index) => customerOf(service, `customer-${index}`)),
+    Array.from({ length: UPLOADS / UPLOADS_PER_KEY }, (_, index) => aCustomer(service, `customer-${index}`)),
   );
   const [customer] = customers;
   if (customer === undefined) throw new Error("no customer");

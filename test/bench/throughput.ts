@@ -7,8 +7,11 @@ import { openPostgresDatabase } from "../../adapters/persistence/postgres-databa
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
 import { administer, databaseUrl, PostgresServer } from "../support/postgres.js";
 import { Installation } from "../support/service-process.js";
+import { aCustomer } from "./customer.js";
+import { quantile } from "./statistics.js";
 import { creations, fill, reads } from "./throughput/data.js";
-import { type LoadRequest, saturate } from "./throughput/load.js";
+import { type LoadRequest, p99OfReads, saturate } from "./throughput/load.js";
+import { whilePainting } from "./throughput/painting.js";
 import { CREATION, pgbench, READ } from "./throughput/pgbench.js";
 import { type Running, startScript } from "./throughput/processes.js";
 import { type Row, report, save } from "./throughput/ratios.js";
@@ -16,8 +19,8 @@ import { creationsPerSecond } from "./throughput/sqlite-baseline.js";
 
 /*
  * Throughput of the real server process against what stands beside it in the same run: `npm run bench`. Every round
- * measures both sides in turn, so that a noisy machine disturbs both; what counts is the ratio. `-- --only sqlite` or
- * `postgres` measures a part, `-- --seconds 3 --rounds 3` sets the length, `-- --save` stores the result as the baseline.
+ * measures both sides in turn, so that a noisy machine disturbs both; what counts is the ratio. `-- --only sqlite`,
+ * `postgres` or `latency` measures a part, `-- --seconds 3 --rounds 3` sets the length, `-- --save` stores the result as the baseline.
  */
 
 const BASELINE = "test/bench/baseline.json";
@@ -33,8 +36,9 @@ const { values: options } = parseArgs({
 });
 const seconds = Number(options.seconds);
 const rounds = Number(options.rounds);
-
-type Closable = { close(): Promise<void> };
+const PAINTING_SECONDS = 20;
+/** A p99 above this, without painting, shows that requests queue up. */
+const OVERLOADED_MILLISECONDS = 100;
 
 /** Measures every subject once a round, in turn; the first round only warms up. */
 const inTurn = async <Name extends string>(
@@ -51,8 +55,7 @@ const inTurn = async <Name extends string>(
   return figures;
 };
 
-const throughput = (origin: string, requests: readonly LoadRequest[]) => async () =>
-  (await saturate(origin, requests, seconds)).perSecond;
+const throughput = (origin: string, requests: readonly LoadRequest[]) => () => saturate(origin, requests, seconds);
 
 /** The service in a process of its own, with its default log level, on a database that is filled already. */
 const startService = async (
@@ -84,6 +87,12 @@ const recordReply = async (origin: string, file: string): Promise<void> => {
   await writeFile(file, JSON.stringify({ status: 200, headers: Object.fromEntries(kept), body }));
 };
 
+const fillSqlite = async ({ dataDir }: Installation): Promise<void> => {
+  const database = await openSqliteDatabase(join(dataDir, "panorama.sqlite"));
+  await fill(database);
+  await database.close();
+};
+
 const measureSqlite = async (): Promise<Row[]> => {
   const folder = await mkdtemp(join(tmpdir(), "panorama-bench-"));
   const { service, upstream } = await startService({});
@@ -93,11 +102,7 @@ const measureSqlite = async (): Promise<Row[]> => {
     () => rm(folder, { recursive: true }),
   ];
   try {
-    const database: Closable & Parameters<typeof fill>[0] = await openSqliteDatabase(
-      join(service.dataDir, "panorama.sqlite"),
-    );
-    await fill(database);
-    await database.close();
+    await fillSqlite(service);
     await service.start();
     const replyFile = join(folder, "reply.json");
     await recordReply(service.url, replyFile);
@@ -185,7 +190,41 @@ const measurePostgres = async (): Promise<Row[]> => {
   }
 };
 
-const parts: Readonly<Record<string, () => Promise<Row[]>>> = { sqlite: measureSqlite, postgres: measurePostgres };
+/** The embedded provider paints, on SQLite: the work on pictures must not delay requests. */
+const measureLatency = async (): Promise<Row[]> => {
+  const service = await Installation.create({ DEMO: "false" });
+  try {
+    await fillSqlite(service);
+    await service.start();
+    const customers = [await aCustomer(service, "painter-1"), await aCustomer(service, "painter-2")];
+    await saturate(service.url, reads, seconds); // warms up
+    const half = (await saturate(service.url, reads, seconds)) / 2;
+    // Long enough for two panoramas of each customer, from their creation until they are saved.
+    const p99 = () => p99OfReads(service.url, PAINTING_SECONDS, half);
+    const { painting, idle } = await inTurn({ idle: p99, painting: () => whilePainting(customers, p99) });
+    if (quantile(idle, 0.5) > OVERLOADED_MILLISECONDS) {
+      console.error("The machine has too much other load to measure the p99: half the throughput is already too much.");
+    }
+    return [
+      {
+        work: "p99 of GET /panoramas/{id} at half the throughput, two 4k panoramas in progress",
+        against: "without them",
+        better: "lower",
+        unit: "ms",
+        ours: painting,
+        theirs: idle,
+      },
+    ];
+  } finally {
+    await service.remove();
+  }
+};
+
+const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
+  sqlite: measureSqlite,
+  postgres: measurePostgres,
+  latency: measureLatency,
+};
 
 const rows: Row[] = [];
 for (const [name, measure] of Object.entries(parts)) {

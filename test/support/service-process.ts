@@ -7,6 +7,9 @@ import { freePort } from "./free-port.js";
 
 const PANORAMA = "dist/bootstrap/panorama.cjs";
 
+/** A benchmark causes more log lines than a string can hold. */
+const LOG_CHARACTERS_MAX = 64 * 1024 * 1024;
+
 /** The compiled command (`dist/`), run in child processes on an empty data directory, as an operator runs it. */
 export class Installation {
   readonly environment: NodeJS.ProcessEnv;
@@ -34,7 +37,7 @@ export class Installation {
     return new Installation(dataDir, await freePort(), await freePort(), environment);
   }
 
-  /** The log: everything that all processes of this installation have written to standard error. */
+  /** The log: what all processes of this installation have written to standard error, the first 64 MiB of it. */
   get log(): string {
     return this.#log;
   }
@@ -51,7 +54,7 @@ export class Installation {
     });
     this.#process = child;
     child.stderr.on("data", (chunk: Buffer) => {
-      this.#log += chunk.toString();
+      if (this.#log.length < LOG_CHARACTERS_MAX) this.#log += chunk.toString();
     });
     return new Promise((resolve, reject) => {
       let printed = "";

@@ -13,28 +13,22 @@ export type LoadRequest = {
   readonly body?: string;
 };
 
-export type LoadResult = { readonly perSecond: number; readonly p99Milliseconds: number };
-
 const CONNECTIONS = 32;
 
 /**
- * Sends as many requests as the server answers. Uses `wrk` where it is installed, because it needs a fraction of the
- * processor time; otherwise `autocannon`. Throws if any answer is not 2xx: then the figures would mean nothing.
+ * Sends as many requests as the server answers; resolves to their number per second. Uses `wrk` where it is installed,
+ * because it needs a fraction of the processor time; otherwise `autocannon`. Throws if any answer is not 2xx: then the
+ * figures would mean nothing.
  */
-export const saturate = async (
-  origin: string,
-  requests: readonly LoadRequest[],
-  seconds: number,
-): Promise<LoadResult> =>
+export const saturate = async (origin: string, requests: readonly LoadRequest[], seconds: number): Promise<number> =>
   (await hasWrk) ? withWrk(origin, requests, seconds) : withAutocannon(origin, requests, seconds);
 
-/** Sends `perSecond` requests a second, so that latencies of different runs can be compared. */
-export const pace = (
-  origin: string,
-  requests: readonly LoadRequest[],
-  seconds: number,
-  perSecond: number,
-): Promise<LoadResult> => withAutocannon(origin, requests, seconds, perSecond);
+/** The 99th percentile, in milliseconds, of reads that are sent at a constant rate (paced-reads.ts). */
+export const p99OfReads = async (origin: string, seconds: number, perSecond: number): Promise<number> => {
+  const script = new URL("paced-reads.ts", import.meta.url).pathname;
+  const args = ["--import", "tsx", script, origin, String(seconds), String(perSecond)];
+  return Number((await run(process.execPath, args)).stdout);
+};
 
 const run = promisify(execFile);
 const hasWrk = run("wrk", ["-v"]).then(
@@ -64,41 +58,27 @@ end
 `;
 };
 
-const withWrk = async (origin: string, requests: readonly LoadRequest[], seconds: number): Promise<LoadResult> => {
+const withWrk = async (origin: string, requests: readonly LoadRequest[], seconds: number): Promise<number> => {
   const folder = await mkdtemp(join(tmpdir(), "panorama-load-"));
   try {
     const script = join(folder, "requests.lua");
     await writeFile(script, wrkScript(requests));
-    const args = ["-t", "1", "-c", String(CONNECTIONS), "-d", `${seconds}s`, "--latency", "-s", script, origin];
+    const args = ["-t", "1", "-c", String(CONNECTIONS), "-d", `${seconds}s`, "-s", script, origin];
     const { stdout } = await run("wrk", args);
     const failures = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(stdout);
     if (failures !== null) throw new Error(`wrk ${origin}: ${failures[0]}`);
-    return {
-      perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]),
-      p99Milliseconds: milliseconds(/99%\s+([\d.]+)(us|ms|s)/.exec(stdout)),
-    };
+    return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 };
 
-const UNITS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 };
-
-const milliseconds = (found: RegExpExecArray | null): number =>
-  Number(found?.[1]) * (UNITS[found?.[2] ?? ""] ?? Number.NaN);
-
-const withAutocannon = async (
-  origin: string,
-  requests: readonly LoadRequest[],
-  seconds: number,
-  perSecond?: number,
-): Promise<LoadResult> => {
+const withAutocannon = async (origin: string, requests: readonly LoadRequest[], seconds: number): Promise<number> => {
   let connection = 0;
   const result = await autocannon({
     url: origin,
     connections: CONNECTIONS,
     duration: seconds,
-    ...(perSecond !== undefined && { overallRate: Math.round(perSecond) }),
     setupClient: (client) => {
       // Each connection starts elsewhere in the list, so that no two use the same key at the same time.
       const start = Math.floor((connection * requests.length) / CONNECTIONS);
@@ -109,5 +89,5 @@ const withAutocannon = async (
   if (result.non2xx + result.errors > 0) {
     throw new Error(`autocannon ${origin}: ${result.non2xx} answers were not 2xx, ${result.errors} errors`);
   }
-  return { perSecond: result.requests.average, p99Milliseconds: result.latency.p99 };
+  return result.requests.average;
 };

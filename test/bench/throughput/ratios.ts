@@ -57,7 +57,8 @@ export const report = async (rows: readonly Row[], baselineFile: string): Promis
     );
     if (before === undefined) continue;
     const change = row.better === "higher" ? before / ratio - 1 : ratio / before - 1;
-    if (change > COSTLY) worse.push(`${nameOf(row)}: ${ratio.toFixed(2)}, was ${before.toFixed(2)}`);
+    // Also a figure that is not a number.
+    if (!(change <= COSTLY)) worse.push(`${nameOf(row)}: ${ratio.toFixed(2)}, was ${before.toFixed(2)}`);
   }
   return worse;
 };
