@@ -28,13 +28,13 @@ import {
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
 import { standingOf } from "./account-rows.js";
-import { integer, text } from "./columns.js";
+import { integer, type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { IN_GALLERY } from "./in-gallery.js";
 import { entryRow } from "./ledger-rows.js";
 import { insertion, type Statement, update } from "./statement.js";
 import { newTaskRow, stateColumns, toTask } from "./task-rows.js";
-import { writeInOneRoundTrip } from "./write-in-one-round-trip.js";
+import { writeIfChecked, writeInOneRoundTrip } from "./write-in-one-round-trip.js";
 
 const stateOfWork: Readonly<Record<keyof DueWork, Task["state"]>> = {
   giveUp: "queued",
@@ -46,6 +46,12 @@ const stateOfWork: Readonly<Record<keyof DueWork, Task["state"]>> = {
 /** Idempotency keys deleted per statement, so that it stays below the statement timeout even after a long outage. */
 const FORGOTTEN_MAX = 1_000;
 
+/** After so many changes of an account by others between reading and writing it, the account is locked instead. */
+const UNLOCKED_ATTEMPTS_MAX = 3;
+
+type OpenedOnce = { readonly task: Task; readonly replayed: boolean };
+type Opening<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest>;
+
 /** Tasks in SQLite or PostgreSQL. */
 export class SqlTaskStore implements TaskStore {
   private readonly database: Database;
@@ -54,14 +60,60 @@ export class SqlTaskStore implements TaskStore {
     this.database = database;
   }
 
-  open<Refusal>(
+  async open<Refusal>(
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
     decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
     limits?: QueueLimits,
-  ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>> {
-    return this.database.transaction<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>(async (sql) => {
+  ): Promise<Opening<Refusal>> {
+    if (limits === undefined && this.database.dialect === "postgresql") {
+      for (let attempt = 0; attempt < UNLOCKED_ATTEMPTS_MAX; attempt += 1) {
+        const opening = await this.openUnlessChanged(account, dueAt, idempotent, decide);
+        if (opening !== undefined) return opening;
+      }
+    }
+    return this.openLocked(account, dueAt, idempotent, decide, limits);
+  }
+
+  /**
+   * Opens a task in two round trips on PostgreSQL: reads what the decision needs, then writes everything in one
+   * statement if nobody has written the account's row since. Otherwise writes nothing and returns `undefined`: decide
+   * again.
+   *
+   * The row's version is `xmin`, the number of the transaction that has written it; locks do not change it. Every
+   * creation writes the row, so an unchanged row also means that no other one has used the idempotency key.
+   */
+  private async openUnlessChanged<Refusal>(
+    account: AccountId,
+    dueAt: Date,
+    idempotent: IdempotentRequest | undefined,
+    decide: (standing: Standing) => Result<OpenedTask, Refusal>,
+  ): Promise<Opening<Refusal> | undefined> {
+    const { sql } = this.database;
+    const { current, version, first } = await readAccount(sql, account, idempotent);
+    if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
+
+    const decided = decide(current);
+    if (decided.isErr()) return err(decided.error);
+    const { task, standing } = decided.value;
+    const takeStanding = {
+      text: "update account set credits = ?, active_tasks = ? where id = ? and xmin = cast(? as xid) returning id",
+      parameters: [standing.credits, standing.activeTasks, account, version],
+    };
+    const writes = creationRows(task, dueAt, idempotent).map(([table, row]) => insertion(table, row, "checked"));
+    return (await writeIfChecked(sql, takeStanding, writes)) ? ok({ task, replayed: false }) : undefined;
+  }
+
+  /** Opens a task while its account is locked, and with `limits` the queue. */
+  private openLocked<Refusal>(
+    account: AccountId,
+    dueAt: Date,
+    idempotent: IdempotentRequest | undefined,
+    decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
+    limits: QueueLimits | undefined,
+  ): Promise<Opening<Refusal>> {
+    return this.database.transaction<OpenedOnce, Refusal | InvalidRequest>(async (sql) => {
       const { current, lastTurn } = await lockAccount(sql, account);
       const first = idempotent && (await firstUse(sql, account, idempotent));
       if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
@@ -70,20 +122,14 @@ export class SqlTaskStore implements TaskStore {
       const decided = decide(current, turn);
       if (decided.isErr()) return err(decided.error);
       const { task, standing } = decided.value;
-      const writes: Statement[] = [
-        insertion("task", newTaskRow(task, task.state === "queued" && limits ? limits.dueAt : dueAt)),
-        insertion("ledger_entry", entryRow(reservationEntry(task.reservation, task.reservedAt))),
+      const rows = creationRows(task, task.state === "queued" && limits ? limits.dueAt : dueAt, idempotent);
+      await writeInOneRoundTrip(sql, this.database.dialect, [
+        ...rows.map(([table, row]) => insertion(table, row)),
         {
           text: "update account set credits = ?, active_tasks = ?, last_turn = ? where id = ?",
           parameters: [standing.credits, standing.activeTasks, turn ?? lastTurn, account],
         },
-      ];
-      if (idempotent !== undefined) {
-        const first = { account_id: account, key: idempotent.key, task_id: task.id };
-        const row = { ...first, request_sha256: idempotent.requestSha256, created_at: task.reservedAt };
-        writes.push(insertion("idempotency_key", row));
-      }
-      await writeInOneRoundTrip(sql, this.database.dialect, writes);
+      ]);
       return ok({ task, replayed: false });
     });
   }
@@ -220,6 +266,45 @@ export class SqlTaskStore implements TaskStore {
   }
 }
 
+/** The rows that a creation inserts, in the order of their foreign keys. */
+const creationRows = (
+  task: OpenedTask["task"],
+  dueAt: Date,
+  idempotent: IdempotentRequest | undefined,
+): [table: string, row: Row][] => {
+  const rows: [string, Row][] = [
+    ["task", newTaskRow(task, dueAt)],
+    ["ledger_entry", entryRow(reservationEntry(task.reservation, task.reservedAt))],
+  ];
+  if (idempotent !== undefined) {
+    const { key, requestSha256: request_sha256 } = idempotent;
+    const first = { account_id: task.accountId, key, task_id: task.id, request_sha256, created_at: task.reservedAt };
+    rows.push(["idempotency_key", first]);
+  }
+  return rows;
+};
+
+/** Reads the account's standing with the version of its row, and the first use of the idempotency key, in one statement. */
+const readAccount = async (sql: Sql, account: AccountId, idempotent: IdempotentRequest | undefined) => {
+  const standing = "account.credits as balance, active_tasks, cast(account.xmin as text) as version";
+  const [row] =
+    idempotent === undefined
+      ? await sql(`select ${standing} from account where id = ?`, [account])
+      : await sql(
+          `select task.*, request_sha256, ${standing} from account
+          left join idempotency_key on idempotency_key.account_id = account.id and idempotency_key.key = ?
+          left join task on task.id = idempotency_key.task_id
+          where account.id = ?`,
+          [idempotent.key, account],
+        );
+  if (row === undefined) throw new Error(`there is no account ${account}`);
+  return {
+    current: standingOf(account, { ...row, credits: row.balance }),
+    version: text(row, "version"),
+    first: idempotent === undefined || row.request_sha256 === null ? undefined : replayOf(row, idempotent),
+  };
+};
+
 /**
  * Reads the account's standing and its last turn in the queue, and locks its row until the transaction ends. An update
  * without changes locks on both dialects.
@@ -264,8 +349,11 @@ const firstUse = async (
     where idempotency_key.account_id = ? and idempotency_key.key = ?`,
     [account, idempotent.key],
   );
-  return row && sameRequest(text(row, "request_sha256"), idempotent).map(() => toTask(row));
+  return row && replayOf(row, idempotent);
 };
+
+const replayOf = (row: Row, idempotent: IdempotentRequest): Result<Task, InvalidRequest> =>
+  sameRequest(text(row, "request_sha256"), idempotent).map(() => toTask(row));
 
 /**
  * Checks and writes in one statement. To compare the state is enough, because a task enters no state twice. An image

@@ -6,12 +6,13 @@ export type Statement = { readonly text: string; readonly parameters: readonly u
  * Table and column names become part of the statement's text: they come from this folder, never from a request.
  */
 
-/** Inserts one row. */
-export const insertion = (table: string, row: Row): Statement => {
+/** Inserts one row. With `source`, the name of a table expression: once for each row of it. */
+export const insertion = (table: string, row: Row, source?: string): Statement => {
   const columns = Object.keys(row);
   const placeholders = columns.map(() => "?").join(", ");
+  const values = source === undefined ? `values (${placeholders})` : `select ${placeholders} from ${source}`;
   return {
-    text: `insert into ${table} (${columns.join(", ")}) values (${placeholders})`,
+    text: `insert into ${table} (${columns.join(", ")}) ${values}`,
     parameters: Object.values(row),
   };
 };

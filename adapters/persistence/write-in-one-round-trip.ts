@@ -22,3 +22,16 @@ export const writeInOneRoundTrip = async (
     statements.flatMap(({ parameters }) => parameters),
   );
 };
+
+/**
+ * On PostgreSQL: runs `check` and, if it returns a row, `writes`, all in one statement. `writes` insert from the table
+ * expression `checked`. Returns whether they have written.
+ */
+export const writeIfChecked = async (sql: Sql, check: Statement, writes: readonly Statement[]): Promise<boolean> => {
+  const parts = writes.map(({ text }, index) => `write_${index} as (${text})`);
+  const rows = await sql(
+    `with checked as (${check.text}), ${parts.join(", ")} select * from checked`,
+    [check, ...writes].flatMap(({ parameters }) => parameters),
+  );
+  return rows.length > 0;
+};

@@ -45,16 +45,16 @@ export type QueueLimits = {
  */
 export interface TaskStore {
   /**
-   * Opens a task in one transaction. The account is locked, so that two concurrent creations cannot use the same
-   * credits or the same slot of the account. Stores what `decide` returns: the task, its ledger entry, the account's
-   * new standing and the idempotency key; stores nothing if it refuses. `decide` must be pure: it runs at most once per
-   * attempt, and a transaction that the database aborts is attempted again.
+   * Opens a task atomically. The store locks the account while it decides, or writes only if the account has not changed
+   * since, so that two concurrent creations cannot use the same credits or the same slot of the account. Stores what
+   * `decide` returns: the task, its ledger entry, the account's new standing and the idempotency key; stores nothing if
+   * it refuses. `decide` must be pure: it runs again, with the new standing, if the account has changed.
    *
    * If the idempotency key is already used, `decide` is not called: the same request returns its task as `replayed`,
    * another request is rejected.
    *
-   * `dueAt` applies to a task that is sent to the provider at once. With `queue`, the queue of all instances is locked
-   * too, and `decide` receives a turn if the task must wait.
+   * `dueAt` applies to a task that is sent to the provider at once. With `queue`, the queue of all instances is locked,
+   * and `decide` receives a turn if the task must wait.
    */
   open<Refusal>(
     account: AccountId,

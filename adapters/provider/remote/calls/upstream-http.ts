@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { Agent, buildConnector, type Dispatcher, request } from "undici";
+import { Agent, buildConnector, Client, type Dispatcher, request } from "undici";
 
 export type Call = {
   readonly method: "GET" | "POST";
@@ -25,38 +25,53 @@ const BODY_BYTES_MAX = 32 * 1024 * 1024;
  */
 export class UpstreamHttp {
   private readonly reading = new Agent({ connect: markingNoConnection });
-  /** A new connection for each creation: the provider may close a kept one at the moment of the write. */
-  private readonly creating = new Agent({ connect: markingNoConnection, pipelining: 0 });
+  private readonly creating = new Set<Client>();
 
-  async call({ method, url, headers, body, signal }: Call): Promise<Result<Answer, CallFailure>> {
-    let answer: Dispatcher.ResponseData;
+  async call(call: Call): Promise<Result<Answer, CallFailure>> {
+    if (call.method === "GET") return send(this.reading, call);
+    // A new connection for each creation: the provider may close a kept one at the moment of the write. An agent costs
+    // more, because it also makes a pool for each of them.
+    const client = new Client(new URL(call.url).origin, { connect: markingNoConnection, pipelining: 0 });
+    this.creating.add(client);
     try {
-      answer = await request(url, {
-        dispatcher: method === "POST" ? this.creating : this.reading,
-        method,
-        headers: {
-          accept: "application/json",
-          ...headers,
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-        },
-        body: body === undefined ? null : JSON.stringify(body),
-        signal,
-      });
-    } catch (error) {
-      return err({ kind: error instanceof NoConnection ? "not_sent" : "no_answer", reason: codeOf(error) });
+      return await send(client, call);
+    } finally {
+      this.creating.delete(client);
     }
-    const retryAfter = answer.headers["retry-after"];
-    return ok({
-      status: answer.statusCode,
-      retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
-      body: await readJson(answer.body),
-    });
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.reading.destroy(), this.creating.destroy()]);
+    await Promise.all([this.reading, ...this.creating].map((dispatcher) => dispatcher.destroy()));
   }
 }
+
+const send = async (
+  dispatcher: Dispatcher,
+  { method, url, headers, body, signal }: Call,
+): Promise<Result<Answer, CallFailure>> => {
+  let answer: Dispatcher.ResponseData;
+  try {
+    answer = await request(url, {
+      dispatcher,
+      method,
+      headers: {
+        accept: "application/json",
+        ...headers,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal,
+    });
+  } catch (error) {
+    return err({ kind: error instanceof NoConnection ? "not_sent" : "no_answer", reason: codeOf(error) });
+  }
+  const retryAfter = answer.headers["retry-after"];
+  return ok({
+    status: answer.statusCode,
+    retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
+    body: await readJson(answer.body),
+  });
+};
 
 /** The name lookup, the connection or the TLS handshake failed. */
 class NoConnection extends Error {}

@@ -1,0 +1,214 @@
+import { err, ok, type Result } from "neverthrow";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Database } from "../../../adapters/persistence/database.js";
+import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
+import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
+import type { TaskStore } from "../../../application/ports/task-store.js";
+import type { Standing } from "../../../domain/account.js";
+import { credits } from "../../../domain/credits.js";
+import type { IdempotencyKey, IdempotentRequest } from "../../../domain/idempotency.js";
+import { audit } from "../../../domain/ledger.js";
+import { fail, openTask, type ReservedTask, submit } from "../../../domain/task.js";
+import { accountId, anAccount, aPaidOrder, aReservedTask, noon, orderId, taskId } from "../../support/builders.js";
+import { freshDatabase } from "../../support/postgres.js";
+import { postgresStores } from "../../support/postgres-stores.js";
+
+/*
+ * On PostgreSQL a creation reads the account, decides, and writes if the account's row is unchanged. The contract suite
+ * has the rules; these tests change the account between the two statements.
+ */
+describe("TaskStore on PostgreSQL: a creation in two statements", () => {
+  const owner = accountId(1);
+  const idempotent: IdempotentRequest = { key: "k" as IdempotencyKey, requestSha256: "a".repeat(64) };
+  let url: string;
+  let stores: Awaited<ReturnType<typeof postgresStores>>;
+  let database: Database;
+
+  beforeAll(async () => {
+    url = await freshDatabase();
+  });
+  beforeEach(async () => {
+    stores = await postgresStores(url);
+    ({ database } = stores);
+    await stores.accounts.open(anAccount({ id: owner }), undefined, aPaidOrder({ credits: credits(100) }), undefined);
+  });
+  afterEach(async () => {
+    for await (const { standing, entries, tasks } of stores.ledger.all()) {
+      expect(audit(standing, entries, tasks)).toEqual([]);
+    }
+    await stores.close();
+  });
+
+  const open = (
+    tasks: TaskStore,
+    n: number,
+    { key, seen = [] }: { key?: IdempotentRequest; seen?: Standing[] } = {},
+  ) => {
+    const task = aReservedTask({ id: taskId(n), accountId: owner });
+    return tasks.open(owner, noon, key, (standing) => {
+      seen.push(standing);
+      return openTask(standing, task, noon);
+    });
+  };
+  const opened = async (n: number, key?: IdempotentRequest) =>
+    unwrap(await open(stores.tasks, n, { ...(key && { key }) })).task as ReservedTask;
+  const standing = async (): Promise<Standing | undefined> => {
+    for await (const account of stores.ledger.all()) return account.standing;
+    return undefined;
+  };
+
+  /** A store whose every read of the account is followed by `work`, as if other requests ran in between. */
+  const afterEachRead = (work: (read: number) => Promise<unknown>): TaskStore => {
+    let reads = 0;
+    return withSql(database, async (statement, parameters) => {
+      const rows = await database.sql(statement, parameters);
+      if (statement.startsWith("select")) await work(++reads);
+      return rows;
+    });
+  };
+
+  it("sends two statements and no transaction, also with an idempotency key", async () => {
+    const statements: string[] = [];
+    const counting = withSql(database, (statement, parameters) => {
+      statements.push(statement);
+      return database.sql(statement, parameters);
+    });
+    unwrap(await open(counting, 1));
+    unwrap(await open(counting, 2, { key: idempotent }));
+    expect(statements.map((statement) => statement.slice(0, 6))).toEqual(["select", "with c", "select", "with c"]);
+    expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
+  });
+
+  it("decides again with the new standing when another creation changed the account in between", async () => {
+    const seen: Standing[] = [];
+    const tasks = afterEachRead(async (read) => read === 1 && opened(2));
+    expect(unwrap(await open(tasks, 1, { seen }))).toMatchObject({ task: { id: taskId(1) }, replayed: false });
+    expect(seen).toMatchObject([
+      { credits: 100, activeTasks: 0 },
+      { credits: 96, activeTasks: 1 },
+    ]);
+    expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
+  });
+
+  it("refuses, and writes nothing, when others took the last slots in between", async () => {
+    for (const n of [2, 3, 4]) await opened(n);
+    const tasks = afterEachRead(async (read) => read <= 2 && opened(10 + read));
+    const refused = await open(tasks, 1, { key: idempotent });
+    expect(refused).toMatchObject(err({ kind: "too_many_active_tasks" }));
+    expect(await stores.tasks.find(taskId(1), owner)).toBeUndefined();
+    expect(await standing()).toEqual({ accountId: owner, credits: 80, activeTasks: 5 });
+  });
+
+  it("returns the other task when another creation used the same idempotency key in between", async () => {
+    const tasks = afterEachRead(async (read) => read === 1 && opened(2, idempotent));
+    expect(unwrap(await open(tasks, 1, { key: idempotent }))).toMatchObject({
+      task: { id: taskId(2) },
+      replayed: true,
+    });
+    expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+  });
+
+  it("notices a change in between, even if credits and active tasks are the same again", async () => {
+    const tasks = afterEachRead(async (read) => {
+      if (read > 1) return;
+      const task = await opened(2, idempotent);
+      const submitted = submit(task, "upstream-2", noon);
+      unwrap(await stores.tasks.move(task, submitted, noon));
+      unwrap(await stores.tasks.move(submitted, fail(submitted, "generation_failed", noon), undefined));
+      expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
+    });
+    expect(unwrap(await open(tasks, 1, { key: idempotent }))).toMatchObject({
+      task: { id: taskId(2), state: "failed" },
+      replayed: true,
+    });
+    expect(await stores.tasks.find(taskId(1), owner)).toBeUndefined();
+  });
+
+  it("locks the account when it changes after every read, so that the creation ends", async () => {
+    const seen: Standing[] = [];
+    const buy = (n: number) =>
+      database.sql(`with order_ as (insert into credit_order (id, account_id, credits, created_at, paid_at)
+        values ('ord_${n}', '${owner}', 1, now(), now()) returning id),
+        entry as (insert into ledger_entry (account_id, kind, credits, order_id, at)
+          select '${owner}', 'purchase', 1, id, now() from order_)
+        update account set credits = credits + 1 where id = '${owner}'`);
+    const tasks = afterEachRead(buy);
+    expect(unwrap(await open(tasks, 1, { seen })).replayed).toBe(false);
+    expect(seen.map(({ credits }) => credits)).toEqual([100, 101, 102, 103]);
+    expect(await standing()).toEqual({ accountId: owner, credits: 99, activeTasks: 1 });
+  });
+
+  describe.each([
+    ["is committed", "decides again", true, [100, 100]],
+    ["is rolled back", "writes what it has decided", false, [100]],
+  ] as const)("while a transaction that has locked the account %s", (_, outcome, commits, decisions) => {
+    it(`waits, then ${outcome}`, async () => {
+      const seen: Standing[] = [];
+      let opening: Promise<unknown> | undefined;
+      await database.transaction(async (sql) => {
+        await sql("update account set credits = credits where id = ?", [owner]);
+        opening = open(stores.tasks, 1, { seen });
+        while ((await database.sql(WAITING)).length === 0);
+        return commits ? ok(undefined) : err("rolled back");
+      });
+      await opening;
+      expect(seen.map(({ credits }) => credits)).toEqual(decisions);
+      expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+    });
+  });
+
+  it("stays exact with fifty creations of two instances while tasks are refunded", async () => {
+    const other = await openPostgresDatabase(url, 4);
+    const instances = [stores.tasks, new SqlTaskStore(other)] as const;
+    const results = await Promise.all(
+      Array.from({ length: 50 }, async (_, n) => {
+        const tasks = instances[n % 2 === 0 ? 0 : 1];
+        const key: IdempotentRequest = { key: `k${n % 10}` as IdempotencyKey, requestSha256: "a".repeat(64) };
+        const result = await open(tasks, n, { key });
+        if (result.isErr() || result.value.replayed || n % 3 > 0) return result;
+        const task = result.value.task as ReservedTask;
+        unwrap(await tasks.move(task, fail(task, "submission_unknown", noon), undefined));
+        return result;
+      }),
+    );
+    const created = results.flatMap((result) => (result.isOk() && !result.value.replayed ? [result.value.task] : []));
+    const stored = await stores.tasks.list(owner, 100, undefined);
+    expect(stored.map(({ id }) => id).sort()).toEqual(created.map(({ id }) => id).sort());
+    const active = stored.filter(({ state }) => state === "reserved").length;
+    expect(active).toBeLessThanOrEqual(5);
+    expect(await standing()).toEqual({ accountId: owner, credits: 100 - 4 * active, activeTasks: active });
+    const used = await database.sql("select distinct task_id from idempotency_key");
+    expect(used).toHaveLength(active); // a refused creation releases its key
+    await other.close();
+  });
+
+  it("charges only what the credits pay for, with fifty creations of two instances", async () => {
+    await stores.accounts.open(
+      anAccount({ id: accountId(2) }),
+      undefined,
+      aPaidOrder({ id: orderId(2), accountId: accountId(2), credits: credits(11) }),
+      undefined,
+    );
+    const other = await openPostgresDatabase(url, 4);
+    const instances = [stores.tasks, new SqlTaskStore(other)] as const;
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => {
+        const task = aReservedTask({ id: taskId(n), accountId: accountId(2) });
+        const tasks = instances[n % 2 === 0 ? 0 : 1];
+        return tasks.open(task.accountId, noon, undefined, (current) => openTask(current, task, noon));
+      }),
+    );
+    expect(results.filter((result) => result.isOk())).toHaveLength(2);
+    expect(await stores.ledger.balance(accountId(2))).toBe(3);
+    await other.close();
+  });
+});
+
+/** Statements of this database that wait for a lock. */
+const WAITING = `select pid from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock' and query like '%checked%'`;
+
+const unwrap = <T>(result: Result<T, unknown>): T => result._unsafeUnwrap();
+
+const withSql = (database: Database, sql: Database["sql"]): TaskStore =>
+  new SqlTaskStore(Object.assign(Object.create(database) as Database, { sql }));
