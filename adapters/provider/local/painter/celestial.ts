@@ -1,20 +1,20 @@
-import { colour, cover, mixed, type Paint, type Rgb, shine } from "./colour.js";
-import { cellRandom, clamp01, mix, Noise, randomsFrom, smoothstep } from "./noise.js";
+import { colour, cover, mixed, type Paint, type Rgb, set, shine } from "./colour.js";
+import { clamp01, Noise, randomsFrom, smoothstep } from "./noise.js";
+import type { Ray } from "./ray.js";
 import type { Scene } from "./scene.js";
+import { StarLayer } from "./star-layer.js";
 
 type Planet = {
   readonly direction: Rgb;
+  /** The length of the horizontal part of the direction. */
+  readonly level: number;
   readonly radius: number;
   readonly banded: boolean;
   readonly colours: readonly [Rgb, Rgb];
   readonly ring: Rgb | undefined;
 };
 
-const STAR_LAYERS = [
-  { cells: 34, brightness: 1.6, share: 0.2 },
-  { cells: 90, brightness: 0.5, share: 0.3 },
-  { cells: 190, brightness: 0.22, share: 0.36 },
-] as const;
+/** The radius of a star in radians; where a pixel is larger, stars have the size of a pixel. */
 const STAR_RADIUS = 0.0009;
 
 /** Stars, the Milky Way, nebulae and planets: everything beyond the atmosphere, a function of the direction only. */
@@ -22,17 +22,23 @@ export class Celestial {
   private readonly scene: Scene;
   private readonly noise: Noise;
   private readonly starRadius: number;
-  /** Keeps the light of a star constant when its disc is enlarged to a pixel. */
-  private readonly starDimming: number;
+  private readonly starLayers: readonly StarLayer[];
   private readonly galaxy: Rgb;
   private readonly planets: readonly Planet[];
   private readonly nebulaColours: readonly [Rgb, Rgb, Rgb];
+  private readonly gasColour: Paint = [0, 0, 0];
 
   constructor(scene: Scene, pixelRadians: number) {
     this.scene = scene;
     this.noise = new Noise(scene.seed ^ 0x51a7);
     this.starRadius = Math.max(STAR_RADIUS, pixelRadians * 0.6);
-    this.starDimming = (STAR_RADIUS / this.starRadius) ** 1.5;
+    // Keeps the light of a star constant when its disc is enlarged to a pixel.
+    const dimming = (STAR_RADIUS / this.starRadius) ** 1.5;
+    this.starLayers = [
+      new StarLayer(scene.seed, 34, 1.6 * scene.stars, 0.2, this.starRadius, dimming),
+      new StarLayer(scene.seed + 1, 90, 0.5 * scene.stars, 0.3, this.starRadius, dimming),
+      new StarLayer(scene.seed + 2, 190, 0.22 * scene.stars, 0.36, this.starRadius, dimming),
+    ];
     const random = randomsFrom(scene.seed ^ 0x9a1a);
     this.galaxy = unit(random() - 0.5, 0.55 + 0.3 * random(), random() - 0.5);
     this.nebulaColours = NEBULA_COLOURS[Math.floor(random() * NEBULA_COLOURS.length)] ?? NEBULA_COLOURS[0];
@@ -40,70 +46,32 @@ export class Celestial {
   }
 
   /** Adds its light to `paint`. */
-  paint(paint: Paint, x: number, y: number, z: number): void {
+  paint(paint: Paint, ray: Ray): void {
     const { stars, nebula } = this.scene;
-    if (nebula > 0) this.addNebula(paint, x, y, z, nebula);
+    if (nebula > 0) this.addNebula(paint, ray, nebula);
     if (stars > 0) {
-      const inGalaxy = this.addGalaxy(paint, x, y, z, stars);
-      for (let layer = 0; layer < STAR_LAYERS.length; layer++) {
-        const { cells, brightness, share } = STAR_LAYERS[layer] as (typeof STAR_LAYERS)[number];
-        this.addStars(paint, x, y, z, layer, cells, brightness * stars, share * (0.55 + 0.9 * inGalaxy));
-      }
+      const inGalaxy = this.addGalaxy(paint, ray, stars);
+      const crowding = 0.55 + 0.9 * inGalaxy;
+      for (const layer of this.starLayers) layer.paint(paint, ray, crowding);
     }
-    for (const planet of this.planets) this.addPlanet(paint, x, y, z, planet);
+    for (const planet of this.planets) this.addPlanet(paint, ray, planet);
   }
 
-  private addStars(
-    paint: Paint,
-    x: number,
-    y: number,
-    z: number,
-    layer: number,
-    cells: number,
-    brightness: number,
-    share: number,
-  ): void {
-    const cellX = Math.floor(x * cells);
-    const cellY = Math.floor(y * cells);
-    const cellZ = Math.floor(z * cells);
-    const seed = this.scene.seed + layer;
-    const chance = cellRandom(cellX, cellY, cellZ, seed);
-    if (chance > share) return;
-    // Inside the cell and far enough from its walls that no star is cut off.
-    const margin = Math.min(0.45, this.starRadius * 2.2 * cells);
-    const place = (salt: number, cell: number) =>
-      (cell + margin + (1 - 2 * margin) * cellRandom(cellX, cellY, cellZ, seed + salt)) / cells;
-    const starX = place(101, cellX);
-    const starY = place(202, cellY);
-    const starZ = place(303, cellZ);
-    const length = Math.hypot(starX, starY, starZ);
-    // A star off the sphere would be projected into another cell and cut off there.
-    if (Math.abs(length - 1) * cells > 0.3) return;
-    const distance = Math.hypot(x - starX / length, y - starY / length, z - starZ / length) / this.starRadius;
-    if (distance > 2.2) return;
-    const size = chance / share;
-    const light = brightness * (0.25 + 1.6 * size ** 6) * Math.exp(-distance * distance * 1.4) * this.starDimming;
-    const warmth = cellRandom(cellX, cellY, cellZ, seed + 404);
-    shine(paint, [mix(0.75, 1.1, warmth), 0.92, mix(1.2, 0.75, warmth)], light);
-  }
-
-  private addGalaxy(paint: Paint, x: number, y: number, z: number, stars: number): number {
-    const [gx, gy, gz] = this.galaxy;
-    const across = x * gx + y * gy + z * gz;
+  /** Returns how bright the galaxy is here, from 0 to 1. */
+  private addGalaxy(paint: Paint, { x, y, z }: Ray, stars: number): number {
+    const { galaxy } = this;
+    const across = x * galaxy[0] + y * galaxy[1] + z * galaxy[2];
     const band = Math.exp(-((across / 0.27) ** 2));
     if (band < 0.02) return 0;
     const clouds = this.noise.fractal3(x * 2.2 + 9, y * 2.2, z * 2.2, 5);
-    const dust = smoothstep(
-      -0.02,
-      0.3,
-      this.noise.fractal3(x * 4 - 5, y * 4, z * 4, 5) + 0.22 * Math.exp(-((across / 0.07) ** 2)),
-    );
+    const middle = 0.22 * Math.exp(-((across / 0.07) ** 2));
+    const dust = smoothstep(-0.02, 0.3, this.noise.fractal3(x * 4 - 5, y * 4, z * 4, 5, -0.02 - middle) + middle);
     const glow = band * clamp01(0.55 + 1.1 * clouds) * (1 - 0.72 * dust);
-    shine(paint, [0.11, 0.115, 0.16], glow * stars * 0.75);
+    shine(paint, GALAXY_LIGHT, glow * stars * 0.75);
     return glow;
   }
 
-  private addNebula(paint: Paint, x: number, y: number, z: number, strength: number): void {
+  private addNebula(paint: Paint, { x, y, z }: Ray, strength: number): void {
     const { noise } = this;
     const warpX = noise.fractal3(x * 1.4 + 3.1, y * 1.4, z * 1.4, 4);
     const warpY = noise.fractal3(x * 1.4, y * 1.4 + 7.7, z * 1.4, 4);
@@ -115,17 +83,21 @@ export class Celestial {
     const core = smoothstep(0.12, 0.6, glowing + 0.25 * warpY);
     if (gas === 0 && core === 0) return;
     const veil = 1 - 0.8 * smoothstep(0.02, 0.35, noise.fractal3(px * 2.3, py * 2.3 + 4, pz * 2.3, 5, 0.02));
-    const [first, second, third] = this.nebulaColours;
-    shine(paint, mixed(first, second, clamp01(0.5 + 1.6 * warpY)), gas * gas * veil * 0.75 * strength);
-    shine(paint, third, core * core * veil * 1.1 * strength);
+    const { nebulaColours, gasColour } = this;
+    set(gasColour, nebulaColours[0]);
+    cover(gasColour, nebulaColours[1], clamp01(0.5 + 1.6 * warpY));
+    shine(paint, gasColour, gas * gas * veil * 0.75 * strength);
+    shine(paint, nebulaColours[2], core * core * veil * 1.1 * strength);
   }
 
-  private addPlanet(paint: Paint, x: number, y: number, z: number, planet: Planet): void {
-    const [dx, dy, dz] = planet.direction;
+  private addPlanet(paint: Paint, { x, y, z }: Ray, planet: Planet): void {
+    const { direction, level } = planet;
+    const dx = direction[0];
+    const dy = direction[1];
+    const dz = direction[2];
     const towards = x * dx + y * dy + z * dz;
     if (towards < 0.3) return;
     // Axes in the plane of the disc; the first one is horizontal.
-    const level = Math.hypot(dx, dz);
     const right = (x * dz - z * dx) / level;
     const up = (y * level * level - dy * (x * dx + z * dz)) / level;
     const u = right / towards / planet.radius;
@@ -152,13 +124,15 @@ export class Celestial {
   private addRing(paint: Paint, u: number, v: number, across: number, ring: Rgb): void {
     const tilted = (v * 0.95 + u * 0.3) / 0.22;
     const along = u * 0.95 - v * 0.3;
-    const radius = Math.hypot(tilted, along);
+    const radius = Math.sqrt(tilted * tilted + along * along);
     if (radius < 1.3 || radius > 2.4 || (across < 1 && tilted > 0)) return;
     const gaps = 0.55 + 0.9 * this.noise.fractal2(radius * 9, 3.3, 4);
     const opacity = smoothstep(1.3, 1.42, radius) * smoothstep(2.4, 2.25, radius) * clamp01(gaps);
     cover(paint, ring, 0.75 * opacity);
   }
 }
+
+const GALAXY_LIGHT: Rgb = [0.11, 0.115, 0.16];
 
 const NEBULA_COLOURS: readonly [Palette, ...Palette[]] = [
   [colour("#2a4fd0"), colour("#9a2fb8"), colour("#ff7a9a")],
@@ -181,12 +155,14 @@ const planetsOf = (random: () => number, everywhere: boolean): Planet[] => {
   return sizes.map((radius, index) => {
     const azimuth = index === 0 ? -0.7 + 0.5 * random() : 0.8 + index * 1.7 + random();
     const elevation = everywhere ? (random() - 0.4) * 0.7 : 0.42 + 0.3 * random();
+    const direction = unit(
+      Math.sin(azimuth) * Math.cos(elevation),
+      Math.sin(elevation),
+      Math.cos(azimuth) * Math.cos(elevation),
+    );
     return {
-      direction: unit(
-        Math.sin(azimuth) * Math.cos(elevation),
-        Math.sin(elevation),
-        Math.cos(azimuth) * Math.cos(elevation),
-      ),
+      direction,
+      level: Math.hypot(direction[0], direction[2]),
       radius,
       banded: index === 0,
       colours: PLANET_COLOURS[(first + index) % PLANET_COLOURS.length] ?? [colour("#888888"), colour("#cccccc")],

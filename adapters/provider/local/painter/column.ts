@@ -2,6 +2,7 @@ import type { PixelSize } from "../../../../domain/resolution.js";
 import { cover, type Paint } from "./colour.js";
 import { GroundPainter, Terrain } from "./land.js";
 import { Props } from "./props.js";
+import type { Ray } from "./ray.js";
 import type { Land, Scene } from "./scene.js";
 import { Sky } from "./sky.js";
 import { WaterPainter } from "./water.js";
@@ -23,6 +24,7 @@ export class ColumnPainter {
   private readonly up: Float64Array;
   private readonly level: Float64Array;
   private readonly paintBuffer: Paint = [0, 0, 0];
+  private readonly ray: Ray = { row: 0, x: 0, y: 0, z: 0, angleToLight: 0 };
 
   constructor(scene: Scene, size: PixelSize) {
     const { heightPixels } = size;
@@ -50,11 +52,16 @@ export class ColumnPainter {
     const right = Math.sin(azimuth);
     const ahead = Math.cos(azimuth);
     const paint = this.paintBuffer;
+    const { ray } = this;
     for (let row = 0; row < heightPixels; row++) {
       const open = ground === undefined ? 1 : (ground.open[row] as number);
       if (open < 0.002) continue;
       const out = level[row] as number;
-      sky.paint(paint, row, right * out, up[row] as number, ahead * out);
+      ray.row = row;
+      ray.x = right * out;
+      ray.y = up[row] as number;
+      ray.z = ahead * out;
+      sky.paint(paint, ray);
       const at = row * 3;
       light[at] = (light[at] as number) + paint[0] * open;
       light[at + 1] = (light[at + 1] as number) + paint[1] * open;
@@ -81,6 +88,8 @@ class GroundColumn {
   /** The distances of a walk's steps, and the octaves of the terrain that are visible at each. */
   private readonly distances: Float64Array;
   private readonly octaves: Float64Array;
+  /** For each row, the tangent of its elevation. */
+  private readonly tangents: Float64Array;
   /** For each row, the share of water and the sum of its distances. */
   private readonly waterShare: Float32Array;
   private readonly waterDistance: Float32Array;
@@ -97,11 +106,16 @@ class GroundColumn {
     this.groundPainter = new GroundPainter(scene, land, this.terrain);
     this.props = land.props === undefined ? undefined : new Props(scene, land.props);
     this.water =
-      land.water === undefined ? undefined : new WaterPainter(scene, land.water, sky, this.terrain.eyeHeight);
+      land.water === undefined
+        ? undefined
+        : new WaterPainter(scene, land.water, sky, this.terrain.eyeHeight, size.heightPixels);
     this.open = new Float32Array(size.heightPixels);
     this.waterShare = new Float32Array(size.heightPixels);
     this.waterDistance = new Float32Array(size.heightPixels);
     this.hidden = new Float32Array(size.heightPixels);
+    this.tangents = new Float64Array(size.heightPixels).map((_, row) =>
+      Math.tan((0.5 - (row + 0.5) / size.heightPixels) * Math.PI),
+    );
     const distances: number[] = [];
     const first = 0.03 * land.eyeMetres;
     for (let distance = first; distance < DISTANCE_MAX; distance += first + (0.01 + pixelRadians) * distance)
@@ -261,8 +275,7 @@ class GroundColumn {
     const paint = this.paintBuffer;
     for (let row = first; row < foot; row++) {
       if ((this.hidden[row] as number) > 0.99) continue;
-      const elevation = (0.5 - (row + 0.5) / heightPixels) * Math.PI;
-      const above = eyeHeight + distance * Math.tan(elevation) - ground;
+      const above = eyeHeight + distance * (this.tangents[row] as number) - ground;
       const opacity = props.paint(paint, above, pixelMetres) * Math.min(1, foot - row);
       if (opacity < 0.004) continue;
       cover(paint, this.air, fog);

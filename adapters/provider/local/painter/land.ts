@@ -3,6 +3,8 @@ import { AT2_MAX, cellRandom, clamp01, mix, Noise, smoothstep } from "./noise.js
 import type { Land, Scene } from "./scene.js";
 
 const OCTAVES_MAX = 8;
+/** How much larger than the smallest visible bumps the largest ones are, from which on all octaves are visible. */
+const DETAILS_MAX = 2 ** (OCTAVES_MAX - 1);
 /** The height of ground that is not computed because it is hidden. */
 const HIDDEN = Number.NEGATIVE_INFINITY;
 /** Upper bound of the sum of the octaves of ridges: 0.62 / (1 - 0.46), rounded up. */
@@ -32,11 +34,8 @@ export class Terrain {
 
   /** The number of octaves that are visible at this distance. */
   octavesAt(distance: number): number {
-    const { wavelengthMetres } = this.land.relief;
-    return Math.min(
-      OCTAVES_MAX,
-      Math.max(2, 1 + Math.log2(wavelengthMetres / (0.3 + 1.6 * distance * this.pixelRadians))),
-    );
+    const details = this.land.relief.wavelengthMetres / (0.3 + 1.6 * distance * this.pixelRadians);
+    return details >= DETAILS_MAX ? OCTAVES_MAX : Math.max(2, 1 + Math.log2(details));
   }
 
   /**
@@ -90,7 +89,8 @@ export class Terrain {
     let sum = 0;
     let strength = 0.62;
     let weight = 1;
-    for (let left = octaves; left > 0; left--) {
+    // The plus sign is there for the same reason as in `Noise`.
+    for (let left = +octaves; left > 0; left--) {
       const edge = 1 - Math.abs(noise.at2(x, z)) * 1.35;
       const ridge = edge * edge * weight;
       sum += strength * (left < 1 ? left : 1) * ridge;
@@ -198,7 +198,7 @@ export class GroundPainter {
     const { sunlight, skylight } = this.scene.sky;
     const facing = Math.max(0, up * (this.light[1] - slopeX * this.light[0] - slopeZ * this.light[2]));
     const shaded =
-      this.scene.clouds > 0.15
+      facing > 0 && this.scene.clouds > 0.15
         ? 1 - 0.5 * smoothstep(0, 0.3, noise.fractal2(x / 900 + 50, z / 900, 3, 0)) * this.scene.clouds
         : 1;
     const sky = 0.35 + 0.65 * up * up;

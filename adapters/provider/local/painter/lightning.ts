@@ -1,5 +1,6 @@
 import { type Paint, type Rgb, shine } from "./colour.js";
 import { Noise, randomsFrom, smoothstep } from "./noise.js";
+import type { Ray } from "./ray.js";
 
 const LIGHT: Rgb = [0.85, 0.9, 1.25];
 
@@ -41,7 +42,7 @@ export class Lightning {
     });
   }
 
-  paint(paint: Paint, x: number, y: number, z: number): void {
+  paint(paint: Paint, { x, y, z }: Ray): void {
     if (y > 0.5) return;
     const azimuth = Math.atan2(x, z);
     for (const bolt of this.bolts) {

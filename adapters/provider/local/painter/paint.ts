@@ -1,5 +1,5 @@
 import type { PixelSize } from "../../../../domain/resolution.js";
-import { byteOf, type Paint } from "./colour.js";
+import { byteOf } from "./colour.js";
 import { ColumnPainter } from "./column.js";
 import { cellRandom } from "./noise.js";
 import { type Reference, ReferencePainter } from "./references.js";
@@ -21,29 +21,36 @@ export type Strip = {
  */
 export const paintColumns = ({ scene, references, size, from, to, pixels }: Strip): void => {
   const painter = new ColumnPainter(scene, size);
-  const referencePainter = new ReferencePainter(references);
-  const { light } = painter;
-  const paint: Paint = [0, 0, 0];
+  const referencePainter = references.length === 0 ? undefined : new ReferencePainter(references, size);
   const { heightPixels, widthPixels } = size;
+  const light = new Float64Array(heightPixels * 3);
+  const stripBytes = (to - from) * 3;
+  // The rows of the whole picture are far apart in memory: writing single pixels to them takes much longer.
+  const strip = new Uint8Array(heightPixels * stripBytes);
   for (let column = from; column < to; column++) {
     painter.paint(column);
-    const azimuth = ((column + 0.5) / widthPixels) * 2 * Math.PI - Math.PI;
-    const right = Math.sin(azimuth);
-    const ahead = Math.cos(azimuth);
-    for (let row = 0; row < heightPixels; row++) {
-      paint[0] = light[row * 3] as number;
-      paint[1] = light[row * 3 + 1] as number;
-      paint[2] = light[row * 3 + 2] as number;
-      if (references.length > 0) {
-        const elevation = (0.5 - (row + 0.5) / heightPixels) * Math.PI;
-        const level = Math.cos(elevation);
-        referencePainter.paint(paint, right * level, Math.sin(elevation), ahead * level);
-      }
-      const at = (row * widthPixels + column) * 3;
-      pixels[at] = byteOf(paint[0], dither(column, row, 0));
-      pixels[at + 1] = byteOf(paint[1], dither(column, row, 1));
-      pixels[at + 2] = byteOf(paint[2], dither(column, row, 2));
+    light.set(painter.light);
+    referencePainter?.paint(light, column);
+    for (let channel = 0; channel < 3; channel++) {
+      developColumn(strip.subarray((column - from) * 3 + channel), stripBytes, light, column, channel);
     }
+  }
+  for (let row = 0; row < heightPixels; row++) {
+    pixels.set(strip.subarray(row * stripBytes, (row + 1) * stripBytes), (row * widthPixels + from) * 3);
+  }
+};
+
+/** Writes one channel of a column, one byte every `stride`. */
+const developColumn = (
+  bytes: Uint8Array,
+  stride: number,
+  light: Float64Array,
+  column: number,
+  channel: number,
+): void => {
+  const rows = light.length / 3;
+  for (let row = 0; row < rows; row++) {
+    bytes[row * stride] = byteOf(light[row * 3 + channel] as number, dither(column, row, channel));
   }
 };
 

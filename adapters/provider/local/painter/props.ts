@@ -3,6 +3,7 @@ import { cellRandom, clamp01, Noise, smoothstep } from "./noise.js";
 import type { PropKind, PropSet, Scene } from "./scene.js";
 
 const RING_RATIO = 1.085;
+const FRONDS = 6;
 
 /** Half the width of each kind, relative to its height. */
 const HALF_WIDTHS: Record<PropKind, number> = {
@@ -31,6 +32,10 @@ export class Props {
   private halfWidthMetres = 1;
   private variation = 0;
   private litSide = 0;
+  /** Of a palm: the height of each frond there (infinite beyond its end), and how thick it is. */
+  private readonly frondMiddle = new Float64Array(FRONDS);
+  private readonly frondThick = new Float64Array(FRONDS);
+  private readonly litColour: Paint = [0, 0, 0];
 
   constructor(scene: Scene, props: PropSet) {
     const rings: number[] = [];
@@ -81,6 +86,7 @@ export class Props {
     this.standingMetres = height;
     this.variation = variation;
     this.litSide = this.sunSide(azimuth);
+    if (props.kind === "palm") this.crossFronds(this.across);
     return true;
   }
 
@@ -135,23 +141,35 @@ export class Props {
   }
 
   private palm(paint: Paint, u: number, v: number, softU: number, softV: number): number {
-    const lean = 0.5 * (this.variation - 0.5);
+    const lean = this.lean();
     const trunk = v < 0.8 ? inside(0.05 - 0.02 * v - Math.abs(u - lean * v * v), softU) : 0;
-    const out = Math.abs(u - lean * 0.64);
     let fronds = 0;
-    for (let frond = 0; frond < 6; frond++) {
-      const rise = 0.62 - 0.24 * frond + 0.1 * Math.sin(40 * this.variation + frond * 2.3 + (u > lean * 0.64 ? 1 : 0));
-      const reach = 0.95 - 0.07 * frond;
-      if (out > reach) continue;
-      const middle = 0.79 + rise * out - 0.78 * out * out;
-      const feathered = 0.6 + 0.8 * Math.abs(this.noise.at2(u * 26, frond * 5 + 30 * this.variation));
-      const thick = 0.055 * feathered * Math.sqrt(Math.max(0, 1 - out / reach));
-      const below = middle - v;
+    for (let frond = 0; frond < FRONDS; frond++) {
+      const thick = this.frondThick[frond] as number;
+      const below = (this.frondMiddle[frond] as number) - v;
       fronds = Math.max(fronds, inside(below > 0 ? thick * 1.5 - below : thick * 0.35 + below, softV));
     }
     if (fronds > trunk) this.shade(paint, clamp01(0.55 + 0.5 * this.noise.at2(u * 18, v * 18)), u, v);
     else set(paint, this.lit(BARK, 0.85 + 0.25 * this.noise.at2(3, v * 60)));
     return Math.max(fronds, trunk);
+  }
+
+  /** How far the top of a palm is to the side of its foot. */
+  private lean(): number {
+    return 0.5 * (this.variation - 0.5);
+  }
+
+  /** Where the column crosses the fronds of a palm, and how thick they are there. */
+  private crossFronds(u: number): void {
+    const top = this.lean() * 0.64;
+    const out = Math.abs(u - top);
+    for (let frond = 0; frond < FRONDS; frond++) {
+      const rise = 0.62 - 0.24 * frond + 0.1 * Math.sin(40 * this.variation + frond * 2.3 + (u > top ? 1 : 0));
+      const reach = 0.95 - 0.07 * frond;
+      const feathered = 0.6 + 0.8 * Math.abs(this.noise.at2(u * 26, frond * 5 + 30 * this.variation));
+      this.frondThick[frond] = 0.055 * feathered * Math.sqrt(Math.max(0, 1 - out / reach));
+      this.frondMiddle[frond] = out > reach ? Number.POSITIVE_INFINITY : 0.79 + rise * out - 0.78 * out * out;
+    }
   }
 
   private cactus(paint: Paint, u: number, v: number, softU: number, softV: number): number {
@@ -206,36 +224,41 @@ export class Props {
 
   /** The colour of leaves, from dark to bright: lit from above and from the side of the sun. */
   private shade(paint: Paint, brightness: number, u: number, v: number): void {
-    const [dark, bright] = this.props.colours;
-    for (let channel = 0; channel < 3; channel++) {
-      const from = dark[channel] ?? 0;
-      paint[channel] = from + ((bright[channel] ?? 0) - from) * brightness;
-    }
-    if (this.variation > 0.5) multiply(paint, [1.12, 1, 0.86]);
+    this.blendColours(paint, brightness);
+    if (this.variation > 0.5) multiply(paint, YELLOWISH);
     const side = 0.42 + 0.36 * u * this.litSide + 0.25 * v;
-    multiply(paint, this.lit(WHITE, Math.max(0.12, side)));
+    this.light(paint, Math.max(0.12, side));
   }
 
   private shadeFlat(paint: Paint, brightness: number): void {
-    const [dark, bright] = this.props.colours;
-    for (let channel = 0; channel < 3; channel++) {
-      const from = dark[channel] ?? 0;
-      paint[channel] = from + ((bright[channel] ?? 0) - from) * this.variation;
-    }
-    multiply(paint, this.lit(WHITE, Math.max(0.2, 0.6 * brightness)));
+    this.blendColours(paint, this.variation);
+    this.light(paint, Math.max(0.2, 0.6 * brightness));
   }
 
-  private lit(colour: Rgb, direct: number): Rgb {
+  /** The two colours of the props, mixed. */
+  private blendColours(paint: Paint, share: number): void {
+    const { colours } = this.props;
+    set(paint, colours[0]);
+    cover(paint, colours[1], share);
+  }
+
+  /** Turns the colour of a surface into the light that it reflects. */
+  private light(paint: Paint, direct: number): void {
     const { sunlight, skylight } = this.scene.sky;
-    return [
-      colour[0] * (skylight[0] + sunlight[0] * direct * 0.6),
-      colour[1] * (skylight[1] + sunlight[1] * direct * 0.6),
-      colour[2] * (skylight[2] + sunlight[2] * direct * 0.6),
-    ];
+    paint[0] *= skylight[0] + sunlight[0] * direct * 0.6;
+    paint[1] *= skylight[1] + sunlight[1] * direct * 0.6;
+    paint[2] *= skylight[2] + sunlight[2] * direct * 0.6;
+  }
+
+  /** The same for another colour. The result is valid until the next call. */
+  private lit(colour: Rgb, direct: number): Rgb {
+    set(this.litColour, colour);
+    this.light(this.litColour, direct);
+    return this.litColour;
   }
 }
 
-const WHITE: Rgb = [1, 1, 1];
+const YELLOWISH: Rgb = [1.12, 1, 0.86];
 const SNOW: Rgb = [0.88, 0.91, 0.97];
 const BARK: Rgb = [0.16, 0.11, 0.07];
 const GLASS: Rgb = [0.12, 0.17, 0.24];

@@ -1,3 +1,4 @@
+import type { PixelSize } from "../../../../domain/resolution.js";
 import { cover, linear, type Paint, type Rgb } from "./colour.js";
 import { smoothstep } from "./noise.js";
 
@@ -22,9 +23,11 @@ export class ReferencePainter {
     readonly halfWidth: number;
     readonly halfHeight: number;
   }[];
+  private readonly size: PixelSize;
   private readonly colour: Paint = [0, 0, 0];
 
-  constructor(references: readonly Reference[]) {
+  constructor(references: readonly Reference[], size: PixelSize) {
+    this.size = size;
     this.placed = references.map((reference, index) => {
       const azimuth = (index / references.length) * 2 * Math.PI;
       const ratio = reference.heightPixels / reference.widthPixels;
@@ -40,8 +43,27 @@ export class ReferencePainter {
     });
   }
 
+  /** Blends the references over the landscape in `light`, a column of the picture: three numbers per row. */
+  paint(light: Float64Array, column: number): void {
+    const { heightPixels, widthPixels } = this.size;
+    const azimuth = ((column + 0.5) / widthPixels) * 2 * Math.PI - Math.PI;
+    const right = Math.sin(azimuth);
+    const ahead = Math.cos(azimuth);
+    const paint: Paint = [0, 0, 0];
+    for (let row = 0; row < heightPixels; row++) {
+      const elevation = (0.5 - (row + 0.5) / heightPixels) * Math.PI;
+      const level = Math.cos(elevation);
+      const at = row * 3;
+      paint[0] = light[at] as number;
+      paint[1] = light[at + 1] as number;
+      paint[2] = light[at + 2] as number;
+      this.paintDirection(paint, right * level, Math.sin(elevation), ahead * level);
+      light.set(paint, at);
+    }
+  }
+
   /** Blends the reference in this direction, if there is one, over the landscape in `paint`. */
-  paint(paint: Paint, x: number, y: number, z: number): void {
+  private paintDirection(paint: Paint, x: number, y: number, z: number): void {
     for (const { reference, right, ahead, halfWidth, halfHeight } of this.placed) {
       const depth = x * right + z * ahead;
       if (depth < 0.1) continue;

@@ -4,6 +4,7 @@ import { Clouds } from "./clouds.js";
 import { cover, type Paint, type Rgb, shine } from "./colour.js";
 import { Lightning } from "./lightning.js";
 import { smoothstep } from "./noise.js";
+import type { Ray } from "./ray.js";
 import type { Scene } from "./scene.js";
 import type { Gradient } from "./sky-palettes.js";
 
@@ -27,6 +28,10 @@ export class Sky {
   /** The two ends of the air's colour for each row of the picture, and for one other height; see `mixAir`. */
   private readonly rowAir: Float64Array;
   private readonly otherAir = new Float64Array(6);
+  private otherUp = Number.NaN;
+  /** For each row, how much light from beyond the air is seen, and how much of the sky is hidden by thick haze. */
+  private readonly rowSeen: Float64Array;
+  private readonly rowThick: Float64Array;
   private readonly far: Paint = [0, 0, 0];
   private readonly haze: Paint = [0, 0, 0];
   private readonly moonFace: Paint = [0, 0, 0];
@@ -48,32 +53,36 @@ export class Sky {
     this.lightLevel = Math.hypot(this.lightX, this.lightZ) || 1;
     this.rowAir = new Float64Array(rowsUp.length * 6);
     for (const [row, up] of rowsUp.entries()) this.mixAir(this.rowAir, row * 6, up);
+    // Near the horizon there is more air in between; scenes without land have no air.
+    this.rowSeen = rowsUp.map((up) => (scene.land === undefined ? 1 : smoothstep(-0.02, 0.3, up)));
+    this.rowThick = rowsUp.map((up) => scene.haze.thick * Math.exp(-Math.max(0, up) * 2.6));
     this.celestial = new Celestial(scene, pixelRadians);
-    this.clouds = new Clouds(scene, this.lightX, this.lightZ);
+    this.clouds = new Clouds(scene, this.lightX, this.lightZ, rowsUp);
     this.aurora = new Aurora(scene.seed);
     this.lightning = new Lightning(scene.seed, scene.light.azimuth);
     this.edge = pixelRadians;
   }
 
-  /** The direction (x, y, z) must be in this row of the picture. */
-  paint(paint: Paint, row: number, x: number, y: number, z: number): void {
+  /** Sets `ray.angleToLight`. */
+  paint(paint: Paint, ray: Ray): void {
     const { scene } = this;
-    const angle = this.angleToLight(x, y, z);
-    this.lightAir(paint, this.rowAir, row * 6, x, z, angle);
-    if (scene.stars > 0 || scene.nebula > 0 || scene.planets) this.paintBehindAir(paint, x, y, z);
-    if (scene.aurora > 0) this.aurora.paint(paint, x, y, z, scene.aurora);
-    this.paintLight(paint, x, y, z, angle);
-    this.clouds.paint(paint, x, y, z, angle);
-    if (scene.lightning) this.lightning.paint(paint, x, y, z);
+    ray.angleToLight = this.angleToLight(ray.x, ray.y, ray.z);
+    this.lightAir(paint, this.rowAir, ray.row * 6, ray.x, ray.z, ray.angleToLight);
+    if (scene.stars > 0 || scene.nebula > 0 || scene.planets) this.paintBehindAir(paint, ray);
+    if (scene.aurora > 0) this.aurora.paint(paint, ray, scene.aurora);
+    if (scene.light.body !== "hidden") this.paintLight(paint, ray);
+    this.clouds.paint(paint, ray);
+    if (scene.lightning) this.lightning.paint(paint, ray);
     if (scene.haze.thick > 0) {
-      this.paintAir(this.haze, x, 0.02, z);
-      cover(paint, this.haze, scene.haze.thick * Math.exp(-Math.max(0, y) * 2.6));
+      this.paintAir(this.haze, ray.x, 0.02, ray.z);
+      cover(paint, this.haze, this.rowThick[ray.row] as number);
     }
   }
 
   /** The colour of the air alone, into which far land fades. */
   paintAir(paint: Paint, x: number, y: number, z: number): void {
-    this.mixAir(this.otherAir, 0, y);
+    if (y !== this.otherUp) this.mixAir(this.otherAir, 0, y);
+    this.otherUp = y;
     this.lightAir(paint, this.otherAir, 0, x, z, this.angleToLight(x, y, z));
   }
 
@@ -101,10 +110,11 @@ export class Sky {
     paint[0] = (air[at] as number) + (air[at + 3] as number) * sun;
     paint[1] = (air[at + 1] as number) + (air[at + 4] as number) * sun;
     paint[2] = (air[at + 2] as number) + (air[at + 5] as number) * sun;
+    const { glow, glowStrength } = this.scene.sky;
     if (this.scene.land === undefined) return;
     const wide = Math.exp(-angle * 5);
-    const glow = 0.75 * wide * wide * wide + 0.3 * wide + 0.1 * Math.exp(-angle * 1.7);
-    shine(paint, this.scene.sky.glow, glow * this.scene.sky.glowStrength);
+    const bright = 0.75 * wide * wide * wide + 0.3 * wide + 0.1 * Math.exp(-angle * 1.7);
+    shine(paint, glow, bright * glowStrength);
   }
 
   angleToLight(x: number, y: number, z: number): number {
@@ -116,34 +126,34 @@ export class Sky {
     return x * this.lightX + y * this.lightY + z * this.lightZ;
   }
 
-  private paintBehindAir(paint: Paint, x: number, y: number, z: number): void {
-    // Near the horizon there is more air in between; scenes without land have no air.
-    const seen = this.scene.land === undefined ? 1 : smoothstep(-0.02, 0.3, y);
+  private paintBehindAir(paint: Paint, ray: Ray): void {
+    const seen = this.rowSeen[ray.row] as number;
     if (seen === 0) return;
     const { far } = this;
     far[0] = far[1] = far[2] = 0;
-    this.celestial.paint(far, x, y, z);
+    this.celestial.paint(far, ray);
     shine(paint, far, seen);
   }
 
-  private paintLight(paint: Paint, x: number, y: number, z: number, angle: number): void {
+  private paintLight(paint: Paint, ray: Ray): void {
     const { body, elevation } = this.scene.light;
-    if (body === "hidden") return;
+    const { edge } = this;
+    const angle = ray.angleToLight;
     if (body === "sun") {
       const radius = elevation < 0.2 ? SUN_RADIUS * 1.5 : SUN_RADIUS;
-      if (angle > radius + this.edge) return;
-      cover(paint, SUN_DISC, 1 - smoothstep(radius - this.edge, radius + this.edge, angle));
+      if (angle > radius + edge) return;
+      cover(paint, SUN_DISC, 1 - smoothstep(radius - edge, radius + edge, angle));
       return;
     }
-    if (angle > MOON_RADIUS + 2 * this.edge) return;
+    if (angle > MOON_RADIUS + 2 * edge) return;
     // The moon: soft dark maria on a pale disc that is slightly darker towards its edge.
-    const seas = this.clouds.noise.fractal3(x * 60, y * 60, z * 60, 5);
+    const seas = this.clouds.noise.fractal3(ray.x * 60, ray.y * 60, ray.z * 60, 5);
     const brightness = 1.05 - 0.55 * smoothstep(-0.05, 0.3, seas) - 0.25 * (angle / MOON_RADIUS) ** 2;
     const face = this.moonFace;
     face[0] = brightness;
     face[1] = brightness * 0.985;
     face[2] = brightness * 0.93;
-    cover(paint, face, 1 - smoothstep(MOON_RADIUS - this.edge, MOON_RADIUS + this.edge, angle));
+    cover(paint, face, 1 - smoothstep(MOON_RADIUS - edge, MOON_RADIUS + edge, angle));
   }
 }
 
