@@ -1,8 +1,9 @@
 import { ok, type Result } from "neverthrow";
-import pg, { type Pool, type PoolClient } from "pg";
+import pg from "pg";
 import type { Row } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { isUpToDate, MIGRATION_TABLE } from "./migration-steps.js";
+import { type Lease, PostgresConnections, type PostgresStatement } from "./postgres-connections.js";
 import { isWorthPreparing } from "./statement.js";
 
 /*
@@ -51,34 +52,32 @@ export const openPostgresDatabase = async (url: string, connectionsMax: number):
 /** PostgreSQL through a pool of connections. Statements are prepared once on each connection. */
 class PostgresDatabase implements Database {
   readonly dialect = "postgresql";
-  private readonly pool: Pool;
+  private readonly connections: PostgresConnections;
 
   constructor(url: string, connectionsMax: number) {
-    this.pool = new pg.Pool({
+    const config = {
       connectionString: url,
       application_name: "panorama",
-      max: connectionsMax,
-      connectionTimeoutMillis: CONNECT_MILLISECONDS,
-      idleTimeoutMillis: IDLE_MILLISECONDS,
-      query_timeout: RESPONSE_MILLISECONDS,
       lock_timeout: LOCK_MILLISECONDS,
       statement_timeout: STATEMENT_MILLISECONDS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
       types,
+    };
+    this.connections = new PostgresConnections(config, connectionsMax, {
+      connectMilliseconds: CONNECT_MILLISECONDS,
+      waitMilliseconds: CONNECT_MILLISECONDS,
+      responseMilliseconds: RESPONSE_MILLISECONDS,
+      idleMilliseconds: IDLE_MILLISECONDS,
     });
-    // Without a listener a lost connection would end the process, idle or in a transaction. Its statement fails, and the
-    // next one opens another connection.
-    this.pool.on("error", () => {});
-    this.pool.on("connect", (client) => client.on("error", () => {}));
   }
 
-  /** The pool closes a connection whose statement failed, so each retry after a stale plan meets one fewer of them. */
+  /** A connection whose statement failed is not used again, so each retry after a stale plan meets one fewer of them. */
   readonly sql: Sql = async (statement, parameters) => {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await rowsOf(this.pool, statement, parameters);
+        return await rowsOf(this.connections, statement, parameters);
       } catch (error) {
-        if (attempt === this.pool.options.max || codeOf(error) !== STALE_PLAN) throw error;
+        if (attempt === this.connections.max || codeOf(error) !== STALE_PLAN) throw error;
       }
     }
   };
@@ -96,7 +95,7 @@ class PostgresDatabase implements Database {
         if (ABORTED.has(code)) aborted += 1;
         else if (code === STALE_PLAN) stale += 1;
         else throw error;
-        if (aborted === TRANSACTION_ATTEMPTS || stale > this.pool.options.max) throw error;
+        if (aborted === TRANSACTION_ATTEMPTS || stale > this.connections.max) throw error;
       }
     }
   }
@@ -118,44 +117,52 @@ class PostgresDatabase implements Database {
   }
 
   close(): Promise<void> {
-    return this.pool.end();
+    return this.connections.close();
   }
 
   private async within<T, E>(begin: string, work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
-    const client = await this.pool.connect();
-    let broken: Error | undefined;
+    const connection = await this.connections.lease();
+    let broken = false;
     try {
-      await client.query(begin);
-      const result = await work((statement, parameters) => rowsOf(client, statement, parameters));
-      await client.query(result.isOk() ? "commit" : "rollback");
+      await connection.query(control(begin), []);
+      const result = await work((statement, parameters) => rowsOf(connection, statement, parameters));
+      await connection.query(control(result.isOk() ? "commit" : "rollback"), []);
       return result;
     } catch (error) {
       // A connection that cannot roll back, or whose statements are stale, is not reused.
-      if (codeOf(error) === STALE_PLAN) broken = error as Error;
-      await client.query("rollback").catch((failure: Error) => {
-        broken = failure;
+      if (codeOf(error) === STALE_PLAN) broken = true;
+      await connection.query(control("rollback"), []).catch(() => {
+        broken = true;
       });
       throw error;
     } finally {
-      client.release(broken);
+      connection.release(broken);
     }
   }
 }
 
+const control = (text: string): PostgresStatement => ({ text, brief: false });
+
 const rowsOf = async (
-  connection: Pool | PoolClient,
+  connection: PostgresConnections | Lease,
   statement: string,
   parameters: readonly unknown[] = [],
-): Promise<Row[]> => (await connection.query({ ...prepared(statement), values: [...parameters] })).rows;
+): Promise<Row[]> => {
+  try {
+    return await connection.query(prepared(statement), parameters);
+  } catch (error) {
+    // The driver's stack begins at the socket. This one leads to the caller.
+    Error.captureStackTrace(error as Error);
+    throw error;
+  }
+};
 
 const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code);
 
-type Prepared = { readonly text: string; readonly name?: string };
-
-const kept = new Map<string, Prepared>();
+const kept = new Map<string, PostgresStatement>();
 
 /** The statement with PostgreSQL's numbered parameters, and the name under which each connection prepares it once. */
-const prepared = (statement: string): Prepared => {
+const prepared = (statement: string): PostgresStatement => {
   const known = kept.get(statement);
   if (known !== undefined) return known;
   let number = 0;
@@ -163,8 +170,12 @@ const prepared = (statement: string): Prepared => {
     number += 1;
     return `$${number}`;
   });
-  if (!isWorthPreparing(statement)) return { text };
-  const made = { text, name: `panorama_${kept.size}` };
+  if (!isWorthPreparing(statement)) return { text, brief: false };
+  const made = { text, name: `panorama_${kept.size}`, brief: isBrief(statement) };
   kept.set(statement, made);
   return made;
 };
+
+/** Reads wait for no lock of a transaction. A row of `rate_limit` is locked by one statement at a time, never by a transaction. */
+const isBrief = (statement: string): boolean =>
+  /^\s*select\b/.test(statement) ? !statement.includes("for update") : statement.includes("insert into rate_limit");

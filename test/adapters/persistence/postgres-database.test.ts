@@ -4,7 +4,7 @@ import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { err, ok } from "neverthrow";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
-import type { Database } from "../../../adapters/persistence/database.js";
+import type { Database, Sql } from "../../../adapters/persistence/database.js";
 import { migratePostgresDatabase } from "../../../adapters/persistence/migrate-postgres.js";
 import { ormOptions } from "../../../adapters/persistence/orm-options.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
@@ -77,6 +77,31 @@ describe("Database on PostgreSQL", () => {
     } finally {
       await administer(url, "alter table account drop column later");
     }
+  });
+
+  it("answers reads while a write waits for the lock of a transaction", async () => {
+    const write = (sql = database.sql) => sql("update account set credits = credits");
+    const read = (sql = database.sql) => sql("select id from account");
+    const allOpen = barrier(4);
+    const prepare = async (sql: Sql) => {
+      await allOpen();
+      await write(sql);
+      return ok(await read(sql));
+    };
+    await Promise.all([1, 2, 3, 4].map(() => database.transaction(prepare)));
+    let waits = true;
+    let waiting = Promise.resolve();
+    await database.transaction(async (sql) => {
+      await write(sql);
+      waiting = write().then(() => {
+        waits = false;
+      });
+      const reads = await Promise.all(Array.from({ length: 40 }, () => read()));
+      expect(reads).toEqual(Array(40).fill([{ id: accountId(1) }]));
+      expect(waits).toBe(true);
+      return err("roll back");
+    });
+    await waiting;
   });
 
   it("uses the index of due tasks to find due work", async () => {

@@ -1,0 +1,295 @@
+import pg, { type Client, type ClientConfig } from "pg";
+import type { Row } from "./columns.js";
+
+/** A statement with PostgreSQL's numbered parameters. */
+export type PostgresStatement = {
+  readonly text: string;
+  /** Under this name each connection prepares it once. */
+  readonly name?: string;
+  /** It waits for no transaction's lock, so other statements may be sent behind it before it is answered. */
+  readonly brief: boolean;
+};
+
+export type Timeouts = {
+  readonly connectMilliseconds: number;
+  /** How long a statement or transaction waits for a connection. */
+  readonly waitMilliseconds: number;
+  /** A connection with a statement in progress that receives no answer for this long is closed. */
+  readonly responseMilliseconds: number;
+  readonly idleMilliseconds: number;
+};
+
+/** A connection that nothing else uses until it is released. */
+export interface Lease {
+  query(statement: PostgresStatement, parameters: readonly unknown[]): Promise<Row[]>;
+  /** `broken`: the connection is closed and not used again. */
+  release(broken: boolean): void;
+}
+
+/*
+ * **Pipelining.** A statement is sent on an idle connection; if there is none, on a new one; and if there is none left,
+ * behind the statements that a busy connection has not answered yet. So PostgreSQL finds the next statement without a
+ * further round trip and without waking another process. Each is still a transaction of its own: one that fails does not
+ * fail its neighbours (the driver sends a Sync after each).
+ *
+ * PostgreSQL answers the statements of a connection in order, so one that takes long delays those behind it. Therefore
+ * - nothing is sent behind a transaction, nor behind a statement that may wait for the lock of one (`brief`), nor
+ *   behind one that the connection has yet to prepare, as a failure to prepare it would fail the next ones too;
+ * - at most IN_FLIGHT_MAX statements are on a connection, and nothing more once the current one runs for a tick.
+ * So a brief statement that unexpectedly takes long delays at most IN_FLIGHT_MAX - 1 others, until its timeout at most.
+ */
+const IN_FLIGHT_MAX = 8;
+
+/** Timeouts are counted in ticks. They stop while the process is paused, so that it reads the answers first. */
+const TICK_MILLISECONDS = 100;
+
+type Waiting = {
+  readonly send: (connection: Connection) => void;
+  readonly fail: (error: Error) => void;
+  ticks: number;
+};
+
+class Connection {
+  readonly client: Client;
+  readonly closed: Promise<void>;
+  /** The names of the statements that it has prepared. */
+  readonly prepared = new Set<string>();
+  state: "opening" | "open" | "retired" = "opening";
+  /** Statements that are not answered yet, and the lease. */
+  inFlight = 0;
+  /** Nothing may be sent behind what is in flight. */
+  exclusive = false;
+  /** Since the last answer, or since the first statement after an idle time was sent. */
+  ticks = 0;
+  private gathers = false;
+
+  constructor(config: ClientConfig) {
+    this.client = new pg.Client(config);
+    this.closed = new Promise((resolve) => this.client.once("end", resolve));
+  }
+
+  /** What is sent in one turn of the event loop goes out in one write. */
+  gather(): void {
+    if (this.gathers) return;
+    this.gathers = true;
+    const { stream } = this.client.connection;
+    stream.cork();
+    setImmediate(() => {
+      this.gathers = false;
+      stream.uncork();
+    });
+  }
+
+  get acceptsMore(): boolean {
+    return this.state === "open" && !this.exclusive && this.inFlight < IN_FLIGHT_MAX && this.ticks === 0;
+  }
+}
+
+/** Connections to PostgreSQL. They are opened when needed and closed when idle. */
+export class PostgresConnections {
+  readonly max: number;
+  private readonly config: ClientConfig;
+  private readonly timeouts: Timeouts;
+  private readonly all = new Set<Connection>();
+  /** The one that was used last is used first, so that those that are not needed are closed. */
+  private readonly idle: Connection[] = [];
+  private readonly waiting: Waiting[] = [];
+  private opening = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private closing = false;
+
+  constructor(config: ClientConfig, max: number, timeouts: Timeouts) {
+    this.max = max;
+    this.config = { ...config, pipeline: true, connectionTimeoutMillis: timeouts.connectMilliseconds };
+    this.timeouts = timeouts;
+  }
+
+  /** Runs a statement as a transaction of its own. A connection whose statement fails gets no further one. */
+  query(statement: PostgresStatement, parameters: readonly unknown[]): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      this.onceFree((connection) => {
+        const { brief, name } = statement;
+        connection.exclusive = !brief || name === undefined || !connection.prepared.has(name);
+        connection.gather();
+        this.send(connection, statement, parameters, resolve, (error) => {
+          this.retire(connection);
+          reject(error);
+        });
+      }, reject);
+    });
+  }
+
+  /** What is in flight on the connection is answered before the first statement of the lease. */
+  lease(): Promise<Lease> {
+    return new Promise((resolve, reject) => {
+      this.onceFree((connection) => {
+        connection.exclusive = true;
+        connection.inFlight += 1;
+        resolve(this.leaseOf(connection));
+      }, reject);
+    });
+  }
+
+  /** Waits for the statements in flight and for the leases. */
+  async close(): Promise<void> {
+    this.closing = true;
+    for (const { fail } of this.waiting.splice(0)) fail(isClosed());
+    const closed = [...this.all].map((connection) => connection.closed);
+    for (const connection of [...this.idle]) this.retire(connection);
+    await Promise.all(closed);
+  }
+
+  private leaseOf(connection: Connection): Lease {
+    return {
+      query: (statement, parameters) =>
+        new Promise((resolve, reject) => {
+          connection.ticks = 0;
+          this.send(connection, statement, parameters, resolve, reject);
+        }),
+      release: (broken) => {
+        if (broken) this.retire(connection);
+        this.answered(connection);
+      },
+    };
+  }
+
+  private send(
+    connection: Connection,
+    { text, name }: PostgresStatement,
+    parameters: readonly unknown[],
+    succeed: (rows: Row[]) => void,
+    fail: (error: Error) => void,
+  ): void {
+    if (connection.inFlight === 0) connection.ticks = 0;
+    connection.inFlight += 1;
+    const values = parameters as unknown[]; // only read
+    // With a callback the driver returns no promise.
+    void connection.client.query<Row>({ text, name, values }, (error: Error | null, result) => {
+      if (error === null) {
+        if (name !== undefined) connection.prepared.add(name);
+        succeed(result.rows);
+      } else {
+        fail(error);
+      }
+      this.answered(connection);
+    });
+  }
+
+  private answered(connection: Connection): void {
+    connection.ticks = 0;
+    connection.inFlight -= 1;
+    if (connection.inFlight === 0) {
+      connection.exclusive = false;
+      this.rest(connection);
+    }
+    this.serve();
+  }
+
+  /** Calls one of both, at once or later. */
+  private onceFree(send: (connection: Connection) => void, fail: (error: Error) => void): void {
+    if (this.closing) {
+      fail(isClosed());
+      return;
+    }
+    const connection = this.waiting.length === 0 ? this.free() : undefined;
+    if (connection !== undefined) {
+      send(connection);
+      return;
+    }
+    this.waiting.push({ send, fail, ticks: 0 });
+    this.serve();
+  }
+
+  private free(): Connection | undefined {
+    const idle = this.idle.pop();
+    if (idle !== undefined || this.all.size < this.max) return idle;
+    let best: Connection | undefined;
+    for (const connection of this.all) {
+      if (connection.acceptsMore && (best === undefined || connection.inFlight < best.inFlight)) best = connection;
+    }
+    return best;
+  }
+
+  private serve(): void {
+    while (this.waiting.length > 0) {
+      const connection = this.free();
+      if (connection === undefined) break;
+      this.waiting.shift()?.send(connection);
+    }
+    while (this.opening < this.waiting.length && this.all.size < this.max) this.open();
+  }
+
+  private open(): void {
+    const connection = this.newConnection();
+    if (connection === undefined) return;
+    this.all.add(connection);
+    this.opening += 1;
+    this.timer ??= setInterval(() => this.tick(), TICK_MILLISECONDS).unref();
+    // Without a listener a lost connection would end the process. What is in flight fails.
+    connection.client.on("error", () => this.retire(connection));
+    connection.client.once("end", () => this.retire(connection));
+    connection.client.connect((error: Error | null) => {
+      this.opening -= 1;
+      if (error === null) {
+        connection.state = "open";
+        this.rest(connection);
+      } else {
+        this.retire(connection);
+        this.waiting.shift()?.fail(error);
+      }
+      this.serve();
+    });
+  }
+
+  /** The driver throws if it cannot read a certificate that the URL names. */
+  private newConnection(): Connection | undefined {
+    try {
+      return new Connection(this.config);
+    } catch (error) {
+      this.waiting.shift()?.fail(error as Error);
+      return undefined;
+    }
+  }
+
+  private rest(connection: Connection): void {
+    if (connection.state === "open" && !this.closing) this.idle.push(connection);
+    else this.end(connection);
+  }
+
+  private retire(connection: Connection): void {
+    connection.state = "retired";
+    if (connection.inFlight === 0) this.end(connection);
+  }
+
+  private end(connection: Connection): void {
+    if (!this.all.delete(connection)) return;
+    const index = this.idle.indexOf(connection);
+    if (index !== -1) this.idle.splice(index, 1);
+    connection.client.end(() => {});
+  }
+
+  private tick(): void {
+    const { waitMilliseconds, responseMilliseconds, idleMilliseconds } = this.timeouts;
+    while (this.waiting[0] !== undefined && this.waiting[0].ticks >= waitMilliseconds / TICK_MILLISECONDS) {
+      this.waiting.shift()?.fail(new Error(`no connection to PostgreSQL became free in ${waitMilliseconds} ms`));
+    }
+    for (const waiting of this.waiting) waiting.ticks += 1;
+    for (const connection of this.all) {
+      if (connection.state === "opening") continue;
+      connection.ticks += 1;
+      const milliseconds = connection.ticks * TICK_MILLISECONDS;
+      if (connection.inFlight === 0 && milliseconds > idleMilliseconds) this.retire(connection);
+      if (connection.inFlight > 0 && milliseconds > responseMilliseconds) {
+        connection.client.connection.stream.destroy(
+          new Error(`PostgreSQL did not answer for ${responseMilliseconds} ms`),
+        );
+      }
+    }
+    if (this.all.size === 0) {
+      clearInterval(this.timer);
+      this.timer = undefined;
+    }
+  }
+}
+
+const isClosed = (): Error => new Error("The connections to PostgreSQL are closed.");
