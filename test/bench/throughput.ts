@@ -10,7 +10,7 @@ import { Installation } from "../support/service-process.js";
 import { aCustomer } from "./customer.js";
 import { quantile } from "./statistics.js";
 import { creations, fill, reads } from "./throughput/data.js";
-import { type LoadRequest, p99OfReads, saturate } from "./throughput/load.js";
+import { type LoadRequest, p99, saturate } from "./throughput/load.js";
 import { whilePainting } from "./throughput/painting.js";
 import { CREATION, pgbench, READ } from "./throughput/pgbench.js";
 import { type Running, startScript } from "./throughput/processes.js";
@@ -36,7 +36,7 @@ const { values: options } = parseArgs({
 });
 const seconds = Number(options.seconds);
 const rounds = Number(options.rounds);
-const PAINTING_SECONDS = 20;
+const PAINTING_SECONDS = 12;
 /** A p99 above this, without painting, shows that requests queue up. */
 const OVERLOADED_MILLISECONDS = 100;
 
@@ -200,8 +200,8 @@ const measureLatency = async (): Promise<Row[]> => {
     await saturate(service.url, reads, seconds); // warms up
     const half = (await saturate(service.url, reads, seconds)) / 2;
     // Long enough for two panoramas of each customer, from their creation until they are saved.
-    const p99 = () => p99OfReads(service.url, PAINTING_SECONDS, half);
-    const { painting, idle } = await inTurn({ idle: p99, painting: () => whilePainting(customers, p99) });
+    const measured = () => p99(service.url, reads, PAINTING_SECONDS, half);
+    const { painting, idle } = await inTurn({ idle: measured, painting: () => whilePainting(customers, measured) });
     if (quantile(idle, 0.5) > OVERLOADED_MILLISECONDS) {
       console.error("The machine has too much other load to measure the p99: half the throughput is already too much.");
     }

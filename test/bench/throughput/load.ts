@@ -23,12 +23,30 @@ const CONNECTIONS = 32;
 export const saturate = async (origin: string, requests: readonly LoadRequest[], seconds: number): Promise<number> =>
   (await hasWrk) ? withWrk(origin, requests, seconds) : withAutocannon(origin, requests, seconds);
 
-/** The 99th percentile, in milliseconds, of reads that are sent at a constant rate (paced-reads.ts). */
-export const p99OfReads = async (origin: string, seconds: number, perSecond: number): Promise<number> => {
-  const script = new URL("paced-reads.ts", import.meta.url).pathname;
-  const args = ["--import", "tsx", script, origin, String(seconds), String(perSecond)];
-  return Number((await run(process.execPath, args)).stdout);
+/**
+ * The 99th percentile of the response times, in milliseconds, while each connection pauses between its requests so that
+ * all together send about `perSecond`. Needs `wrk`: a load generator in JavaScript would take the processor time of the
+ * server that it measures.
+ */
+export const p99 = async (
+  origin: string,
+  requests: readonly LoadRequest[],
+  seconds: number,
+  perSecond: number,
+): Promise<number> => {
+  const pauseMilliseconds = Math.round((CONNECTIONS / perSecond) * 1000);
+  const output = await runWrk(
+    origin,
+    `${wrkScript(requests)}function delay() return ${pauseMilliseconds} end\n`,
+    seconds,
+  );
+  return milliseconds(/99%\s+([\d.]+)(us|ms|s)/.exec(output));
 };
+
+const UNITS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 };
+
+const milliseconds = (found: RegExpExecArray | null): number =>
+  Number(found?.[1]) * (UNITS[found?.[2] ?? ""] ?? Number.NaN);
 
 const run = promisify(execFile);
 const hasWrk = run("wrk", ["-v"]).then(
@@ -58,16 +76,20 @@ end
 `;
 };
 
-const withWrk = async (origin: string, requests: readonly LoadRequest[], seconds: number): Promise<number> => {
+const withWrk = async (origin: string, requests: readonly LoadRequest[], seconds: number): Promise<number> =>
+  Number(/Requests\/sec:\s+([\d.]+)/.exec(await runWrk(origin, wrkScript(requests), seconds))?.[1]);
+
+/** Resolves to what `wrk` prints. */
+const runWrk = async (origin: string, script: string, seconds: number): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), "panorama-load-"));
   try {
-    const script = join(folder, "requests.lua");
-    await writeFile(script, wrkScript(requests));
-    const args = ["-t", "1", "-c", String(CONNECTIONS), "-d", `${seconds}s`, "-s", script, origin];
+    const file = join(folder, "requests.lua");
+    await writeFile(file, script);
+    const args = ["-t", "1", "-c", String(CONNECTIONS), "-d", `${seconds}s`, "--latency", "-s", file, origin];
     const { stdout } = await run("wrk", args);
     const failures = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(stdout);
     if (failures !== null) throw new Error(`wrk ${origin}: ${failures[0]}`);
-    return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
+    return stdout;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
