@@ -49,6 +49,8 @@ const run = async (args: readonly string[]): Promise<Result<Output | undefined, 
   if (missing !== undefined)
     return err(`panorama ${command.words}: --${missing} is required. Usage: ${synopsisOf(command)}`);
 
+  // The service's files are for its own user only: prompts, private images, the TLS key.
+  if (command.isClient !== true) process.umask(0o077);
   const config = readConfig(process.env);
   if (config.isErr()) return err(config.error);
   // Imported last, because it takes longest: a mistyped command fails at once.

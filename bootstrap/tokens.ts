@@ -5,6 +5,7 @@ import type { Metrics } from "../adapters/observability/metrics.js";
 import type { ProviderCircuits } from "../adapters/observability/provider-circuits.js";
 import type { RequestObserver } from "../adapters/observability/request-observer.js";
 import type { Database } from "../adapters/persistence/database.js";
+import type { ExclusiveLock } from "../adapters/persistence/exclusive-lock.js";
 import type { InProcessTaskSignals } from "../adapters/scheduling/in-process-task-signals.js";
 import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
@@ -22,6 +23,7 @@ import type { readAccount } from "../application/accounts/read-account.js";
 import type { revokeAnyApiKey } from "../application/accounts/revoke-any-api-key.js";
 import type { revokeApiKey } from "../application/accounts/revoke-api-key.js";
 import type { signUp } from "../application/accounts/sign-up.js";
+import type { eraseDeletedPanoramas } from "../application/background/erase-deleted-panoramas.js";
 import type { keepFinishedImages } from "../application/background/keep-finished-images.js";
 import type { receiveProviderWebhook } from "../application/background/receive-provider-webhook.js";
 import type { settleSubmittedTasks } from "../application/background/settle-submitted-tasks.js";
@@ -66,7 +68,7 @@ import { token } from "./provide.js";
 /** The token of a use case: the type of what `Create` returns when it gets its ports. */
 const useCase = <Create extends (...ports: never[]) => unknown>(name: string) => token<ReturnType<Create>>(name);
 
-type WorkName = "start" | "settle" | "keep" | "sweep" | "clean";
+type WorkName = "start" | "settle" | "keep" | "sweep" | "erase" | "clean";
 
 /** Every part of the service, in the order of bootstrap/modules. */
 export const tokens = {
@@ -81,6 +83,8 @@ export const tokens = {
   // persistence
   database: token<Database>("database"),
   migrateDatabase: token<() => Promise<void>>("migrateDatabase"),
+  /** Held while `serve` runs on SQLite: rate limits and more are counted in memory, so two processes would not be exact. */
+  serveLock: token<ExclusiveLock | undefined>("serveLock"),
   tasks: token<TaskStore>("tasks"),
   accounts: token<AccountStore>("accounts"),
   orders: token<OrderStore>("orders"),
@@ -150,6 +154,7 @@ export const tokens = {
   settleSubmittedTasks: useCase<typeof settleSubmittedTasks>("settleSubmittedTasks"),
   keepFinishedImages: useCase<typeof keepFinishedImages>("keepFinishedImages"),
   sweep: useCase<typeof sweep>("sweep"),
+  eraseDeletedPanoramas: useCase<typeof eraseDeletedPanoramas>("eraseDeletedPanoramas"),
   schedule: token<WorkSchedule<WorkName>>("schedule"),
   receiveProviderWebhook: useCase<typeof receiveProviderWebhook>("receiveProviderWebhook"),
 

@@ -8,8 +8,8 @@ export const FILE_EXTENSIONS = {
   "image/webp": "webp",
 } as const satisfies Record<ImageType, string>;
 
-/** 64 megapixels. Larger images are never decoded, because they take too much memory. */
-export const IMAGE_PIXELS_MAX = 64_000_000;
+/** 40 megapixels. Larger images are never decoded, because they take too much memory. */
+export const IMAGE_PIXELS_MAX = 40_000_000;
 
 /** Number of bytes from the start of a file that `imageTypeOf` needs. */
 export const SIGNATURE_BYTES = 12;

@@ -70,7 +70,8 @@ type MessageRule =
   | { readonly name: "multipart"; readonly reason: string }
   | { readonly name: "parts_max"; readonly max: number }
   | { readonly name: "filename" }
-  | { readonly name: "transfer_encoding" };
+  | { readonly name: "transfer_encoding" }
+  | { readonly name: "one_length" };
 
 export const invalidRequest = (field: string, rule: BrokenRule, index?: number): InvalidRequest => ({
   kind: "invalid_request",

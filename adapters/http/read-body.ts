@@ -38,7 +38,10 @@ export const readBody = (
         onChunk(chunk).then(() => done(), done);
       },
       final(done) {
-        resolve(response.completed ? endedEarly : ok(undefined)); // an abort also ends the stream
+        if (response.completed)
+          resolve(endedEarly); // an abort also ends the stream
+        // The server reads as many bytes as the first of several headers says; here is the last one.
+        else resolve(contentLength !== undefined && Number(contentLength) !== bytes ? twoLengths : ok(undefined));
         done();
       },
     });
@@ -48,3 +51,4 @@ export const readBody = (
 
 const endedEarly = err(invalidRequest(WHOLE_BODY, { name: "complete" }));
 const unknownEncoding = err(invalidRequest("Transfer-Encoding", { name: "transfer_encoding" }));
+const twoLengths = err(invalidRequest("Content-Length", { name: "one_length" }));

@@ -3,8 +3,7 @@ import type { Sharp } from "sharp";
 import type { Imaging, UnusableImage } from "../../application/ports/imaging.js";
 import { IMAGE_PIXELS_MAX, type ImageType, imageTypeOf } from "../../domain/image-type.js";
 import type { PixelSize } from "../../domain/resolution.js";
-import { imageWork } from "../system/image-work.js";
-import { loadSharp } from "../system/load-sharp.js";
+import { decoding, type ImageLibrary, loadSharp } from "../system/load-sharp.js";
 import { pixelSize } from "../wording/pixel-size.js";
 import { photoSphereXmp } from "./photo-sphere-xmp.js";
 
@@ -18,8 +17,11 @@ export class SharpImaging implements Imaging {
   async inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>> {
     if (imageTypeOf(bytes) !== type) return unusable(`it does not start with the signature of ${type}`);
     try {
-      const { autoOrient } = await (await decoder(bytes)).metadata();
-      return ok({ widthPixels: autoOrient.width, heightPixels: autoOrient.height });
+      const sharp = await loadSharp();
+      const { autoOrient } = await sharp(bytes, { limitInputPixels: false, failOn: "error" }).metadata();
+      const size = { widthPixels: autoOrient.width, heightPixels: autoOrient.height };
+      if (size.widthPixels * size.heightPixels <= IMAGE_PIXELS_MAX) return ok(size);
+      return unusable(`it has ${pixelSize(size)} pixels, more than ${IMAGE_PIXELS_MAX / 1e6} megapixels`);
     } catch (error) {
       return unusable(decodingError(error));
     }
@@ -34,39 +36,45 @@ export class SharpImaging implements Imaging {
     if (!fits(from)) return unusable(`it has ${pixelSize(from)} pixels, more than ${pixelSize(PANORAMA_SIZE_MAX)}`);
     if (!isTwoToOne(from)) return unusable(`it has ${pixelSize(from)} pixels, which is not 2:1`);
 
-    return this.decoding(async () => {
-      const upright = (await decoder(bytes)).autoOrient().flatten({ background: "black" }).toColourspace("srgb");
-      const exact = isSameSize(from, size) ? upright : await resizeSeamlessly(upright, from, size);
+    return encoded(async (sharp) => {
+      const decoder = sharp(bytes, LIMITS);
+      const upright = decoder.autoOrient().flatten({ background: "black" }).toColourspace("srgb");
+      const exact = isSameSize(from, size) ? upright : await resizeSeamlessly(sharp, upright, from, size);
       return exact.withXmp(photoSphereXmp(size)).jpeg({ quality: JPEG_QUALITY }).toBuffer();
     });
   }
 
   thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>> {
     const { widthPixels: width, heightPixels: height } = THUMBNAIL_SIZE;
-    return this.decoding(async () =>
-      (await decoder(panorama)).resize({ width, height, fit: "fill" }).webp({ quality: WEBP_QUALITY }).toBuffer(),
+    return encoded((sharp) =>
+      sharp(panorama, LIMITS).resize({ width, height, fit: "fill" }).webp({ quality: WEBP_QUALITY }).toBuffer(),
     );
-  }
-
-  /** Returns `unusable_image` if `work` throws: only decoding shows whether the image is complete. */
-  private async decoding(work: () => Promise<Uint8Array>): Promise<Result<Uint8Array, UnusableImage>> {
-    try {
-      return ok(await imageWork.run(work));
-    } catch (error) {
-      return unusable(decodingError(error));
-    }
   }
 }
 
-const decoder = async (bytes: Uint8Array): Promise<Sharp> =>
-  (await loadSharp())(bytes, { limitInputPixels: IMAGE_PIXELS_MAX, failOn: "error" });
+const LIMITS = { limitInputPixels: IMAGE_PIXELS_MAX, failOn: "error" } as const;
+
+/** Returns `unusable_image` if `work` throws: only decoding shows whether the image is complete. */
+const encoded = async (
+  work: (sharp: ImageLibrary) => Promise<Uint8Array>,
+): Promise<Result<Uint8Array, UnusableImage>> => {
+  try {
+    return ok(await decoding(work));
+  } catch (error) {
+    return unusable(decodingError(error));
+  }
+};
 
 /**
  * Resizes a panorama without a seam: its left and right edges are neighbours. Before the resize, each edge is padded
  * with columns from the opposite edge, so that the filter sees them; the padding is cut off afterwards.
  */
-const resizeSeamlessly = async (panorama: Sharp, from: PixelSize, to: PixelSize): Promise<Sharp> => {
-  const sharp = await loadSharp();
+const resizeSeamlessly = async (
+  sharp: ImageLibrary,
+  panorama: Sharp,
+  from: PixelSize,
+  to: PixelSize,
+): Promise<Sharp> => {
   const { before, after } = padding(from.widthPixels, to.widthPixels);
   const { data, info } = await panorama
     .extend({ left: before, right: before, extendWith: "repeat" })

@@ -36,11 +36,13 @@ import { insertion, type Statement, update } from "./statement.js";
 import { newTaskRow, stateColumns, toTask } from "./task-rows.js";
 import { writeIfChecked, writeInOneRoundTrip } from "./write-in-one-round-trip.js";
 
-const stateOfWork: Readonly<Record<keyof DueWork, Task["state"]>> = {
-  giveUp: "queued",
-  sweep: "reserved",
-  settle: "submitted",
-  keep: "succeeded",
+/** The rows of each kind of work, besides that they are due. */
+const rowsOfWork: Readonly<Record<keyof DueWork, string>> = {
+  giveUp: "state = 'queued'",
+  sweep: "state = 'reserved'",
+  settle: "state = 'submitted'",
+  keep: "state = 'succeeded' and hidden_at is null",
+  erase: "state = 'succeeded' and hidden_at is not null",
 };
 
 /** Idempotency keys deleted per statement, so that it stays below the statement timeout even after a long outage. */
@@ -197,9 +199,10 @@ export class SqlTaskStore implements TaskStore {
   /** Increments the fence, so that the lease of a worker becomes stale. */
   async hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>> {
     const hidden = await this.database.sql(
-      `update task set hidden_at = ?, due_at = null, fence = fence + 1
+      `update task set hidden_at = ?, fence = fence + 1,
+      due_at = case when state <> 'succeeded' then null when due_at > ? then due_at else ? end
       where id = ? and account_id = ? and hidden_at is null returning id`,
-      [now, id, owner],
+      [now, now, now, id, owner],
     );
     return hidden.length === 1 ? ok(undefined) : err(notFound(`There is no task ${id}.`));
   }
@@ -212,12 +215,12 @@ export class SqlTaskStore implements TaskStore {
   ): Promise<Lease<DueWork[Work]>[]> {
     const rows = await this.database.sql(
       `with due as (
-        select id from task where state = ? and due_at <= ? and due_at is not null order by due_at limit ? ${this.skipLocked}
+        select id from task where ${rowsOfWork[work]} and due_at <= ? and due_at is not null order by due_at limit ? ${this.skipLocked}
       )
       update task set due_at = ?, fence = fence + 1 where id in (select id from due) returning *`,
-      [stateOfWork[work], now, limit, until],
+      [now, limit, until],
     );
-    // The statement selects the state of this kind of work.
+    // The statement selects the rows of this kind of work.
     return rows.map((row) => ({ task: toTask(row) as DueWork[Work], fence: integer(row, "fence") }));
   }
 

@@ -100,6 +100,12 @@ export class ProviderChain implements GenerationProvider {
       : provider.download(temporaryUrl, id);
   }
 
+  async discard(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>> {
+    const { provider, id } = this.locate(upstreamTaskId);
+    if (provider === undefined) return err(unavailable(notConfigured(upstreamTaskId)));
+    return (await provider.discard?.(id)) ?? ok(undefined);
+  }
+
   /** `provider` is absent if it is not configured any more. */
   private locate(upstreamTaskId: string): { readonly provider?: GenerationProvider; readonly id: string } {
     for (const provider of this.providers) {

@@ -1,8 +1,8 @@
 import { type LookupAddress, lookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
-import ipaddr from "ipaddr.js";
 import { err, ok, type Result } from "neverthrow";
+import { isPublicAddress } from "./public-address.js";
 
 export type FetchedBytes = { readonly bytes: Uint8Array; readonly contentType: string | undefined };
 
@@ -104,17 +104,14 @@ const whyForbidden = (url: URL): string | undefined => {
   if (url.protocol !== "https:") return `${url.protocol} is not https:`;
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   // DNS does not resolve a numeric address, so `lookupPublic` does not see it.
-  return isIP(host) !== 0 && !isPublic(host) ? `${host} is not a public address` : undefined;
+  return isIP(host) !== 0 && !isPublicAddress(host) ? `${host} is not a public address` : undefined;
 };
-
-/** Whether the address is reachable on the Internet. An IPv4-mapped IPv6 address counts as its IPv4 address. */
-const isPublic = (address: string): boolean => ipaddr.process(address).range() === "unicast";
 
 const lookupPublic: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, options, (error: NodeJS.ErrnoException | null, found: string | LookupAddress[], family?: number) => {
     if (error !== null) return callback(error, found, family);
     const addresses = typeof found === "string" ? [found] : found.map(({ address }) => address);
-    const forbidden = addresses.find((address) => !isPublic(address));
+    const forbidden = addresses.find((address) => !isPublicAddress(address));
     if (forbidden === undefined) return callback(null, found, family);
     callback(new ForbiddenAddress(`${hostname} is ${forbidden}, not a public address`), found, family);
   });

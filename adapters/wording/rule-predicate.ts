@@ -61,6 +61,7 @@ const predicates: {
   parts_max: ({ max }) => `must have at most ${max} parts.`,
   filename: () => "must be files, but one of these parts has no filename.",
   transfer_encoding: () => "must be chunked, in lower case, or not sent at all.",
+  one_length: () => "must not be sent more than once with different values.",
 };
 
 const TYPES = { string: "a string", strings: "an array of strings", object: "a JSON object" } as const;

@@ -21,7 +21,8 @@ export type DeletePanorama = ReturnType<typeof deletePanorama>;
 
 /**
  * The owner deletes a panorama: its image and thumbnail are deleted, and the task is no longer found. Its ledger
- * entries remain. The objects are deleted first, so that the owner can repeat an interrupted deletion.
+ * entries remain. The objects are deleted first, so that the owner can repeat an interrupted deletion. What another
+ * worker stores at the same time, and the provider's copy, are deleted afterwards (erase-deleted-panoramas.ts).
  */
 export const deletePanorama =
   ({ tasks, storage, clock }: Ports) =>

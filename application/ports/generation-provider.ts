@@ -57,4 +57,9 @@ export interface GenerationProvider {
     temporaryUrl: string,
     upstreamTaskId: string,
   ): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>>;
+  /**
+   * Deletes the provider's copy of a finished generation. Succeeds if there is none, or if the provider has no call for
+   * it. Absent if no generation of the provider can be deleted.
+   */
+  discard?(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>>;
 }

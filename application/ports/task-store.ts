@@ -30,6 +30,8 @@ export type DueWork = {
   readonly settle: SubmittedTask;
   /** Succeeded tasks whose image or thumbnail is not stored yet. */
   readonly keep: SucceededTask;
+  /** Hidden tasks whose objects, or copy at the provider, may still exist. */
+  readonly erase: SucceededTask;
 };
 
 /** The queue for a provider with a concurrency limit (domain/queue.ts). */
@@ -84,8 +86,9 @@ export interface TaskStore {
   setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>>;
 
   /**
-   * Hides the task permanently from everything except the ledger and the idempotency keys, and excludes it from
-   * background work.
+   * Hides the task permanently from everything except the ledger, the idempotency keys and, if it had succeeded, the
+   * work `erase`. That is due now, or when the lease of the worker that has the task expires: until then the worker may
+   * still store an object. All other background work on the task ends.
    */
   hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>>;
 

@@ -17,6 +17,8 @@ export type Command = {
   /** The name in `Values` of the positional argument, if the command takes one. */
   readonly positional?: string;
   readonly required: readonly string[];
+  /** A REST client. It may run on another machine than the service, and the files that it writes are the user's. */
+  readonly isClient?: true;
   /** Resolves to what is printed, or to an error of one line. With `undefined` nothing is printed. */
   run(
     service: Service,

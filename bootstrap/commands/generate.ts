@@ -21,6 +21,7 @@ export const generate: Command = {
   },
   positional: "prompt",
   required: [],
+  isClient: true,
   run: async (service, values) => {
     const { publicUrl } = await service.get(tokens.config);
     const clock = await service.get(tokens.clock);

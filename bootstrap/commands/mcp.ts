@@ -6,6 +6,7 @@ export const mcp: Command = {
   usage: "",
   options: {},
   required: [],
+  isClient: true,
   run: async (service) => {
     const { publicUrl } = await service.get(tokens.config);
     process.env.PANORAMA_BASE_URL ||= publicUrl;

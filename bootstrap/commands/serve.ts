@@ -1,4 +1,6 @@
+import { stat } from "node:fs/promises";
 import { ok } from "neverthrow";
+import type { Logger } from "pino";
 import { type DemoAccess, openDemoAccount } from "../open-demo-account.js";
 import { tokens } from "../tokens.js";
 import type { Command } from "./command.js";
@@ -12,6 +14,7 @@ export const serve: Command = {
   options: {},
   required: [],
   run: async (service, values) => {
+    await service.get(tokens.serveLock);
     await service.loadServer();
     const config = await service.get(tokens.config);
     const logger = await service.get(tokens.logger);
@@ -19,6 +22,7 @@ export const serve: Command = {
     const schedule = await service.get(tokens.schedule);
     const stopSignal = firstStopSignal();
 
+    await warnIfShared(config.dataDir, logger);
     await server.start();
     schedule.start();
     // Only after the start has succeeded: the credentials are printed once, and must not be lost if the start fails.
@@ -36,6 +40,17 @@ export const serve: Command = {
     logger.info("stopped");
     return ok(undefined);
   },
+};
+
+/** The umask of the command protects new files only. An operator may share the folder on purpose, so it stays as it is. */
+const warnIfShared = async (dataDir: string, logger: Logger): Promise<void> => {
+  if (process.platform === "win32") return; // has no such permissions
+  const mode = (await stat(dataDir)).mode & 0o777;
+  if ((mode & 0o077) === 0) return;
+  logger.warn(
+    { event: "data_dir_shared", mode: mode.toString(8) },
+    `Other users of this machine have access to DATA_DIR ${dataDir}. Unless that is intended: chmod -R go= ${dataDir}`,
+  );
 };
 
 const firstStopSignal = (): Promise<NodeJS.Signals> =>

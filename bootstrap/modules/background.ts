@@ -1,6 +1,7 @@
 import { ContainerModule } from "inversify";
 import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
 import { WorkSchedule } from "../../adapters/scheduling/work-schedule.js";
+import { eraseDeletedPanoramas } from "../../application/background/erase-deleted-panoramas.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
@@ -15,6 +16,7 @@ import { tokens } from "../tokens.js";
 const POLL_CONCURRENCY = 64; // at one second per answer, about as many polls per second as providers allow
 const KEEP_CONCURRENCY = 4;
 const SWEEP_CONCURRENCY = 16;
+const ERASE_CONCURRENCY = 4;
 
 /** A lease for one image is this many times longer, because download, encoding and upload take longer than a poll. */
 const KEEP_LEASES = 3;
@@ -54,6 +56,13 @@ export const background = new ContainerModule(({ bind }) => {
     ({ config: { leaseMilliseconds }, ...ports }) =>
       sweep(ports, { leaseMilliseconds, concurrency: SWEEP_CONCURRENCY }),
   );
+  provide(
+    bind,
+    tokens.eraseDeletedPanoramas,
+    { config, tasks, provider, storage, clock, reporter },
+    ({ config: { leaseMilliseconds }, ...ports }) =>
+      eraseDeletedPanoramas(ports, { leaseMilliseconds, concurrency: ERASE_CONCURRENCY }),
+  );
 
   provide(
     bind,
@@ -63,6 +72,7 @@ export const background = new ContainerModule(({ bind }) => {
       settleSubmittedTasks: tokens.settleSubmittedTasks,
       keepFinishedImages: tokens.keepFinishedImages,
       sweep: tokens.sweep,
+      eraseDeletedPanoramas: tokens.eraseDeletedPanoramas,
       provider,
       rateLimits: tokens.rateLimits,
       signals,
@@ -77,6 +87,7 @@ export const background = new ContainerModule(({ bind }) => {
           { name: "settle", cron: "* * * * * *", run: useCases.settleSubmittedTasks },
           { name: "keep", cron: "* * * * * *", run: useCases.keepFinishedImages },
           { name: "sweep", cron: "*/5 * * * * *", run: useCases.sweep },
+          { name: "erase", cron: "*/5 * * * * *", run: useCases.eraseDeletedPanoramas },
           {
             name: "clean",
             cron: "0 0 * * * *",

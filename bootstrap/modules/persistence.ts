@@ -22,6 +22,7 @@ export const persistence = new ContainerModule(({ bind }) => {
 
   provide(bind, tokens.database, { config }, openConfiguredDatabase, (database) => database.close());
   provide(bind, tokens.migrateDatabase, { config }, migrateConfiguredDatabase);
+  provide(bind, tokens.serveLock, { config }, lockForServe, (lock) => lock?.release());
 
   provide(bind, tokens.tasks, { database }, ({ database }) => new SqlTaskStore(database));
   provide(bind, tokens.accounts, { database }, ({ database }) => new SqlAccountStore(database));
@@ -55,6 +56,18 @@ const openConfiguredDatabase = async ({ config }: ConfigDependency): Promise<Dat
   }
   const { openPostgresDatabase } = await import("../../adapters/persistence/postgres-database.js");
   return openPostgresDatabase(databaseUrl, databaseConnections);
+};
+
+/** On SQLite, throws if another `serve` runs in DATA_DIR. On PostgreSQL any number of instances may share it. */
+const lockForServe = async ({ config: { databaseUrl, dataDir } }: ConfigDependency) => {
+  if (databaseUrl !== undefined) return undefined;
+  await mkdir(dataDir, { recursive: true });
+  const { lockExclusively } = await import("../../adapters/persistence/exclusive-lock.js");
+  const lock = lockExclusively(join(dataDir, "serve.lock"));
+  if (lock !== undefined) return lock;
+  throw new Error(
+    `Another panorama serve runs in DATA_DIR ${dataDir}. Stop it, or set another DATA_DIR, or set DATABASE_URL: only instances on PostgreSQL can share their data.`,
+  );
 };
 
 const migrateConfiguredDatabase =

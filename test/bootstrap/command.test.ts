@@ -103,7 +103,16 @@ describe("the panorama command while the service runs", () => {
   });
 
   it("serve fails with one line when the port is in use", async () => {
-    expect(await refusal("serve")).toMatch(/^Port \d+ on 127\.0\.0\.1 is in use/);
+    const other = await Installation.create({ PORT: String(installation.environment.PORT) });
+    try {
+      const { status, stderr } = await other.command("serve");
+      expect({ status, stderr }).toEqual({
+        status: 1,
+        stderr: expect.stringMatching(/^Port \d+ on 127\.0\.0\.1 is in use.*\n$/),
+      });
+    } finally {
+      await other.remove();
+    }
   });
 
   it("serve creates no demo account when a start fails, so that the next start prints its key", async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -90,6 +90,8 @@ describe("the MCP server of the running service", () => {
     expect(status).toBe(0);
     expect(json).toMatchObject({ status: "succeeded", credits_charged: 4, file });
     expect(await sharp(file).metadata()).toMatchObject({ width: 1024, height: 512 });
+    // The user's umask counts for the user's file, not the one of the service.
+    expect((await stat(file)).mode & 0o777).toBe(0o666 & ~process.umask());
 
     const failed = await installation.command("generate", "test:fail");
     expect(failed).toMatchObject({ status: 1, json: {}, stderr: expect.stringContaining("refunded") });

@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import sharp from "sharp";
 import { Agent, fetch as fetchWith } from "undici";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RawConnection } from "../support/raw-connection.js";
 import { RestClient, type Task } from "../support/rest-client.js";
 import { Installation } from "../support/service-process.js";
 
@@ -56,6 +57,15 @@ describe("the service without any configuration", () => {
       expect(await client.credits()).toBe(before - cost);
     },
   );
+
+  it("accepts a header block of 16 kB, also if it arrives in two packets", async () => {
+    const connection = await RawConnection.open(Number(new URL(installation.url).port));
+    connection.send(`GET /healthz HTTP/1.1\r\nhost: x\r\nx: ${"v".repeat(8_000)}`);
+    expect((await fetch(`${installation.url}/healthz`)).status).toBe(200); // the first packet is read now
+    connection.send(`${"v".repeat(8_000)}\r\n\r\n`);
+    expect(await connection.response()).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    connection.close();
+  });
 
   it("serves an uploaded image unchanged and uses it as a reference", async () => {
     const png = await sharp({ create: { width: 64, height: 64, channels: 3, background: "#c03020" } })

@@ -1,3 +1,4 @@
+import { eraseDeletedPanoramas } from "../../application/background/erase-deleted-panoramas.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { startQueuedTasks } from "../../application/background/start-queued-tasks.js";
@@ -5,6 +6,7 @@ import { sweep } from "../../application/background/sweep.js";
 import { createOrder } from "../../application/credits/create-order.js";
 import { payOrder } from "../../application/credits/pay-order.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
+import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
 import { readTask } from "../../application/panoramas/read-task.js";
 import { retryImage } from "../../application/panoramas/retry-image.js";
 import { waitForTask } from "../../application/panoramas/wait-for-task.js";
@@ -65,7 +67,9 @@ export const useCases = (ports: Ports) => ({
   settle: settleSubmittedTasks(ports, { ...limits, generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS }),
   keep: keepFinishedImages(ports, limits),
   sweep: sweep(ports, limits),
+  erase: eraseDeletedPanoramas(ports, limits),
   retryImage: retryImage(ports),
+  deletePanorama: deletePanorama(ports),
   createOrder: createOrder(ports),
   payOrder: payOrder(ports),
 });

@@ -52,6 +52,13 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
       if (typeof prompt !== "string" || typeof skybox_style_id !== "number") return json(422, { message: "Invalid." });
       return json(200, this.generation(this.start(body, String(this.tasks.length + 46), webhook_url)));
     }
+    const discarded = /^\/api\/v1\/imagine\/deleteImagine\/(.+)$/.exec(path)?.[1];
+    if (discarded !== undefined) {
+      const at = this.tasks.findIndex(({ id }) => id === discarded);
+      if (method !== "DELETE" || at === -1) return json(404, { error: "Not found." });
+      this.tasks.splice(at, 1);
+      return json(200, { success: "Item deleted successfully", id: discarded });
+    }
     if (path === "/api/v1/skybox/styles") return json(200, this.styles);
     if (path === "/api/v1/imagine/myRequests") {
       const [limit, page] = [Number(query.get("limit")), Number(query.get("offset"))];

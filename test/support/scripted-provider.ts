@@ -25,6 +25,7 @@ export type Script = {
   /** `nothing`: the search does not find the task (yet), although it may have been started. */
   readonly search: "found_if_started" | "nothing" | "unavailable";
   readonly download: "image" | "image_without_thumbnail" | "no_image" | "gone" | "unavailable";
+  readonly discard: "done" | "unavailable";
 };
 
 const SUCCESS: Script = {
@@ -32,6 +33,7 @@ const SUCCESS: Script = {
   poll: "succeeded",
   search: "found_if_started",
   download: "image",
+  discard: "done",
 };
 
 /**
@@ -46,6 +48,8 @@ export class ScriptedProvider implements GenerationProvider {
   /** What `canMake` returns. */
   makes: Result<void, InvalidRequest> = ok(undefined);
 
+  /** The upstream tasks that were discarded, in this order. */
+  readonly discarded: string[] = [];
   private readonly upstream = new Map<string, { readonly taskId: TaskId; progress: Progress }>();
   private readonly held = new Map<keyof Script, Promise<void>>();
 
@@ -144,6 +148,12 @@ export class ScriptedProvider implements GenerationProvider {
           thumbnail: download === "image" ? "possible" : "unavailable",
         });
     }
+  }
+
+  async discard(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>> {
+    if (this.script.discard === "unavailable") return err(unavailable);
+    this.discarded.push(upstreamTaskId);
+    return ok(undefined);
   }
 
   private start(taskId: TaskId): string {

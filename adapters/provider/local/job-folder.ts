@@ -66,6 +66,15 @@ export class JobFolder {
     return readIfExists(this.resultPath(name));
   }
 
+  /** Removes the job of the task and its result. The job is removed last, because it names the result. */
+  async remove(taskId: TaskId): Promise<void> {
+    const job = await this.find(taskId);
+    if (job === undefined) return;
+    await undefinedIfMissing(unlink(this.resultPath(job.resultName)));
+    await undefinedIfMissing(unlink(this.failurePath(job.resultName)));
+    await undefinedIfMissing(unlink(this.jobPath(taskId)));
+  }
+
   /** Removes every file that was last written before `before`. */
   async removeOlderThan(before: Date): Promise<void> {
     await this.ready;

@@ -14,8 +14,7 @@ import type {
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { RESOLUTIONS } from "../../../domain/resolution.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import { imageWork } from "../../system/image-work.js";
-import { loadSharp } from "../../system/load-sharp.js";
+import { decoding } from "../../system/load-sharp.js";
 import { unavailable } from "../unavailable.js";
 import { type Job, JobFolder } from "./job-folder.js";
 import type { PaintPool } from "./paint-pool.js";
@@ -105,7 +104,7 @@ export class LocalProvider implements GenerationProvider {
   }
 
   poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
-    return onDisk(() => this.progress(upstreamTaskId.slice(ID_PREFIX.length) as TaskId));
+    return onDisk(() => this.progress(taskIdOf(upstreamTaskId)));
   }
 
   private async progress(taskId: TaskId): Promise<Result<Progress, ProviderUnavailable>> {
@@ -139,6 +138,10 @@ export class LocalProvider implements GenerationProvider {
       if (bytes === undefined) return err({ kind: "result_gone", reason: "the temporary image does not exist" });
       return ok({ bytes, thumbnail: triggerIn(name) === "no-thumb" ? "unavailable" : "possible" });
     });
+  }
+
+  discard(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>> {
+    return onDisk(async () => ok(await this.folder.remove(taskIdOf(upstreamTaskId))));
   }
 
   /** The bytes behind `/generations/{name}`; `undefined` for an unknown or expired image. */
@@ -183,8 +186,7 @@ export class LocalProvider implements GenerationProvider {
     const size = { widthPixels: job.widthPixels, heightPixels: job.heightPixels };
     const painted = await this.pool.paint({ scene: sceneOf(job.prompt, references), references, size });
     if (painted.isErr()) return painted.error.kind === "closed" ? undefined : { failed: painted.error.reason };
-    const sharp = await loadSharp();
-    return imageWork.run(() =>
+    return decoding((sharp) =>
       sharp(painted.value, { raw: { width: job.widthPixels, height: job.heightPixels, channels: 3 } })
         .jpeg({ quality: JPEG_QUALITY, chromaSubsampling: "4:4:4" })
         .toBuffer(),
@@ -206,6 +208,7 @@ const onDisk = async <T, E>(work: () => Promise<Result<T, E>>): Promise<Result<T
 };
 
 const idOf = (taskId: TaskId): string => ID_PREFIX + taskId;
+const taskIdOf = (upstreamTaskId: string): TaskId => upstreamTaskId.slice(ID_PREFIX.length) as TaskId;
 
 const freshResultName = (trigger: SandboxTrigger | undefined): string => {
   const suffix = trigger === "expired" || trigger === "no-thumb" ? `.${trigger}` : "";

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import { IMAGE_PIXELS_MAX, imageTypeOf } from "../../../domain/image-type.js";
 import { UPLOAD_FILE_BYTES_MAX } from "../../../domain/upload-rules.js";
-import { loadSharp } from "../../system/load-sharp.js";
+import { decoding } from "../../system/load-sharp.js";
 import type { PublicFetch } from "../public-fetch.js";
 import type { Reference } from "./painter/references.js";
 
@@ -45,14 +45,15 @@ const decode = async (bytes: Uint8Array, sidePixels: number): Promise<Result<Ref
   // The signature decides which decoder runs, so that only these three formats are ever decoded.
   if (imageTypeOf(bytes) === undefined) return err(unusable("a reference image is not a JPEG, PNG or WebP"));
   try {
-    const sharp = await loadSharp();
-    const { data, info } = await sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX })
-      .rotate()
-      .resize(sidePixels, sidePixels, { fit: "inside", withoutEnlargement: true })
-      .flatten({ background: "#808080" })
-      .toColourspace("srgb")
-      .raw()
-      .toBuffer({ resolveWithObject: true });
+    const { data, info } = await decoding((sharp) =>
+      sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX })
+        .rotate()
+        .resize(sidePixels, sidePixels, { fit: "inside", withoutEnlargement: true })
+        .flatten({ background: "#808080" })
+        .toColourspace("srgb")
+        .raw()
+        .toBuffer({ resolveWithObject: true }),
+    );
     const pixels = new Uint8Array(new SharedArrayBuffer(data.length));
     pixels.set(data);
     return ok({ widthPixels: info.width, heightPixels: info.height, pixels });

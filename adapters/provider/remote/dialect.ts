@@ -41,6 +41,8 @@ export type Dialect = {
     upstreamTaskId: string,
     read: Read,
   ): Result<Report, ProviderUnavailable> | Promise<Result<Report, ProviderUnavailable>>;
+  /** The path that deletes a finished task with its image. Absent if the provider has no such call. */
+  discardPath?(upstreamTaskId: string): string;
   /** Absent if the provider cannot list its tasks: then a lost submission cannot be found again. */
   readonly list?: TaskList;
   /** Absent if the provider does not document a signature: then only the URL proves that a webhook is genuine. */

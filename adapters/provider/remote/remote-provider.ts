@@ -125,6 +125,11 @@ export class RemoteProvider implements GenerationProvider {
     return downloadResult(this.publicFetch, temporaryUrl, () => this.poll(upstreamTaskId));
   }
 
+  async discard(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>> {
+    const path = this.dialect.discardPath?.(upstreamTaskId);
+    return path === undefined ? ok(undefined) : this.api.delete(path);
+  }
+
   private progressOf(upstreamTaskId: string, report: Report): Result<Progress, ProviderUnavailable> {
     if (report.state === "uncertain") {
       if (this.gracePeriod.hasPassed(upstreamTaskId)) return ok({ state: "failed", reason: report.reason });

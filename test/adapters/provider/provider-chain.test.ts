@@ -43,6 +43,14 @@ beforeEach(() => {
   chain = new ProviderChain([first, second], (message) => warnings.push(message));
 });
 
+describe("ProviderChain.discard", () => {
+  it("asks the provider of the generation, and is unavailable if that is not configured any more", async () => {
+    expect(await chain.discard("second:upstream-7")).toEqual(ok(undefined));
+    expect({ first: first.discarded, second: second.discarded }).toEqual({ first: [], second: ["upstream-7"] });
+    expect((await chain.discard("third:upstream-7"))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+  });
+});
+
 describe("ProviderChain.submit", () => {
   it("uses the first provider and prefixes the upstream task id with its name", async () => {
     expect(await chain.submit(ORDER)).toEqual(ok("first:upstream-1"));

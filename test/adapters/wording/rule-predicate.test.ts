@@ -85,6 +85,7 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
   parts_max: [{ name: "parts_max", max: 50 }, "must have at most 50 parts."],
   filename: [{ name: "filename" }, "must be files, but one of these parts has no filename."],
   transfer_encoding: [{ name: "transfer_encoding" }, "must be chunked, in lower case, or not sent at all."],
+  one_length: [{ name: "one_length" }, "must not be sent more than once with different values."],
 };
 
 describe("the predicate of a broken rule", () => {

@@ -1,3 +1,4 @@
+import { ok } from "neverthrow";
 import { afterEach, describe, expect, it } from "vitest";
 import type { GenerationOrder, GenerationProvider } from "../../../application/ports/generation-provider.js";
 import { imageTypeOf } from "../../../domain/image-type.js";
@@ -77,6 +78,17 @@ export const generationProviderContract = (name: string, open: () => Promise<Sub
       const progress = (await provider.poll(id))._unsafeUnwrap();
       if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
       expect((await provider.download(progress.temporaryUrl, id))._unsafeUnwrapErr().kind).toBe("result_gone");
+    });
+
+    it("discards the copy of one generation, also repeatedly, and of an unknown one", async () => {
+      const { provider, order, allEnded } = await opened();
+      const id = (await provider.submit(order(1, "succeed")))._unsafeUnwrap();
+      const other = (await provider.submit(order(2, "succeed")))._unsafeUnwrap();
+      await allEnded();
+      for (const discarded of [id, id, `${id}0`]) {
+        expect((await provider.discard?.(discarded)) ?? ok(undefined)).toEqual(ok(undefined));
+      }
+      expect((await provider.poll(other))._unsafeUnwrap().state).toBe("succeeded");
     });
   });
 };

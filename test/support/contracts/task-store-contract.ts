@@ -589,6 +589,34 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.claim("keep", secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
       });
 
+      it("a hidden task is due for erase now, or when the lease of a worker expires, until move ends it", async () => {
+        const idle = await kept(1);
+        const leased = await succeeded(2);
+        await tasks.claim("keep", noon, secondsAfter(noon, 60), 1);
+        const overdue = await succeeded(3);
+        await kept(4); // not hidden
+        for (const task of [idle, leased, overdue]) unwrap(await tasks.hide(task.id, owner, noon));
+
+        const erase = async (seconds: number) => {
+          const at = secondsAfter(noon, seconds);
+          return tasks.claim("erase", at, secondsAfter(at, 1_000), 9);
+        };
+        const first = await erase(0);
+        expect(first.map(({ task }) => task).sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual([idle, overdue]);
+        expect(await erase(59)).toEqual([]);
+        expect((await erase(60)).map(({ task }) => task)).toEqual([leased]);
+        for (const lease of first) unwrap(await tasks.move(lease, lease.task, undefined));
+        expect((await erase(9_999)).map(({ task }) => task)).toEqual([leased]);
+      });
+
+      it("a hidden task that has not succeeded is not due for erase", async () => {
+        const task = await submitted(1);
+        unwrap(await tasks.hide(task.id, owner, noon));
+        for (const work of ["settle", "erase"] as const) {
+          expect(await tasks.claim(work, secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
+        }
+      });
+
       it("setVisibility and hide return not_found for other accounts and for hidden tasks", async () => {
         const { id } = await kept(1);
         const isNotFound = { error: { kind: "not_found" } };

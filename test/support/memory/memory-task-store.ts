@@ -30,7 +30,13 @@ import type { TaskId } from "../../../domain/task-id.js";
 import type { Visibility } from "../../../domain/visibility.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
-const stateOfWork = { giveUp: "queued", sweep: "reserved", settle: "submitted", keep: "succeeded" } as const;
+const stateOfWork = {
+  giveUp: "queued",
+  sweep: "reserved",
+  settle: "submitted",
+  keep: "succeeded",
+  erase: "succeeded",
+} as const;
 
 /** Tasks in memory. Every method runs without an `await`, so it is atomic. */
 export class MemoryTaskStore implements TaskStore {
@@ -119,11 +125,12 @@ export class MemoryTaskStore implements TaskStore {
     return ok(undefined);
   }
 
-  async hide(id: TaskId, owner: AccountId): Promise<Result<void, NotFound>> {
+  async hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>> {
     const stored = this.shown(id, owner);
     if (stored === undefined) return err(notFound(`There is no task ${id}.`));
     stored.hidden = true;
-    stored.dueAt = undefined;
+    if (stored.task.state !== "succeeded") stored.dueAt = undefined;
+    else if (stored.dueAt === undefined || stored.dueAt < now) stored.dueAt = now;
     stored.fence += 1;
     return ok(undefined);
   }
@@ -135,7 +142,11 @@ export class MemoryTaskStore implements TaskStore {
     limit: number,
   ): Promise<Lease<DueWork[Work]>[]> {
     const due = [...this.database.tasks.values()].flatMap((stored) =>
-      stored.task.state === stateOfWork[work] && stored.dueAt !== undefined && stored.dueAt <= now
+      stored.task.state === stateOfWork[work] &&
+      (work !== "keep" || !stored.hidden) &&
+      (work !== "erase" || stored.hidden) &&
+      stored.dueAt !== undefined &&
+      stored.dueAt <= now
         ? [{ stored, since: stored.dueAt.getTime() }]
         : [],
     );

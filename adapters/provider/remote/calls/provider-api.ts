@@ -101,12 +101,26 @@ export class ProviderApi {
    * Reads a path. An answer with any status is `ok`. Unavailable, without a call, while the provider is down or calls
    * are paused.
    */
-  async read(path: string): Promise<Result<Answer, ProviderUnavailable>> {
+  read(path: string): Promise<Result<Answer, ProviderUnavailable>> {
+    return this.sendInTurn("GET", path);
+  }
+
+  /** Deletes what is at the path. Succeeds if nothing is there. Like a read, it is not sent while calls are paused. */
+  async delete(path: string): Promise<Result<void, ProviderUnavailable>> {
+    const answer = await this.sendInTurn("DELETE", path);
+    return answer.andThen((answer) => {
+      const { status } = answer;
+      const deleted = (status >= 200 && status < 300) || status === 404 || status === 410;
+      return deleted ? ok(undefined) : err(unavailable(meaningOf(answer)));
+    });
+  }
+
+  private async sendInTurn(method: "GET" | "DELETE", path: string): Promise<Result<Answer, ProviderUnavailable>> {
     if (this.circuit.readiness() === "down") return err(unavailable(DOWN));
     const turn = await this.rateLimiter.turn("read", READ_WAIT_MILLISECONDS_MAX);
     if (turn.isErr()) return err(unavailable(turn.error));
     const signal = AbortSignal.timeout(READ_TIMEOUT_MILLISECONDS);
-    const called = await this.send({ method: "GET", path, signal });
+    const called = await this.send({ method, path, signal });
     return called.mapErr(({ reason }) => unavailable(reason));
   }
 

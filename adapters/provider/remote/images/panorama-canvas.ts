@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Sharp } from "sharp";
 import { IMAGE_PIXELS_MAX, imageTypeOf } from "../../../../domain/image-type.js";
-import { loadSharp } from "../../../system/load-sharp.js";
+import { decoding, type ImageLibrary } from "../../../system/load-sharp.js";
 
 const WIDTH_PIXELS = 1440;
 const HEIGHT_PIXELS = 720;
@@ -19,19 +19,20 @@ const QUALITIES = [90, 75, 50, 25, 10, 3];
 export const panoramaCanvas = async (bytes: Uint8Array): Promise<Result<Buffer, string>> => {
   if (imageTypeOf(bytes) === undefined) return err("a reference image is not a JPEG, PNG or WebP");
   try {
-    const canvas = await draw(bytes);
-    for (const quality of QUALITIES) {
-      const encoded = await canvas.clone().jpeg({ quality }).toBuffer();
-      if (encoded.length <= BYTES_MAX) return ok(encoded);
-    }
-    return err("a reference image cannot be made small enough");
+    return await decoding(async (sharp) => {
+      const canvas = await draw(sharp, bytes);
+      for (const quality of QUALITIES) {
+        const encoded = await canvas.clone().jpeg({ quality }).toBuffer();
+        if (encoded.length <= BYTES_MAX) return ok(encoded);
+      }
+      return err("a reference image cannot be made small enough");
+    });
   } catch {
     return err("a reference image cannot be decoded");
   }
 };
 
-const draw = async (bytes: Uint8Array): Promise<Sharp> => {
-  const sharp = await loadSharp();
+const draw = async (sharp: ImageLibrary, bytes: Uint8Array): Promise<Sharp> => {
   const upright = () => sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX }).rotate().toColourspace("srgb");
   const { width, height } = (await upright().metadata()).autoOrient;
   if (Math.abs(width / height - 2) <= 0.02) {

@@ -129,6 +129,8 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
         }
       }),
 
+    discardPath: (upstreamTaskId) => `/imagine/deleteImagine/${encodeURIComponent(upstreamTaskId)}`,
+
     list: {
       firstPath: pathOfPage(0),
       pageOf: (body, page) =>

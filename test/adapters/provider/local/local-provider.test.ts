@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ok } from "neverthrow";
 import sharp from "sharp";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
@@ -159,6 +160,13 @@ describe("LocalProvider", () => {
 
   it("reports an unknown generation as failed", async () => {
     expect((await provider.poll("local-unknown"))._unsafeUnwrap().state).toBe("failed");
+  });
+
+  it("discard removes the job with its prompt and the result", async () => {
+    const url = await urlOf(anOrder("a foggy ocean"));
+    expect(await provider.discard(`local-${taskId(1)}`)).toEqual(ok(undefined));
+    expect([await readdir(join(folder, "jobs")), await readdir(join(folder, "results"))]).toEqual([[], []]);
+    expect(await provider.temporaryImage(url.split("/").at(-1) ?? "")).toBeUndefined();
   });
 
   it("removes jobs and results that are older than a day", async () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
 import { aCreationRequest, taskId } from "../../../../support/builders.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
-import { answers, refuses } from "../../../../support/faulty-server.js";
+import { answers, FAULTS, refuses } from "../../../../support/faulty-server.js";
 import { HandClock } from "../../../../support/hand-clock.js";
 import { startSkybox } from "../../../../support/providers-under-test.js";
 
@@ -51,6 +51,30 @@ describe("skybox dialect", () => {
       prompt: expect.stringMatching(/./),
       init_image: image_urls[0],
       init_strength: 0.5,
+    });
+  });
+
+  describe("discard", () => {
+    it("deletes the generation, also if it is deleted already", async () => {
+      const id = (await skybox.provider.submit(anOrder()))._unsafeUnwrap();
+      for (const _ of [1, 2]) expect(await skybox.provider.discard(id)).toEqual(ok(undefined));
+      expect(skybox.fake.tasks).toEqual([]);
+      expect(skybox.fake.server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+        "POST /api/v1/skybox",
+        `DELETE /api/v1/imagine/deleteImagine/${id}`,
+        `DELETE /api/v1/imagine/deleteImagine/${id}`,
+      ]);
+    });
+
+    it.each([
+      ["answers with an error", refuses(500), "status 500"],
+      ["does not accept the key", refuses(401), "status 401: the provider does not accept the API key"],
+      ["sends no answer", FAULTS.cutBefore, expect.any(String)],
+    ])("is unavailable when the provider %s", async (_, fault, reason) => {
+      const id = (await skybox.provider.submit(anOrder()))._unsafeUnwrap();
+      skybox.fake.faults.polls.push(fault);
+      expect(await skybox.provider.discard(id)).toEqual(err({ kind: "provider_unavailable", reason }));
+      expect(skybox.fake.tasks).toHaveLength(1);
     });
   });
 

@@ -1,0 +1,55 @@
+import { thumbnailNameOf } from "../../domain/object-name.js";
+import type { SucceededTask } from "../../domain/task.js";
+import type { GenerationProvider } from "../ports/generation-provider.js";
+import type { ObjectStorage } from "../ports/object-storage.js";
+import type { Lease, TaskStore } from "../ports/task-store.js";
+import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
+
+type Ports = LeasePorts & {
+  readonly tasks: Pick<TaskStore, "move">;
+  readonly provider: Pick<GenerationProvider, "discard">;
+  readonly storage: Pick<ObjectStorage, "delete">;
+};
+
+const RETRY_MILLISECONDS = 10 * 60 * 1000;
+/** After this time a provider's temporary copy is rarely left, so its deletion is tried once only. */
+const COPY_KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
+
+/**
+ * Deletes what may be left of deleted panoramas: objects that a worker stored while its panorama was deleted, and the
+ * provider's own copy. The owner does not wait for it. Resolves to the number of panoramas.
+ */
+export const eraseDeletedPanoramas =
+  (ports: Ports, limits: WorkLimits) =>
+  (stopping?: AbortSignal): Promise<number> =>
+    workOnLeases(ports, "erase", limits, (lease) => erase(ports, lease), stopping);
+
+/** Returns the time of the next attempt, if there is one. */
+const erase = async (ports: Ports, lease: Lease<SucceededTask>): Promise<Date | undefined> => {
+  const { tasks, clock } = ports;
+  const objectsAreLeft = !(await eraseObjects(ports, lease.task));
+  const copyIsLeft = !(await eraseCopy(ports, lease.task));
+  const now = clock.now().getTime();
+  const copyMayBeThere = now - lease.task.succeededAt.getTime() < COPY_KEPT_MILLISECONDS;
+  if (objectsAreLeft || (copyIsLeft && copyMayBeThere)) return new Date(now + RETRY_MILLISECONDS);
+  await tasks.move(lease, lease.task, undefined); // if it is stale, another worker does the same
+  return undefined;
+};
+
+const eraseObjects = async ({ storage, reporter }: Ports, { id, image }: SucceededTask): Promise<boolean> => {
+  for (const name of [image.imageName, thumbnailNameOf(image.imageName)]) {
+    const deleted = await storage.delete(name);
+    if (deleted.isOk()) continue;
+    reporter.report({ kind: "work_failed", work: "erase", taskId: id, error: deleted.error.reason });
+    return false;
+  }
+  return true;
+};
+
+const eraseCopy = async ({ provider, reporter }: Ports, { id, upstreamTaskId }: SucceededTask): Promise<boolean> => {
+  const discarded = await provider.discard?.(upstreamTaskId);
+  if (discarded === undefined || discarded.isOk()) return true;
+  const detail = `the copy of a deleted panorama is not deleted: ${discarded.error.reason}`;
+  reporter.report({ kind: "provider_unavailable", taskId: id, detail });
+  return false;
+};

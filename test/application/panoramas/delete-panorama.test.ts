@@ -1,0 +1,227 @@
+import fc from "fast-check";
+import { err, ok } from "neverthrow";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { AccountId } from "../../../domain/account.js";
+import { thumbnailNameOf } from "../../../domain/object-name.js";
+import type { SucceededTask } from "../../../domain/task.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
+import { aCreationRequest } from "../../support/builders.js";
+import { type CallOutcome, ConnectionLost, PortGates } from "../../support/port-gates.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+const TEN_MINUTES = 10 * 60_000;
+const A_DAY = 24 * 60 * 60_000;
+
+type Panorama = { readonly world: World; readonly owner: AccountId; readonly id: TaskId };
+
+/** A panorama whose image is stored, with or without its thumbnail, or whose image could not be stored. */
+const aPanorama = async (image: "saved" | "saved-no-thumb" | "failed"): Promise<Panorama> => {
+  const world = aWorld();
+  const owner = await anOwner(world, 100);
+  const { id } = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task;
+  await world.clock.advance(world.provider.nextPollMilliseconds());
+  await world.settle();
+  if (image === "failed") world.provider.play({ download: "no_image" });
+  world.imaging.thumbnails = image === "saved";
+  await world.keep();
+  world.provider.play({ download: "image" });
+  world.imaging.thumbnails = true;
+  expect(((await world.tasks.find(id, owner)) as SucceededTask).image.status).toBe(image);
+  return { world, owner, id };
+};
+
+describe("deletePanorama", () => {
+  let panorama: Panorama;
+  const statusOf = async ({ world, owner, id }: Panorama) => (await world.readTask(id, owner)).isOk();
+
+  beforeEach(async () => {
+    panorama = await aPanorama("saved");
+  });
+
+  it("deletes image and thumbnail at once, and the provider's copy in the background", async () => {
+    const { world, owner, id } = panorama;
+    expect(world.storage.objects.size).toBe(2);
+    expect(await world.deletePanorama(id, owner)).toEqual(ok(undefined));
+    expect(world.storage.objects.size).toBe(0);
+    expect(await statusOf(panorama)).toBe(false);
+    expect(await world.erase()).toBe(1);
+    expect(world.provider.discarded).toEqual(["upstream-1"]);
+
+    await world.clock.advance(A_DAY);
+    expect(await world.erase()).toBe(0);
+  });
+
+  it("discards nothing of a panorama that is not deleted", async () => {
+    const { world } = panorama;
+    await world.clock.advance(A_DAY);
+    expect(await world.erase()).toBe(0);
+    expect(world.provider.discarded).toEqual([]);
+    expect(world.storage.objects.size).toBe(2);
+  });
+
+  it("succeeds while the provider is unavailable; the copy is deleted when it is available again", async () => {
+    const { world, owner, id } = panorama;
+    world.provider.play({ discard: "unavailable" });
+    expect(await world.deletePanorama(id, owner)).toEqual(ok(undefined));
+    for (let n = 0; n < 3; n += 1) {
+      expect(await world.erase()).toBe(1);
+      await world.clock.advance(TEN_MINUTES - 1);
+      expect(await world.erase()).toBe(0);
+      await world.clock.advance(1);
+    }
+    world.provider.play({ discard: "done" });
+    expect(await world.erase()).toBe(1);
+    expect(world.provider.discarded).toEqual(["upstream-1"]);
+    expect(world.reporter.of("provider_unavailable")).toHaveLength(3);
+  });
+
+  it("gives the provider's copy up a day after the generation", async () => {
+    const { world, owner, id } = panorama;
+    world.provider.play({ discard: "unavailable" });
+    await world.deletePanorama(id, owner);
+    let attempts = 0;
+    for (let n = 0; n < 200; n += 1) {
+      attempts += await world.erase();
+      await world.clock.advance(TEN_MINUTES);
+    }
+    expect(attempts).toBe(145); // now, then every ten minutes of a day
+  });
+
+  it("deletes the objects when the storage is available again, however late", async () => {
+    const { world, owner, id } = panorama;
+    await world.deletePanorama(id, owner);
+    world.storage.available = false;
+    await world.erase();
+    await world.clock.advance(2 * A_DAY);
+    await world.erase();
+    expect(world.reporter.of("work_failed")).toHaveLength(2);
+    world.storage.available = true;
+    await world.clock.advance(TEN_MINUTES);
+    expect(await world.erase()).toBe(1);
+    await world.clock.advance(TEN_MINUTES);
+    expect(await world.erase()).toBe(0);
+  });
+
+  it("is not finished while the image is being stored", async () => {
+    const { world, owner, id } = await aPanorama("failed");
+    (await world.retryImage(id, owner))._unsafeUnwrap();
+    expect(await world.deletePanorama(id, owner)).toEqual(err({ kind: "not_finished" }));
+  });
+
+  it("leaves no object and no copy, however it interleaves with workers, retries, lost connections and kills", async () => {
+    type Step =
+      | { readonly kind: "delete" | "retryImage" | "erase"; readonly instance: number }
+      | { readonly kind: "keep"; readonly instance: number }
+      /** Runs to its end, while the calls of the instances stay halted. */
+      | { readonly kind: "deleteWholly" | "eraseWholly" }
+      | { readonly kind: "resume"; readonly instance: number; readonly call: number; readonly outcome: CallOutcome }
+      | { readonly kind: "kill"; readonly instance: number }
+      | { readonly kind: "pass"; readonly milliseconds: number }
+      | { readonly kind: "storage"; readonly available: boolean };
+    const instance = fc.nat({ max: 1 });
+    const keep = fc.record({ kind: fc.constant("keep" as const), instance });
+    const retryImage = fc.record({ kind: fc.constant("retryImage" as const), instance });
+    const resume = fc.record({
+      kind: fc.constant("resume" as const),
+      instance,
+      call: fc.nat(),
+      outcome: fc.oneof(
+        { weight: 12, arbitrary: fc.constant("done" as const) },
+        { weight: 1, arbitrary: fc.constantFrom("lost_before" as const, "lost_after" as const) },
+      ),
+    });
+    const storing: fc.Arbitrary<Step> = fc.oneof(
+      { weight: 3, arbitrary: resume },
+      { weight: 2, arbitrary: keep },
+      { weight: 1, arbitrary: retryImage },
+    );
+    const milliseconds = fc.constantFrom(1_000, TEN_MINUTES);
+    const deleting: fc.Arbitrary<Step> = fc.oneof(
+      { weight: 8, arbitrary: resume },
+      { weight: 3, arbitrary: fc.constantFrom({ kind: "deleteWholly" as const }, { kind: "eraseWholly" as const }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("delete" as const, "erase" as const), instance }) },
+      { weight: 2, arbitrary: storing },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant("kill" as const), instance }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant("pass" as const), milliseconds }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant("storage" as const), available: fc.boolean() }) },
+    );
+    const run = fc
+      .tuple(fc.array(storing, { maxLength: 12, size: "max" }), fc.array(deleting, { maxLength: 40, size: "max" }))
+      .map((parts) => parts.flat());
+    let deletedInFlight = 0;
+
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom("saved", "saved-no-thumb", "saved-no-thumb", "failed"),
+        run,
+        async (image, steps) => {
+          const { world, owner, id } = await aPanorama(image);
+          const { imageName } = ((await world.tasks.find(id, owner)) as SucceededTask).image;
+          await world.clock.advance(TEN_MINUTES); // the missing thumbnail is due
+          const failures: unknown[] = [];
+          const watch = (flight: Promise<unknown>): void => {
+            flight.catch((error: unknown) => error instanceof ConnectionLost || failures.push(error));
+          };
+          const instances = [0, 1].map(() => {
+            const gates = new PortGates();
+            const tasks = gates.guard(world.tasks, { losable: true });
+            const provider = gates.guard(world.provider, { losable: false });
+            const storage = gates.guard(world.storage, { losable: false });
+            return { gates, useCases: useCases({ ...world, tasks, provider, storage }) };
+          });
+          for (const step of steps) {
+            const { gates, useCases } = instances["instance" in step ? step.instance : 0]!;
+            switch (step.kind) {
+              case "delete":
+                watch(useCases.deletePanorama(id, owner));
+                break;
+              case "retryImage":
+                watch(useCases.retryImage(id, owner));
+                break;
+              case "keep":
+              case "erase":
+                watch(useCases[step.kind]());
+                break;
+              case "deleteWholly":
+                await world.deletePanorama(id, owner);
+                break;
+              case "eraseWholly":
+                await world.erase();
+                break;
+              case "resume":
+                await gates.resume(step.call, step.outcome);
+                break;
+              case "kill":
+                gates.kill();
+                break;
+              case "pass":
+                // A lease is longer than the calls of its worker can take.
+                if (step.milliseconds >= LEASE_MILLISECONDS) for (const { gates } of instances) gates.kill();
+                await world.clock.advance(step.milliseconds);
+                break;
+              case "storage":
+                world.storage.available = step.available;
+            }
+          }
+          const inFlight = instances.some(({ gates }) => gates.halted > 0);
+          for (const { gates } of instances) while (gates.halted > 0) await gates.resumeAll();
+          world.storage.available = true;
+          for (let n = 0; n < 4; n += 1) {
+            await world.clock.advance(TEN_MINUTES);
+            await world.keep();
+            await world.erase();
+          }
+          expect(failures).toEqual([]);
+          if ((await world.tasks.find(id, owner)) !== undefined) return;
+          if (inFlight) deletedInFlight += 1;
+          const left = [imageName, thumbnailNameOf(imageName)].filter((name) => world.storage.objects.has(name));
+          expect(left).toEqual([]);
+          expect(world.provider.discarded).toContain("upstream-1");
+        },
+      ),
+      { numRuns: 300 },
+    );
+    expect(deletedInFlight).toBeGreaterThan(0);
+  });
+});
