@@ -15,6 +15,7 @@ const TEST_PACKAGES = [
   "neverthrow",
   "playwright-core",
   "sharp",
+  "smtp-server",
   "stripe",
   "typescript",
   "undici",
@@ -45,6 +46,7 @@ const MAY_IMPORT = {
     node: true,
   },
   "adapters/imaging": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "sharp"] },
+  "adapters/mail": { folders: [...CORE, ...SHARED], packages: ["nodemailer"], node: true },
   "adapters/mcp": {
     folders: [...CORE, ...SHARED],
     packages: ["@modelcontextprotocol/sdk", "neverthrow", "zod"],
@@ -88,7 +90,7 @@ const MAY_IMPORT = {
     packages: ["@google-cloud/storage", "neverthrow"],
     node: true,
   },
-  "adapters/system": { folders: CORE, packages: ["sharp", "uuid"], node: true },
+  "adapters/system": { folders: CORE, packages: ["neverthrow", "sharp", "uuid"], node: true },
   "adapters/terminal": { folders: [...CORE, ...SHARED], packages: ["neverthrow"], node: true },
   "adapters/web": { folders: [...CORE, ...SHARED, "adapters/web-page"], packages: ["neverthrow"], node: true },
   // Runs in the browser; only its build script uses esbuild and Node.js.

@@ -32,8 +32,10 @@ const SLOW_TESTS = [
   "test/adapters/provider/remote/whole-application.test.ts",
   "test/adapters/system/node-secrets.test.ts",
   "test/adapters/web/login.test.ts",
+  "test/adapters/web/password.test.ts",
   // wait for timeouts, or send thousands of requests
   "test/adapters/http/hostile-clients.test.ts",
+  "test/adapters/mail/smtp-mail.test.ts",
   "test/adapters/storage/gcs-object-storage.test.ts",
 ];
 

@@ -20,6 +20,7 @@ const NOT_BUNDLED = [
   "@google-cloud/storage",
   "@mikro-orm/*",
   "@photostructure/sqlite",
+  "nodemailer",
   "pg",
   "selfsigned",
   "sharp",

@@ -1,5 +1,6 @@
 import { err, ok, Result } from "neverthrow";
 import { z } from "zod";
+import { parseTrustedProxies, type TrustedProxies } from "../adapters/http/client-address.js";
 import { FAL_MODELS, type FalModel } from "../adapters/provider/remote/fal/fal-models.js";
 import type { ProviderLimits } from "../adapters/provider/remote/settings.js";
 
@@ -28,6 +29,13 @@ const providerNames = z
     ),
   );
 
+const trustedProxies = z.string().transform((list, context) => {
+  const parsed = parseTrustedProxies(list);
+  if (parsed !== undefined) return parsed;
+  context.addIssue("must be IP addresses or networks, separated by commas, such as 10.0.0.5,fd00::/8");
+  return z.NEVER;
+});
+
 /** Every environment variable that the service reads, as OPERATIONS.md lists them. */
 const environmentSchema = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
@@ -35,6 +43,7 @@ const environmentSchema = z.object({
   PUBLIC_URL: origin.optional(),
   ASSET_URL: origin.optional(),
   TLS_PORT: port.default(8443),
+  TRUSTED_PROXIES: trustedProxies.prefault("127.0.0.0/8,::1"),
   DATA_DIR: z.string().min(1).default("./data"),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: "must be postgresql://USER:PASSWORD@HOST/DATABASE" })
@@ -71,6 +80,11 @@ const environmentSchema = z.object({
   LEASE_MS: milliseconds(1000).default(60_000),
   STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional(),
   STRIPE_WEBHOOK_SECRET: z.string().startsWith("whsec_").optional(),
+  SMTP_URL: z.url({ protocol: /^smtps?$/, error: "must be smtp:// or smtps://USER:PASSWORD@HOST:PORT" }).optional(),
+  MAIL_FROM: z
+    .string()
+    .regex(/^[^\r\n]*[^\s@<]+@[^\s@>]+>?$/, "must be an e-mail address, such as Panorama <no-reply@panorama.example>")
+    .optional(),
   NODE_ENV: z.string().optional(),
   DEMO: z.stringbool().optional(),
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
@@ -81,6 +95,8 @@ export type Config = {
   readonly port: number;
   /** Origin of viewer links, without a trailing slash. */
   readonly publicUrl: string;
+  /** The proxies whose `x-forwarded-for` counts. */
+  readonly trustedProxies: TrustedProxies;
   readonly dataDir: string;
   /** URL of PostgreSQL. Absent if the database is a SQLite file in `dataDir`. Never log it: it contains a password. */
   readonly databaseUrl: string | undefined;
@@ -93,6 +109,8 @@ export type Config = {
   readonly leaseMilliseconds: number;
   /** Credentials of Stripe. Absent if the operator collects payments in another way. */
   readonly stripe: { readonly secretKey: string; readonly webhookSecret: string } | undefined;
+  /** The mail server. Absent if the links for passwords go to the log, and sign-up does not confirm addresses. */
+  readonly mail: { readonly url: string; readonly from: string } | undefined;
   readonly demo: boolean;
   readonly logLevel: string;
 };
@@ -140,7 +158,7 @@ export type GcsConfig = {
 };
 
 /** Variables whose values never appear in messages: they are or may contain secrets. */
-const SECRET = /^(DATABASE_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET|\w+_API_KEY)$/;
+const SECRET = /^(DATABASE_URL|SMTP_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET|\w+_API_KEY)$/;
 
 /** Reads the environment. The error is one line that names the variable and what is wrong with it. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> => {
@@ -158,6 +176,10 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   if ((secretKey === undefined) !== (webhookSecret === undefined)) {
     return err("Bad configuration: set both STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET, or neither.");
   }
+  const { SMTP_URL: smtpUrl, MAIL_FROM: mailFrom } = data;
+  if ((smtpUrl === undefined) !== (mailFrom === undefined)) {
+    return err("Bad configuration: set both SMTP_URL and MAIL_FROM, or neither.");
+  }
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
   const storage = storageOf(data, publicUrl);
   if (storage.isErr()) return err(storage.error);
@@ -167,6 +189,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     host: data.HOST,
     port: data.PORT,
     publicUrl,
+    trustedProxies: data.TRUSTED_PROXIES,
     dataDir: data.DATA_DIR,
     databaseUrl: data.DATABASE_URL,
     databaseConnections: data.DATABASE_CONNECTIONS,
@@ -176,6 +199,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
     leaseMilliseconds: data.LEASE_MS,
     stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
+    mail: smtpUrl === undefined || mailFrom === undefined ? undefined : { url: smtpUrl, from: mailFrom },
     demo: data.DEMO ?? data.NODE_ENV !== "production",
     logLevel: data.LOG_LEVEL,
   });

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { err, type Result } from "neverthrow";
-import { accountCreate } from "./commands/account.js";
+import { accountCreate, accountSetPassword } from "./commands/account.js";
 import type { Command, Output, Values } from "./commands/command.js";
 import { generate } from "./commands/generate.js";
 import { imageRetry } from "./commands/image.js";
@@ -15,6 +15,7 @@ import { readConfig } from "./config.js";
 const COMMANDS: readonly Command[] = [
   serve,
   accountCreate,
+  accountSetPassword,
   orderCreate,
   orderPay,
   keyCreate,

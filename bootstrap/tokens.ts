@@ -12,6 +12,7 @@ import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-obj
 import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
 import type { Page } from "../adapters/web-page/page.js";
 import type { admitApiRequest } from "../application/accounts/admit-api-request.js";
+import type { checkPasswordLink } from "../application/accounts/check-password-link.js";
 import type { createApiKey } from "../application/accounts/create-api-key.js";
 import type { findSession } from "../application/accounts/find-session.js";
 import type { hasAccounts } from "../application/accounts/has-accounts.js";
@@ -22,6 +23,9 @@ import type { openAccount } from "../application/accounts/open-account.js";
 import type { readAccount } from "../application/accounts/read-account.js";
 import type { revokeAnyApiKey } from "../application/accounts/revoke-any-api-key.js";
 import type { revokeApiKey } from "../application/accounts/revoke-api-key.js";
+import type { sendPasswordLink } from "../application/accounts/send-password-link.js";
+import type { setPassword } from "../application/accounts/set-password.js";
+import type { setPasswordByLink } from "../application/accounts/set-password-by-link.js";
 import type { signUp } from "../application/accounts/sign-up.js";
 import type { eraseDeletedPanoramas } from "../application/background/erase-deleted-panoramas.js";
 import type { keepFinishedImages } from "../application/background/keep-finished-images.js";
@@ -54,7 +58,9 @@ import type { GenerationProvider } from "../application/ports/generation-provide
 import type { Ids } from "../application/ports/ids.js";
 import type { Imaging } from "../application/ports/imaging.js";
 import type { LedgerStore } from "../application/ports/ledger-store.js";
+import type { Mail } from "../application/ports/mail.js";
 import type { OrderStore } from "../application/ports/order-store.js";
+import type { PasswordLinkStore } from "../application/ports/password-link-store.js";
 import type { Payments } from "../application/ports/payments.js";
 import type { ProviderWebhooks } from "../application/ports/provider-webhooks.js";
 import type { RateLimits } from "../application/ports/rate-limits.js";
@@ -91,8 +97,9 @@ export const tokens = {
   keys: token<ApiKeyStore>("keys"),
   ledger: token<LedgerStore>("ledger"),
   sessions: token<SessionStore>("sessions"),
-  /** `clean` deletes expired counters; absent where the implementation needs no cleaning. */
+  links: token<PasswordLinkStore>("links"),
   apiRequests: token<ApiRequests>("apiRequests"),
+  /** `clean` deletes expired counters; absent where the implementation needs no cleaning. */
   rateLimits: token<RateLimits & { clean?(): Promise<void> }>("rateLimits"),
 
   // accounts
@@ -102,6 +109,10 @@ export const tokens = {
   signUp: useCase<typeof signUp>("signUp"),
   logIn: useCase<typeof logIn>("logIn"),
   logOut: useCase<typeof logOut>("logOut"),
+  setPassword: useCase<typeof setPassword>("setPassword"),
+  sendPasswordLink: useCase<typeof sendPasswordLink>("sendPasswordLink"),
+  checkPasswordLink: useCase<typeof checkPasswordLink>("checkPasswordLink"),
+  setPasswordByLink: useCase<typeof setPasswordByLink>("setPasswordByLink"),
   findSession: useCase<typeof findSession>("findSession"),
   readAccount: useCase<typeof readAccount>("readAccount"),
   createApiKey: useCase<typeof createApiKey>("createApiKey"),
@@ -139,6 +150,10 @@ export const tokens = {
   providerCircuits: token<ProviderCircuits>("providerCircuits"),
   /** What `GET /readyz` checks. */
   readinessChecks: token<() => Promise<readonly Check[]>>("readinessChecks"),
+
+  // mail
+  /** `close` waits for e-mails that are being sent; absent where none are sent. */
+  mail: token<Mail & { close?(): Promise<void> }>("mail"),
 
   // storage
   storage: token<FilesystemObjectStorage | GcsObjectStorage>("storage"),

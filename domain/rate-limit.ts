@@ -1,9 +1,23 @@
 import { err, ok, type Result } from "neverthrow";
 
-/** Requests of one kind share a limit (specification, Limits). `login`: attempts with a password on the web pages. */
-export type RequestKind = "read" | "write" | "login";
+/**
+ * Requests of one kind share a limit. `read` and `write`: of an API key (specification, Limits). The others are attempts on
+ * the web pages without a session (application/accounts/admit-login-attempt.ts).
+ */
+export type RequestKind = keyof typeof RATE_LIMITS;
 
-export const RATE_LIMITS = { read: 60, write: 10, login: 10 } as const satisfies Record<RequestKind, number>;
+export const RATE_LIMITS = {
+  read: 60,
+  write: 10,
+  /** Passwords for one e-mail address from one network. */
+  login: 10,
+  /** Passwords from one network for all e-mail addresses. More than `login`, because people share networks. */
+  login_network: 60,
+  /** Passwords for one e-mail address from all networks. High, because everybody can use it up for somebody else. */
+  login_email: 100,
+  /** E-mails that one network requests. */
+  mail: 10,
+} as const;
 export const RATE_WINDOW_MILLISECONDS = 60_000;
 
 /** Times at which a key's requests of one kind were admitted: epoch milliseconds, oldest first, within one window. */

@@ -93,10 +93,10 @@ describe("OPERATIONS.md", () => {
   it("lists every command of bootstrap/commands", async () => {
     const files = await readdir("bootstrap/commands");
     const sources = await Promise.all(files.map((file) => read(join("bootstrap/commands", file))));
-    const commands = sources.flatMap((source) => found(source, /^ {2}words: "([a-z ]+)"/gm));
+    const commands = sources.flatMap((source) => found(source, /^ {2}words: "([a-z -]+)"/gm));
     const listed = found(
       section(await read("OPERATIONS.md"), "The `panorama` command"),
-      /^ {4}panorama ([a-z ]*[a-z])/gm,
+      /^ {4}panorama ([a-z]+(?:[ -][a-z]+)*)/gm,
     );
     expect(listed.sort()).toEqual(commands.sort());
   });

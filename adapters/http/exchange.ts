@@ -1,7 +1,7 @@
 import type { Request, Response } from "hyper-express";
 import type { Result } from "neverthrow";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import { clientAddress } from "./client-address.js";
+import { clientAddress, type TrustedProxies } from "./client-address.js";
 import { readBody } from "./read-body.js";
 import { requestIdOf } from "./request-id.js";
 
@@ -30,9 +30,9 @@ export class Exchange {
     return this.request.url;
   }
 
-  /** The IP address of the client (client-address.ts). Throws if it is read first after the client has disconnected. */
-  get remoteAddress(): string {
-    return clientAddress(this.request.ip, this.request.headers["x-forwarded-for"]);
+  /** The address of the client (client-address.ts). Throws if it is read first after the client has disconnected. */
+  remoteAddress(trustedProxies: TrustedProxies): string {
+    return clientAddress(this.request.ip, this.request.headers["x-forwarded-for"], trustedProxies);
   }
 
   get query(): URLSearchParams {

@@ -9,6 +9,7 @@ import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { Page } from "../web-page/page.js";
 import { type Assets, assetRoute } from "./asset-route.js";
+import type { TrustedProxies } from "./client-address.js";
 import { createPanoramaRoute } from "./create-panorama-route.js";
 import { guard } from "./guard.js";
 import { listPanoramasRoute } from "./list-panoramas-route.js";
@@ -57,6 +58,7 @@ export type HttpServerSettings = {
   readonly publicUrl: string;
   /** For uploads while they are received. Instances may share it. */
   readonly uploadsFolder: string;
+  readonly trustedProxies: TrustedProxies;
   /** A second listener that serves only the assets, over HTTPS. */
   readonly tls: (TlsFiles & { readonly port: number }) | undefined;
 };
@@ -128,9 +130,10 @@ export class HttpServer {
   }
 
   private addPages({ pages, assets, temporaryImage, mcpPackage }: HttpServerParts): void {
+    const { uploadsFolder, trustedProxies } = this.settings;
     for (const page of pages) {
       const method = page.method === "GET" ? "get" : "post";
-      this.main.route(method, page.path, pageRoute(page, this.settings.uploadsFolder));
+      this.main.route(method, page.path, pageRoute(page, uploadsFolder, trustedProxies));
     }
     if (assets !== undefined) {
       for (const listener of [this.main, this.secure]) {

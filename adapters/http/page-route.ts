@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page, PageBody } from "../web-page/page.js";
+import type { TrustedProxies } from "./client-address.js";
 import type { Exchange } from "./exchange.js";
 import type { Handler } from "./listener.js";
 import { readBytes } from "./read-bytes.js";
@@ -14,9 +15,9 @@ const NO_BODY: PageBody = { form: new URLSearchParams(), files: [], bodyError: u
 
 /** Mounts a page. The page decides whether its body is read. Uploaded files are deleted after the answer. */
 export const pageRoute =
-  (page: Page, uploadsFolder: string): Handler =>
+  (page: Page, uploadsFolder: string, trustedProxies: TrustedProxies): Handler =>
   async (exchange) => {
-    const { remoteAddress } = exchange; // cannot be read any more after the client has disconnected
+    const remoteAddress = exchange.remoteAddress(trustedProxies); // cannot be read any more after the client has disconnected
     if (page.body === "none") return answer(page, exchange, remoteAddress, async () => NO_BODY);
     if (page.body === "fields") return answer(page, exchange, remoteAddress, () => readFields(exchange));
     const folder = await mkdtemp(join(uploadsFolder, "form-"));
@@ -49,6 +50,9 @@ const answer = (
 ): Promise<Reply> =>
   page.handle({
     readBody,
+    get signal() {
+      return exchange.signal; // made only for the pages that need it
+    },
     url: exchange.url,
     params: Object.fromEntries(
       [...page.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => [name, decoded(exchange.parameter(name))]),

@@ -7,13 +7,12 @@ import {
 } from "../../domain/rate-limit.js";
 import type { Reply } from "./reply.js";
 
-const policyOf = (kind: RequestKind): string => `"${kind}";q=${RATE_LIMITS[kind]};w=${RATE_WINDOW_MILLISECONDS / 1000}`;
-
-const POLICIES: Readonly<Record<RequestKind, string>> = {
-  read: policyOf("read"),
-  write: policyOf("write"),
-  login: policyOf("login"),
-};
+const POLICIES = Object.fromEntries(
+  Object.entries(RATE_LIMITS).map(([kind, limit]) => [
+    kind,
+    `"${kind}";q=${limit};w=${RATE_WINDOW_MILLISECONDS / 1000}`,
+  ]),
+) as Readonly<Record<RequestKind, string>>;
 
 /** draft-ietf-httpapi-ratelimit-headers: the remaining requests, and the seconds until more are allowed. */
 const withHeaders = (reply: Reply, kind: RequestKind, remaining: number, seconds: number): Reply => ({

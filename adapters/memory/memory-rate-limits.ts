@@ -15,7 +15,9 @@ import {
 export class MemoryRateLimits implements RateLimits {
   private readonly clock: Clock;
   /** By kind and party. Ordered by `since`, so that idle ones come first. */
-  private readonly logs = { read: new Map(), write: new Map(), login: new Map() } satisfies Record<RequestKind, Logs>;
+  private readonly logs = Object.fromEntries(
+    Object.keys(RATE_LIMITS).map((kind): [string, Logs] => [kind, new Map()]),
+  ) as Record<RequestKind, Logs>;
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -23,13 +25,12 @@ export class MemoryRateLimits implements RateLimits {
 
   /** Number of stored logs: one for each party and kind with an admission in the last window. */
   get size(): number {
-    const { read, write, login } = this.logs;
-    return read.size + write.size + login.size;
+    return Object.values(this.logs).reduce((sum, { size }) => sum + size, 0);
   }
 
   admit(party: RateLimitedParty, kind: RequestKind): Result<Omit<Admission, "log">, RateLimited> {
     const now = this.clock.now().getTime();
-    const logs: Logs = this.logs[kind];
+    const logs = this.logs[kind];
     deleteIdle(logs, now);
     const stored = logs.get(party);
     const admitted = admitRequest(stored?.log ?? [], RATE_LIMITS[kind], now);

@@ -77,6 +77,11 @@ export class Metrics {
     labelNames: ["status"] as const,
     registers: this.registers,
   });
+  readonly mailFailures = new Counter({
+    name: "panorama_mail_failures_total",
+    help: "E-mails that could not be sent.",
+    registers: this.registers,
+  });
   readonly workFailures = new Counter({
     name: "panorama_work_failures_total",
     help: "Runs of background work that threw.",

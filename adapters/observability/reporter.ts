@@ -27,6 +27,7 @@ const log = (logger: Logger, event: OperationalEvent): void => {
       break;
     case "possible_orphan":
     case "provider_unavailable":
+    case "mail_failed":
       logger.warn(line);
       break;
     default:
@@ -59,6 +60,9 @@ const count = (metrics: Metrics, event: OperationalEvent): void => {
       break;
     case "image_status":
       metrics.imageStatuses.inc({ status: event.status });
+      break;
+    case "mail_failed":
+      metrics.mailFailures.inc();
       break;
     case "work_failed":
       metrics.workFailures.inc({ work: event.work });

@@ -281,6 +281,34 @@ export const migrationSteps: readonly Step[] = [
       ],
     },
   },
+  {
+    name: "006-password-links",
+    up: {
+      sqlite: [
+        `create table "password_link" (
+        "token_sha256" text not null,
+        "email" text not null,
+        "expires_at" datetime not null,
+        primary key ("token_sha256")
+      )`,
+        `create index "password_link_email_index" on "password_link" ("email")`,
+        `create index "password_link_expires_index" on "password_link" ("expires_at")`,
+        `create index "session_account_index" on "session" ("account_id")`,
+      ],
+      postgresql: [
+        `create table "password_link" (
+        "token_sha256" varchar(64) not null,
+        "email" varchar(254) not null,
+        "expires_at" timestamptz(3) not null,
+        constraint "password_link_pkey" primary key ("token_sha256")
+      )`,
+        `create index "password_link_email_index" on "password_link" ("email")`,
+        `create index "password_link_expires_index" on "password_link" ("expires_at")`,
+        `create index "session_account_index" on "session" ("account_id")`,
+        `alter table "rate_limit" alter column "kind" type varchar(32)`,
+      ],
+    },
+  },
 ];
 
 /** The migrator records here which steps have run. */

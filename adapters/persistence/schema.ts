@@ -173,11 +173,23 @@ export const IdempotencyKeyTable = defineEntity({
 export const SessionTable = defineEntity({
   name: "Session",
   tableName: "session",
+  indexes: [{ name: "session_account_index", properties: ["accountId"] }],
   properties: {
     tokenSha256: p.string().length(64).primary(),
     accountId,
     createdAt: p.datetime(3),
     expiresAt: p.datetime(3).index("session_expires_index"),
+  },
+});
+
+export const PasswordLinkTable = defineEntity({
+  name: "PasswordLink",
+  tableName: "password_link",
+  properties: {
+    tokenSha256: p.string().length(64).primary(),
+    /** Without a foreign key: most links open the account of their address. */
+    email: p.string().length(254).index("password_link_email_index"),
+    expiresAt: p.datetime(3).index("password_link_expires_index"),
   },
 });
 
@@ -190,4 +202,5 @@ export const tables = [
   LedgerEntryTable,
   IdempotencyKeyTable,
   SessionTable,
+  PasswordLinkTable,
 ];

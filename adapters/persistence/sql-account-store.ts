@@ -1,12 +1,14 @@
 import { err, ok, type Result } from "neverthrow";
+import { type NotFound, notFound } from "../../application/errors.js";
 import type { AccountStore, EmailTaken } from "../../application/ports/account-store.js";
 import type { Account, AccountId, Email } from "../../domain/account.js";
 import type { ApiKey } from "../../domain/api-key.js";
 import { purchaseEntry } from "../../domain/ledger.js";
 import type { PaidOrder } from "../../domain/order.js";
 import { apiKeyRow, orderRow, toAccount } from "./account-rows.js";
-import { optional, text } from "./columns.js";
+import { branded, optional, text } from "./columns.js";
 import type { Database } from "./database.js";
+import { deleteAccess } from "./delete-access.js";
 import { insert } from "./insert.js";
 import { entryRow } from "./ledger-rows.js";
 
@@ -56,5 +58,17 @@ export class SqlAccountStore implements AccountStore {
   async findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined> {
     const [row] = await this.database.sql("select * from account where email = ?", [email]);
     return row && { account: toAccount(row), passwordHash: optional(row, "password_hash", text) };
+  }
+
+  setPassword(email: Email, passwordHash: string): Promise<Result<void, NotFound>> {
+    return this.database.transaction(async (sql) => {
+      const [row] = await sql("update account set password_hash = ? where email = ? returning id", [
+        passwordHash,
+        email,
+      ]);
+      if (row === undefined) return err(notFound(`There is no account for ${email}.`));
+      await deleteAccess(sql, branded<AccountId>(row, "id"), email);
+      return ok(undefined);
+    });
   }
 }

@@ -3,7 +3,6 @@ import type { AccountId } from "../../domain/account.js";
 import type { Session } from "../../domain/session.js";
 import { branded, date, text } from "./columns.js";
 import type { Database } from "./database.js";
-import { insert } from "./insert.js";
 
 /** Sessions in SQLite or PostgreSQL. */
 export class SqlSessionStore implements SessionStore {
@@ -13,13 +12,13 @@ export class SqlSessionStore implements SessionStore {
     this.database = database;
   }
 
-  async insert({ tokenSha256, accountId, createdAt, expiresAt }: Session): Promise<void> {
-    await insert(this.database.sql, "session", {
-      token_sha256: tokenSha256,
-      account_id: accountId,
-      created_at: createdAt,
-      expires_at: expiresAt,
-    });
+  async insert({ tokenSha256, accountId, createdAt, expiresAt }: Session, passwordHash: string): Promise<boolean> {
+    const inserted = await this.database.sql(
+      `insert into session (token_sha256, account_id, created_at, expires_at)
+      select ?, id, ?, ? from account where id = ? and password_hash = ? ${this.whileUnchanged} returning token_sha256`,
+      [tokenSha256, createdAt, expiresAt, accountId, passwordHash],
+    );
+    return inserted.length === 1;
   }
 
   async find(tokenSha256: string): Promise<Session | undefined> {
@@ -40,5 +39,10 @@ export class SqlSessionStore implements SessionStore {
 
   async deleteExpired(now: Date): Promise<void> {
     await this.database.sql("delete from session where expires_at < ?", [now]);
+  }
+
+  /** A concurrent change of the password waits for this lock, and then sees the new session. SQLite has one writer. */
+  private get whileUnchanged(): string {
+    return this.database.dialect === "postgresql" ? "for share" : "";
   }
 }

@@ -1,5 +1,7 @@
 import { hash, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import type { Secrets } from "../../application/ports/secrets.js";
+import { err, ok, type Result } from "neverthrow";
+import type { HashingBusy, Secrets } from "../../application/ports/secrets.js";
+import { BoundedQueue } from "./bounded-queue.js";
 
 /** One hash takes 32 MiB of memory and about 150 ms of one core. */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
@@ -7,38 +9,50 @@ const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 const HASH = /^scrypt\$(\d+)\$(\d+)\$(\d+)\$([\w-]+)\$([\w-]{43})$/;
 
+/** With these before it, a password waits about three seconds. */
+const WAITING_MAX = 20;
+
 /** Hashes with `node:crypto`. A password hash has the format `scrypt$N$r$p$salt$key`, salt and key in base64url. */
 export class NodeSecrets implements Secrets {
-  private lastHash: Promise<unknown> = Promise.resolve();
+  /** One hash at a time: many logins at once must not use up the memory and threads that images need. */
+  private readonly queue = new BoundedQueue(WAITING_MAX);
 
   sha256(data: Uint8Array | string): string {
     return hash("sha256", data, "hex"); // in one call: a third of the time of createHash
   }
 
-  async hashPassword(password: string): Promise<string> {
+  async hashPassword(password: string, signal?: AbortSignal): Promise<Result<string, HashingBusy>> {
     const salt = randomBytes(SALT_BYTES);
-    const key = await this.derive(password, salt, KEY_BYTES, COST);
-    return ["scrypt", COST.N, COST.r, COST.p, salt.toString("base64url"), key.toString("base64url")].join("$");
+    const derived = await this.derive(password, salt, KEY_BYTES, COST, signal);
+    return derived.map((key) =>
+      ["scrypt", COST.N, COST.r, COST.p, salt.toString("base64url"), key.toString("base64url")].join("$"),
+    );
   }
 
   /** Without a hash (unknown account or no password set) returns `false` after the same time as with one. */
-  async verifyPassword(password: string, passwordHash: string | undefined): Promise<boolean> {
-    if (passwordHash === undefined) {
-      await this.hashPassword(password);
-      return false;
-    }
+  async verifyPassword(
+    password: string,
+    passwordHash: string | undefined,
+    signal?: AbortSignal,
+  ): Promise<Result<boolean, HashingBusy>> {
+    if (passwordHash === undefined) return (await this.hashPassword(password, signal)).map(() => false);
     const [, N, r, p, salt = "", expected = ""] = HASH.exec(passwordHash) ?? [];
     if (expected === "") throw new Error("the stored password hash is not a scrypt hash");
     const key = Buffer.from(expected, "base64url");
     const cost = { N: Number(N), r: Number(r), p: Number(p) };
-    return timingSafeEqual(key, await this.derive(password, Buffer.from(salt, "base64url"), key.length, cost));
+    const derived = await this.derive(password, Buffer.from(salt, "base64url"), key.length, cost, signal);
+    return derived.map((given) => timingSafeEqual(key, given));
   }
 
-  /** Derives one key at a time: many logins at once must not use up the memory and threads that images need. */
-  private derive(password: string, salt: Buffer, keyBytes: number, cost: typeof COST): Promise<Buffer> {
-    const key = this.lastHash.then(() => scryptKey(password, salt, keyBytes, cost));
-    this.lastHash = key.catch(() => {}); // the caller gets the rejection
-    return key;
+  private async derive(
+    password: string,
+    salt: Buffer,
+    keyBytes: number,
+    cost: typeof COST,
+    signal: AbortSignal | undefined,
+  ): Promise<Result<Buffer, HashingBusy>> {
+    const ran = await this.queue.run(() => scryptKey(password, salt, keyBytes, cost), signal);
+    return typeof ran === "object" ? ok(ran.done) : err({ kind: "hashing_busy" });
   }
 }
 

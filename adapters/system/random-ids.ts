@@ -4,6 +4,7 @@ import type { Ids } from "../../application/ports/ids.js";
 import type { AccountId } from "../../domain/account.js";
 import { type ApiKeyId, type ApiKeySecret, apiKeySecret } from "../../domain/api-key.js";
 import type { OrderId } from "../../domain/order.js";
+import type { PasswordLinkToken } from "../../domain/password-link.js";
 import type { SessionToken } from "../../domain/session.js";
 import { type Slug, slugFrom } from "../../domain/slug.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -44,6 +45,10 @@ export class RandomIds implements Ids {
 
   sessionToken(): SessionToken {
     return randomBytes(SECRET_BYTES).toString("base64url") as SessionToken;
+  }
+
+  passwordLinkToken(): PasswordLinkToken {
+    return randomBytes(SECRET_BYTES).toString("base64url") as PasswordLinkToken;
   }
 }
 

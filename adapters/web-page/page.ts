@@ -23,7 +23,10 @@ export type PageRequest = {
   /** By name in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly cookies: ReadonlyMap<string, string>;
+  /** The client's IPv4 address, or the /64 network of its IPv6 address. */
   readonly remoteAddress: string;
+  /** Aborted when the client disconnects or the server stops. */
+  readonly signal: AbortSignal;
   /** Reads the body. Call it at most once, and only after the sender is authorised. */
   readonly readBody: () => Promise<PageBody>;
 };

@@ -1,9 +1,12 @@
+import type { CheckPasswordLink } from "../../application/accounts/check-password-link.js";
 import type { CreateApiKey } from "../../application/accounts/create-api-key.js";
 import type { FindSession } from "../../application/accounts/find-session.js";
 import type { LogIn } from "../../application/accounts/log-in.js";
 import type { LogOut } from "../../application/accounts/log-out.js";
 import type { ReadAccount } from "../../application/accounts/read-account.js";
 import type { RevokeApiKey } from "../../application/accounts/revoke-api-key.js";
+import type { SendPasswordLink } from "../../application/accounts/send-password-link.js";
+import type { SetPasswordByLink } from "../../application/accounts/set-password-by-link.js";
 import type { SignUp } from "../../application/accounts/sign-up.js";
 import type { BuyCredits } from "../../application/credits/buy-credits.js";
 import type { ReadCredits } from "../../application/credits/read-credits.js";
@@ -26,6 +29,7 @@ import { Layout } from "./layout.js";
 import { loginPages } from "./login-pages.js";
 import { type McpOffer, mcpPage } from "./mcp-page.js";
 import type { Images } from "./panorama-card.js";
+import { passwordPages } from "./password-pages.js";
 import { SessionGuard } from "./session-guard.js";
 import { StaticFiles } from "./static-files.js";
 import { viewerPages } from "./viewer-pages.js";
@@ -36,6 +40,9 @@ export type WebParts = {
   readonly logIn: LogIn;
   readonly logOut: LogOut;
   readonly signUp: SignUp;
+  readonly sendPasswordLink: SendPasswordLink;
+  readonly checkPasswordLink: CheckPasswordLink;
+  readonly setPasswordByLink: SetPasswordByLink;
   readonly listPublicPanoramas: ListPublicPanoramas;
   readonly findPublicPanorama: FindPublicPanorama;
   readonly findOwnPanorama: FindOwnPanorama;
@@ -59,22 +66,25 @@ export type WebSettings = {
   /** The folder with the built scripts and styles (static-files.ts). */
   readonly staticFolder: string;
   readonly mcp: McpOffer;
+  /** Whether e-mails can be sent. If so, an account is opened by the link in the e-mail that confirms its address. */
+  readonly sendsMail: boolean;
 };
 
 /** Creates all web pages, for an HTTP server to mount. */
 export const webPages = async (
   parts: WebParts,
-  { publicUrl, staticFolder, mcp }: WebSettings,
+  { publicUrl, staticFolder, mcp, sendsMail }: WebSettings,
 ): Promise<readonly Page[]> => {
   const files = await StaticFiles.read(staticFolder);
   const layout = new Layout(files, originOf(parts.images));
   const guard = new SessionGuard(parts.findSession, layout, publicUrl);
-  const all = { ...parts, guard, layout, publicUrl };
+  const all = { ...parts, guard, layout, publicUrl, sendsMail };
   return [
     landingPage(parts.listPublicPanoramas, parts.images, guard, layout, publicUrl),
     galleryPage(parts.listPublicPanoramas, parts.images, guard, layout),
     ...viewerPages(all),
     ...loginPages(all),
+    ...passwordPages(all),
     ...worksPages(all),
     ...accountPages(all),
     docsPage(guard, layout),

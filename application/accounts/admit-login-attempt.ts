@@ -7,21 +7,33 @@ export type LoginThrottlePorts = { readonly rateLimits: RateLimits; readonly sec
 
 export type LoginAttempt = {
   readonly email: string;
-  /** The IP address of the client. */
+  /** The network of the client: its IPv4 address, or the /64 of its IPv6 address. */
   readonly remoteAddress: string;
 };
 
 /** 32 hexadecimal digits are 128 bits of the digest: no collisions in practice, and no longer than an id. */
 const PARTY_DIGITS = 32;
 
-/** Counts the attempt against its e-mail address and against its IP address, so that passwords cannot be guessed. */
+export const partyNamed = (secrets: Pick<Secrets, "sha256">, name: string): RateLimitedParty =>
+  secrets.sha256(name).slice(0, PARTY_DIGITS) as RateLimitedParty;
+
+/**
+ * Counts the attempt for its network, for its e-mail address from this network, and for its e-mail address, so that
+ * passwords cannot be guessed. The order matters: an attempt that one network has too many of does not count for the
+ * e-mail address, so one network alone cannot use up the attempts of the address's owner elsewhere.
+ */
 export const admitLoginAttempt = async (
   { rateLimits, secrets }: LoginThrottlePorts,
   { email, remoteAddress }: LoginAttempt,
 ): Promise<Result<void, RateLimited>> => {
-  for (const name of [`email ${email.trim().toLowerCase()}`, `address ${remoteAddress}`]) {
-    const party = secrets.sha256(name).slice(0, PARTY_DIGITS) as RateLimitedParty;
-    const admitted = await rateLimits.admit(party, "login");
+  const address = email.trim().toLowerCase();
+  const counted = [
+    ["login_network", `address ${remoteAddress}`],
+    ["login", `email ${address} from ${remoteAddress}`],
+    ["login_email", `email ${address}`],
+  ] as const;
+  for (const [kind, name] of counted) {
+    const admitted = await rateLimits.admit(partyNamed(secrets, name), kind);
     if (admitted.isErr()) return err(admitted.error);
   }
   return ok(undefined);

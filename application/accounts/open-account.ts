@@ -5,7 +5,7 @@ import type { Credits } from "../../domain/credits.js";
 import type { PaidOrder } from "../../domain/order.js";
 import type { AccountStore, EmailTaken } from "../ports/account-store.js";
 import type { Ids } from "../ports/ids.js";
-import type { Secrets } from "../ports/secrets.js";
+import type { HashingBusy, Secrets } from "../ports/secrets.js";
 import { type NewApiKeyPorts, newApiKey } from "./new-api-key.js";
 
 export type NewAccount = {
@@ -30,12 +30,10 @@ export type OpenAccount = ReturnType<typeof openAccount>;
 /** Opens an account together with its paid order and its key, if requested. On an error nothing is stored. */
 export const openAccount =
   (ports: Ports) =>
-  async ({
-    email,
-    password,
-    credits,
-    keyName,
-  }: NewAccount): Promise<Result<OpenedAccount, EmailTaken | NoPaidOrder>> => {
+  async (
+    { email, password, credits, keyName }: NewAccount,
+    signal?: AbortSignal,
+  ): Promise<Result<OpenedAccount, EmailTaken | NoPaidOrder | HashingBusy>> => {
     const { accounts, clock, ids, secrets } = ports;
     const now = clock.now();
     const account: Account = { id: ids.accountId(), email, createdAt: now };
@@ -50,7 +48,8 @@ export const openAccount =
     const allowed = keyName === undefined ? ok(undefined) : allowKey(account.id, order === undefined ? 0 : 1);
     if (allowed.isErr()) return err(allowed.error);
     const created = keyName === undefined ? undefined : newApiKey(ports, account.id, keyName);
-    const passwordHash = password === undefined ? undefined : await secrets.hashPassword(password);
-    const opened = await accounts.open(account, passwordHash, order, created?.key);
+    const hash = password === undefined ? ok(undefined) : await secrets.hashPassword(password, signal);
+    if (hash.isErr()) return err(hash.error);
+    const opened = await accounts.open(account, hash.value, order, created?.key);
     return opened.map(() => ({ account, secret: created?.secret }));
   };

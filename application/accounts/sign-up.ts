@@ -3,6 +3,7 @@ import { parseEmail } from "../../domain/account.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { parsePassword } from "../../domain/password.js";
 import type { RateLimited } from "../../domain/rate-limit.js";
+import type { HashingBusy } from "../ports/secrets.js";
 import { admitLoginAttempt, type LoginThrottlePorts } from "./admit-login-attempt.js";
 import type { Credentials } from "./log-in.js";
 import { openAccount } from "./open-account.js";
@@ -12,18 +13,21 @@ type Ports = LoginThrottlePorts & Parameters<typeof openAccount>[0];
 export type SignUp = ReturnType<typeof signUp>;
 
 /**
- * Opens an account with a password. If the e-mail address is taken, nothing is stored, but the result and the time are
- * the same, so that they do not reveal who has an account.
+ * Opens an account with a password, where no e-mails can be sent that would confirm the address. If the address is taken,
+ * nothing is stored, but the result and the time are the same. A login with the password then shows whether it was taken.
  */
 export const signUp =
   (ports: Ports) =>
-  async (credentials: Credentials): Promise<Result<void, InvalidRequest | RateLimited>> => {
+  async (
+    credentials: Credentials,
+    signal?: AbortSignal,
+  ): Promise<Result<void, InvalidRequest | RateLimited | HashingBusy>> => {
     const email = parseEmail(credentials.email);
     if (email.isErr()) return err(email.error);
     const password = parsePassword(credentials.password);
     if (password.isErr()) return err(password.error);
     const admitted = await admitLoginAttempt(ports, credentials);
     if (admitted.isErr()) return err(admitted.error);
-    await openAccount(ports)({ email: email.value, password: password.value });
-    return ok(undefined);
+    const opened = await openAccount(ports)({ email: email.value, password: password.value }, signal);
+    return opened.isErr() && opened.error.kind === "hashing_busy" ? err(opened.error) : ok(undefined);
   };

@@ -2,6 +2,7 @@ import type { Result } from "neverthrow";
 import type { Account, AccountId, Email } from "../../domain/account.js";
 import type { ApiKey } from "../../domain/api-key.js";
 import type { PaidOrder } from "../../domain/order.js";
+import type { NotFound } from "../errors.js";
 
 export type EmailTaken = { readonly kind: "email_taken"; readonly email: Email };
 
@@ -22,4 +23,6 @@ export interface AccountStore {
   find(id: AccountId): Promise<Account | undefined>;
   /** For a login: the account with this e-mail address, and the hash of its password if it has one. */
   findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined>;
+  /** Sets the password, and deletes all sessions and password links of the account, in one transaction. */
+  setPassword(email: Email, passwordHash: string): Promise<Result<void, NotFound>>;
 }

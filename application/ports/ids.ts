@@ -1,6 +1,7 @@
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId, ApiKeySecret } from "../../domain/api-key.js";
 import type { OrderId } from "../../domain/order.js";
+import type { PasswordLinkToken } from "../../domain/password-link.js";
 import type { SessionToken } from "../../domain/session.js";
 import type { Slug } from "../../domain/slug.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -16,4 +17,5 @@ export interface Ids {
   /** At least 128 random bits as 22 or more base64url characters, for example for the name of an image. */
   unguessable(): string;
   sessionToken(): SessionToken;
+  passwordLinkToken(): PasswordLinkToken;
 }

@@ -6,8 +6,8 @@ import type { Admission, RateLimited, RequestKind } from "../../domain/rate-limi
 import type { Awaitable } from "../awaitable.js";
 
 /**
- * Whose requests are counted: those of an API key, those of an account on the web pages, or login attempts for an
- * e-mail address or from an IP address (accounts/admit-login-attempt.ts), as 32 hexadecimal digits.
+ * Whose requests are counted: those of an API key, those of an account on the web pages, or attempts without a session
+ * for an e-mail address, from a network, or both (accounts/admit-login-attempt.ts), as 32 hexadecimal digits.
  */
 export type RateLimitedParty = ApiKeyId | AccountId | Brand<string, "LoginParty">;
 

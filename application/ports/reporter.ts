@@ -15,6 +15,8 @@ export type OperationalEvent =
   | { readonly kind: "submission_recovered"; readonly taskId: TaskId; readonly upstreamTaskId: string }
   | { readonly kind: "provider_unavailable"; readonly taskId: TaskId; readonly detail: string }
   | { readonly kind: "image_status"; readonly taskId: TaskId; readonly status: StorageStatus; readonly detail: string }
+  /** An e-mail could not be sent. `detail` is the error of the mail server or of the connection to it. */
+  | { readonly kind: "mail_failed"; readonly detail: string }
   /** Background work on one task threw an error. The task is retried when its lease expires. */
   | { readonly kind: "work_failed"; readonly work: string; readonly taskId: TaskId; readonly error: unknown };
 

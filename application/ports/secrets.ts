@@ -1,12 +1,21 @@
-/** Cryptographic hashes. */
+import type { Result } from "neverthrow";
+
+/** So many passwords wait to be hashed that this one is refused; also the answer to a caller that has left. */
+export type HashingBusy = { readonly kind: "hashing_busy" };
+
+/** Cryptographic hashes. Hashing a password takes long, so waiting ends when `signal` is aborted. */
 export interface Secrets {
   /** Returns 64 lower-case hexadecimal digits. Text is encoded as UTF-8. */
   sha256(data: Uint8Array | string): string;
   /** Returns a salted, memory-hard hash that includes its own parameters. */
-  hashPassword(password: string): Promise<string>;
+  hashPassword(password: string, signal?: AbortSignal): Promise<Result<string, HashingBusy>>;
   /**
    * Without a hash it resolves to `false` after the same time as with one, so that the time does not reveal whether an
    * account exists.
    */
-  verifyPassword(password: string, passwordHash: string | undefined): Promise<boolean>;
+  verifyPassword(
+    password: string,
+    passwordHash: string | undefined,
+    signal?: AbortSignal,
+  ): Promise<Result<boolean, HashingBusy>>;
 }

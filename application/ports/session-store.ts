@@ -2,7 +2,11 @@ import type { Session } from "../../domain/session.js";
 
 /** Stores login sessions. Throws if the store is unreachable or a row is unreadable. */
 export interface SessionStore {
-  insert(session: Session): Promise<void>;
+  /**
+   * Stores the session if its account has the password with this hash, and returns whether it has. So a login that began
+   * before the password was changed opens no session afterwards.
+   */
+  insert(session: Session, passwordHash: string): Promise<boolean>;
   find(tokenSha256: string): Promise<Session | undefined>;
   /** Succeeds if there is no such session. */
   delete(tokenSha256: string): Promise<void>;

@@ -1,5 +1,6 @@
 import { ContainerModule } from "inversify";
 import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
+import { checkPasswordLink } from "../../application/accounts/check-password-link.js";
 import { createApiKey } from "../../application/accounts/create-api-key.js";
 import { findSession } from "../../application/accounts/find-session.js";
 import { hasAccounts } from "../../application/accounts/has-accounts.js";
@@ -10,13 +11,15 @@ import { openAccount } from "../../application/accounts/open-account.js";
 import { readAccount } from "../../application/accounts/read-account.js";
 import { revokeAnyApiKey } from "../../application/accounts/revoke-any-api-key.js";
 import { revokeApiKey } from "../../application/accounts/revoke-api-key.js";
+import { setPassword } from "../../application/accounts/set-password.js";
+import { setPasswordByLink } from "../../application/accounts/set-password-by-link.js";
 import { signUp } from "../../application/accounts/sign-up.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
 
 /** The use cases about accounts, sessions and API keys. */
 export const accounts = new ContainerModule(({ bind }) => {
-  const { accounts, orders, keys, ledger, sessions, rateLimits, clock, ids, secrets } = tokens;
+  const { accounts, orders, keys, ledger, sessions, links, rateLimits, clock, ids, secrets } = tokens;
 
   provide(bind, tokens.hasAccounts, { accounts }, hasAccounts);
   provide(bind, tokens.openAccount, { accounts, clock, ids, secrets }, openAccount);
@@ -25,6 +28,9 @@ export const accounts = new ContainerModule(({ bind }) => {
 
   provide(bind, tokens.logIn, { accounts, sessions, rateLimits, clock, ids, secrets }, logIn);
   provide(bind, tokens.logOut, { sessions, secrets }, logOut);
+  provide(bind, tokens.setPassword, { accounts, secrets }, setPassword);
+  provide(bind, tokens.checkPasswordLink, { links, clock, secrets }, checkPasswordLink);
+  provide(bind, tokens.setPasswordByLink, { links, sessions, clock, ids, secrets }, setPasswordByLink);
   provide(bind, tokens.findSession, { accounts, sessions, clock, secrets }, findSession);
 
   provide(bind, tokens.admitApiRequest, { requests: tokens.apiRequests, secrets }, admitApiRequest);

@@ -46,6 +46,7 @@ export const http = new ContainerModule(({ bind }) => {
           port: config.port,
           publicUrl: config.publicUrl,
           uploadsFolder: join(config.dataDir, "uploads"),
+          trustedProxies: config.trustedProxies,
           tls: await tlsSettings(config, clock.now()),
         },
       ),

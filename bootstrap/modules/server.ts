@@ -2,6 +2,7 @@ import type { ContainerModule } from "inversify";
 import type { Config } from "../config.js";
 import { background } from "./background.js";
 import { http } from "./http.js";
+import { mail } from "./mail.js";
 import { observability } from "./observability.js";
 import { storage } from "./storage.js";
 import { web } from "./web.js";
@@ -9,6 +10,7 @@ import { web } from "./web.js";
 /** What only `serve` needs. Of the providers only the configured kind is loaded. */
 export const serverModules = async ({ provider }: Config): Promise<readonly ContainerModule[]> => [
   observability,
+  mail,
   storage,
   provider.kind === "local"
     ? (await import("./local-provider.js")).localProvider(provider)

@@ -16,6 +16,9 @@ export const web = new ContainerModule(({ bind }) => {
       logIn: tokens.logIn,
       logOut: tokens.logOut,
       signUp: tokens.signUp,
+      sendPasswordLink: tokens.sendPasswordLink,
+      checkPasswordLink: tokens.checkPasswordLink,
+      setPasswordByLink: tokens.setPasswordByLink,
       listPublicPanoramas: tokens.listPublicPanoramas,
       findPublicPanorama: tokens.findPublicPanorama,
       findOwnPanorama: tokens.findOwnPanorama,
@@ -32,11 +35,12 @@ export const web = new ContainerModule(({ bind }) => {
       rateLimits: tokens.rateLimits,
       images: tokens.storage,
     },
-    ({ config: { publicUrl }, ...parts }) =>
+    ({ config: { publicUrl, mail }, ...parts }) =>
       webPages(parts, {
         publicUrl,
         staticFolder: BUNDLED_FILES_FOLDER,
         mcp: { ...mcpConfigurations(publicUrl), packagePath: MCP_PACKAGE_PATH },
+        sendsMail: mail !== undefined,
       }),
   );
 });

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RestClient } from "../support/rest-client.js";
@@ -70,6 +70,36 @@ describe("the panorama command while the service runs", () => {
     });
   });
 
+  it("account set-password sets a password that logs in, from an option or from standard input", async () => {
+    const email = "ida@example.com";
+    await createAccount(email, "--password", "the first password");
+    const login = async (password: string) => {
+      const body = new URLSearchParams({ email, password });
+      const headers = { origin: installation.url };
+      return (await fetch(`${installation.url}/login`, { method: "POST", redirect: "manual", body, headers })).status;
+    };
+    const set = await run("account", "set-password", "--email", email, "--password", "the second password");
+    expect(set).toEqual({ email, status: "password_set" });
+    expect(await login("the first password")).toBe(401);
+    expect(await login("the second password")).toBe(303);
+
+    const { environment: env } = installation;
+    const args = ["dist/bootstrap/panorama.cjs", "account", "set-password", "--email", email];
+    const piped = execFileSync(process.execPath, args, { env, input: "the third password\n", encoding: "utf8" });
+    expect(piped).toBe(`the password of ${email} is set, and all its sessions are ended\n`);
+    expect(await login("the third password")).toBe(303);
+  });
+
+  it("account set-password refuses an unknown account and a password that breaks a rule", async () => {
+    const setPassword = ["account", "set-password", "--email", "nobody@example.com", "--password"];
+    expect(await refusal(...setPassword, "the second password")).toBe("There is no account for nobody@example.com.");
+    const short = await refusal(...setPassword, "too short");
+    expect(short).toBe("--password must have 10 to 200 characters, but has 9.");
+    expect(await refusal("account", "create", "--email", "long@example.com", "--password", "x".repeat(201))).toContain(
+      "--password must have 10 to 200 characters",
+    );
+  });
+
   it("image retry fetches an image again after its storage failed", async () => {
     const email = "dot@example.com";
     const opened = await run("account", "create", "--email", email, "--credits", "4", "--key");
@@ -128,14 +158,14 @@ describe("the panorama command while the service runs", () => {
 
   it("migrate reports up_to_date, and ledger verify finds no error", async () => {
     expect(await run("migrate")).toEqual({ status: "up_to_date" });
-    expect(await run("ledger", "verify")).toEqual({ accounts: 5, findings: [] });
+    expect(await run("ledger", "verify")).toEqual({ accounts: 6, findings: [] });
   });
 
   it("prints sentences without --json, and its usage with --help", async () => {
     const command = ["dist/bootstrap/panorama.cjs"];
     const options = { env: installation.environment };
     const verified = await promisify(execFile)(process.execPath, [...command, "ledger", "verify"], options);
-    expect(verified.stdout).toBe("5 accounts checked, 0 findings\n");
+    expect(verified.stdout).toBe("6 accounts checked, 0 findings\n");
     const help = await promisify(execFile)(process.execPath, [...command, "--help"], options);
     expect(help.stdout).toContain("panorama account create --email E [--password P] [--credits N] [--key]");
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { parseTrustedProxies } from "../../adapters/http/client-address.js";
 import { readConfig } from "../../bootstrap/config.js";
 
 const valid = (environment: Record<string, string>) => readConfig(environment)._unsafeUnwrap();
@@ -9,6 +10,7 @@ describe("readConfig", () => {
       host: "127.0.0.1",
       port: 8080,
       publicUrl: "http://localhost:8080",
+      trustedProxies: parseTrustedProxies("127.0.0.0/8,::1"),
       dataDir: "./data",
       databaseUrl: undefined,
       databaseConnections: 10,
@@ -23,6 +25,7 @@ describe("readConfig", () => {
       generationDeadlineMilliseconds: 600_000,
       leaseMilliseconds: 60_000,
       stripe: undefined,
+      mail: undefined,
       demo: true,
       logLevel: "info",
     });
@@ -60,6 +63,29 @@ describe("readConfig", () => {
       const wrong = readConfig({ ...secrets, [name]: "swapped" })._unsafeUnwrapErr();
       expect(wrong).toContain(`${name}=(not shown)`);
     }
+  });
+
+  it("sends e-mails only with both variables, and shows the URL of the mail server in no error", () => {
+    const mail = { SMTP_URL: "smtp://user:secret@mail.example:587", MAIL_FROM: "Panorama <no-reply@pano.example>" };
+    expect(valid(mail).mail).toEqual({ url: mail.SMTP_URL, from: mail.MAIL_FROM });
+    expect(valid({ ...mail, MAIL_FROM: "no-reply@pano.example" }).mail?.from).toBe("no-reply@pano.example");
+    for (const name of Object.keys(mail)) {
+      const half = readConfig({ ...mail, [name]: "" })._unsafeUnwrapErr();
+      expect(half).toBe("Bad configuration: set both SMTP_URL and MAIL_FROM, or neither.");
+    }
+    const wrong = readConfig({ ...mail, SMTP_URL: "http://user:secret@mail.example" })._unsafeUnwrapErr();
+    expect(wrong).toContain("SMTP_URL=(not shown): must be smtp:// or smtps://");
+    for (const from of ["Panorama", "a@b\r\nBcc: c@d", "Panorama <no-reply>"]) {
+      expect(readConfig({ ...mail, MAIL_FROM: from })._unsafeUnwrapErr()).toContain("MAIL_FROM=");
+    }
+  });
+
+  it("trusts the listed proxies instead of this machine", () => {
+    const list = "10.0.0.5, fd00::/8";
+    expect(valid({ TRUSTED_PROXIES: list }).trustedProxies).toEqual(parseTrustedProxies(list));
+    expect(readConfig({ TRUSTED_PROXIES: "proxy.internal" })._unsafeUnwrapErr()).toContain(
+      'TRUSTED_PROXIES="proxy.internal": must be IP addresses or networks',
+    );
   });
 
   it("disables the demo account in production by default", () => {

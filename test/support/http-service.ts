@@ -116,6 +116,7 @@ export class HttpService {
         port: 0,
         publicUrl: "https://panoramas.example",
         uploadsFolder: join(folder, "uploads"),
+        trustedProxies: [],
         tls: undefined,
         ...settings,
       },

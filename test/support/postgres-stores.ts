@@ -1,7 +1,8 @@
 import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { sqlStores } from "./sql-stores.js";
 
-const TABLES = "account, credit_order, api_key, task, ledger_entry, idempotency_key, rate_limit, session";
+const TABLES =
+  "account, credit_order, api_key, task, ledger_entry, idempotency_key, rate_limit, session, password_link";
 
 /** Every store on a PostgreSQL database, whose tables are emptied first: tests on one database must run one by one. */
 export const postgresStores = async (url: string) => {

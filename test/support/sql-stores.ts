@@ -5,6 +5,7 @@ import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js
 import { SqlApiKeyStore } from "../../adapters/persistence/sql-api-key-store.js";
 import { SqlLedgerStore } from "../../adapters/persistence/sql-ledger-store.js";
 import { SqlOrderStore } from "../../adapters/persistence/sql-order-store.js";
+import { SqlPasswordLinkStore } from "../../adapters/persistence/sql-password-link-store.js";
 import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
 import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-requests.js";
@@ -18,6 +19,7 @@ export const sqlStores = (database: Database) => ({
   keys: new SqlApiKeyStore(database),
   ledger: new SqlLedgerStore(database),
   sessions: new SqlSessionStore(database),
+  links: new SqlPasswordLinkStore(database),
   tasks: new SqlTaskStore(database),
   requestsAt: (clock: Clock): ApiRequests =>
     database.dialect === "postgresql"

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ok } from "neverthrow";
 import sharp from "sharp";
+import { parseTrustedProxies } from "../../adapters/http/client-address.js";
 import { HttpServer } from "../../adapters/http/http-server.js";
 import { SharpImaging } from "../../adapters/imaging/sharp-imaging.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
@@ -13,6 +14,7 @@ import { FilesystemObjectStorage } from "../../adapters/storage/filesystem-objec
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { webPages } from "../../adapters/web/web-pages.js";
 import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
+import { checkPasswordLink } from "../../application/accounts/check-password-link.js";
 import { createApiKey } from "../../application/accounts/create-api-key.js";
 import { findSession } from "../../application/accounts/find-session.js";
 import { logIn } from "../../application/accounts/log-in.js";
@@ -20,6 +22,8 @@ import { logOut } from "../../application/accounts/log-out.js";
 import { openAccount } from "../../application/accounts/open-account.js";
 import { readAccount } from "../../application/accounts/read-account.js";
 import { revokeApiKey } from "../../application/accounts/revoke-api-key.js";
+import { sendPasswordLink } from "../../application/accounts/send-password-link.js";
+import { setPasswordByLink } from "../../application/accounts/set-password-by-link.js";
 import { signUp } from "../../application/accounts/sign-up.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
@@ -53,8 +57,10 @@ import { MemoryApiRequests } from "./memory/memory-api-requests.js";
 import { MemoryDatabase } from "./memory/memory-database.js";
 import { MemoryLedgerStore } from "./memory/memory-ledger-store.js";
 import { MemoryOrderStore } from "./memory/memory-order-store.js";
+import { MemoryPasswordLinkStore } from "./memory/memory-password-link-store.js";
 import { MemorySessionStore } from "./memory/memory-session-store.js";
 import { MemoryTaskStore } from "./memory/memory-task-store.js";
+import { RecordingMail } from "./recording-mail.js";
 import { RecordingReporter } from "./recording-reporter.js";
 import { ScriptedProvider } from "./scripted-provider.js";
 
@@ -93,7 +99,9 @@ export class WebService {
   readonly orders = new MemoryOrderStore(this.database);
   readonly keys = new MemoryApiKeyStore(this.database);
   readonly ledger = new MemoryLedgerStore(this.database);
-  readonly sessions = new MemorySessionStore();
+  readonly sessions = new MemorySessionStore(this.database);
+  readonly links = new MemoryPasswordLinkStore(this.database);
+  readonly mail = new RecordingMail();
   readonly provider = new PaintingProvider();
   readonly signals = new InProcessTaskSignals();
   readonly reporter = new RecordingReporter();
@@ -104,16 +112,24 @@ export class WebService {
   readonly rateLimits = new MemoryRateLimits(this.clock);
   readonly storage: FilesystemObjectStorage;
   private readonly payments: Payments;
+  private readonly sendsMail: boolean;
   private server: HttpServer | undefined;
 
-  private constructor(url: string, folder: string, storage: FilesystemObjectStorage, payments: Payments) {
+  private constructor(
+    url: string,
+    folder: string,
+    storage: FilesystemObjectStorage,
+    { payments, sendsMail }: { payments: Payments; sendsMail: boolean },
+  ) {
     this.url = url;
     this.folder = folder;
     this.storage = storage;
     this.payments = payments;
+    this.sendsMail = sendsMail;
   }
 
-  static async start(payments: Payments = new ManualPayments()): Promise<WebService> {
+  /** With `sendsMail`, sign-up confirms addresses. In both cases `mail` records the e-mails. */
+  static async start(payments: Payments = new ManualPayments(), sendsMail = false): Promise<WebService> {
     const folder = await mkdtemp(join(tmpdir(), "panorama-web-"));
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
@@ -122,7 +138,7 @@ export class WebService {
       `${url}/assets`,
       "https://references.example/assets",
     );
-    const service = new WebService(url, folder, storage, payments);
+    const service = new WebService(url, folder, storage, { payments, sendsMail });
     await service.listen(port);
     return service;
   }
@@ -191,6 +207,9 @@ export class WebService {
         logIn: logIn(ports),
         logOut: logOut(ports),
         signUp: signUp(ports),
+        sendPasswordLink: sendPasswordLink(ports),
+        checkPasswordLink: checkPasswordLink(ports),
+        setPasswordByLink: setPasswordByLink(ports),
         listPublicPanoramas: listPublicPanoramas(ports),
         findPublicPanorama: findPublicPanorama(ports),
         findOwnPanorama: findOwnPanorama(ports),
@@ -202,7 +221,12 @@ export class WebService {
         buyCredits: buyCredits(ports),
         images: storage,
       },
-      { publicUrl: url, staticFolder, mcp: { ...mcpConfigurations(url), packagePath: MCP_PACKAGE_PATH } },
+      {
+        publicUrl: url,
+        staticFolder,
+        mcp: { ...mcpConfigurations(url), packagePath: MCP_PACKAGE_PATH },
+        sendsMail: this.sendsMail,
+      },
     );
     this.server = new HttpServer(
       {
@@ -232,7 +256,14 @@ export class WebService {
           failed: (_requestId, error) => void this.failures.push(error),
         },
       },
-      { host: "127.0.0.1", port, publicUrl: url, uploadsFolder: join(this.folder, "uploads"), tls: undefined },
+      {
+        host: "127.0.0.1",
+        port,
+        publicUrl: url,
+        uploadsFolder: join(this.folder, "uploads"),
+        trustedProxies: parseTrustedProxies("127.0.0.1") ?? [],
+        tls: undefined,
+      },
     );
     await this.server.start();
   }

@@ -54,6 +54,7 @@ describe("Database on PostgreSQL", () => {
       { name: "003-web" },
       { name: "004-queue" },
       { name: "005-long-ledger" },
+      { name: "006-password-links" },
     ]);
     await opened.close();
   });

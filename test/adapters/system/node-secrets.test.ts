@@ -1,8 +1,12 @@
+import { err } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { NodeSecrets } from "../../../adapters/system/node-secrets.js";
 
 describe("NodeSecrets", () => {
   const secrets = new NodeSecrets();
+  const hashOf = async (password: string) => (await secrets.hashPassword(password))._unsafeUnwrap();
+  const verify = async (password: string, hash: string | undefined) =>
+    (await secrets.verifyPassword(password, hash))._unsafeUnwrap();
 
   it("hashes bytes, and text as UTF-8, with SHA-256", () => {
     const known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
@@ -12,26 +16,26 @@ describe("NodeSecrets", () => {
   });
 
   it("hashes a password so that only this password verifies, with a different salt each time", async () => {
-    const hash = await secrets.hashPassword("correct horse");
+    const hash = await hashOf("correct horse");
     expect(hash).toMatch(/^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/);
-    expect(await secrets.hashPassword("correct horse")).not.toBe(hash);
-    expect(await secrets.verifyPassword("correct horse", hash)).toBe(true);
-    expect(await secrets.verifyPassword("correct horsf", hash)).toBe(false);
+    expect(await hashOf("correct horse")).not.toBe(hash);
+    expect(await verify("correct horse", hash)).toBe(true);
+    expect(await verify("correct horsf", hash)).toBe(false);
   });
 
   it("verifies a hash with the cost parameters that it contains", async () => {
     const cheap = "scrypt$16$8$1$c2FsdA$-HYXj5SDfYch7J15Sl5iMoPpJ0qEbcC_2kIzoB17pos";
-    expect(await secrets.verifyPassword("password", cheap)).toBe(true);
-    expect(await secrets.verifyPassword("Password", cheap)).toBe(false);
+    expect(await verify("password", cheap)).toBe(true);
+    expect(await verify("Password", cheap)).toBe(false);
   });
 
   it("accepts the same password typed with combining characters", async () => {
-    const hash = await secrets.hashPassword("caf\u00e9 42");
-    expect(await secrets.verifyPassword("cafe\u0301 42", hash)).toBe(true);
+    const hash = await hashOf("caf\u00e9 42");
+    expect(await verify("cafe\u0301 42", hash)).toBe(true);
   });
 
   it("rejects every password when there is no hash", async () => {
-    expect(await secrets.verifyPassword("anything", undefined)).toBe(false);
+    expect(await verify("anything", undefined)).toBe(false);
   });
 
   it.each(["$2b$10$abc", "scrypt$16$8$1$c2FsdA$", ""])('throws on the invalid stored hash "%s"', async (hash) => {
@@ -39,7 +43,28 @@ describe("NodeSecrets", () => {
   });
 
   it("hashes five passwords requested at once", async () => {
-    const hashes = await Promise.all(Array.from({ length: 5 }, (_, at) => secrets.hashPassword(`password ${at}`)));
+    const hashes = await Promise.all(Array.from({ length: 5 }, (_, at) => hashOf(`password ${at}`)));
     expect(new Set(hashes).size).toBe(5);
+  });
+
+  it("refuses a password at once while twenty wait, and hashes it again when there is room", async () => {
+    const waiting = Array.from({ length: 21 }, (_, at) => hashOf(`password ${at}`)); // one runs, twenty wait
+    expect(await secrets.hashPassword("one more")).toEqual(err({ kind: "hashing_busy" }));
+    expect(await secrets.verifyPassword("one more", undefined)).toEqual(err({ kind: "hashing_busy" }));
+    expect(new Set(await Promise.all(waiting)).size).toBe(21);
+    expect(await verify("anything", undefined)).toBe(false);
+  });
+
+  it("drops waiting passwords whose callers have left, so that the next one is hashed at once", async () => {
+    const leavers = Array.from({ length: 20 }, () => new AbortController());
+    const running = hashOf("runs");
+    const left = leavers.map(({ signal }) => secrets.hashPassword("left", signal));
+    for (const leaver of leavers) leaver.abort();
+    const finished: string[] = [];
+    const next = hashOf("next").then(() => finished.push("next"));
+    for (const answer of await Promise.all(left)) expect(answer).toEqual(err({ kind: "hashing_busy" }));
+    expect(finished).toEqual([]);
+    await running;
+    await next;
   });
 });

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sendPasswordLink } from "../../../application/accounts/send-password-link.js";
 import { logInAs, openTab, ready, type Tab } from "../../support/browser.js";
 import { startChromium } from "../../support/chromium.js";
 import { type Person, WebService } from "../../support/web-service.js";
@@ -51,6 +52,9 @@ describe("accessibility of the web pages", () => {
         expect([path, await findings(tab)]).toEqual([path, []]);
       };
       for (const path of ["/", "/gallery", "/login?new=1", "/signup", "/p/abcdefghijklmnop"]) await check(path);
+      for (const path of ["/signup?sent=1", "/password/forgot?sent=1", "/password/reset"]) await check(path);
+      await sendPasswordLink(service)({ email: ann.email, remoteAddress: colorScheme, purpose: "new_password" });
+      await check(`/password/reset?token=${service.mail.letters.at(-1)?.token}`);
       await check(`/p/${slug}`, "sphere");
       await check(`/p/${slug}?embed=1`, "sphere");
       await logInAs(tab, ann);

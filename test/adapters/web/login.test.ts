@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { err } from "neverthrow";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { Email } from "../../../domain/account.js";
 import { SESSION_SECONDS } from "../../../domain/session.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
@@ -37,7 +39,7 @@ describe("login and sessions", () => {
     );
     expect((await visit("/works", cookieOf(answer))).status).toBe(200);
     const token = cookieOf(answer).slice("session=".length);
-    expect(JSON.stringify([...service.sessions.sessions])).not.toContain(token);
+    expect(JSON.stringify([...service.database.sessions])).not.toContain(token);
   });
 
   it("end a session after 30 days", async () => {
@@ -75,22 +77,98 @@ describe("login and sessions", () => {
     ]);
   });
 
-  it("limit password attempts for one account from all client addresses together", async () => {
-    for (let n = 1; n <= 10; n += 1) {
-      expect((await login({ password: "a guess" }, { "x-forwarded-for": `203.0.113.${n}` })).status).toBe(401);
+  const from = (address: string) => ({ "x-forwarded-for": address });
+
+  it("limit password attempts for one account to ten a minute from one address and 100 from all", async () => {
+    for (let address = 1; address <= 10; address += 1) {
+      for (let n = 1; n <= 10; n += 1) {
+        expect((await login({ password: "a guess" }, from(`203.0.113.${address}`))).status).toBe(401);
+      }
+      const refused = await login({}, from(`203.0.113.${address}`));
+      expect([refused.status, await refused.text()]).toEqual([429, expect.stringContaining("Try again in 60 seconds")]);
+      expect(refused.headers.get("retry-after")).toBe("60");
     }
-    const refused = await login({}, { "x-forwarded-for": "203.0.113.99" });
-    expect([refused.status, await refused.text()]).toEqual([429, expect.stringContaining("Try again in 60 seconds")]);
+    expect((await login({}, from("203.0.113.99"))).status).toBe(429);
     await service.clock.advance(60_000);
     expect((await login()).status).toBe(303);
   });
 
-  it("limit password attempts from one client address for all accounts together", async () => {
-    for (let n = 1; n <= 10; n += 1) {
-      await login({ email: `nobody-${n}@example.com` }, { "x-forwarded-for": "203.0.113.7" });
+  it("limit password attempts from one client address to 60 a minute for all accounts together", async () => {
+    for (let n = 1; n <= 60; n += 1) {
+      expect((await login({ email: `nobody-${n}@example.com` }, from("203.0.113.7"))).status).toBe(401);
     }
-    expect((await login({}, { "x-forwarded-for": "203.0.113.7" })).status).toBe(429);
-    expect((await login({}, { "x-forwarded-for": "203.0.113.8" })).status).toBe(303);
+    expect((await login({}, from("203.0.113.7"))).status).toBe(429);
+    expect((await login({}, from("203.0.113.8"))).status).toBe(303);
+  });
+
+  it("admit the owner of an account while somebody else sends attempts for it from an exhausted network", async () => {
+    for (let n = 1; n <= 300; n += 1) {
+      await login({ password: "a guess" }, from(`2001:db8:1:2::${n}`)); // one network of IPv6
+    }
+    expect((await login({}, from("2001:db8:1:2::ffff"))).status).toBe(429);
+    for (let n = 1; n <= 10; n += 1) expect((await login({}, from("203.0.113.8"))).status).toBe(303);
+  });
+
+  it("ignore the addresses that a client writes into x-forwarded-for itself", async () => {
+    for (let n = 1; n <= 10; n += 1) {
+      expect((await login({ password: "a guess" }, from(`192.0.2.${n}, 203.0.113.7`))).status).toBe(401);
+    }
+    expect((await login({}, from("192.0.2.99, 203.0.113.7"))).status).toBe(429);
+  });
+
+  it("refuse a password of more than 200 characters as wrong, without hashing it", async () => {
+    let hashed = 0;
+    const { verifyPassword } = service.secrets;
+    service.secrets.verifyPassword = (...given) => {
+      hashed += 1;
+      return verifyPassword.apply(service.secrets, given);
+    };
+    onTestFinished(() => void Object.assign(service.secrets, { verifyPassword }));
+    expect((await login({ password: "x".repeat(201) })).status).toBe(401);
+    expect((await login({ email: "nobody@example.com", password: "x".repeat(201) })).status).toBe(401);
+    expect(hashed).toBe(0);
+    expect((await login({ password: "x".repeat(200) })).status).toBe(401);
+    expect(hashed).toBe(1);
+  });
+
+  it("answer 503 with a clear sentence while too many passwords wait, and open no account", async () => {
+    const { hashPassword, verifyPassword } = service.secrets;
+    const busy = async () => err({ kind: "hashing_busy" as const });
+    Object.assign(service.secrets, { hashPassword: busy, verifyPassword: busy });
+    const answers = [await login(), await post("/signup", { email: "busy@example.com", password: "another password" })];
+    Object.assign(service.secrets, { hashPassword, verifyPassword });
+    for (const answer of answers) {
+      expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+      expect(await answer.text()).toContain(
+        "Too many people are logging in at this moment. Try again in a few seconds.",
+      );
+    }
+    expect(await service.accounts.findByEmail("busy@example.com" as Email)).toBeUndefined();
+    expect((await login()).status).toBe(303);
+  });
+
+  it("stop waiting for the hash of a password when the client disconnects", async () => {
+    const { verifyPassword } = service.secrets;
+    onTestFinished(() => void Object.assign(service.secrets, { verifyPassword }));
+    const signals: (AbortSignal | undefined)[] = [];
+    service.secrets.verifyPassword = (_password, _hash, signal) => {
+      signals.push(signal);
+      return new Promise((resolve) =>
+        signal?.addEventListener("abort", () => resolve(err({ kind: "hashing_busy" })), { once: true }),
+      );
+    };
+    const client = new AbortController();
+    const request = fetch(`${service.url}/login`, {
+      method: "POST",
+      body: new URLSearchParams({ email: ann.email, password: PASSWORD }),
+      headers: { origin: service.url },
+      signal: client.signal,
+    });
+    await expect.poll(() => signals.length).toBe(1);
+    expect(signals[0]?.aborted).toBe(false);
+    client.abort();
+    await expect(request).rejects.toThrow();
+    await expect.poll(() => signals[0]?.aborted).toBe(true);
   });
 
   it("accept forms only from pages of the service", async () => {
@@ -115,7 +193,17 @@ describe("login and sessions", () => {
 
   it("send every page with a policy that blocks foreign and inline scripts", async () => {
     const cookie = cookieOf(await login());
-    for (const path of ["/", "/gallery", "/login", "/signup", "/works", "/account", "/docs", "/p/abcdefghijklmnop"]) {
+    for (const path of [
+      "/",
+      "/gallery",
+      "/login",
+      "/signup",
+      "/password/forgot",
+      "/works",
+      "/account",
+      "/docs",
+      "/p/abcdefghijklmnop",
+    ]) {
       const page = await visit(path, path === "/works" || path === "/account" ? cookie : "");
       const policy = page.headers.get("content-security-policy") ?? "";
       expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");

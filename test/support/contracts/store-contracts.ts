@@ -3,6 +3,7 @@ import { describeApiKeyStore } from "./api-key-store-contract.js";
 import { describeApiRequests } from "./api-requests-contract.js";
 import { describeLedgerStore } from "./ledger-store-contract.js";
 import { describeOrderStore } from "./order-store-contract.js";
+import { describePasswordLinkStore } from "./password-link-store-contract.js";
 import { describeSessionStore } from "./session-store-contract.js";
 import type { Stores } from "./stores.js";
 import { describeTaskStore } from "./task-store-contract.js";
@@ -16,4 +17,5 @@ export const describeStores = (technology: string, makeStores: () => Promise<Sto
   describeApiRequests(technology, makeStores);
   describeLedgerStore(technology, makeStores);
   describeSessionStore(technology, makeStores);
+  describePasswordLinkStore(technology, makeStores);
 };

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
+import { type NotFound, notFound } from "../../../application/errors.js";
 import type { AccountStore, EmailTaken } from "../../../application/ports/account-store.js";
 import type { Account, AccountId, Email } from "../../../domain/account.js";
 import type { ApiKey } from "../../../domain/api-key.js";
@@ -45,5 +46,12 @@ export class MemoryAccountStore implements AccountStore {
 
   async findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined> {
     return [...this.database.accounts.values()].find(({ account }) => account.email === email);
+  }
+
+  async setPassword(email: Email, passwordHash: string): Promise<Result<void, NotFound>> {
+    const stored = [...this.database.accounts.values()].find(({ account }) => account.email === email);
+    if (stored === undefined) return err(notFound(`There is no account for ${email}.`));
+    this.database.changePassword(stored, passwordHash);
+    return ok(undefined);
   }
 }

@@ -4,6 +4,8 @@ import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";
 import { type LedgerEntry, purchaseEntry } from "../../../domain/ledger.js";
 import type { Order, OrderId, PaidOrder } from "../../../domain/order.js";
+import type { PasswordLink } from "../../../domain/password-link.js";
+import type { Session } from "../../../domain/session.js";
 import type { Task } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
 
@@ -26,6 +28,9 @@ export class MemoryDatabase {
   /** The turn of the task that was started last (domain/queue.ts). */
   round = 1;
   readonly ledger: LedgerEntry[] = [];
+  /** By the digest of the token, like `links`. */
+  readonly sessions = new Map<string, Session>();
+  readonly links = new Map<string, PasswordLink>();
   idempotencyKeys: StoredIdempotencyKey[] = [];
 
   /** Throws if the account does not exist. */
@@ -48,6 +53,14 @@ export class MemoryDatabase {
   shown(id: TaskId, owner: AccountId): StoredTask | undefined {
     const stored = this.tasks.get(id);
     return stored?.task.accountId === owner && !stored.hidden ? stored : undefined;
+  }
+
+  /** Sets the password, and deletes all sessions and links of the account. */
+  changePassword(stored: StoredAccount, passwordHash: string): void {
+    const { id, email } = stored.account;
+    stored.passwordHash = passwordHash;
+    for (const [token, session] of this.sessions) if (session.accountId === id) this.sessions.delete(token);
+    for (const [token, link] of this.links) if (link.email === email) this.links.delete(token);
   }
 
   tasksOf(owner: AccountId): Task[] {

@@ -1,25 +1,32 @@
 import type { SessionStore } from "../../../application/ports/session-store.js";
 import type { Session } from "../../../domain/session.js";
+import type { MemoryDatabase } from "./memory-database.js";
 
 /** Sessions in memory. */
 export class MemorySessionStore implements SessionStore {
-  readonly sessions = new Map<string, Session>();
+  private readonly database: MemoryDatabase;
 
-  async insert(session: Session): Promise<void> {
-    this.sessions.set(session.tokenSha256, session);
+  constructor(database: MemoryDatabase) {
+    this.database = database;
+  }
+
+  async insert(session: Session, passwordHash: string): Promise<boolean> {
+    if (this.database.accounts.get(session.accountId)?.passwordHash !== passwordHash) return false;
+    this.database.sessions.set(session.tokenSha256, session);
+    return true;
   }
 
   async find(tokenSha256: string): Promise<Session | undefined> {
-    return this.sessions.get(tokenSha256);
+    return this.database.sessions.get(tokenSha256);
   }
 
   async delete(tokenSha256: string): Promise<void> {
-    this.sessions.delete(tokenSha256);
+    this.database.sessions.delete(tokenSha256);
   }
 
   async deleteExpired(now: Date): Promise<void> {
-    for (const session of this.sessions.values()) {
-      if (session.expiresAt < now) this.sessions.delete(session.tokenSha256);
+    for (const session of this.database.sessions.values()) {
+      if (session.expiresAt < now) this.database.sessions.delete(session.tokenSha256);
     }
   }
 }

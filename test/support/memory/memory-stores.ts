@@ -7,14 +7,18 @@ import { MemoryApiRequests } from "./memory-api-requests.js";
 import { MemoryDatabase } from "./memory-database.js";
 import { MemoryLedgerStore } from "./memory-ledger-store.js";
 import { MemoryOrderStore } from "./memory-order-store.js";
+import { MemoryPasswordLinkStore } from "./memory-password-link-store.js";
+import { MemorySessionStore } from "./memory-session-store.js";
 import { MemoryTaskStore } from "./memory-task-store.js";
 
-/** Every store that shares the in-memory database; sessions have their own (memory-session-store.ts). */
+/** Every store, on one in-memory database. */
 export const memoryStores = (database = new MemoryDatabase()) => ({
   accounts: new MemoryAccountStore(database),
   orders: new MemoryOrderStore(database),
   keys: new MemoryApiKeyStore(database),
   ledger: new MemoryLedgerStore(database),
+  sessions: new MemorySessionStore(database),
+  links: new MemoryPasswordLinkStore(database),
   tasks: new MemoryTaskStore(database),
   requestsAt: (clock: Clock): ApiRequests => new MemoryApiRequests(database, new MemoryRateLimits(clock)),
 });

@@ -1,0 +1,20 @@
+import type { Letter, Mail } from "../../application/ports/mail.js";
+import { passwordLinkUrl } from "./message-of.js";
+
+type Logger = { warn(line: object, message: string): void };
+
+/** For a service without a mail server: writes the link to the operator's log. */
+export class LogMail implements Mail {
+  private readonly logger: Logger;
+  private readonly publicUrl: string;
+
+  constructor(logger: Logger, publicUrl: string) {
+    this.logger = logger;
+    this.publicUrl = publicUrl;
+  }
+
+  post(letter: Letter): void {
+    const line = { event: "password_link", to: letter.to, link: passwordLinkUrl(this.publicUrl, letter) };
+    this.logger.warn(line, "SMTP_URL is not set: give this link to the owner of the e-mail address");
+  }
+}

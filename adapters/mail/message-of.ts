@@ -1,0 +1,52 @@
+import type { Letter } from "../../application/ports/mail.js";
+import { PASSWORD_LINK_SECONDS } from "../../domain/password-link.js";
+
+export type Message = { readonly subject: string; readonly text: string };
+
+/** The address of the page that sets a password (adapters/web/password-pages.ts). */
+export const passwordLinkUrl = (publicUrl: string, { token }: Letter): string =>
+  `${publicUrl}/password/reset?token=${token}`;
+
+/** The text of a letter. It contains nothing that a stranger could have written. */
+export const messageOf = (letter: Letter, publicUrl: string): Message => {
+  const link = passwordLinkUrl(publicUrl, letter);
+  const minutes = PASSWORD_LINK_SECONDS / 60;
+  const validity = `The link works once, within ${minutes} minutes.`;
+  switch (letter.kind) {
+    case "sign_up":
+      return {
+        subject: "Confirm your e-mail address",
+        text: lines(
+          `Somebody signed up at ${publicUrl} with this e-mail address.`,
+          "To open the account, follow this link and choose a password:",
+          link,
+          validity,
+          "If it was not you, ignore this e-mail. Without the link no account is opened.",
+        ),
+      };
+    case "already_registered":
+      return {
+        subject: "You already have an account",
+        text: lines(
+          `Somebody signed up at ${publicUrl} with this e-mail address, which already has an account.`,
+          `Log in at ${publicUrl}/login. If you have forgotten the password, follow this link to set a new one:`,
+          link,
+          validity,
+          "If it was not you, ignore this e-mail. Nothing has changed.",
+        ),
+      };
+    case "new_password":
+      return {
+        subject: "Set a new password",
+        text: lines(
+          `Somebody asked for a new password for your account at ${publicUrl}.`,
+          "To set one, follow this link:",
+          link,
+          validity,
+          "If it was not you, ignore this e-mail. Your password has not changed.",
+        ),
+      };
+  }
+};
+
+const lines = (...paragraphs: readonly string[]): string => `${paragraphs.join("\n\n")}\n`;

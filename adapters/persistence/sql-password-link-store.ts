@@ -1,0 +1,59 @@
+import { err, ok, type Result } from "neverthrow";
+import type { LinkExpired, PasswordLinkStore } from "../../application/ports/password-link-store.js";
+import type { AccountId, Email } from "../../domain/account.js";
+import type { PasswordLink } from "../../domain/password-link.js";
+import { branded } from "./columns.js";
+import type { Database } from "./database.js";
+import { deleteAccess } from "./delete-access.js";
+
+/** Password links in SQLite or PostgreSQL. */
+export class SqlPasswordLinkStore implements PasswordLinkStore {
+  private readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  async insert({ tokenSha256, email, expiresAt }: PasswordLink, now: Date, liveMax: number): Promise<boolean> {
+    await this.database.sql("delete from password_link where expires_at <= ?", [now]);
+    const inserted = await this.database.sql(
+      `insert into password_link (token_sha256, email, expires_at)
+      select ?, ?, ? where (select count(*) from password_link where email = ?) < ? returning token_sha256`,
+      [tokenSha256, email, expiresAt, email, liveMax],
+    );
+    return inserted.length === 1;
+  }
+
+  async find(tokenSha256: string, now: Date): Promise<Email | undefined> {
+    const [row] = await this.database.sql("select email from password_link where token_sha256 = ? and expires_at > ?", [
+      tokenSha256,
+      now,
+    ]);
+    return row && branded<Email>(row, "email");
+  }
+
+  redeem(
+    tokenSha256: string,
+    passwordHash: string,
+    newAccountId: AccountId,
+    now: Date,
+  ): Promise<Result<AccountId, LinkExpired>> {
+    return this.database.transaction(async (sql) => {
+      const [link] = await sql("delete from password_link where token_sha256 = ? and expires_at > ? returning email", [
+        tokenSha256,
+        now,
+      ]);
+      if (link === undefined) return err({ kind: "link_expired" });
+      const email = branded<Email>(link, "email");
+      const [account] = await sql(
+        `insert into account (id, email, password_hash, credits, active_tasks, created_at) values (?, ?, ?, 0, 0, ?)
+        on conflict (email) do update set password_hash = excluded.password_hash returning id`,
+        [newAccountId, email, passwordHash, now],
+      );
+      if (account === undefined) throw new Error("the database returned no account");
+      const id = branded<AccountId>(account, "id");
+      await deleteAccess(sql, id, email);
+      return ok(id);
+    });
+  }
+}

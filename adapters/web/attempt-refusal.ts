@@ -1,0 +1,32 @@
+import type { HashingBusy } from "../../application/ports/secrets.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
+import type { RateLimited } from "../../domain/rate-limit.js";
+import { fieldMessage } from "./field-message.js";
+
+/** How a form without a session answers a refusal: the status, and the sentence above the form. */
+export type AttemptRefusal = {
+  readonly status: number;
+  readonly error: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+const BUSY_SECONDS = 5;
+
+export const attemptRefusal = (error: InvalidRequest | RateLimited | HashingBusy): AttemptRefusal => {
+  switch (error.kind) {
+    case "invalid_request":
+      return { status: 400, error: fieldMessage(error) };
+    case "rate_limited":
+      return {
+        status: 429,
+        error: `Too many attempts. Try again in ${error.retryAfterSeconds} seconds.`,
+        headers: { "retry-after": String(error.retryAfterSeconds) },
+      };
+    case "hashing_busy":
+      return {
+        status: 503,
+        error: "Too many people are logging in at this moment. Try again in a few seconds.",
+        headers: { "retry-after": String(BUSY_SECONDS) },
+      };
+  }
+};

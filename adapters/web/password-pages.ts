@@ -1,0 +1,108 @@
+import type { CheckPasswordLink } from "../../application/accounts/check-password-link.js";
+import type { SendPasswordLink } from "../../application/accounts/send-password-link.js";
+import type { SetPasswordByLink } from "../../application/accounts/set-password-by-link.js";
+import { PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../domain/password-link.js";
+import type { Page, PageReply } from "../web-page/page.js";
+import { type AttemptRefusal, attemptRefusal } from "./attempt-refusal.js";
+import { errorBox } from "./error-box.js";
+import { html } from "./html.js";
+import type { Layout } from "./layout.js";
+import { emailField, newPasswordField } from "./password-fields.js";
+import { redirect } from "./redirect.js";
+import type { SessionGuard } from "./session-guard.js";
+
+type Parts = {
+  readonly sendPasswordLink: SendPasswordLink;
+  readonly checkPasswordLink: CheckPasswordLink;
+  readonly setPasswordByLink: SetPasswordByLink;
+  readonly guard: SessionGuard;
+  readonly layout: Layout;
+  readonly sendsMail: boolean;
+};
+
+/** `/password/forgot`: asks for a link. `/password/reset`: sets a password with it. */
+export const passwordPages = (parts: Parts): readonly Page[] => {
+  const { guard, layout } = parts;
+  return [
+    {
+      method: "GET",
+      path: "/password/forgot",
+      body: "none",
+      handle: async ({ query }) => forgotForm(parts, { sent: query.get("sent") === "1" }),
+    },
+    {
+      method: "POST",
+      path: "/password/forgot",
+      body: "fields",
+      handle: guard.form(async ({ form, remoteAddress }) => {
+        const email = form.get("email") ?? "";
+        const asked = await parts.sendPasswordLink({ email, remoteAddress, purpose: "new_password" });
+        return asked.match(
+          () => redirect("/password/forgot?sent=1"),
+          (error) => forgotForm(parts, { email, refusal: attemptRefusal(error) }),
+        );
+      }),
+    },
+    {
+      method: "GET",
+      path: "/password/reset",
+      body: "none",
+      handle: async ({ query }) => {
+        const token = query.get("token") ?? "";
+        return (await parts.checkPasswordLink(token)) ? passwordForm(layout, token) : expiredPage(layout);
+      },
+    },
+    {
+      method: "POST",
+      path: "/password/reset",
+      body: "fields",
+      handle: guard.form(async ({ form, signal }) => {
+        const token = form.get("token") ?? "";
+        const set = await parts.setPasswordByLink({ token, password: form.get("password") ?? "" }, signal);
+        return set.match(
+          (session) => redirect("/works", guard.cookie(session)),
+          (error) =>
+            error.kind === "link_expired" ? expiredPage(layout) : passwordForm(layout, token, attemptRefusal(error)),
+        );
+      }),
+    },
+  ];
+};
+
+const MINUTES = PASSWORD_LINK_SECONDS / 60;
+
+/** The same text whether the address has an account or not, so that it does not reveal who has one. */
+const SENT = `If this address has an account, an e-mail with a link is on its way. The link works for ${MINUTES} minutes.
+An address gets at most ${PASSWORD_LINKS_MAX} e-mails in ${MINUTES} minutes; links of earlier ones still work.`;
+
+const HANDED_OVER = `If this address has an account, the operator of this service now has a link with which you can set a
+password within ${MINUTES} minutes. This service sends no e-mails, so please ask the operator for it.`;
+
+type ForgotForm = { readonly sent?: boolean; readonly email?: string; readonly refusal?: AttemptRefusal };
+
+const forgotForm = ({ layout, sendsMail }: Parts, { sent = false, email = "", refusal }: ForgotForm): PageReply => {
+  const main = html`<div class="narrow"><h1>Set a new password</h1>
+${sent && html`<p class="notice" role="status">${sendsMail ? SENT : HANDED_OVER}</p>`}${errorBox(refusal?.error)}
+<form method="post" action="/password/forgot" class="panel">
+${emailField(email)}
+<button class="button">Send a link</button></form>
+<p class="aside">You remember it? <a href="/login">Log in</a></p></div>`;
+  return layout.reply(refusal?.status ?? 200, { title: "Set a new password", main }, refusal?.headers);
+};
+
+const passwordForm = (layout: Layout, token: string, refusal?: AttemptRefusal): PageReply => {
+  const main = html`<div class="narrow"><h1>Choose a password</h1>${errorBox(refusal?.error)}
+<form method="post" action="/password/reset" class="panel">
+<input type="hidden" name="token" value="${token}">
+${newPasswordField}
+<button class="button">Set password</button></form>
+<p class="aside">Setting the password logs you in here, and out everywhere else.</p></div>`;
+  return layout.reply(refusal?.status ?? 200, { title: "Choose a password", main }, refusal?.headers);
+};
+
+const expiredPage = (layout: Layout): PageReply => {
+  const main = html`<div class="message"><h1>This link has expired</h1>
+<p>A link works once, within ${MINUTES} minutes. It is also invalid if another link of yours was used after it was sent.</p>
+<p><a class="button" href="/password/forgot">Get a new link</a></p></div>`;
+  return layout.reply(410, { title: "This link has expired", main });
+};

@@ -1,0 +1,48 @@
+import { err, ok, type Result } from "neverthrow";
+import { parseEmail } from "../../domain/account.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { openPasswordLink, PASSWORD_LINKS_MAX } from "../../domain/password-link.js";
+import type { RateLimited } from "../../domain/rate-limit.js";
+import type { AccountStore } from "../ports/account-store.js";
+import type { Clock } from "../ports/clock.js";
+import type { Ids } from "../ports/ids.js";
+import type { Letter, Mail } from "../ports/mail.js";
+import type { PasswordLinkStore } from "../ports/password-link-store.js";
+import { type LoginAttempt, type LoginThrottlePorts, partyNamed } from "./admit-login-attempt.js";
+
+type Ports = LoginThrottlePorts & {
+  readonly accounts: Pick<AccountStore, "findByEmail">;
+  readonly links: Pick<PasswordLinkStore, "insert">;
+  readonly clock: Pick<Clock, "now">;
+  readonly ids: Pick<Ids, "passwordLinkToken">;
+  readonly mail: Mail;
+};
+
+export type SendPasswordLink = ReturnType<typeof sendPasswordLink>;
+
+/**
+ * Sends an e-mail with a link that sets a password: to everybody who signs up, and to the owner of an account who asks
+ * for a new password. The result, the time and what is stored are the same for addresses with and without an account.
+ */
+export const sendPasswordLink =
+  ({ accounts, links, rateLimits, clock, ids, secrets, mail }: Ports) =>
+  async (
+    request: LoginAttempt & { readonly purpose: "sign_up" | "new_password" },
+  ): Promise<Result<void, InvalidRequest | RateLimited>> => {
+    const email = parseEmail(request.email);
+    if (email.isErr()) return err(email.error);
+    const admitted = await rateLimits.admit(partyNamed(secrets, `address ${request.remoteAddress}`), "mail");
+    if (admitted.isErr()) return err(admitted.error);
+    const to = email.value;
+    const token = ids.passwordLinkToken();
+    const now = clock.now();
+    const stored = await links.insert(openPasswordLink(to, secrets.sha256(token), now), now, PASSWORD_LINKS_MAX);
+    const kind = letterFor(request.purpose, (await accounts.findByEmail(to)) !== undefined);
+    if (stored && kind !== undefined) mail.post({ kind, to, token });
+    return ok(undefined);
+  };
+
+const letterFor = (purpose: "sign_up" | "new_password", hasAccount: boolean): Letter["kind"] | undefined => {
+  if (purpose === "sign_up") return hasAccount ? "already_registered" : "sign_up";
+  return hasAccount ? "new_password" : undefined;
+};

@@ -1,0 +1,21 @@
+import { err, type Result } from "neverthrow";
+import type { Email } from "../../domain/account.js";
+import type { Password } from "../../domain/password.js";
+import type { NotFound } from "../errors.js";
+import type { AccountStore } from "../ports/account-store.js";
+import type { HashingBusy, Secrets } from "../ports/secrets.js";
+
+type Ports = {
+  readonly accounts: Pick<AccountStore, "setPassword">;
+  readonly secrets: Pick<Secrets, "hashPassword">;
+};
+
+export type SetPassword = ReturnType<typeof setPassword>;
+
+/** For the operator: sets the password of an account, and ends its sessions. */
+export const setPassword =
+  ({ accounts, secrets }: Ports) =>
+  async (email: Email, password: Password): Promise<Result<void, NotFound | HashingBusy>> => {
+    const hash = await secrets.hashPassword(password);
+    return hash.isErr() ? err(hash.error) : accounts.setPassword(email, hash.value);
+  };

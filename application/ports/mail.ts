@@ -1,0 +1,23 @@
+import type { Email } from "../../domain/account.js";
+import type { PasswordLinkToken } from "../../domain/password-link.js";
+
+/**
+ * An e-mail with a link to the page that sets a password.
+ *
+ * - `new_password`: the owner of an account asked for a new password.
+ * - `sign_up`: the address has no account; the link opens it.
+ * - `already_registered`: somebody signed up with an address that has an account.
+ */
+export type Letter = {
+  readonly kind: "new_password" | "sign_up" | "already_registered";
+  readonly to: Email;
+  readonly token: PasswordLinkToken;
+};
+
+export interface Mail {
+  /**
+   * Returns at once and sends in the background, so that the time of an answer does not tell whether an e-mail is sent.
+   * A letter that cannot be sent is reported to the operator. Never throws.
+   */
+  post(letter: Letter): void;
+}

@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { admitLoginAttempt } from "../../../application/accounts/admit-login-attempt.js";
+import type { RateLimitedParty } from "../../../application/ports/rate-limits.js";
+import { admitRequest, RATE_LIMITS, type RequestKind } from "../../../domain/rate-limit.js";
+import { HandClock } from "../../support/hand-clock.js";
+
+/** The domain's limits, counted in a map. */
+class CountedLimits {
+  private readonly logs = new Map<string, readonly number[]>();
+  private readonly clock: HandClock;
+
+  constructor(clock: HandClock) {
+    this.clock = clock;
+  }
+
+  async admit(party: RateLimitedParty, kind: RequestKind) {
+    const counter = `${kind} ${party}`;
+    const now = this.clock.now().getTime();
+    return admitRequest(this.logs.get(counter) ?? [], RATE_LIMITS[kind], now).map((admission) => {
+      this.logs.set(counter, admission.log);
+      return admission;
+    });
+  }
+}
+
+const secrets = { sha256: (data: Uint8Array | string) => `${data}`.replaceAll(" ", "").slice(0, 32) };
+
+const limits = () => {
+  const clock = new HandClock();
+  const ports = { rateLimits: new CountedLimits(clock), secrets };
+  const attempt = async (email: string, remoteAddress: string) =>
+    (await admitLoginAttempt(ports, { email, remoteAddress })).isOk();
+  const admittedOf = async (attempts: number, email: string, remoteAddress: string) => {
+    let admitted = 0;
+    for (let n = 0; n < attempts; n += 1) admitted += Number(await attempt(email, remoteAddress));
+    return admitted;
+  };
+  return { clock, attempt, admittedOf };
+};
+
+describe("admitLoginAttempt", () => {
+  it("admits ten attempts a minute for one e-mail address from one network, however the address is written", async () => {
+    const { clock, attempt, admittedOf } = limits();
+    expect(await admittedOf(8, "ann@a.test", "1.1.1.1")).toBe(8);
+    expect(await admittedOf(9, " ANN@a.test", "1.1.1.1")).toBe(2);
+    expect(await attempt("bob@a.test", "1.1.1.1")).toBe(true);
+    await clock.advance(60_000);
+    expect(await attempt("ann@a.test", "1.1.1.1")).toBe(true);
+  });
+
+  it("admits 60 attempts a minute from one network, and does not count its further ones for the e-mail address", async () => {
+    const { attempt, admittedOf } = limits();
+    for (let n = 0; n < 6; n += 1) expect(await admittedOf(10, `nobody${n}@a.test`, "1.1.1.1")).toBe(10);
+    expect(await admittedOf(500, "ann@a.test", "1.1.1.1")).toBe(0);
+    expect(await admittedOf(10, "ann@a.test", "2.2.2.2")).toBe(10);
+    expect(await attempt("nobody@a.test", "1.1.1.1")).toBe(false);
+  });
+
+  it("admits 100 attempts a minute for one e-mail address from all networks", async () => {
+    const { admittedOf } = limits();
+    for (let network = 1; network <= 10; network += 1) {
+      expect(await admittedOf(10, "ann@a.test", `1.1.1.${network}`)).toBe(10);
+    }
+    expect(await admittedOf(10, "ann@a.test", "2.2.2.2")).toBe(0);
+  });
+
+  it("lets nobody with up to nine networks keep the owner of an e-mail address from logging in elsewhere", async () => {
+    const attacks = fc.array(
+      fc.record({
+        network: fc.integer({ min: 1, max: 9 }),
+        email: fc.constantFrom("ann@a.test", "ann@a.test", "bob@a.test"),
+        attempts: fc.integer({ min: 1, max: 200 }),
+        pauseMilliseconds: fc.constantFrom(0, 0, 0, 1_000, 59_999),
+      }),
+      { maxLength: 25 },
+    );
+    await fc.assert(
+      fc.asyncProperty(attacks, async (steps) => {
+        const { clock, admittedOf } = limits();
+        for (const { network, email, attempts, pauseMilliseconds } of steps) {
+          await admittedOf(attempts, email, `1.1.1.${network}`);
+          await clock.advance(pauseMilliseconds);
+        }
+        expect(await admittedOf(10, "ann@a.test", "2.2.2.2")).toBe(10);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { MailServer } from "../support/mail-server.js";
+import { Installation } from "../support/service-process.js";
+
+const PASSWORD = "correct horse battery";
+
+const post = (installation: Installation, path: string, fields: Record<string, string>) =>
+  fetch(installation.url + path, {
+    method: "POST",
+    redirect: "manual",
+    body: new URLSearchParams(fields),
+    headers: { origin: installation.url },
+  });
+
+const LINK = /http:\/\/localhost:\d+\/password\/reset\?token=[\w-]+/;
+
+/** Opens the link, sends the form of its page, and returns the status of the login that follows. */
+const followAndLogIn = async (installation: Installation, text: string, email: string): Promise<number> => {
+  const link = LINK.exec(text)?.[0] ?? "";
+  const page = await (await fetch(link)).text();
+  const token = /name="token" value="([\w-]+)"/.exec(page)?.[1] ?? "";
+  expect((await post(installation, "/password/reset", { token, password: PASSWORD })).status).toBe(303);
+  return (await post(installation, "/login", { email, password: PASSWORD })).status;
+};
+
+describe("the service with a mail server", () => {
+  let installation: Installation;
+  let server: MailServer;
+
+  beforeAll(async () => {
+    server = await MailServer.start();
+    installation = await Installation.create({
+      DEMO: "false",
+      SMTP_URL: `smtp://127.0.0.1:${server.port}`,
+      MAIL_FROM: "Panorama <no-reply@panorama.example>",
+    });
+    await installation.start();
+  });
+  afterAll(async () => {
+    await installation?.remove();
+    await server?.end();
+  });
+
+  it("opens an account when the owner of the address follows the link, and sets a new password later", async () => {
+    const email = "ann@example.com";
+    expect((await post(installation, "/signup", { email })).headers.get("location")).toBe("/signup?sent=1");
+    await expect.poll(() => server.received).toHaveLength(1);
+    expect(server.received[0]).toMatchObject({ from: "no-reply@panorama.example", to: [email] });
+    expect((await post(installation, "/login", { email, password: PASSWORD })).status).toBe(401);
+    expect(await followAndLogIn(installation, server.received[0]?.text ?? "", email)).toBe(303);
+
+    await post(installation, "/signup", { email });
+    await post(installation, "/password/forgot", { email });
+    await post(installation, "/password/forgot", { email: "nobody@example.com" });
+    await expect.poll(() => server.received).toHaveLength(3);
+    const texts = server.received.map(({ text }) => text);
+    expect(texts.filter((text) => text.includes("You already have an account"))).toHaveLength(1);
+    const reset = texts.find((text) => text.includes("Subject: Set a new password")) ?? "";
+    expect(await followAndLogIn(installation, reset, email)).toBe(303);
+  });
+});
+
+describe("the service without a mail server", () => {
+  it("writes the link for a new password to the log", async () => {
+    const installation = await Installation.create({ DEMO: "false" });
+    onTestFinished(() => installation.remove());
+    await installation.start();
+    const email = "bob@example.com";
+    await installation.command("account", "create", "--email", email);
+    await post(installation, "/password/forgot", { email: "nobody@example.com" });
+    await post(installation, "/password/forgot", { email });
+    await expect.poll(() => installation.log).toContain("/password/reset?token=");
+    const lines = installation.log.split("\n").filter((line) => line.includes("password_link"));
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level: "warn", event: "password_link", to: email });
+    expect(await followAndLogIn(installation, lines[0] ?? "", email)).toBe(303);
+  });
+});
