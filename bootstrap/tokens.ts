@@ -47,6 +47,7 @@ import type { findOwnPanorama } from "../application/panoramas/find-own-panorama
 import type { findPublicPanorama } from "../application/panoramas/find-public-panorama.js";
 import type { listPublicPanoramas } from "../application/panoramas/list-public-panoramas.js";
 import type { listTasks } from "../application/panoramas/list-tasks.js";
+import type { retryFailedImages } from "../application/panoramas/retry-failed-images.js";
 import type { retryImage } from "../application/panoramas/retry-image.js";
 import type { uploadImages } from "../application/panoramas/upload-images.js";
 import type { waitForTask } from "../application/panoramas/wait-for-task.js";
@@ -140,6 +141,7 @@ export const tokens = {
   changeVisibility: useCase<typeof changeVisibility>("changeVisibility"),
   deletePanorama: useCase<typeof deletePanorama>("deletePanorama"),
   retryImage: useCase<typeof retryImage>("retryImage"),
+  retryFailedImages: useCase<typeof retryFailedImages>("retryFailedImages"),
   uploadImages: useCase<typeof uploadImages>("uploadImages"),
 
   // observability

@@ -10,10 +10,10 @@ import type { ObjectName } from "./object-name.js";
  *       │         └──expire──▶ expired
  *       └──retry── failed
  *
- * `failAttempt` leads back to `uploading`, or to `failed` after the last attempt.
+ * `failAttempt` leads back to `uploading`, or to `failed` after the last attempt. `waitForStorage` stays `uploading`.
  *
  * `expired`: the provider's temporary URL stopped working before the image was stored.
- * `failed`: no attempts are left, or the bytes are not the requested image; an operator may retry.
+ * `failed`: no attempts to fetch the image are left, or the bytes are not the requested image; an operator may retry.
  */
 export type StoredImage = UploadingImage | SavedImage | SavedWithoutThumbnail | UnsavedImage | ExpiredImage;
 
@@ -35,7 +35,7 @@ export type IllegalTransition = { readonly kind: "illegal_transition"; readonly 
 export const isKept = (image: StoredImage): image is SavedImage | SavedWithoutThumbnail =>
   image.status === "saved" || image.status === "saved-no-thumb";
 
-/** Attempts to fetch and store one image before its storage status becomes `failed`. */
+/** Attempts to fetch one image, one after another, before its storage status becomes `failed`. */
 export const KEEP_ATTEMPTS_MAX = 8;
 
 export const uploading = (temporaryUrl: string, imageName: ObjectName): UploadingImage => ({
@@ -63,6 +63,18 @@ export const failAttempt = (image: UploadingImage): UploadingImage | UnsavedImag
   const failedAttempts = image.failedAttempts + 1;
   return failedAttempts < KEEP_ATTEMPTS_MAX ? { ...image, failedAttempts } : giveUp(image);
 };
+
+/** The image was fetched, but the permanent storage is unavailable. This uses up no attempt: the source still works. */
+export const waitForStorage = (image: UploadingImage): UploadingImage => ({ ...image, failedAttempts: 0 });
+
+const STORAGE_PAUSE_SECONDS_MAX = 600;
+
+/**
+ * Seconds until the next attempt while the permanent storage is unavailable, by the seconds since the success of the
+ * task: 1, 2, 4 … at most 600.
+ */
+export const storageRetryAfterSeconds = (sinceSuccessSeconds: number): number =>
+  Math.min(STORAGE_PAUSE_SECONDS_MAX, Math.max(1, sinceSuccessSeconds + 1));
 
 /** Another attempt cannot help: the bytes are not the requested image. */
 export const giveUp = (image: UploadingImage): UnsavedImage => ({ ...core(image), status: "failed" });

@@ -149,6 +149,9 @@ export const submit = ({ wasQueued: _, ...task }: ReservedTask, upstreamTaskId: 
   upstreamTaskId,
 });
 
+/** The clock was set back after the submission: the age of the task counts from `now`, so that its deadline is near. */
+export const restartAge = (task: SubmittedTask, now: Date): SubmittedTask => ({ ...task, submittedAt: now });
+
 /** The image exists at the provider's temporary URL; the held credits are spent. */
 export const succeed = (task: SubmittedTask, image: UploadingImage, now: Date): SucceededTask => ({
   ...task,

@@ -82,6 +82,11 @@ export class Metrics {
     help: "E-mails that could not be sent.",
     registers: this.registers,
   });
+  readonly tasksUnreadable = new Counter({
+    name: "panorama_tasks_unreadable_total",
+    help: "Stored tasks that this version cannot read.",
+    registers: this.registers,
+  });
   readonly workFailures = new Counter({
     name: "panorama_work_failures_total",
     help: "Runs of background work that threw.",

@@ -23,6 +23,7 @@ const log = (logger: Logger, event: OperationalEvent): void => {
   const line = { event: kind, ...fields };
   switch (event.kind) {
     case "work_failed":
+    case "task_unreadable":
       logger.error(line);
       break;
     case "possible_orphan":
@@ -66,6 +67,9 @@ const count = (metrics: Metrics, event: OperationalEvent): void => {
       break;
     case "work_failed":
       metrics.workFailures.inc({ work: event.work });
+      break;
+    case "task_unreadable":
+      metrics.tasksUnreadable.inc();
       break;
     default:
       event satisfies never;

@@ -1,9 +1,21 @@
+import { type Credits, credits } from "../../domain/credits.js";
+
 /** A row as the driver returns it: depending on the dialect, dates are milliseconds or text, JSON is text or parsed. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** A column has a value that this version cannot read. */
+export class UnreadableRow extends Error {
+  readonly column: string;
+
+  constructor(row: Row, column: string) {
+    super(`row ${String(row.id)}: column ${column} cannot be ${JSON.stringify(row[column])}`);
+    this.column = column;
+  }
+}
+
 /*
  * Each function reads one column. For an invalid value it throws an error that names row and column: the value results
- * from a bug, or another program has changed the table.
+ * from a newer version, from a bug, or another program has changed the table.
  */
 
 export const text = (row: Row, column: string): string => {
@@ -19,6 +31,11 @@ export const integer = (row: Row, column: string): number => {
   return Number.isSafeInteger(value) ? (value as number) : throwInvalid(row, column);
 };
 
+export const amount = (row: Row, column: string): Credits => {
+  const value = integer(row, column);
+  return value < 0 ? throwInvalid(row, column) : credits(value);
+};
+
 export const date = (row: Row, column: string): Date => {
   const value = row[column];
   const parsed = new Date(typeof value === "number" || typeof value === "string" ? value : Number.NaN);
@@ -30,8 +47,16 @@ const NONE: readonly string[] = [];
 export const texts = (row: Row, column: string): readonly string[] => {
   const value = row[column];
   if (value === "[]") return NONE;
-  const parsed: unknown = typeof value === "string" ? JSON.parse(value) : value;
+  const parsed = typeof value === "string" ? jsonOf(value) : value;
   return Array.isArray(parsed) && parsed.every((item) => typeof item === "string") ? parsed : throwInvalid(row, column);
+};
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 };
 
 export const oneOf = <Value extends string>(row: Row, column: string, values: readonly Value[]): Value => {
@@ -44,5 +69,5 @@ export const optional = <T>(row: Row, column: string, read: (row: Row, column: s
   row[column] === null ? undefined : read(row, column);
 
 const throwInvalid = (row: Row, column: string): never => {
-  throw new Error(`row ${String(row.id)}: column ${column} cannot be ${JSON.stringify(row[column])}`);
+  throw new UnreadableRow(row, column);
 };

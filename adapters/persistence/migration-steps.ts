@@ -309,6 +309,17 @@ export const migrationSteps: readonly Step[] = [
       ],
     },
   },
+  {
+    name: "007-failed-images",
+    up: {
+      sqlite: [
+        `create index task_failed_image_index on task (id) where state = 'succeeded' and storage_status = 'failed' and hidden_at is null`,
+      ],
+      postgresql: [
+        `create index task_failed_image_index on task (id) where state = 'succeeded' and storage_status = 'failed' and hidden_at is null`,
+      ],
+    },
+  },
 ];
 
 /** The migrator records here which steps have run. */

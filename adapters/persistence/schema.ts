@@ -1,4 +1,5 @@
 import { defineEntity, p } from "@mikro-orm/core";
+import { FAILED_IMAGE } from "./failed-image.js";
 import { IN_GALLERY } from "./in-gallery.js";
 
 /*
@@ -80,6 +81,11 @@ export const TaskTable = defineEntity({
       // Partial, ordered by age: a gallery page reads only the rows that it shows.
       name: "task_gallery_index",
       expression: `create index task_gallery_index on task (id) where ${IN_GALLERY}`,
+    },
+    {
+      // Partial: an operator's retry of all failed images does not read the others.
+      name: "task_failed_image_index",
+      expression: `create index task_failed_image_index on task (id) where ${FAILED_IMAGE}`,
     },
     {
       // Partial, in the order in which tasks start.

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
+import type { Reporter } from "../../application/ports/reporter.js";
 import type {
   DueWork,
   Lease,
@@ -30,10 +31,12 @@ import type { Visibility } from "../../domain/visibility.js";
 import { standingOf } from "./account-rows.js";
 import { integer, type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
+import { FAILED_IMAGE } from "./failed-image.js";
 import { IN_GALLERY } from "./in-gallery.js";
 import { entryRow } from "./ledger-rows.js";
 import { insertion, type Statement, update } from "./statement.js";
 import { newTaskRow, stateColumns, toTask } from "./task-rows.js";
+import { UnreadableTasks } from "./unreadable-tasks.js";
 import { writeIfChecked, writeInOneRoundTrip } from "./write-in-one-round-trip.js";
 
 /** The rows of each kind of work, besides that they are due. */
@@ -44,6 +47,9 @@ const rowsOfWork: Readonly<Record<keyof DueWork, string>> = {
   keep: "state = 'succeeded' and hidden_at is null",
   erase: "state = 'succeeded' and hidden_at is not null",
 };
+
+/** Rows per statement after a page that contained rows that cannot be read. */
+const UNREADABLE_PAGE_SIZE = 100;
 
 /** Idempotency keys deleted per statement, so that it stays below the statement timeout even after a long outage. */
 const FORGOTTEN_MAX = 1_000;
@@ -57,9 +63,12 @@ type Opening<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest>;
 /** Tasks in SQLite or PostgreSQL. */
 export class SqlTaskStore implements TaskStore {
   private readonly database: Database;
+  private readonly unreadable: UnreadableTasks;
 
-  constructor(database: Database) {
+  /** `reporter` receives the tasks whose rows this version cannot read. */
+  constructor(database: Database, reporter: Pick<Reporter, "report"> = { report: () => {} }) {
     this.database = database;
+    this.unreadable = new UnreadableTasks(reporter);
   }
 
   async open<Refusal>(
@@ -140,11 +149,7 @@ export class SqlTaskStore implements TaskStore {
     if (!(await anyQueued(this.database.sql))) return [];
     const started = await this.database.transaction<ReservedTask[], never>(async (sql) => {
       const queue = await lockQueue(sql);
-      const rows = await sql(`select * from task where state = 'queued' order by turn, id limit ? ${this.skipLocked}`, [
-        limit,
-      ]);
-      // The statement reads queued tasks only.
-      const next = rows.map((row) => toTask(row) as QueuedTask);
+      const next = await this.headOfQueue(sql, limit);
       const { tasks, round } = startNextTasks(queue, next, concurrencyMax);
       if (tasks.length > 0) {
         await writeInOneRoundTrip(sql, this.database.dialect, [
@@ -171,21 +176,16 @@ export class SqlTaskStore implements TaskStore {
   }
 
   async list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]> {
-    const older = before === undefined ? "" : "and id < ?";
-    const rows = await this.database.sql(
-      `select * from task where account_id = ? and hidden_at is null ${older} order by id desc limit ?`,
-      [owner, ...(before === undefined ? [] : [before]), limit],
-    );
-    return rows.map(toTask);
+    return this.newestFirst("account_id = ? and hidden_at is null", [owner], limit, before);
   }
 
   async listPublic(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
-    const older = before === undefined ? "" : "and id < ?";
-    const rows = await this.database.sql(
-      `select * from task where ${IN_GALLERY} ${older} order by id desc limit ?`,
-      before === undefined ? [limit] : [before, limit],
-    );
-    return rows.map(toTask).filter(isInGallery);
+    return (await this.newestFirst(IN_GALLERY, [], limit, before)).filter(isInGallery);
+  }
+
+  async listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
+    const tasks = await this.newestFirst(FAILED_IMAGE, [], limit, before);
+    return tasks.filter((task) => task.state === "succeeded");
   }
 
   async setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>> {
@@ -213,15 +213,19 @@ export class SqlTaskStore implements TaskStore {
     until: Date,
     limit: number,
   ): Promise<Lease<DueWork[Work]>[]> {
-    const rows = await this.database.sql(
-      `with due as (
-        select id from task where ${rowsOfWork[work]} and due_at <= ? and due_at is not null order by due_at limit ? ${this.skipLocked}
-      )
-      update task set due_at = ?, fence = fence + 1 where id in (select id from due) returning *`,
-      [now, limit, until],
-    );
-    // The statement selects the rows of this kind of work.
-    return rows.map((row) => ({ task: toTask(row) as DueWork[Work], fence: integer(row, "fence") }));
+    const leases: Lease<DueWork[Work]>[] = [];
+    for (;;) {
+      const wanted = limit - leases.length;
+      const rows = await this.claimRows(work, now, until, wanted);
+      const { read, unreadable } = this.unreadable.separate(rows, (row) => ({
+        // The statement selects the rows of this kind of work.
+        task: toTask(row) as DueWork[Work],
+        fence: integer(row, "fence"),
+      }));
+      leases.push(...read);
+      if (unreadable.length > 0) await this.leaveToOthers(unreadable, now);
+      if (rows.length < wanted || leases.length === limit) return leases;
+    }
   }
 
   async move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>> {
@@ -243,14 +247,16 @@ export class SqlTaskStore implements TaskStore {
     ]);
   }
 
+  /** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
+  async bringForward(work: keyof DueWork, latest: Date, dueAt: Date): Promise<void> {
+    const late = `select id from task where ${rowsOfWork[work]} and due_at > ? and due_at is not null`;
+    const some = await this.database.sql(`${late} limit 1`, [latest]);
+    if (some.length === 0) return;
+    await this.database.sql(`update task set due_at = ? where id in (${late} ${this.skipLocked})`, [dueAt, latest]);
+  }
+
   async postpone(postponements: readonly Postponement[]): Promise<void> {
-    const row = "(cast(? as text), cast(? as text), cast(? as integer), cast(? as timestamptz))";
-    await this.database.sql(
-      `with postponed (id, state, fence, due_at) as (values ${postponements.map(() => row).join(", ")})
-      update task set due_at = postponed.due_at from postponed
-      where task.id = postponed.id and task.state = postponed.state and task.fence = postponed.fence`,
-      postponements.flatMap(({ lease: { task, fence }, dueAt }) => [task.id, task.state, fence, dueAt]),
-    );
+    await this.setDueAt(postponements.map(({ lease: { task, fence }, dueAt }) => [task.id, task.state, fence, dueAt]));
   }
 
   async forgetIdempotencyKeys(before: Date): Promise<void> {
@@ -261,6 +267,81 @@ export class SqlTaskStore implements TaskStore {
       )`,
       [before],
     );
+  }
+
+  private claimRows(work: keyof DueWork, now: Date, until: Date, limit: number): Promise<Row[]> {
+    const skipped = this.unreadable.skipped(now);
+    const others = skipped.length === 0 ? "" : `and ${this.isNoneOf}`;
+    return this.database.sql(
+      `with due as (
+        select id from task where ${rowsOfWork[work]} and due_at <= ? and due_at is not null ${others}
+        order by due_at limit ? ${this.skipLocked}
+      )
+      update task set due_at = ?, fence = fence + 1 where id in (select id from due) returning *`,
+      [now, ...(skipped.length === 0 ? [] : [this.listOf(skipped)]), limit, until],
+    );
+  }
+
+  /**
+   * Returns the leases at once, so that an instance that can read the rows may claim them. This instance skips them for a
+   * while, because they would be the first of every claim. A lease that it does not remember expires.
+   */
+  private async leaveToOthers(rows: readonly Row[], now: Date): Promise<void> {
+    const skipped = this.unreadable.skip(rows, now);
+    if (skipped.length > 0) await this.setDueAt(skipped.map(({ id, state, fence }) => [id, state, fence, now]));
+  }
+
+  /** Each row is id, state, fence and the new due time; it is ignored if the task has another state or fence now. */
+  private async setDueAt(rows: readonly (readonly [id: unknown, state: unknown, fence: unknown, dueAt: Date])[]) {
+    const row = "(cast(? as text), cast(? as text), cast(? as integer), cast(? as timestamptz))";
+    await this.database.sql(
+      `with postponed (id, state, fence, due_at) as (values ${rows.map(() => row).join(", ")})
+      update task set due_at = postponed.due_at from postponed
+      where task.id = postponed.id and task.state = postponed.state and task.fence = postponed.fence`,
+      rows.flat(),
+    );
+  }
+
+  /** The queued tasks that start next. Rows that cannot be read keep their place, and do not stop those behind them. */
+  private async headOfQueue(sql: Sql, limit: number): Promise<QueuedTask[]> {
+    const next: QueuedTask[] = [];
+    for (let offset = 0, size = limit; ; offset += size, size = UNREADABLE_PAGE_SIZE) {
+      const rows = await sql(
+        `select * from task where state = 'queued' order by turn, id limit ? offset ? ${this.skipLocked}`,
+        [size, offset],
+      );
+      // The statement reads queued tasks only.
+      next.push(...this.unreadable.separate(rows, (row) => toTask(row) as QueuedTask).read);
+      if (rows.length < size || next.length >= limit) return next.slice(0, limit);
+    }
+  }
+
+  /** Reads on until it has `limit` tasks or there are no more: a shorter answer would look like the last page. */
+  private async newestFirst(
+    condition: string,
+    parameters: readonly unknown[],
+    limit: number,
+    before: TaskId | undefined,
+  ): Promise<Task[]> {
+    const tasks: Task[] = [];
+    for (let last: unknown = before, size = limit; ; size = UNREADABLE_PAGE_SIZE) {
+      const rows = await this.database.sql(
+        `select * from task where ${condition} ${last === undefined ? "" : "and id < ?"} order by id desc limit ?`,
+        [...parameters, ...(last === undefined ? [] : [last]), size],
+      );
+      tasks.push(...this.unreadable.separate(rows, toTask).read);
+      if (rows.length < size || tasks.length >= limit) return tasks.slice(0, limit);
+      last = rows.at(-1)?.id;
+    }
+  }
+
+  /** A condition on `id` whose parameter is a `listOf` ids. */
+  private get isNoneOf(): string {
+    return this.database.dialect === "postgresql" ? "id <> all(?)" : "id not in (select value from json_each(?))";
+  }
+
+  private listOf(ids: readonly unknown[]): unknown {
+    return this.database.dialect === "postgresql" ? ids : JSON.stringify(ids);
   }
 
   /** Skips rows that another instance has locked. SQLite has only one writer at a time. */

@@ -1,10 +1,9 @@
 import type { CreationRequest } from "../../domain/creation-request.js";
-import { credits } from "../../domain/credits.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import { STORAGE_STATUSES, type StoredImage } from "../../domain/storage-status.js";
 import type { FailureReason, OpenedTask, Task } from "../../domain/task.js";
 import type { Visibility } from "../../domain/visibility.js";
-import { branded, date, integer, oneOf, optional, type Row, text, texts } from "./columns.js";
+import { amount, branded, date, integer, oneOf, optional, type Row, text, texts } from "./columns.js";
 
 const TASK_STATES: readonly Task["state"][] = ["queued", "reserved", "submitted", "succeeded", "failed"];
 const VISIBILITIES: readonly Visibility[] = ["private", "public"];
@@ -24,7 +23,7 @@ export const toTask = (row: Row): Task => {
   const slug = branded<Task["slug"]>(row, "slug");
   const request = toRequest(row);
   const reservedAt = date(row, "reserved_at");
-  const cost = credits(integer(row, "credits"));
+  const cost = amount(row, "credits");
   const state = oneOf(row, "state", TASK_STATES);
   switch (state) {
     case "queued": {

@@ -9,6 +9,9 @@ export type Work<Name extends string = string> = {
   readonly run: (stopping: AbortSignal) => Promise<unknown>;
 };
 
+/** Interval of the check whether the clock was set back. */
+const CLOCK_WATCH_MILLISECONDS = 1_000;
+
 /**
  * Runs each work at the times of its cron expression, and immediately on `wake`; never runs the same work twice at the
  * same time. Calls `onFailure` when a run throws; later runs still take place. `start` throws if a cron expression is
@@ -20,6 +23,7 @@ export class WorkSchedule<Name extends string> {
   private readonly clock: Clock;
   private readonly onFailure: (work: string, error: unknown) => void;
   private cronTasks: ScheduledTask[] = [];
+  private clockWatch: NodeJS.Timeout | undefined;
   private readonly stopping = new AbortController();
 
   constructor(works: readonly Work<Name>[], clock: Clock, onFailure: (work: string, error: unknown) => void) {
@@ -38,7 +42,17 @@ export class WorkSchedule<Name extends string> {
   }
 
   start(): void {
-    this.cronTasks = this.works.map(({ name, cron }) =>
+    this.cronTasks = this.scheduleWorks();
+    let last = Date.now();
+    this.clockWatch = setInterval(() => {
+      const now = Date.now();
+      if (now < last) void this.restart();
+      last = now;
+    }, CLOCK_WATCH_MILLISECONDS);
+  }
+
+  private scheduleWorks(): ScheduledTask[] {
+    return this.works.map(({ name, cron }) =>
       schedule(cron, () => this.singleRuns.get(name)?.runUnlessRunning(), {
         name,
         timezone: "UTC",
@@ -49,6 +63,13 @@ export class WorkSchedule<Name extends string> {
     );
   }
 
+  /** After the clock was set back, node-cron would wait until it shows the next time that it has planned. */
+  private async restart(): Promise<void> {
+    const cronTasks = this.cronTasks;
+    this.cronTasks = this.scheduleWorks();
+    await Promise.all(cronTasks.map((task) => task.destroy()));
+  }
+
   /** Runs the work now or, if it is running, once more afterwards: the current run may have missed the new work. */
   wake(name: Name): void {
     if (!this.stopping.signal.aborted) this.singleRuns.get(name)?.runOnceMore();
@@ -57,6 +78,7 @@ export class WorkSchedule<Name extends string> {
   /** Starts no more runs. Resolves when the current runs have ended, or at the deadline. */
   async stop(deadlineMilliseconds: number): Promise<void> {
     this.stopping.abort();
+    clearInterval(this.clockWatch);
     const cronTasks = this.cronTasks.splice(0);
     await Promise.all(cronTasks.map((task) => task.destroy()));
     const ended = new AbortController();

@@ -11,7 +11,8 @@ type Ports = LeasePorts & {
   readonly storage: Pick<ObjectStorage, "delete">;
 };
 
-const RETRY_MILLISECONDS = 10 * 60 * 1000;
+/** Between two attempts. */
+export const ERASE_PAUSE_MILLISECONDS = 10 * 60 * 1000;
 /** After this time a provider's temporary copy is rarely left, so its deletion is tried once only. */
 const COPY_KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 
@@ -31,7 +32,7 @@ const erase = async (ports: Ports, lease: Lease<SucceededTask>): Promise<Date | 
   const copyIsLeft = !(await eraseCopy(ports, lease.task));
   const now = clock.now().getTime();
   const copyMayBeThere = now - lease.task.succeededAt.getTime() < COPY_KEPT_MILLISECONDS;
-  if (objectsAreLeft || (copyIsLeft && copyMayBeThere)) return new Date(now + RETRY_MILLISECONDS);
+  if (objectsAreLeft || (copyIsLeft && copyMayBeThere)) return new Date(now + ERASE_PAUSE_MILLISECONDS);
   await tasks.move(lease, lease.task, undefined); // if it is stale, another worker does the same
   return undefined;
 };

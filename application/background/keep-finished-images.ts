@@ -11,7 +11,9 @@ import {
   keepWithoutThumbnail,
   type SavedWithoutThumbnail,
   type StoredImage,
+  storageRetryAfterSeconds,
   type UploadingImage,
+  waitForStorage,
 } from "../../domain/storage-status.js";
 import { type SucceededTask, withImage } from "../../domain/task.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
@@ -29,41 +31,47 @@ type Ports = LeasePorts & {
   readonly signals: Pick<TaskSignals, "announce">;
 };
 
+/** An image is never due later than this. */
+export const KEEP_PAUSE_MILLISECONDS_MAX = 10 * 60 * 1000;
+
 /** Interval and total time of the retries for a missing thumbnail. */
-const THUMBNAIL_RETRY_MILLISECONDS = 10 * 60 * 1000;
+const THUMBNAIL_RETRY_MILLISECONDS = KEEP_PAUSE_MILLISECONDS_MAX;
 const THUMBNAIL_GIVE_UP_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /**
  * Copies every finished image from the provider's temporary URL to permanent storage: downloads it, checks it, converts
- * it to the requested size, makes a thumbnail and stores both. Resolves to the number of images processed.
+ * it to the requested size, makes a thumbnail and stores both. While the permanent storage is unavailable, it tries again
+ * for as long as the temporary URL works. Resolves to the number of images processed.
  */
 export const keepFinishedImages =
   (ports: Ports, limits: WorkLimits) =>
   (stopping?: AbortSignal): Promise<number> =>
     workOnLeases(ports, "keep", limits, (lease) => keepImage(ports, lease), stopping);
 
-/** The image after one attempt, and a detail for the log. */
-type Attempt = { readonly image: StoredImage; readonly detail: string };
+/** The image after one attempt, a detail for the log, and whether only the permanent storage was missing. */
+type Attempt = { readonly image: StoredImage; readonly detail: string; readonly isStorageUnavailable?: boolean };
 
 const keepImage = async (ports: Ports, lease: Lease<SucceededTask>): Promise<undefined> => {
   const { tasks, clock, signals, reporter } = ports;
   const { task } = lease;
-  const { image, detail } = await attempt(ports, task);
+  const { image, detail, isStorageUnavailable = false } = await attempt(ports, task);
   const next = withImage(task, image);
-  const moved = await tasks.move(lease, next, nextAttempt(next, clock.now()));
+  const moved = await tasks.move(lease, next, nextAttempt(next, isStorageUnavailable, clock.now()));
   if (moved.isErr()) return; // another worker holds the lease now; its result counts
   reporter.report({ kind: "image_status", taskId: task.id, status: image.status, detail });
   signals.announce(next);
 };
 
+/** An attempt that throws counts as a failed one, so that it is not repeated for ever. */
 const attempt = async (ports: Ports, task: SucceededTask): Promise<Attempt> => {
-  switch (task.image.status) {
-    case "uploading":
-      return store(ports, task, task.image);
-    case "saved-no-thumb":
-      return addMissingThumbnail(ports, task.image);
-    default:
-      return { image: task.image, detail: "nothing to do" };
+  const { image } = task;
+  try {
+    if (image.status === "uploading") return await store(ports, task, image);
+    if (image.status === "saved-no-thumb") return await addMissingThumbnail(ports, image);
+    return { image, detail: "nothing to do" };
+  } catch (error) {
+    ports.reporter.report({ kind: "work_failed", work: "keep", taskId: task.id, error });
+    return { image: image.status === "uploading" ? failAttempt(image) : image, detail: "the attempt threw an error" };
   }
 };
 
@@ -80,7 +88,9 @@ const store = async (ports: Ports, task: SucceededTask, image: UploadingImage): 
   const panorama = await imaging.panorama(bytes, RESOLUTIONS[task.request.resolution]);
   if (panorama.isErr()) return { image: giveUp(image), detail: panorama.error.reason };
   const stored = await storage.put(image.imageName, panorama.value, "image/jpeg");
-  if (stored.isErr()) return again(stored.error.reason);
+  if (stored.isErr()) {
+    return { image: waitForStorage(image), detail: stored.error.reason, isStorageUnavailable: true };
+  }
 
   const withoutThumbnail = (detail: string): Attempt => ({
     image: keepWithoutThumbnail(image),
@@ -109,12 +119,19 @@ const storeThumbnail = async (
   return stored.isErr() ? err(stored.error.reason) : ok(undefined);
 };
 
-const nextAttempt = ({ image, succeededAt }: SucceededTask, now: Date): Date | undefined => {
+const nextAttempt = (
+  { image, succeededAt }: SucceededTask,
+  isStorageUnavailable: boolean,
+  now: Date,
+): Date | undefined => {
+  const sinceSuccess = now.getTime() - succeededAt.getTime();
   switch (image.status) {
-    case "uploading":
-      return new Date(now.getTime() + keepRetryAfterSeconds(image) * 1000);
+    case "uploading": {
+      const pause = isStorageUnavailable ? storageRetryAfterSeconds(sinceSuccess / 1000) : keepRetryAfterSeconds(image);
+      return new Date(now.getTime() + pause * 1000);
+    }
     case "saved-no-thumb":
-      return now.getTime() - succeededAt.getTime() < THUMBNAIL_GIVE_UP_MILLISECONDS
+      return sinceSuccess < THUMBNAIL_GIVE_UP_MILLISECONDS
         ? new Date(now.getTime() + THUMBNAIL_RETRY_MILLISECONDS)
         : undefined;
     default:

@@ -2,29 +2,60 @@ import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/idempotency.js";
 import { fail, type QueuedTask, type ReservedTask, submit } from "../../domain/task.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { TaskSignals } from "../ports/task-signals.js";
-import type { Lease, TaskStore } from "../ports/task-store.js";
-import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
+import type { DueWork, Lease, TaskStore } from "../ports/task-store.js";
+import { CLOCK_TOLERANCE_MILLISECONDS, type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
 type Ports = LeasePorts & {
-  readonly tasks: Pick<TaskStore, "move" | "forgetIdempotencyKeys">;
+  readonly tasks: Pick<TaskStore, "move" | "bringForward" | "forgetIdempotencyKeys">;
   readonly provider: Pick<GenerationProvider, "search">;
   readonly signals: Pick<TaskSignals, "announce">;
 };
 
+type Settings = WorkLimits & {
+  /** How far ahead each kind of work can be due: its longest delay, or its lease if that is longer. */
+  readonly dueWithinMilliseconds: Readonly<Record<keyof DueWork, number>>;
+};
+
 /**
  * Resolves every reserved task whose submission has no recorded answer after its deadline, fails the tasks that have
- * been queued for too long, and deletes expired idempotency keys. Resolves to the number of tasks. The deadline of a
- * generation is enforced by settle-submitted-tasks.ts, which polls once more before the task fails.
+ * been queued for too long, corrects due times that a clock has written before it was set back, and deletes expired
+ * idempotency keys. Resolves to the number of tasks. The deadline of a generation is enforced by
+ * settle-submitted-tasks.ts, which polls once more before the task fails.
  */
 export const sweep =
-  (ports: Ports, limits: WorkLimits) =>
+  (ports: Ports, settings: Settings) =>
   async (stopping?: AbortSignal): Promise<number> => {
     const { tasks, clock } = ports;
-    await tasks.forgetIdempotencyKeys(new Date(clock.now().getTime() - IDEMPOTENCY_KEPT_MILLISECONDS));
-    const reserved = await workOnLeases(ports, "sweep", limits, (lease) => resolveReserved(ports, lease), stopping);
-    const queued = await workOnLeases(ports, "giveUp", limits, (lease) => giveUpQueued(ports, lease), stopping);
-    return reserved + queued;
+    let worked = 0;
+    const errors: unknown[] = [];
+    for (const step of [
+      () => bringForward(ports, settings),
+      async () => {
+        worked += await workOnLeases(ports, "sweep", settings, (lease) => resolveReserved(ports, lease), stopping);
+      },
+      async () => {
+        worked += await workOnLeases(ports, "giveUp", settings, (lease) => giveUpQueued(ports, lease), stopping);
+      },
+      () => tasks.forgetIdempotencyKeys(new Date(clock.now().getTime() - IDEMPOTENCY_KEPT_MILLISECONDS)),
+    ]) {
+      await step().catch((error: unknown) => errors.push(error)); // the other steps still run
+    }
+    if (errors.length > 0) throw errors[0];
+    return worked;
   };
+
+/**
+ * Polls, attempts to store an image and deletions are due at once. A task in the queue and a submission whose answer may
+ * still arrive have their full time again, because this work ends them.
+ */
+const bringForward = async ({ tasks, clock }: Ports, { dueWithinMilliseconds }: Settings): Promise<void> => {
+  const now = clock.now().getTime();
+  for (const work of ["giveUp", "sweep", "settle", "keep", "erase"] as const) {
+    const latest = now + dueWithinMilliseconds[work];
+    const dueAt = work === "giveUp" || work === "sweep" ? latest : now;
+    await tasks.bringForward(work, new Date(latest + CLOCK_TOLERANCE_MILLISECONDS), new Date(dueAt));
+  }
+};
 
 /** Fails and refunds a task that was queued for too long. Nothing was sent to the provider for it. */
 const giveUpQueued = async (
@@ -40,29 +71,42 @@ const giveUpQueued = async (
 };
 
 /**
- * Searches the provider once for the task. If it is not found, or the search fails, the task fails and is refunded: the
- * customer never pays for an unclear submission.
+ * Searches the provider once for the task. If it is not found, or the search or its record fails, the task fails and is
+ * refunded: the customer never pays for an unclear submission.
  */
 const resolveReserved = async (ports: Ports, lease: Lease<ReservedTask>): Promise<undefined> => {
-  const { tasks, provider, clock, signals, reporter } = ports;
   const { task } = lease;
-  const found = await provider.search(task.id);
-  const now = clock.now();
-
-  if (found.isOk() && found.value !== undefined) {
-    const submitted = submit(task, found.value, now);
-    const moved = await tasks.move(lease, submitted, now);
-    if (moved.isErr()) return; // its submission was recorded in the meantime
-    reporter.report({ kind: "submission_recovered", taskId: task.id, upstreamTaskId: found.value });
-    signals.announce(submitted);
-    return;
+  try {
+    const found = await ports.provider.search(task.id);
+    if (found.isErr()) await failReserved(ports, lease, { isOrphan: true, detail: found.error.reason });
+    else if (found.value !== undefined) await recover(ports, lease, found.value);
+    else await failReserved(ports, lease, { isOrphan: false, detail: "the provider has no such task" });
+  } catch (error) {
+    // For example an upstream task id that the store rejects. Another attempt would throw again.
+    ports.reporter.report({ kind: "work_failed", work: "sweep", taskId: task.id, error });
+    await failReserved(ports, lease, { isOrphan: true, detail: "the search or its record threw an error" });
   }
+};
 
-  const detail = found.isErr() ? found.error.reason : "the provider has no such task";
-  const failed = fail(task, "never_submitted", now);
+const recover = async (ports: Ports, lease: Lease<ReservedTask>, upstreamTaskId: string): Promise<void> => {
+  const { tasks, clock, signals, reporter } = ports;
+  const now = clock.now();
+  const submitted = submit(lease.task, upstreamTaskId, now);
+  const moved = await tasks.move(lease, submitted, now);
+  if (moved.isErr()) return; // its submission was recorded in the meantime
+  reporter.report({ kind: "submission_recovered", taskId: submitted.id, upstreamTaskId });
+  signals.announce(submitted);
+};
+
+const failReserved = async (
+  { tasks, clock, signals, reporter }: Ports,
+  lease: Lease<ReservedTask>,
+  { isOrphan, detail }: { readonly isOrphan: boolean; readonly detail: string },
+): Promise<void> => {
+  const failed = fail(lease.task, "never_submitted", clock.now());
   const moved = await tasks.move(lease, failed, undefined);
   if (moved.isErr()) return;
-  reporter.report({ kind: "task_failed", taskId: task.id, reason: "never_submitted", detail });
-  if (found.isErr()) reporter.report({ kind: "possible_orphan", taskId: task.id, detail });
+  reporter.report({ kind: "task_failed", taskId: failed.id, reason: "never_submitted", detail });
+  if (isOrphan) reporter.report({ kind: "possible_orphan", taskId: failed.id, detail });
   signals.announce(failed);
 };

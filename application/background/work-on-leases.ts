@@ -12,6 +12,12 @@ export type WorkLimits = {
   readonly concurrency: number;
 };
 
+/**
+ * How far the clocks of the instances may differ. A time that is further ahead than it can be, by more than this, was
+ * written before the clock was set back.
+ */
+export const CLOCK_TOLERANCE_MILLISECONDS = 60_000;
+
 export type LeasePorts = {
   readonly tasks: Pick<TaskStore, "claim" | "postpone">;
   readonly clock: Clock;

@@ -17,7 +17,9 @@ export type OperationalEvent =
   | { readonly kind: "image_status"; readonly taskId: TaskId; readonly status: StorageStatus; readonly detail: string }
   /** An e-mail could not be sent. `detail` is the error of the mail server or of the connection to it. */
   | { readonly kind: "mail_failed"; readonly detail: string }
-  /** Background work on one task threw an error. The task is retried when its lease expires. */
+  /** The stored task has a value in this column that this version cannot read. Lists and background work skip it. */
+  | { readonly kind: "task_unreadable"; readonly taskId: TaskId; readonly column: string }
+  /** Background work on one task threw an error. It is repeated a limited number of times, or until a deadline. */
   | { readonly kind: "work_failed"; readonly work: string; readonly taskId: TaskId; readonly error: unknown };
 
 export interface Reporter {

@@ -42,8 +42,11 @@ export type QueueLimits = {
 };
 
 /**
- * Stores tasks and their reservations. Throws if the store is unreachable or a row is unreadable. Methods with an
- * `owner` treat tasks of other accounts and hidden tasks like unknown ids.
+ * Stores tasks and their reservations. Throws if the store is unreachable. Methods with an `owner` treat tasks of other
+ * accounts and hidden tasks like unknown ids.
+ *
+ * A stored task may be unreadable, for example because a newer version of the service has written it. A method that
+ * finds one task throws then; lists skip it; claims leave it to an instance that can read it. It is reported.
  */
 export interface TaskStore {
   /**
@@ -83,6 +86,9 @@ export interface TaskStore {
   /** Public panoramas of all accounts whose image is stored permanently; otherwise like `list`. */
   listPublic(limit: number, before: TaskId | undefined): Promise<SucceededTask[]>;
 
+  /** Finished tasks of all accounts whose image has the storage status `failed`; otherwise like `list`. */
+  listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]>;
+
   setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>>;
 
   /**
@@ -111,6 +117,12 @@ export interface TaskStore {
    * stays valid until another worker claims the task. Does nothing for a task in another state or an unknown id.
    */
   makeDueNow(id: TaskId, now: Date): Promise<void>;
+
+  /**
+   * Makes every task of this kind of work that is due after `latest` due at `dueAt`: after a clock was set back, tasks
+   * and leases are due implausibly late.
+   */
+  bringForward(work: keyof DueWork, latest: Date, dueAt: Date): Promise<void>;
 
   /** Returns several leases at once. A lease is ignored if another worker has claimed its task since. */
   postpone(postponements: readonly Postponement[]): Promise<void>;

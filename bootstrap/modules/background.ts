@@ -1,13 +1,19 @@
 import { ContainerModule } from "inversify";
 import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
+import { longestPollMilliseconds, POLL_MILLISECONDS } from "../../adapters/provider/remote/calls/poll-delay.js";
 import { WorkSchedule } from "../../adapters/scheduling/work-schedule.js";
-import { eraseDeletedPanoramas } from "../../application/background/erase-deleted-panoramas.js";
-import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
+import {
+  ERASE_PAUSE_MILLISECONDS,
+  eraseDeletedPanoramas,
+} from "../../application/background/erase-deleted-panoramas.js";
+import { KEEP_PAUSE_MILLISECONDS_MAX, keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { startQueuedTasks } from "../../application/background/start-queued-tasks.js";
 import { sweep } from "../../application/background/sweep.js";
+import type { DueWork } from "../../application/ports/task-store.js";
 import { isActive } from "../../domain/task.js";
+import type { Config } from "../config.js";
 import { provide } from "../provide.js";
 import { submissionDeadlineMilliseconds } from "../submission-deadline.js";
 import { tokens } from "../tokens.js";
@@ -20,6 +26,22 @@ const ERASE_CONCURRENCY = 4;
 
 /** A lease for one image is this many times longer, because download, encoding and upload take longer than a poll. */
 const KEEP_LEASES = 3;
+
+/** How far ahead each kind of work can be due: its longest delay, or its lease if that is longer. */
+const dueWithinMilliseconds = (config: Config): Record<keyof DueWork, number> => {
+  const { leaseMilliseconds, generationDeadlineMilliseconds, provider } = config;
+  const polls = provider.kind === "local" ? [] : provider.inOrder;
+  return {
+    giveUp: Math.max(leaseMilliseconds, generationDeadlineMilliseconds),
+    sweep: Math.max(leaseMilliseconds, submissionDeadlineMilliseconds(config)),
+    settle: Math.max(
+      leaseMilliseconds, // longer than the polls of the local provider
+      ...polls.map(({ pollMilliseconds = POLL_MILLISECONDS }) => longestPollMilliseconds(pollMilliseconds)),
+    ),
+    keep: Math.max(KEEP_LEASES * leaseMilliseconds, KEEP_PAUSE_MILLISECONDS_MAX),
+    erase: Math.max(KEEP_LEASES * leaseMilliseconds, ERASE_PAUSE_MILLISECONDS), // first after the lease of a worker
+  };
+};
 
 /** The use cases that run in the background, and their schedule. */
 export const background = new ContainerModule(({ bind }) => {
@@ -49,12 +71,12 @@ export const background = new ContainerModule(({ bind }) => {
         concurrency: KEEP_CONCURRENCY,
       }),
   );
-  provide(
-    bind,
-    tokens.sweep,
-    { config, tasks, provider, clock, signals, reporter },
-    ({ config: { leaseMilliseconds }, ...ports }) =>
-      sweep(ports, { leaseMilliseconds, concurrency: SWEEP_CONCURRENCY }),
+  provide(bind, tokens.sweep, { config, tasks, provider, clock, signals, reporter }, ({ config, ...ports }) =>
+    sweep(ports, {
+      leaseMilliseconds: config.leaseMilliseconds,
+      concurrency: SWEEP_CONCURRENCY,
+      dueWithinMilliseconds: dueWithinMilliseconds(config),
+    }),
   );
   provide(
     bind,

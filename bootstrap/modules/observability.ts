@@ -10,13 +10,13 @@ import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
 
 /** Log, metrics and readiness. */
-export const observability = new ContainerModule(({ bind }) => {
+export const observability = new ContainerModule(({ bind, rebind }) => {
   const { config, logger, metrics, database, providerCircuits } = tokens;
 
   provide(bind, tokens.logger, { config }, ({ config }) => createLogger(config.logLevel, bufferedDestination(STDERR)));
   provide(bind, tokens.metrics, {}, () => new Metrics());
   provide(
-    bind,
+    rebind,
     tokens.reporter,
     { logger, metrics },
     ({ logger, metrics }) => new OperationalReporter(logger, metrics),

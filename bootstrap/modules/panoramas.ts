@@ -6,6 +6,7 @@ import { findOwnPanorama } from "../../application/panoramas/find-own-panorama.j
 import { findPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
 import { listPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
+import { retryFailedImages } from "../../application/panoramas/retry-failed-images.js";
 import { retryImage } from "../../application/panoramas/retry-image.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
 import { waitForTask } from "../../application/panoramas/wait-for-task.js";
@@ -38,4 +39,5 @@ export const panoramas = new ContainerModule(({ bind }) => {
   provide(bind, tokens.changeVisibility, { tasks }, changeVisibility);
   provide(bind, tokens.deletePanorama, { tasks, storage, clock }, deletePanorama);
   provide(bind, tokens.retryImage, { tasks, clock }, retryImage);
+  provide(bind, tokens.retryFailedImages, { tasks, clock }, retryFailedImages);
 });

@@ -25,7 +25,12 @@ export const persistence = new ContainerModule(({ bind }) => {
   provide(bind, tokens.migrateDatabase, { config }, migrateConfiguredDatabase);
   provide(bind, tokens.serveLock, { config }, lockForServe, (lock) => lock?.release());
 
-  provide(bind, tokens.tasks, { database }, ({ database }) => new SqlTaskStore(database));
+  provide(
+    bind,
+    tokens.tasks,
+    { database, reporter: tokens.reporter },
+    ({ database, reporter }) => new SqlTaskStore(database, reporter),
+  );
   provide(bind, tokens.accounts, { database }, ({ database }) => new SqlAccountStore(database));
   provide(bind, tokens.orders, { database }, ({ database }) => new SqlOrderStore(database));
   provide(bind, tokens.keys, { database }, ({ database }) => new SqlApiKeyStore(database));

@@ -12,4 +12,6 @@ export const system = new ContainerModule(({ bind }) => {
   provide(bind, tokens.ids, {}, () => new RandomIds());
   provide(bind, tokens.secrets, {}, () => new NodeSecrets());
   provide(bind, tokens.signals, {}, () => new InProcessTaskSignals());
+  // Commands have no log; `serve` replaces it (observability.ts).
+  provide(bind, tokens.reporter, {}, () => ({ report: () => {} }));
 });

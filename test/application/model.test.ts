@@ -24,6 +24,7 @@ describe("the application on in-memory stores", () => {
       "refused",
       "refused while the provider is down",
       "replayed",
+      "storage unavailable",
       "submission_recovered",
       "submission_unknown",
       "too_many_active_tasks",

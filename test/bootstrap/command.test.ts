@@ -111,6 +111,9 @@ describe("the panorama command while the service runs", () => {
     const retried = await run("image", "retry", "--task", id, "--account", account);
     expect(retried).toEqual({ task_id: id, storage_status: "uploading" });
     expect((await client.untilKept(id)).output?.storage_status).toBe("failed"); // the local provider still has no image for it
+
+    expect(await run("image", "retry", "--all")).toEqual({ retried: 1 });
+    expect((await client.untilKept(id)).output?.storage_status).toBe("failed");
   });
 
   it("prints one line about invalid input and exits with 1", async () => {
@@ -126,6 +129,9 @@ describe("the panorama command while the service runs", () => {
       [["key", "revoke", "--key", "key_0"], "key_0"],
       [["ledger", "show", "--account", "acc_0"], "There is no account acc_0."],
       [["image", "retry", "--task", "pan_0", "--account", account], "pan_0"],
+      [["image", "retry"], "--all"],
+      [["image", "retry", "--task", "pan_0"], "--account"],
+      [["image", "retry", "--all", "--account", account], "only --all"],
       [["paint"], '"paint'],
       [["ledger", "verify", "--loud"], "--loud"],
     ];

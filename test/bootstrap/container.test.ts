@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import { OperationalReporter } from "../../adapters/observability/reporter.js";
 import { readConfig } from "../../bootstrap/config.js";
 import { provide, token } from "../../bootstrap/provide.js";
 import { createService, type Service } from "../../bootstrap/service.js";
@@ -20,6 +21,13 @@ describe("the container", () => {
       expect(made, String(part)).toBeDefined();
       expect(await service.get<unknown>(part), String(part)).toBe(made);
     }
+  });
+
+  it("reports to the log after the server is loaded", async () => {
+    const service = await openService();
+    onTestFinished(() => service.close());
+    await service.loadServer();
+    expect(await service.get(tokens.reporter)).toBeInstanceOf(OperationalReporter);
   });
 
   it("makes an async part once for concurrent requests, and disposes of it on close", async () => {

@@ -14,8 +14,10 @@ import {
   STORAGE_STATUSES,
   type StorageStatus,
   type StoredImage,
+  storageRetryAfterSeconds,
   type UploadingImage,
   uploading,
+  waitForStorage,
 } from "../../domain/storage-status.js";
 import { anImageName } from "../support/builders.js";
 
@@ -30,7 +32,16 @@ const states = {
   expired: { status: "expired", temporaryUrl, imageName },
 } as const satisfies Record<StorageStatus, StoredImage>;
 
-const events = { keep, keepWithoutThumbnail, addThumbnail, failAttempt, giveUp, expire, retry } as const;
+const events = {
+  keep,
+  keepWithoutThumbnail,
+  addThumbnail,
+  failAttempt,
+  waitForStorage,
+  giveUp,
+  expire,
+  retry,
+} as const;
 type Event = keyof typeof events;
 
 /** The events that each state allows, as in the drawing in storage-status.ts: a forbidden one does not compile. */
@@ -41,6 +52,7 @@ const legalEvents = (image: StoredImage): Partial<Record<Event, () => StoredImag
         keep: () => keep(image),
         keepWithoutThumbnail: () => keepWithoutThumbnail(image),
         failAttempt: () => failAttempt(image),
+        waitForStorage: () => waitForStorage(image),
         giveUp: () => giveUp(image),
         expire: () => expire(image),
       };
@@ -70,6 +82,7 @@ describe("the image of a finished task", () => {
     ["uploading", "keep", "saved"],
     ["uploading", "keepWithoutThumbnail", "saved-no-thumb"],
     ["uploading", "failAttempt", "uploading"],
+    ["uploading", "waitForStorage", "uploading"],
     ["uploading", "giveUp", "failed"],
     ["uploading", "expire", "expired"],
     ["saved-no-thumb", "addThumbnail", "saved"],
@@ -87,6 +100,7 @@ describe("the image of a finished task", () => {
     expectTypeOf<StatesThatAllow<"keepWithoutThumbnail">>().toEqualTypeOf<"uploading">();
     expectTypeOf<StatesThatAllow<"addThumbnail">>().toEqualTypeOf<"saved-no-thumb">();
     expectTypeOf<StatesThatAllow<"failAttempt">>().toEqualTypeOf<"uploading">();
+    expectTypeOf<StatesThatAllow<"waitForStorage">>().toEqualTypeOf<"uploading">();
     expectTypeOf<StatesThatAllow<"giveUp">>().toEqualTypeOf<"uploading">();
     expectTypeOf<StatesThatAllow<"expire">>().toEqualTypeOf<"uploading">();
   });
@@ -118,6 +132,15 @@ describe("the image of a finished task", () => {
     const waits = [1, 2, 3, 4, 5, 6, 7].map((failed) => keepRetryAfterSeconds(afterFailedAttempts(failed)));
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60]);
     expect(keepRetryAfterSeconds(afterFailedAttempts(0))).toBe(1);
+  });
+
+  it("has all its attempts again when it waits for the storage, because the source works", () => {
+    expect(waitForStorage(afterFailedAttempts(KEEP_ATTEMPTS_MAX - 1))).toEqual(states.uploading);
+  });
+
+  it("waits as long as it is old, at least 1 and at most 600 seconds, for the storage", () => {
+    const ages = [-86_400, 0, 1, 3, 7, 511, 1023, Number.MAX_SAFE_INTEGER];
+    expect(ages.map(storageRetryAfterSeconds)).toEqual([1, 1, 2, 4, 8, 512, 600, 600]);
   });
 
   it("keeps its name and temporary URL through every sequence of events, and stays saved or expired", () => {

@@ -73,6 +73,7 @@ type Step =
       readonly times: number;
     }
   | { readonly kind: "work"; readonly instance: number; readonly work: Work }
+  | { readonly kind: "retryFailedImages"; readonly instance: number }
   | { readonly kind: "retryImage"; readonly instance: number; readonly task: number }
   | { readonly kind: "payOrder"; readonly instance: number; readonly order: number }
   /** One halted call continues. */
@@ -121,6 +122,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("retryImage" as const), instance, task: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("retryFailedImages" as const), instance }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("payOrder" as const), instance, order: fc.nat() }) },
   {
     weight: 16,
@@ -267,6 +269,8 @@ class Model {
         const { task } = pick([...this.lastSeen.values()], step.task);
         return this.watch(this.instance(step.instance).useCases.retryImage(task.id, task.accountId));
       }
+      case "retryFailedImages":
+        return this.watch(this.instance(step.instance).useCases.retryFailedImages());
       case "payOrder":
         return this.watch(this.instance(step.instance).useCases.payOrder(pick(this.orders, step.order)));
       case "resume":
@@ -310,9 +314,10 @@ class Model {
     for (const checkAnswer of this.answers.splice(0)) await checkAnswer();
   }
 
-  /** Checks that no work is left after all deadlines. */
+  /** Checks that no work is left after all deadlines, when the storage is available again. */
   async finishAllWork(): Promise<void> {
     const { world } = this;
+    world.storage.available = true;
     for (let index = 0; index < INSTANCES; index += 1) await this.finish(index);
     await this.check();
     for (let round = 0; round < 12 && this.unfinished().length > 0; round += 1) {
@@ -392,6 +397,7 @@ class Model {
     if (task.state === "succeeded") {
       const { status, imageName } = task.image;
       this.seen.add(`image ${status}`);
+      if (status === "uploading" && !this.world.storage.available) this.seen.add("storage unavailable");
       const { objects } = this.world.storage;
       if (status === "saved" || status === "saved-no-thumb") expect(objects.has(imageName)).toBe(true);
       if (status === "saved") expect(objects.has(thumbnailNameOf(imageName))).toBe(true);

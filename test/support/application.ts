@@ -1,5 +1,8 @@
-import { eraseDeletedPanoramas } from "../../application/background/erase-deleted-panoramas.js";
-import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
+import {
+  ERASE_PAUSE_MILLISECONDS,
+  eraseDeletedPanoramas,
+} from "../../application/background/erase-deleted-panoramas.js";
+import { KEEP_PAUSE_MILLISECONDS_MAX, keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { startQueuedTasks } from "../../application/background/start-queued-tasks.js";
 import { sweep } from "../../application/background/sweep.js";
@@ -8,6 +11,7 @@ import { payOrder } from "../../application/credits/pay-order.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
 import { readTask } from "../../application/panoramas/read-task.js";
+import { retryFailedImages } from "../../application/panoramas/retry-failed-images.js";
 import { retryImage } from "../../application/panoramas/retry-image.js";
 import { waitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { AccountStore } from "../../application/ports/account-store.js";
@@ -58,6 +62,14 @@ export const DEADLINES = {
   queueDeadlineMilliseconds: QUEUE_DEADLINE_MILLISECONDS,
 };
 
+const DUE_WITHIN_MILLISECONDS = {
+  giveUp: QUEUE_DEADLINE_MILLISECONDS,
+  sweep: LEASE_MILLISECONDS,
+  settle: LEASE_MILLISECONDS,
+  keep: KEEP_PAUSE_MILLISECONDS_MAX,
+  erase: ERASE_PAUSE_MILLISECONDS,
+};
+
 /** The use cases that move tasks and credits, wired as the service wires them. */
 export const useCases = (ports: Ports) => ({
   createPanorama: createPanorama(ports, DEADLINES),
@@ -66,9 +78,10 @@ export const useCases = (ports: Ports) => ({
   waitForTask: waitForTask(ports),
   settle: settleSubmittedTasks(ports, { ...limits, generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS }),
   keep: keepFinishedImages(ports, limits),
-  sweep: sweep(ports, limits),
+  sweep: sweep(ports, { ...limits, dueWithinMilliseconds: DUE_WITHIN_MILLISECONDS }),
   erase: eraseDeletedPanoramas(ports, limits),
   retryImage: retryImage(ports),
+  retryFailedImages: retryFailedImages(ports),
   deletePanorama: deletePanorama(ports),
   createOrder: createOrder(ports),
   payOrder: payOrder(ports),

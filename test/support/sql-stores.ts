@@ -11,18 +11,19 @@ import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
 import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-requests.js";
 import type { ApiRequests } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
+import type { Reporter } from "../../application/ports/reporter.js";
 
 /** Every store, on one SQLite or PostgreSQL database. */
-export const sqlStores = (database: Database) => ({
+export const sqlStores = (database: Database, reporter?: Reporter) => ({
   accounts: new SqlAccountStore(database),
   orders: new SqlOrderStore(database),
   keys: new SqlApiKeyStore(database),
   ledger: new SqlLedgerStore(database),
   sessions: new SqlSessionStore(database),
   links: new SqlPasswordLinkStore(database),
-  tasks: new SqlTaskStore(database),
   requestsAt: (clock: Clock): ApiRequests =>
     database.dialect === "postgresql"
       ? new PostgresApiRequests(database, clock)
       : new SqliteApiRequests(database, new MemoryRateLimits(clock)),
+  tasks: new SqlTaskStore(database, reporter),
 });

@@ -120,7 +120,9 @@ export class LocalProvider implements GenerationProvider {
       return err(unavailable(storageError));
     }
     const elapsedMilliseconds = this.clock.now().getTime() - job.submittedAt.getTime();
-    if (outcome === undefined || elapsedMilliseconds < this.durationMilliseconds(job)) return ok({ state: "running" });
+    // Negative if the clock was set back: then the delay is not known to last.
+    const isDelayed = elapsedMilliseconds >= 0 && elapsedMilliseconds < this.durationMilliseconds(job);
+    if (outcome === undefined || isDelayed) return ok({ state: "running" });
     if (outcome.kind === "failed") return ok({ state: "failed", reason: outcome.reason });
     return ok({ state: "succeeded", temporaryUrl: this.temporaryUrlPrefix + job.resultName });
   }
@@ -130,9 +132,8 @@ export class LocalProvider implements GenerationProvider {
   }
 
   download(temporaryUrl: string): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>> {
-    const name = temporaryUrl.startsWith(this.temporaryUrlPrefix)
-      ? temporaryUrl.slice(this.temporaryUrlPrefix.length)
-      : "";
+    // Only the last segment: the URL may be stored in another spelling, and the public URL may have changed since.
+    const name = temporaryUrl.slice(temporaryUrl.lastIndexOf("/") + 1);
     return onDisk(async () => {
       const bytes = await this.temporaryImage(name);
       if (bytes === undefined) return err({ kind: "result_gone", reason: "the temporary image does not exist" });

@@ -42,6 +42,7 @@ const events: OperationalEvent[] = [
   { kind: "submission_recovered", taskId, upstreamTaskId: "up-1" },
   { kind: "provider_unavailable", taskId, detail: "503" },
   { kind: "image_status", taskId, status: "saved", detail: "" },
+  { kind: "task_unreadable", taskId, column: "resolution" },
   { kind: "work_failed", work: "settle", taskId, error: databaseError() },
   { kind: "work_failed", work: "settle", taskId, error: `not even an error, but ${KEY}` },
 ];

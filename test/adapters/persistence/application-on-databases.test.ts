@@ -1,10 +1,12 @@
-import { describe, it } from "vitest";
+import { ok } from "neverthrow";
+import { describe, expect, it } from "vitest";
 import { keepsItsInvariants } from "../../support/application-model.js";
+import { aCreationRequest } from "../../support/builders.js";
 import { createsFiftyConcurrently } from "../../support/fifty-creations.js";
 import { freshDatabase } from "../../support/postgres.js";
 import { postgresStores } from "../../support/postgres-stores.js";
 import { sqliteStores } from "../../support/sqlite-stores.js";
-import { aWorld } from "../../support/world.js";
+import { anOwner, aWorld } from "../../support/world.js";
 
 describe("the application on SQLite", () => {
   it("keeps ledger, limits and promises through 20 random runs", async () => {
@@ -26,6 +28,21 @@ describe.each([
   it("admits five of fifty concurrent creations", async () => {
     const stores = await open();
     await createsFiftyConcurrently(aWorld(stores));
+    await stores.close();
+  });
+
+  it("ends a task whose result URL has a NUL character", async () => {
+    const stores = await open();
+    const world = aWorld(stores);
+    const owner = await anOwner(world, 4);
+    const { task } = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
+    world.provider.poll = async () => ok({ state: "succeeded", temporaryUrl: "https://p.example/1\u0000.jpg" });
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    await world.settle();
+    expect(await stores.tasks.find(task.id, owner)).toMatchObject({
+      state: "succeeded",
+      image: { temporaryUrl: "https://p.example/1%00.jpg" },
+    });
     await stores.close();
   });
 });

@@ -55,6 +55,7 @@ describe("Database on PostgreSQL", () => {
       { name: "004-queue" },
       { name: "005-long-ledger" },
       { name: "006-password-links" },
+      { name: "007-failed-images" },
     ]);
     await opened.close();
   });

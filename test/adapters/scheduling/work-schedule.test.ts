@@ -69,6 +69,21 @@ describe("WorkSchedule", () => {
     }
   });
 
+  it("continues within two seconds after the clock was set back by an hour, and runs once per time", async () => {
+    scheduled(EVERY_SECOND);
+    await vi.advanceTimersByTimeAsync(1000);
+    await work.end();
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(work.started).toBe(2);
+    await work.end();
+    for (const times of [3, 4, 5]) {
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(work.started).toBe(times);
+      await work.end();
+    }
+  });
+
   it("skips a scheduled time while the work is running", async () => {
     scheduled(EVERY_SECOND);
     await vi.advanceTimersByTimeAsync(5000);

@@ -30,6 +30,7 @@ const stored = async () => {
     return object && `${object.contentType}: ${readable(object.bytes)}`;
   });
 };
+const broken = new Error("a bug");
 const aMinute = 60_000;
 const tenMinutes = 10 * aMinute;
 const aDay = 24 * 60 * aMinute;
@@ -61,27 +62,59 @@ describe("keepFinishedImages", () => {
     expect(world.storage.objects.size).toBe(0);
   });
 
-  it.each(["provider", "storage"])(
-    "retries with growing back-off while the %s is unavailable, and fails after the last attempt",
-    async (what) => {
-      if (what === "provider") world.provider.play({ download: "unavailable" });
-      else world.storage.available = false;
+  /** The seconds between the attempts, until the image is not `uploading` any more or the time is over. */
+  const waitsUntil = async (secondsMax: number): Promise<number[]> => {
+    const waits: number[] = [];
+    await world.keep();
+    for (let passed = 0, wait = 0; (await image()).status === "uploading" && passed < secondsMax; passed += 1) {
+      await world.clock.advance(1_000);
+      wait += 1;
+      if ((await world.keep()) === 0) continue;
+      waits.push(wait);
+      wait = 0;
+    }
+    return waits;
+  };
 
-      const waits: number[] = [];
+  it("retries with growing back-off while the provider is unavailable, and fails after the last attempt", async () => {
+    world.provider.play({ download: "unavailable" });
+    const waits = await waitsUntil(1_000);
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60]);
+    expect(waits).toHaveLength(KEEP_ATTEMPTS_MAX - 1);
+    expect((await image()).status).toBe("failed");
+  });
+
+  it("retries with growing back-off while the storage is unavailable, and stores the image afterwards", async () => {
+    world.storage.available = false;
+    expect(await waitsUntil(4_000)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600, 600]);
+    expect(await image()).toMatchObject({ status: "uploading", failedAttempts: 0 });
+    world.storage.available = true;
+    await world.clock.advance(tenMinutes);
+    expect(await world.keep()).toBe(1);
+    expect((await image()).status).toBe("saved");
+  });
+
+  it("sets the storage status expired when the temporary URL is gone before the storage is available again", async () => {
+    world.storage.available = false;
+    await waitsUntil(120);
+    world.provider.play({ download: "gone" });
+    await world.clock.advance(tenMinutes);
+    await world.keep();
+    expect((await image()).status).toBe("expired");
+  });
+
+  it("counts only failed attempts without a working source in between", async () => {
+    for (let round = 0; round < KEEP_ATTEMPTS_MAX; round += 1) {
+      world.provider.play({ download: "unavailable" });
       await world.keep();
-      for (let seconds = 0; (await image()).status === "uploading" && seconds < 100; ) {
-        await world.clock.advance(1_000);
-        seconds += 1;
-        if ((await world.keep()) === 1) {
-          waits.push(seconds);
-          seconds = 0;
-        }
-      }
-      expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60]);
-      expect(waits).toHaveLength(KEEP_ATTEMPTS_MAX - 1);
-      expect((await image()).status).toBe("failed");
-    },
-  );
+      await world.clock.advance(tenMinutes);
+      world.provider.play({ download: "image" });
+      world.storage.available = false;
+      await world.keep();
+      await world.clock.advance(tenMinutes);
+    }
+    expect((await image()).status).toBe("uploading");
+  });
 
   it("resets the count of failed attempts after a success", async () => {
     world.storage.available = false;
@@ -111,6 +144,35 @@ describe("keepFinishedImages", () => {
     world.provider.play({ download: "image_without_thumbnail" });
     world.imaging.thumbnails = false;
     await world.keep();
+    await world.clock.advance(aDay);
+    expect(await world.keep()).toBe(1);
+    await world.clock.advance(aDay);
+    expect(await world.keep()).toBe(0);
+    expect((await image()).status).toBe("saved-no-thumb");
+  });
+
+  it.each([
+    ["the download", () => (world.provider.download = () => Promise.reject(broken))],
+    ["the conversion", () => (world.imaging.panorama = () => Promise.reject(broken))],
+    ["the storage", () => (world.storage.put = () => Promise.reject(broken))],
+  ])("counts an attempt in which %s throws as failed, so that it ends", async (_, breakIt) => {
+    breakIt();
+    for (let attempt = 0; attempt < KEEP_ATTEMPTS_MAX; attempt += 1) {
+      expect((await image()).status).toBe("uploading");
+      expect(await world.keep()).toBe(1);
+      await world.clock.advance(aMinute);
+    }
+    expect((await image()).status).toBe("failed");
+    expect(await world.keep()).toBe(0);
+    expect(world.reporter.of("work_failed")).toHaveLength(KEEP_ATTEMPTS_MAX);
+  });
+
+  it("retries for one day at most a thumbnail whose conversion throws", async () => {
+    world.provider.play({ download: "image_without_thumbnail" });
+    await world.keep();
+    world.imaging.thumbnail = () => Promise.reject(broken);
+    await world.clock.advance(tenMinutes);
+    expect(await world.keep()).toBe(1);
     await world.clock.advance(aDay);
     expect(await world.keep()).toBe(1);
     await world.clock.advance(aDay);
@@ -192,5 +254,35 @@ describe("retryImage", () => {
     await gates.resume(0);
     expect((await late)._unsafeUnwrapErr().kind).toBe("stale_task");
     expect((await image()).status).toBe("saved");
+  });
+});
+
+describe("retryFailedImages", () => {
+  const finish = async () => {
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    await world.settle();
+    await world.keep();
+  };
+  const statuses = async (account: AccountId) =>
+    (await world.tasks.list(account, 999, undefined)).map((task) => task.state === "succeeded" && task.image.status);
+
+  it("lets every failed image of every account be stored, page by page", async () => {
+    world.provider.play({ download: "no_image" });
+    await world.keep();
+    const other = await anOwner(world, 1_000);
+    for (let n = 0; n < 210; n += 1) {
+      await world.createPanorama(other, aCreationRequest());
+      if (n % 5 === 4) await finish();
+    }
+    world.provider.play({ download: "gone" });
+    await world.createPanorama(owner, aCreationRequest());
+    await finish();
+
+    expect(await world.retryFailedImages()).toBe(211);
+    expect(await world.retryFailedImages()).toBe(0);
+    world.provider.play({ download: "image" });
+    expect(await world.keep()).toBe(211);
+    expect(await statuses(owner)).toEqual(["expired", "saved"]);
+    expect(new Set(await statuses(other))).toEqual(new Set(["saved"]));
   });
 });

@@ -1,5 +1,7 @@
+import { ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AccountId } from "../../../domain/account.js";
+import type { Task } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../../support/application.js";
 import { aCreationRequest } from "../../support/builders.js";
@@ -134,4 +136,65 @@ describe("settleSubmittedTasks", () => {
     await world.settle();
     expect((await task()).state).toBe("succeeded");
   });
+
+  it.each([
+    ["the provider cannot be asked", () => (world.provider.poll = () => Promise.reject(broken))],
+    ["the result cannot be stored", () => rejectMoves("succeeded")],
+  ])("fails and refunds the task at the deadline, not earlier, if %s because of an error", async (_, breakIt) => {
+    breakIt();
+    await nextPoll();
+    await world.settle();
+    expect((await task()).state).toBe("submitted");
+
+    await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
+    await world.settle();
+    expect(await task()).toMatchObject({ state: "failed", reason: "deadline_passed" });
+    expect(await balance()).toBe(100);
+    expect(world.reporter.of("work_failed")).toEqual(
+      Array(2).fill({ kind: "work_failed", work: "settle", taskId: id, error: broken }),
+    );
+    expect(world.reporter.of("task_failed")).toHaveLength(1);
+  });
+
+  it("stores the result's URL as new URL() writes it", async () => {
+    answerWith("HTTPS://Temporary.example/a\u0000b c?\u{1f30a}");
+    await nextPoll();
+    await world.settle();
+    expect(await task()).toMatchObject({
+      state: "succeeded",
+      image: { temporaryUrl: "https://temporary.example/a%00b%20c?%F0%9F%8C%8A" },
+    });
+  });
+
+  it.each(["", "a picture", "javascript:alert(1)", "data:image/png;base64,AAAA", "https://"])(
+    "fails and refunds a generation whose result is %j",
+    async (url) => {
+      answerWith(url);
+      await nextPoll();
+      await world.settle();
+      expect(await task()).toMatchObject({ state: "failed", reason: "generation_failed" });
+      expect(await balance()).toBe(100);
+    },
+  );
+
+  it("polls at the deadline even if the provider's next poll would be later", async () => {
+    world.provider.play({ poll: "running" });
+    await nextPoll();
+    world.provider.nextPollMilliseconds = () => 10 * GENERATION_DEADLINE_MILLISECONDS;
+    await world.settle();
+    await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS - 5_000);
+    expect(await world.settle()).toBe(1);
+    expect(await task()).toMatchObject({ state: "failed", reason: "deadline_passed" });
+  });
+
+  const broken = new Error("a bug");
+  const answerWith = (temporaryUrl: string) => {
+    world.provider.poll = async () => ok({ state: "succeeded", temporaryUrl });
+  };
+  /** The store throws when a task enters this state. */
+  const rejectMoves = (state: Task["state"]) => {
+    const { move } = world.tasks;
+    world.tasks.move = (current, next, dueAt) =>
+      next.state === state ? Promise.reject(broken) : move.call(world.tasks, current, next, dueAt);
+  };
 });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AccountId } from "../../../domain/account.js";
-import { SUBMISSION_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
+import type { Task } from "../../../domain/task.js";
+import { QUEUE_DEADLINE_MILLISECONDS, SUBMISSION_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
 import { aCreationRequest } from "../../support/builders.js";
 import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
@@ -99,4 +100,45 @@ describe("sweep", () => {
     expect(await balance()).toBe(96);
     expect(world.reporter.of("task_failed")).toEqual([]);
   });
+
+  it.each([
+    ["the search throws", () => (world.provider.search = () => Promise.reject(broken))],
+    ["the upstream task id cannot be stored", () => rejectMoves("submitted")],
+  ])("fails and refunds the task at the deadline if %s", async (_, breakIt) => {
+    await killAfter(2);
+    breakIt();
+    expect(await afterTheDeadline()).toBe(1);
+    expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
+    expect(await balance()).toBe(100);
+    expect(world.reporter.of("work_failed").map(({ error }) => error)).toEqual([broken]);
+    expect(world.reporter.of("possible_orphan")).toHaveLength(1);
+    expect(await world.sweep()).toBe(0);
+  });
+
+  it.each(["bringForward", "forgetIdempotencyKeys"] as const)("resolves tasks even if %s throws", async (method) => {
+    await killAfter(1);
+    world.tasks[method] = () => Promise.reject(broken);
+    await expect(afterTheDeadline()).rejects.toBe(broken);
+    expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
+  });
+
+  it("gives up tasks in the queue even if the claim of reserved ones throws", async () => {
+    world.provider.concurrencyMax = 0;
+    (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
+    const { claim } = world.tasks;
+    const claimOthers: typeof claim = (work, ...others) =>
+      work === "sweep" ? Promise.reject(broken) : (claim.call(world.tasks, work, ...others) as never);
+    world.tasks.claim = claimOthers;
+    await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS);
+    await expect(world.sweep()).rejects.toBe(broken);
+    expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_started" });
+  });
+
+  const broken = new Error("a bug");
+  /** The store throws when a task enters this state. */
+  const rejectMoves = (state: Task["state"]) => {
+    const { move } = world.tasks;
+    world.tasks.move = (current, next, dueAt) =>
+      next.state === state ? Promise.reject(broken) : move.call(world.tasks, current, next, dueAt);
+  };
 });

@@ -617,6 +617,20 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         }
       });
 
+      it("listFailedImages returns the tasks with a failed image, newest first, page by page", async () => {
+        const statuses = [giveUp, giveUp, keep, expire, giveUp, failAttempt, giveUp];
+        for (const [n, change] of statuses.entries()) {
+          const task = await succeeded(n);
+          unwrap(await tasks.move(task, withImage(task, change(task.image as UploadingImage)), undefined));
+        }
+        unwrap(await tasks.hide(taskId(1), owner, noon));
+        const page = async (limit: number, before?: TaskId) =>
+          (await tasks.listFailedImages(limit, before)).map(({ id }) => id);
+        expect(await page(2)).toEqual([taskId(6), taskId(4)]);
+        expect(await page(2, taskId(4))).toEqual([taskId(0)]);
+        expect(await page(2, taskId(0))).toEqual([]);
+      });
+
       it("setVisibility and hide return not_found for other accounts and for hidden tasks", async () => {
         const { id } = await kept(1);
         const isNotFound = { error: { kind: "not_found" } };
@@ -716,6 +730,39 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect((await tasks.claim("settle", noon, soon, 9)).map(({ task }) => task.id)).toEqual([taskId(1)]);
         expect(await tasks.claim("sweep", noon, soon, 9)).toEqual([]);
         expect(await tasks.claim("keep", noon, soon, 9)).toEqual([]);
+      });
+
+      it("bringForward makes tasks that are due too late due at the given time, also leased ones", async () => {
+        await submitted(1, secondsAfter(noon, 3600));
+        await submitted(2);
+        const [late] = await tasks.claim("settle", noon, secondsAfter(noon, 7200), 1);
+        await submitted(3, secondsAfter(noon, 60));
+        await tasks.bringForward("settle", secondsAfter(noon, 60), noon);
+        const due = await tasks.claim("settle", noon, secondsAfter(noon, 30), 9);
+        expect(due.map(({ task }) => task.id).sort()).toEqual([taskId(1), taskId(2)]);
+        expect(await tasks.move(late!, failed(late!.task), undefined)).toMatchObject({ error: { kind: "stale_task" } });
+        expect(await tasks.claim("settle", secondsAfter(noon, 60), soon, 9)).toHaveLength(3);
+      });
+
+      it("bringForward changes only tasks of its kind of work", async () => {
+        const later = secondsAfter(noon, 3600);
+        await reserved(1, later);
+        await submitted(2, later);
+        const done = await succeeded(3);
+        unwrap(await tasks.move(done, done, later));
+        const ended = await succeeded(4);
+        unwrap(await tasks.move(ended, ended, undefined));
+        for (const [work, n] of [
+          ["sweep", 1],
+          ["settle", 2],
+          ["keep", 3],
+        ] as const) {
+          await tasks.bringForward(work, soon, noon);
+          for (const other of ["giveUp", "sweep", "settle", "keep"] as const) {
+            const due = await tasks.claim(other, noon, secondsAfter(noon, 9), 9);
+            expect(due.map(({ task }) => task.id)).toEqual(other === work ? [taskId(n)] : []);
+          }
+        }
       });
 
       it("postpone returns several leases in one call, each with its own due time", async () => {

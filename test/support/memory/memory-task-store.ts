@@ -38,6 +38,9 @@ const stateOfWork = {
   erase: "succeeded",
 } as const;
 
+const isRowOf = (work: keyof DueWork, { task, hidden }: { readonly task: Task; readonly hidden: boolean }): boolean =>
+  task.state === stateOfWork[work] && (work !== "keep" || !hidden) && (work !== "erase" || hidden);
+
 /** Tasks in memory. Every method runs without an `await`, so it is atomic. */
 export class MemoryTaskStore implements TaskStore {
   private readonly database: MemoryDatabase;
@@ -118,6 +121,11 @@ export class MemoryTaskStore implements TaskStore {
     return this.newestFirst(limit, before, isInGallery);
   }
 
+  async listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
+    const hasFailed = (task: Task): task is SucceededTask => imageStatus(task) === "failed";
+    return this.newestFirst(limit, before, hasFailed);
+  }
+
   async setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>> {
     const stored = this.shown(id, owner);
     if (stored === undefined) return err(notFound(`There is no task ${id}.`));
@@ -142,11 +150,7 @@ export class MemoryTaskStore implements TaskStore {
     limit: number,
   ): Promise<Lease<DueWork[Work]>[]> {
     const due = [...this.database.tasks.values()].flatMap((stored) =>
-      stored.task.state === stateOfWork[work] &&
-      (work !== "keep" || !stored.hidden) &&
-      (work !== "erase" || stored.hidden) &&
-      stored.dueAt !== undefined &&
-      stored.dueAt <= now
+      isRowOf(work, stored) && stored.dueAt !== undefined && stored.dueAt <= now
         ? [{ stored, since: stored.dueAt.getTime() }]
         : [],
     );
@@ -183,6 +187,13 @@ export class MemoryTaskStore implements TaskStore {
     const stored = this.database.tasks.get(id);
     if (stored?.task.state !== "submitted" || stored.dueAt === undefined || stored.dueAt <= now) return;
     stored.dueAt = now;
+  }
+
+  async bringForward(work: keyof DueWork, latest: Date, dueAt: Date): Promise<void> {
+    for (const stored of this.database.tasks.values()) {
+      const isLate = stored.dueAt !== undefined && stored.dueAt > latest;
+      if (isRowOf(work, stored) && isLate) stored.dueAt = dueAt;
+    }
   }
 
   async postpone(postponements: readonly Postponement[]): Promise<void> {

@@ -12,6 +12,12 @@ type Situation = {
   readonly blockedMilliseconds: number;
 };
 
+/** No poll is later than this. */
+export const longestPollMilliseconds = (shortestMilliseconds: number): number => {
+  const situation = { shortestMilliseconds, sinceSubmissionMilliseconds: Infinity, blockedMilliseconds: Infinity };
+  return nextPollMilliseconds(situation, () => 1);
+};
+
 /**
  * Milliseconds until the next poll of a generation: a random time of 1 to 1.5 times the shortest time, so that polls
  * spread; five thirds of that for a generation older than a minute. While no call is sent to the provider, polls are

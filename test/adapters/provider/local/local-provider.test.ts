@@ -93,6 +93,13 @@ describe("LocalProvider", () => {
     expect(await sharp(image.bytes).metadata()).toMatchObject({ format: "jpeg", width, height });
   });
 
+  it("finds its image by any spelling of the public URL", async () => {
+    const url = await urlOf(anOrder("a foggy ocean"));
+    for (const spelling of [url.replace("p.example", "P.Example:443"), url.replace("p.example", "new.example")]) {
+      expect((await provider.download(spelling)).isOk()).toBe(true);
+    }
+  });
+
   it("reports a generation as running until it is painted and the delay has passed", async () => {
     const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
     expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
@@ -100,6 +107,13 @@ describe("LocalProvider", () => {
     await clock.advance(1499);
     expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
     await clock.advance(1);
+    expect((await provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
+  });
+
+  it("ends a generation although the clock was set back", async () => {
+    const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
+    await provider.idle();
+    clock.setBack(3_600_000);
     expect((await provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
   });
 

@@ -1,5 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nextPollMilliseconds } from "../../../../../adapters/provider/remote/calls/poll-delay.js";
+import {
+  longestPollMilliseconds,
+  nextPollMilliseconds,
+} from "../../../../../adapters/provider/remote/calls/poll-delay.js";
 
 const young = { shortestMilliseconds: 2_400, sinceSubmissionMilliseconds: 60_000, blockedMilliseconds: 0 };
 const old = { ...young, sinceSubmissionMilliseconds: 60_001 };
@@ -26,5 +30,25 @@ describe("nextPollMilliseconds", () => {
     // Another instance may still reach the provider, and should get the task.
     expect(between({ ...young, blockedMilliseconds: 60_000 })).toEqual([10_000, 10_600, 11_200]);
     expect(between({ ...young, blockedMilliseconds: 100 })).toEqual([2_400, 3_000, 3_600]);
+  });
+
+  it("is never more than longestPollMilliseconds, which it can reach", () => {
+    const milliseconds = fc.nat({ max: 86_400_000 });
+    fc.assert(
+      fc.property(
+        milliseconds,
+        milliseconds,
+        milliseconds,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (...numbers) => {
+          const [shortestMilliseconds, sinceSubmissionMilliseconds, blockedMilliseconds, random] = numbers;
+          const situation = { shortestMilliseconds, sinceSubmissionMilliseconds, blockedMilliseconds };
+          const longest = longestPollMilliseconds(shortestMilliseconds);
+          expect(nextPollMilliseconds(situation, () => random)).toBeLessThanOrEqual(longest);
+        },
+      ),
+    );
+    expect(longestPollMilliseconds(2_400)).toBe(12_000);
+    expect(longestPollMilliseconds(60_000)).toBe(150_000);
   });
 });

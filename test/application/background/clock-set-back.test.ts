@@ -1,0 +1,105 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { AccountId } from "../../../domain/account.js";
+import { isInProgress, type Task } from "../../../domain/task.js";
+import { GENERATION_DEADLINE_MILLISECONDS, QUEUE_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
+import { aCreationRequest } from "../../support/builders.js";
+import { PortGates } from "../../support/port-gates.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+const MINUTE_MILLISECONDS = 60_000;
+const DAY_MILLISECONDS = 24 * 60 * MINUTE_MILLISECONDS;
+
+let world: World;
+let owner: AccountId;
+beforeEach(async () => {
+  world = aWorld();
+  owner = await anOwner(world, 100);
+});
+
+const create = async (): Promise<Task> => (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task;
+const stored = () => world.tasks.list(owner, 9, undefined);
+const states = async () => (await stored()).map(({ state }) => state).sort();
+
+/** Four tasks: one whose image is being stored, one that runs, one whose submission was killed, and one in the queue. */
+const oneOfEachKind = async () => {
+  await create();
+  await world.clock.advance(world.provider.nextPollMilliseconds());
+  await world.settle();
+  world.provider.play({ poll: "running" });
+  await create();
+  const gates = new PortGates();
+  const killed = useCases({ ...world, tasks: gates.guard(world.tasks, { losable: false }) });
+  void killed.createPanorama(owner, aCreationRequest());
+  await gates.resume(0);
+  gates.kill();
+  world.provider.concurrencyMax = 2;
+  await create();
+  expect(await states()).toEqual(["queued", "reserved", "submitted", "succeeded"]);
+};
+
+describe("after the clock was set back", () => {
+  it("every task ends within the deadlines, however far it was set back", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: 3 * DAY_MILLISECONDS }), fc.boolean(), async (milliseconds, claimed) => {
+        world = aWorld();
+        owner = await anOwner(world, 100);
+        await oneOfEachKind();
+        if (claimed) {
+          // An instance that was killed holds the leases.
+          for (const work of ["settle", "keep"] as const) {
+            const { now, until } = { now: world.clock.now(), until: new Date(world.clock.now().getTime() + 120_000) };
+            await world.tasks.claim(work, now, until, 9);
+          }
+        }
+        world.clock.setBack(milliseconds);
+        const longest = 2 * GENERATION_DEADLINE_MILLISECONDS;
+        for (let passed = 0; passed < longest; passed += 20_000) {
+          await world.sweep();
+          await world.settle();
+          await world.keep();
+          await world.clock.advance(20_000);
+        }
+        expect((await stored()).filter(isInProgress)).toEqual([]);
+        expect(await states()).toEqual(["failed", "failed", "failed", "succeeded"]);
+        expect(await world.ledger.balance(owner)).toBe(96);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("polls and stores images at once, and gives a task in the queue its time", async () => {
+    await oneOfEachKind();
+    world.clock.setBack(DAY_MILLISECONDS);
+    world.provider.play({ poll: "succeeded" });
+    await world.sweep();
+    await world.settle();
+    await world.keep();
+    expect(await states()).toEqual(["queued", "reserved", "succeeded", "succeeded"]);
+    expect((await stored()).filter(isInProgress).map(({ state }) => state)).toEqual(["queued", "reserved"]);
+    expect(await world.start()).toBe(1);
+  });
+
+  it("fails a task in the queue at its deadline, counted from then", async () => {
+    await oneOfEachKind();
+    world.clock.setBack(DAY_MILLISECONDS);
+    await world.sweep();
+    await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS - 1);
+    await world.sweep();
+    expect(await states()).toContain("queued");
+    await world.clock.advance(1);
+    await world.sweep();
+    expect(await states()).not.toContain("queued");
+  });
+
+  it("takes no lease of another instance whose clock is a little ahead", async () => {
+    await oneOfEachKind();
+    await world.clock.advance(2 * MINUTE_MILLISECONDS);
+    await world.sweep();
+    const until = new Date(world.clock.now().getTime() + 2 * MINUTE_MILLISECONDS);
+    expect(await world.tasks.claim("settle", world.clock.now(), until, 9)).toHaveLength(2);
+    world.clock.setBack(10_000);
+    await world.sweep();
+    expect(await world.settle()).toBe(0);
+  });
+});

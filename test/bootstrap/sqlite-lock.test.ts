@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RestClient } from "../support/rest-client.js";
+import { Installation } from "../support/service-process.js";
+
+const EMAIL = "reader@example.com";
+const PASSWORD = "correct horse battery staple";
+
+describe("the service on SQLite while another process holds the write lock", () => {
+  let installation: Installation;
+  let client: RestClient;
+
+  beforeAll(async () => {
+    installation = await Installation.create({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
+    await installation.start();
+    const opened = await installation.command(
+      ...["account", "create", "--email", EMAIL, "--password", PASSWORD, "--credits", "100", "--key"],
+    );
+    client = new RestClient(installation.url, String(opened.json.api_key));
+  });
+  afterAll(() => installation.remove());
+
+  const logIn = async (): Promise<string> => {
+    const answer = await fetch(`${installation.url}/login`, {
+      method: "POST",
+      headers: { origin: installation.url },
+      body: new URLSearchParams({ email: EMAIL, password: PASSWORD }),
+      redirect: "manual",
+    });
+    return answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+  };
+  /** The process holds the lock until it is killed. */
+  const holdWriteLock = async (): Promise<ChildProcess> => {
+    const script = fileURLToPath(new URL("../support/hold-write-lock.ts", import.meta.url));
+    const file = join(installation.dataDir, "panorama.sqlite");
+    const holder = spawn(process.execPath, ["--import", "tsx", script, file], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(holder.stdout as NodeJS.ReadableStream, "data");
+    return holder;
+  };
+
+  it("answers every request that reads, and the write that waits afterwards", async () => {
+    const { id } = await client.create({ prompt: "a foggy ocean", resolution: "1k", visibility: "public" });
+    const { output } = await client.untilKept(id);
+    const cookie = await logIn();
+    const holder = await holdWriteLock();
+    try {
+      let isAnswered = false;
+      const body = JSON.stringify({ prompt: "a quiet lake", resolution: "1k" });
+      const creation = client.request("/panoramas", { method: "POST", body }).finally(() => (isAnswered = true));
+
+      for (const path of [`/panoramas/${id}`, "/panoramas", "/credits"]) {
+        expect([path, (await client.request(path)).status]).toEqual([path, 200]);
+      }
+      for (const path of ["/", "/gallery", `/p/${output?.slug}`, "/docs", "/works", "/account", "/readyz"]) {
+        const answer = await fetch(installation.url + path, { headers: { cookie }, redirect: "manual" });
+        expect([path, answer.status]).toEqual([path, 200]);
+      }
+      expect(isAnswered).toBe(false); // the creation still waits for the lock, and held up nothing
+      holder.kill("SIGKILL");
+      expect((await creation).status).toBe(202);
+    } finally {
+      holder.kill("SIGKILL");
+    }
+  });
+});

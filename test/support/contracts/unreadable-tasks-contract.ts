@@ -1,0 +1,169 @@
+import type { Result } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Database } from "../../../adapters/persistence/database.js";
+import type { TaskStore } from "../../../application/ports/task-store.js";
+import { credits } from "../../../domain/credits.js";
+import { keep, type UploadingImage, uploading } from "../../../domain/storage-status.js";
+import { openTask, type SucceededTask, submit, succeed, withImage } from "../../../domain/task.js";
+import {
+  aCreationRequest,
+  accountId,
+  anAccount,
+  anImageName,
+  aPaidOrder,
+  aReservedTask,
+  noon,
+  secondsAfter,
+  taskId,
+} from "../builders.js";
+import { RecordingReporter } from "../recording-reporter.js";
+import { sqlStores } from "../sql-stores.js";
+import type { Stores } from "./stores.js";
+
+/** What SqlTaskStore does with rows that it cannot read, as an older version finds them during an update. */
+export const describeUnreadableTasks = (
+  technology: string,
+  makeStores: () => Promise<Stores & { readonly database: Database }>,
+) =>
+  describe(`TaskStore ${technology} with unreadable rows`, () => {
+    const owner = accountId(1);
+    let stores: Awaited<ReturnType<typeof makeStores>>;
+    let tasks: TaskStore;
+    let reporter: RecordingReporter;
+
+    beforeEach(async () => {
+      stores = await makeStores();
+      reporter = new RecordingReporter();
+      tasks = sqlStores(stores.database, reporter).tasks;
+      const order = aPaidOrder({ credits: credits(1_000) });
+      await stores.accounts.open(anAccount({ id: owner }), undefined, order, undefined);
+    });
+    afterEach(() => stores.close());
+
+    const reserved = async (n: number, dueAt = noon) => {
+      // Every task is the only active one of its account while it is opened, so that there is no limit.
+      await stores.database.sql("update account set active_tasks = 0");
+      const request = aCreationRequest({ visibility: "public" });
+      const task = aReservedTask({ id: taskId(n), accountId: owner, request });
+      unwrap(await tasks.open(owner, dueAt, undefined, (standing) => openTask(standing, task, noon)));
+      return task;
+    };
+    const submitted = async (n: number, dueAt = noon) => {
+      const task = await reserved(n);
+      const next = submit(task, `upstream-${n}`, noon);
+      unwrap(await tasks.move(task, next, dueAt));
+      return next;
+    };
+    const saved = async (n: number): Promise<SucceededTask> => {
+      const task = await submitted(n);
+      const done = succeed(task, uploading("https://p.example/", anImageName(n)), noon);
+      const kept = withImage(done, keep(done.image as UploadingImage));
+      unwrap(await tasks.move(task, done, noon));
+      unwrap(await tasks.move(done, kept, undefined));
+      return kept;
+    };
+    const damage = async (...numbers: number[]) => {
+      for (const n of numbers) await stores.database.sql("update task set resolution = '8k' where id = ?", [taskId(n)]);
+    };
+    const repair = () => stores.database.sql("update task set resolution = '1k'");
+    const numbersOf = (found: readonly { readonly id: string }[]) =>
+      found.map(({ id }) => [...Array(300).keys()].find((n) => taskId(n) === id));
+    const claimed = async (store: TaskStore, now: Date, limit: number) =>
+      numbersOf((await store.claim("settle", now, secondsAfter(now, 60), limit)).map(({ task }) => task)).sort();
+
+    it.each(["list", "listPublic"] as const)(
+      "%s skips them, and its pages are full as long as there are others",
+      async (list) => {
+        const page = (limit: number, before?: number) => {
+          const id = before === undefined ? undefined : taskId(before);
+          return list === "list" ? tasks.list(owner, limit, id) : tasks.listPublic(limit, id);
+        };
+        for (const n of [1, 2, 3, 4, 5, 6]) await saved(n);
+        await damage(1, 4, 5);
+        expect(numbersOf(await page(2))).toEqual([6, 3]);
+        expect(numbersOf(await page(2, 3))).toEqual([2]);
+        await damage(2, 3, 6);
+        expect(await page(2)).toEqual([]);
+      },
+    );
+
+    it("a list skips more of them than fit on two pages", async () => {
+      for (let n = 1; n <= 230; n += 1) await reserved(n);
+      await damage(...Array.from({ length: 220 }, (_, n) => n + 6));
+      expect(numbersOf(await tasks.list(owner, 7, undefined))).toEqual([230, 229, 228, 227, 226, 5, 4]);
+    });
+
+    it("reports each once, with its column, and find throws", async () => {
+      for (const n of [1, 2]) await reserved(n);
+      await damage(1);
+      for (let time = 0; time < 3; time += 1) await tasks.list(owner, 9, undefined);
+      await tasks.claim("sweep", noon, secondsAfter(noon, 60), 9);
+      expect(reporter.events).toEqual([{ kind: "task_unreadable", taskId: taskId(1), column: "resolution" }]);
+      await expect(tasks.find(taskId(1), owner)).rejects.toThrow(`row ${taskId(1)}: column resolution cannot be "8k"`);
+    });
+
+    it("claim returns as many others as its limit allows, although they are due longer", async () => {
+      for (let n = 1; n <= 9; n += 1) await submitted(n, secondsAfter(noon, n));
+      await damage(1, 2, 3, 4, 5, 7);
+      const now = secondsAfter(noon, 60);
+      expect(await claimed(tasks, now, 2)).toEqual([6, 8]);
+      expect(await claimed(tasks, now, 2)).toEqual([9]);
+      expect(await claimed(tasks, now, 2)).toEqual([]);
+    });
+
+    it("claim leaves them at once to an instance that can read them", async () => {
+      for (const n of [1, 2]) await submitted(n);
+      await damage(1);
+      expect(await claimed(tasks, noon, 9)).toEqual([2]);
+      await repair(); // for the other instance, which is newer, they never were unreadable
+      expect(await claimed(tasks, noon, 9)).toEqual([]);
+      expect(await claimed(sqlStores(stores.database).tasks, noon, 9)).toEqual([1]);
+    });
+
+    it("claim tries them again after a minute, also after the clock was set back", async () => {
+      await submitted(1);
+      await damage(1);
+      expect(await claimed(tasks, noon, 9)).toEqual([]);
+      await repair();
+      expect(await claimed(tasks, secondsAfter(noon, 59), 9)).toEqual([]);
+      expect(await claimed(tasks, secondsAfter(noon, 60), 9)).toEqual([1]);
+      const yesterday = secondsAfter(noon, -86_400);
+      await submitted(2, yesterday);
+      await damage(2);
+      expect(await claimed(tasks, secondsAfter(noon, 61), 9)).toEqual([]);
+      await repair();
+      await tasks.bringForward("settle", yesterday, yesterday);
+      expect(await claimed(tasks, yesterday, 9)).toEqual([1, 2]);
+    });
+
+    it("startQueued starts the tasks behind them", async () => {
+      const first = await reserved(1);
+      for (let n = 2; n <= 5; n += 1) {
+        await stores.database.sql("update account set active_tasks = 0");
+        const task = aReservedTask({ id: taskId(n), accountId: owner });
+        const queue = { concurrencyMax: 1, dueAt: secondsAfter(noon, 600) };
+        const decide = (standing: Parameters<typeof openTask>[0], turn?: number) =>
+          openTask(standing, task, noon, turn);
+        unwrap(await tasks.open(owner, noon, undefined, decide, queue));
+      }
+      await damage(2, 3);
+      expect(await tasks.startQueued(1, 1, noon)).toEqual([]);
+      unwrap(await tasks.move(first, submit(first, "upstream-1", noon), undefined));
+      expect(numbersOf(await tasks.startQueued(1, 1, noon))).toEqual([4]);
+      expect(numbersOf(await tasks.startQueued(undefined, 9, noon))).toEqual([5]);
+    });
+
+    it.each([
+      ["image_urls", "'{}'"],
+      ["credits", "-4"],
+      ["visibility", "'secret'"],
+      ["submitted_at", "null"],
+    ])("names the column %s that has the value %s", async (column, value) => {
+      await submitted(1);
+      await stores.database.sql(`update task set ${column} = ${value}`);
+      expect(await tasks.list(owner, 9, undefined)).toEqual([]);
+      expect(reporter.events).toEqual([{ kind: "task_unreadable", taskId: taskId(1), column }]);
+    });
+  });
+
+const unwrap = <T>(result: Result<T, unknown>): T => result._unsafeUnwrap();
