@@ -78,6 +78,7 @@ const environmentSchema = z.object({
   FAL_MODEL: z.enum(FAL_MODELS).default("fal-ai/hunyuan_world"),
   FAL_LORA_URL: z.url({ protocol: /^https$/ }).optional(),
   LEASE_MS: milliseconds(1000).default(60_000),
+  REFERENCE_RETENTION_HOURS: z.coerce.number().int().min(1).max(8760).default(24),
   STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional(),
   STRIPE_WEBHOOK_SECRET: z.string().startsWith("whsec_").optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/, error: "must be smtp:// or smtps://USER:PASSWORD@HOST:PORT" }).optional(),
@@ -107,6 +108,8 @@ export type Config = {
   readonly generationDeadlineMilliseconds: number;
   /** How long one instance holds a task exclusively for one poll of the provider. */
   readonly leaseMilliseconds: number;
+  /** How long an uploaded reference image is kept that no task uses. */
+  readonly referenceRetentionHours: number;
   /** Credentials of Stripe. Absent if the operator collects payments in another way. */
   readonly stripe: { readonly secretKey: string; readonly webhookSecret: string } | undefined;
   /** The mail server. Absent if the links for passwords go to the log, and sign-up does not confirm addresses. */
@@ -198,6 +201,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
     generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
     leaseMilliseconds: data.LEASE_MS,
+    referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
     stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
     mail: smtpUrl === undefined || mailFrom === undefined ? undefined : { url: smtpUrl, from: mailFrom },
     demo: data.DEMO ?? data.NODE_ENV !== "production",

@@ -27,12 +27,14 @@ import type { sendPasswordLink } from "../application/accounts/send-password-lin
 import type { setPassword } from "../application/accounts/set-password.js";
 import type { setPasswordByLink } from "../application/accounts/set-password-by-link.js";
 import type { signUp } from "../application/accounts/sign-up.js";
+import type { deleteExpiredReferences } from "../application/background/delete-expired-references.js";
 import type { eraseDeletedPanoramas } from "../application/background/erase-deleted-panoramas.js";
 import type { keepFinishedImages } from "../application/background/keep-finished-images.js";
 import type { receiveProviderWebhook } from "../application/background/receive-provider-webhook.js";
 import type { settleSubmittedTasks } from "../application/background/settle-submitted-tasks.js";
 import type { startQueuedTasks } from "../application/background/start-queued-tasks.js";
 import type { sweep } from "../application/background/sweep.js";
+import type { watchWaitedTasks } from "../application/background/watch-waited-tasks.js";
 import type { buyCredits } from "../application/credits/buy-credits.js";
 import type { createOrder } from "../application/credits/create-order.js";
 import type { payOrder } from "../application/credits/pay-order.js";
@@ -41,6 +43,7 @@ import type { readLedger } from "../application/credits/read-ledger.js";
 import type { receivePaymentWebhook } from "../application/credits/receive-payment-webhook.js";
 import type { verifyLedger } from "../application/credits/verify-ledger.js";
 import type { changeVisibility } from "../application/panoramas/change-visibility.js";
+import type { checkUpload } from "../application/panoramas/check-upload.js";
 import type { createPanorama } from "../application/panoramas/create-panorama.js";
 import type { deletePanorama } from "../application/panoramas/delete-panorama.js";
 import type { findOwnPanorama } from "../application/panoramas/find-own-panorama.js";
@@ -65,6 +68,7 @@ import type { PasswordLinkStore } from "../application/ports/password-link-store
 import type { Payments } from "../application/ports/payments.js";
 import type { ProviderWebhooks } from "../application/ports/provider-webhooks.js";
 import type { RateLimits } from "../application/ports/rate-limits.js";
+import type { ReferenceStore } from "../application/ports/reference-store.js";
 import type { Reporter } from "../application/ports/reporter.js";
 import type { Secrets } from "../application/ports/secrets.js";
 import type { SessionStore } from "../application/ports/session-store.js";
@@ -75,7 +79,7 @@ import { token } from "./provide.js";
 /** The token of a use case: the type of what `Create` returns when it gets its ports. */
 const useCase = <Create extends (...ports: never[]) => unknown>(name: string) => token<ReturnType<Create>>(name);
 
-type WorkName = "start" | "settle" | "keep" | "sweep" | "erase" | "clean";
+type WorkName = "start" | "settle" | "keep" | "sweep" | "erase" | "watch" | "expire" | "clean";
 
 /** Every part of the service, in the order of bootstrap/modules. */
 export const tokens = {
@@ -97,6 +101,7 @@ export const tokens = {
   orders: token<OrderStore>("orders"),
   keys: token<ApiKeyStore>("keys"),
   ledger: token<LedgerStore>("ledger"),
+  references: token<ReferenceStore>("references"),
   sessions: token<SessionStore>("sessions"),
   links: token<PasswordLinkStore>("links"),
   apiRequests: token<ApiRequests>("apiRequests"),
@@ -142,6 +147,7 @@ export const tokens = {
   deletePanorama: useCase<typeof deletePanorama>("deletePanorama"),
   retryImage: useCase<typeof retryImage>("retryImage"),
   retryFailedImages: useCase<typeof retryFailedImages>("retryFailedImages"),
+  checkUpload: useCase<typeof checkUpload>("checkUpload"),
   uploadImages: useCase<typeof uploadImages>("uploadImages"),
 
   // observability
@@ -172,6 +178,8 @@ export const tokens = {
   keepFinishedImages: useCase<typeof keepFinishedImages>("keepFinishedImages"),
   sweep: useCase<typeof sweep>("sweep"),
   eraseDeletedPanoramas: useCase<typeof eraseDeletedPanoramas>("eraseDeletedPanoramas"),
+  deleteExpiredReferences: useCase<typeof deleteExpiredReferences>("deleteExpiredReferences"),
+  watchWaitedTasks: useCase<typeof watchWaitedTasks>("watchWaitedTasks"),
   schedule: token<WorkSchedule<WorkName>>("schedule"),
   receiveProviderWebhook: useCase<typeof receiveProviderWebhook>("receiveProviderWebhook"),
 

@@ -41,3 +41,12 @@ export const parseKeyName = (text: string): Result<string, InvalidRequest> => {
 /** A key needs at least one paid order (specification, Authentication, 3). */
 export const allowKey = (accountId: AccountId, paidOrders: number): Result<void, NoPaidOrder> =>
   paidOrders > 0 ? ok(undefined) : err({ kind: "no_paid_order", accountId });
+
+/** Maximum of keys of one account that are not revoked. */
+export const API_KEYS_MAX = 20;
+
+export type TooManyApiKeys = { readonly kind: "too_many_api_keys"; readonly limit: number };
+
+/** `liveKeys`: the account's keys that are not revoked. */
+export const admitKey = (liveKeys: number): Result<void, TooManyApiKeys> =>
+  liveKeys < API_KEYS_MAX ? ok(undefined) : err({ kind: "too_many_api_keys", limit: API_KEYS_MAX });

@@ -6,6 +6,8 @@ import { type Resolution, resolutionSchema } from "./resolution.js";
 import { type Visibility, visibilitySchema } from "./visibility.js";
 
 export const PROMPT_CHARACTERS_MIN = 3;
+/** The white space around a prompt does not count. */
+export const PROMPT_CHARACTERS_MAX = 4000;
 export const IMAGE_URLS_MAX = 3;
 export const IMAGE_URL_CHARACTERS_MAX = 2048;
 
@@ -14,7 +16,7 @@ export type CreationRequest = Brand<Fields, "CreationRequest">;
 
 type Fields = {
   readonly resolution: Resolution;
-  /** Trimmed and not empty; `undefined` only if there are image URLs. */
+  /** Trimmed, 1 to 4000 characters; `undefined` only if there are image URLs. */
   readonly prompt: string | undefined;
   /** 0 to 3 https URLs; with at least one, the panorama is made from images. */
   readonly imageUrls: readonly string[];
@@ -49,6 +51,15 @@ export const creationRequestSchema = z
         storable,
         brokenRule(() => ({ name: "storable_text" })),
       )
+      .refine(
+        (prompt) => characters(prompt.trim()) <= PROMPT_CHARACTERS_MAX,
+        brokenRule((prompt) => ({
+          name: "characters_max",
+          max: PROMPT_CHARACTERS_MAX,
+          actual: characters(prompt.trim()),
+        })),
+      )
+      .meta({ maxLength: PROMPT_CHARACTERS_MAX })
       .optional(),
     image_urls: z
       .array(

@@ -45,6 +45,8 @@ type CreationRule =
   | { readonly name: "prompt_or_images" }
   /** Without image URLs, the prompt needs `min` characters that are not white space at its ends. */
   | { readonly name: "prompt_without_images"; readonly min: number; readonly actual: string }
+  /** The URL is that of an uploaded image that was deleted because it expired, or with its last task. */
+  | { readonly name: "deleted_image" }
   | { readonly name: "images_only" }
   | { readonly name: "text_only" };
 
@@ -54,6 +56,10 @@ type UploadRule =
   | { readonly name: "files_max"; readonly max: number }
   | { readonly name: "bytes_max"; readonly max: number }
   | { readonly name: "total_bytes_max"; readonly max: number }
+  /** The account needs a paid order, or so many credits, before it may upload. */
+  | { readonly name: "paid_order_or_credits"; readonly credits: number }
+  /** The account has uploaded too much that no creation has used. `actual`: unused bytes before this upload. */
+  | { readonly name: "unused_bytes_max"; readonly max: number; readonly actual: number }
   | { readonly name: "image_type"; readonly allowed: readonly ImageType[] }
   | { readonly name: "declared_type"; readonly declared: string; readonly actual: ImageType }
   /** `reason` is the reason of the imaging port, a clause without a full stop. */

@@ -1,4 +1,5 @@
 import type { AccountId, Standing } from "./account.js";
+import type { Brand } from "./brand.js";
 import type { OrderId, PaidOrder } from "./order.js";
 import type { HeldReservation, RefundedReservation } from "./reservation.js";
 import { isActive, type Task } from "./task.js";
@@ -12,6 +13,13 @@ export type LedgerEntry = { readonly accountId: AccountId; readonly credits: num
   | { readonly kind: "purchase"; readonly orderId: OrderId }
   | { readonly kind: "reservation" | "refund"; readonly taskId: TaskId }
 );
+
+/** The place of an entry in its ledger. Later entries have greater numbers. */
+export type LedgerCursor = Brand<number, "LedgerCursor">;
+
+/** Returns `undefined` for text that cannot be a cursor. */
+export const parseLedgerCursor = (text: string): LedgerCursor | undefined =>
+  /^[0-9]{1,15}$/.test(text) ? (Number(text) as LedgerCursor) : undefined;
 
 export const purchaseEntry = (order: PaidOrder): LedgerEntry => ({
   kind: "purchase",

@@ -4,9 +4,20 @@ import { FILE_EXTENSIONS, type ImageType } from "./image-type.js";
 /** The name of an object in the object storage: `references/…` or `panoramas/…`. */
 export type ObjectName = Brand<string, "ObjectName">;
 
-/** Content-addressed: the same bytes have the same name, and therefore the same URL (specification, POST /images). */
-export const referenceImageName = (sha256Hex: string, type: ImageType): ObjectName =>
-  `references/${sha256Hex}.${FILE_EXTENSIONS[type]}` as ObjectName;
+/**
+ * `unguessable` as for a panorama. The store of reference images finds the name that the same bytes already have
+ * (application/ports/reference-store.ts), so that they have the same URL (specification, POST /images). A name is never
+ * used again after its object is deleted.
+ */
+export const referenceImageName = (unguessable: string, type: ImageType): ObjectName =>
+  `references/${unguessable}.${FILE_EXTENSIONS[type]}` as ObjectName;
+
+/**
+ * Whether the store knows the reference image while it exists. Earlier versions named images by the SHA-256 of their
+ * bytes and recorded nothing; those are never deleted.
+ */
+export const isRecordedReference = (name: ObjectName): boolean =>
+  name.startsWith("references/") && !/^references\/[0-9a-f]{64}\./.test(name);
 
 /** `unguessable`: at least 128 random bits as text, so that private URLs cannot be guessed and names do not collide. */
 export const panoramaName = (unguessable: string): ObjectName => `panoramas/${unguessable}.jpg` as ObjectName;
@@ -17,6 +28,8 @@ export const thumbnailNameOf = (panorama: ObjectName): ObjectName =>
 
 /** Returns `undefined` for text that cannot be the name of an object of this service. */
 export const parseObjectName = (text: string): ObjectName | undefined =>
-  /^(references\/[0-9a-f]{64}\.(jpg|png|webp)|panoramas\/[0-9A-Za-z_-]{22,64}(\.jpg|-thumbnail\.webp))$/.test(text)
+  /^(references\/([0-9a-f]{64}|[0-9A-Za-z_-]{22,43})\.(jpg|png|webp)|panoramas\/[0-9A-Za-z_-]{22,64}(\.jpg|-thumbnail\.webp))$/.test(
+    text,
+  )
     ? (text as ObjectName)
     : undefined;

@@ -6,6 +6,10 @@ import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 
 export type OrderId = Brand<string, "OrderId">;
 
+/** Returns `undefined` for text that cannot be an order id, so that no lookup is needed. */
+export const parseOrderId = (text: string): OrderId | undefined =>
+  /^[A-Za-z0-9_-]{1,40}$/.test(text) ? (text as OrderId) : undefined;
+
 /**
  * A purchase of credits.
  *
@@ -34,3 +38,15 @@ export const parseOrderCredits = (amount: number): Result<Credits, InvalidReques
 
 export const pay = (order: Order, now: Date): Result<PaidOrder, AlreadyPaid> =>
   order.state === "pending" ? ok({ ...order, state: "paid", paidAt: now }) : err({ kind: "already_paid", order });
+
+/** Maximum of pending orders that a customer may place within 24 hours. Older ones may still be paid, and do not count. */
+export const PENDING_ORDERS_MAX = 10;
+export const PENDING_ORDERS_WINDOW_MILLISECONDS = 24 * 60 * 60 * 1000;
+
+export type TooManyPendingOrders = { readonly kind: "too_many_pending_orders"; readonly limit: number };
+
+/** `pendingOrders`: the account's pending orders of the last 24 hours. */
+export const admitOrder = (pendingOrders: number): Result<void, TooManyPendingOrders> =>
+  pendingOrders < PENDING_ORDERS_MAX
+    ? ok(undefined)
+    : err({ kind: "too_many_pending_orders", limit: PENDING_ORDERS_MAX });

@@ -1,14 +1,23 @@
 import { err, ok, type Result } from "neverthrow";
+import { API_KEYS_MAX } from "./api-key.js";
 
 /**
- * Requests of one kind share a limit. `read` and `write`: of an API key (specification, Limits). The others are attempts on
- * the web pages without a session (application/accounts/admit-login-attempt.ts).
+ * Requests of one kind share a limit. `read` and `write`: of an API key (specification, Limits). `total`: the writes of an
+ * account over all its keys. The others are attempts on the web pages without a session
+ * (application/accounts/admit-login-attempt.ts).
  */
 export type RequestKind = keyof typeof RATE_LIMITS;
 
+const WRITES_PER_KEY = 10;
+
 export const RATE_LIMITS = {
   read: 60,
-  write: 10,
+  write: WRITES_PER_KEY,
+  /**
+   * As many as an account's keys may make together, so that their own limits are always met first. Met only with more
+   * keys: revoked and made again within a minute, or from before the number of keys was limited.
+   */
+  total: WRITES_PER_KEY * API_KEYS_MAX,
   /** Passwords for one e-mail address from one network. */
   login: 10,
   /** Passwords from one network for all e-mail addresses. More than `login`, because people share networks. */
@@ -38,6 +47,15 @@ export type RateLimited = {
   /** Seconds, rounded up, at least 1, until a request is admitted again. */
   readonly retryAfterSeconds: number;
 };
+
+/** The account has reached the limit `total`. */
+export type AccountRateLimited = Omit<RateLimited, "kind"> & { readonly kind: "account_rate_limited" };
+
+export const accountRateLimited = ({ limit, retryAfterSeconds }: RateLimited): AccountRateLimited => ({
+  kind: "account_rate_limited",
+  limit,
+  retryAfterSeconds,
+});
 
 /**
  * A sliding window log: admits at most `limit` requests in any window of 60 s (end excluded). Refuses a request only

@@ -3,7 +3,7 @@ import type { UpstreamError } from "../../application/panoramas/submit-task.js";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
 import type { TooManyActiveTasks } from "../../domain/concurrency-limit.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import type { RateLimited } from "../../domain/rate-limit.js";
+import type { AccountRateLimited, RateLimited } from "../../domain/rate-limit.js";
 import type { InsufficientCredits } from "../../domain/reservation.js";
 import { parameterName } from "../wording/parameter-name.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
@@ -33,6 +33,7 @@ export type ApiError =
   | InsufficientCredits
   | NotFound
   | RateLimited
+  | AccountRateLimited
   | TooManyActiveTasks
   | UpstreamError
   | StorageUnavailable
@@ -71,6 +72,12 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     status: 429,
     code: "rate_limited",
     message: `This API key has reached its limit of ${limit} requests of this kind per minute. Retry in ${retryAfterSeconds} s.`,
+    headers: { "retry-after": String(retryAfterSeconds) },
+  }),
+  account_rate_limited: ({ limit, retryAfterSeconds }) => ({
+    status: 429,
+    code: "rate_limited",
+    message: `This account has reached its limit of ${limit} writes per minute over all its API keys. Retry in ${retryAfterSeconds} s.`,
     headers: { "retry-after": String(retryAfterSeconds) },
   }),
   too_many_active_tasks: ({ limit }) => ({

@@ -25,7 +25,7 @@ export type Guard = (
   taskOf?: (exchange: Exchange) => TaskId | undefined,
 ) => Handler;
 
-/** Checks the API key (401), then the rate limit of the key (429). Does not read the body. */
+/** Checks the API key (401), then the rate limit of the key, and of the account for writes (429). Does not read the body. */
 export const guard =
   (admitApiRequest: AdmitApiRequest): Guard =>
   (kind, handler, taskOf) =>
@@ -35,8 +35,8 @@ export const guard =
     return whenReady(admitApiRequest(secret.value, kind, taskOf?.(exchange)), (admitted) => {
       if (admitted.isErr()) {
         const { error } = admitted;
-        if (error.kind === "rate_limited") return withLimited(errorReply(error), kind, error);
-        return errorReply(secret.value ? invalid : missing);
+        if (error.kind === "invalid_api_key") return errorReply(secret.value ? invalid : missing);
+        return withLimited(errorReply(error), kind, error);
       }
       const { accountId, admission, task } = admitted.value;
       return whenReady(handler(exchange, accountId, task), (result) =>

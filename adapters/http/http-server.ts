@@ -2,6 +2,7 @@ import type { AdmitApiRequest } from "../../application/accounts/admit-api-reque
 import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import type { ReadCredits } from "../../application/credits/read-credits.js";
 import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
+import type { CheckUpload } from "../../application/panoramas/check-upload.js";
 import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
@@ -31,6 +32,7 @@ export type HttpServerParts = {
   readonly createPanorama: CreatePanorama;
   readonly waitForTask: WaitForTask;
   readonly listTasks: ListTasks;
+  readonly checkUpload: CheckUpload;
   readonly uploadImages: UploadImages;
   readonly readCredits: ReadCredits;
   readonly receivePaymentWebhook: ReceivePaymentWebhook;
@@ -108,7 +110,7 @@ export class HttpServer {
   }
 
   private addInterface(parts: HttpServerParts): void {
-    const { admitApiRequest, createPanorama, waitForTask, listTasks, uploadImages, readCredits, storage } = parts;
+    const { admitApiRequest, createPanorama, waitForTask, listTasks, readCredits, storage } = parts;
     const { publicUrl, uploadsFolder } = this.settings;
     const urls = { storage, publicUrl };
     const guarded = guard(admitApiRequest);
@@ -119,7 +121,7 @@ export class HttpServer {
     api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama)));
     api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, urls)));
     api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(waitForTask, urls), taskIdOf));
-    api("post", "/images", guarded("write", uploadImagesRoute(uploadImages, uploadsFolder)));
+    api("post", "/images", guarded("write", uploadImagesRoute(parts, uploadsFolder)));
     api("get", "/credits", guarded("read", readCreditsRoute(readCredits)));
     api("get", "/openapi.json", openApiRoute(publicUrl));
   }

@@ -6,7 +6,12 @@ import {
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
 import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
-import { creationRequestSchema, IMAGE_URLS_MAX, PROMPT_CHARACTERS_MIN } from "../../domain/creation-request.js";
+import {
+  creationRequestSchema,
+  IMAGE_URLS_MAX,
+  PROMPT_CHARACTERS_MAX,
+  PROMPT_CHARACTERS_MIN,
+} from "../../domain/creation-request.js";
 import { IDEMPOTENCY_KEPT_MILLISECONDS, KEY_CHARACTERS_MAX } from "../../domain/idempotency.js";
 import { IMAGE_TYPES } from "../../domain/image-type.js";
 import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS } from "../../domain/rate-limit.js";
@@ -19,6 +24,7 @@ import {
 import { mebibytes } from "../wording/mebibytes.js";
 import { creationResponseSchema } from "./create-panorama-route.js";
 import type { ErrorCode } from "./errors.js";
+import { HELD_WAITS_MAX } from "./held-waits.js";
 import { pageQuerySchema, taskPageSchema } from "./list-panoramas-route.js";
 import { panoramaTaskSchema } from "./panorama-task.js";
 import { WAIT_SECONDS_MAX } from "./prefer.js";
@@ -126,7 +132,7 @@ const creationRequest = creationRequestSchema.meta({
 const createPanorama: ZodOpenApiOperationObject = {
   operationId: "createPanorama",
   summary: "Create a panorama",
-  description: `Reserves the credits and starts the generation, which takes about 30 to 60 seconds. Needs a prompt of at least ${PROMPT_CHARACTERS_MIN} characters, image_urls, or both.`,
+  description: `Reserves the credits and starts the generation, which takes about 30 to 60 seconds. Needs a prompt of ${PROMPT_CHARACTERS_MIN} to ${PROMPT_CHARACTERS_MAX} characters, image_urls, or both.`,
   requestParams: {
     header: z.object({
       "Idempotency-Key": z
@@ -173,7 +179,7 @@ const readPanorama: ZodOpenApiOperationObject = {
         .string()
         .optional()
         .meta({
-          description: `wait=N: answer when the task leaves processing, or after N seconds. N is at most ${WAIT_SECONDS_MAX}.`,
+          description: `wait=N: answer when the task leaves processing, or after N seconds. N is at most ${WAIT_SECONDS_MAX}. If the account already holds ${HELD_WAITS_MAX} such requests, it is answered at once, without Preference-Applied.`,
           example: "wait=30",
         }),
     }),

@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Page, PageBody } from "../web-page/page.js";
+import type { AdmitFiles, Page, PageBody, PageRequest } from "../web-page/page.js";
 import type { TrustedProxies } from "./client-address.js";
 import type { Exchange } from "./exchange.js";
 import type { Handler } from "./listener.js";
@@ -22,7 +22,7 @@ export const pageRoute =
     if (page.body === "fields") return answer(page, exchange, remoteAddress, () => readFields(exchange));
     const folder = await mkdtemp(join(uploadsFolder, "form-"));
     try {
-      return await answer(page, exchange, remoteAddress, () => readFiles(exchange, folder));
+      return await answer(page, exchange, remoteAddress, (admitFiles) => readFiles(exchange, folder, admitFiles));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -34,9 +34,9 @@ const readFields = async (exchange: Exchange): Promise<PageBody> =>
     (refusal) => ({ ...NO_BODY, bodyError: refusal }),
   );
 
-const readFiles = async (exchange: Exchange, folder: string): Promise<PageBody> => {
+const readFiles = async (exchange: Exchange, folder: string, admitFiles: AdmitFiles | undefined): Promise<PageBody> => {
   const form = new URLSearchParams();
-  const received = await receiveFiles(exchange, folder, form);
+  const received = await receiveFiles(exchange, folder, form, admitFiles);
   // Browsers send an empty file for a file input without a selection.
   const files = received.unwrapOr([]).filter(({ sizeBytes }) => sizeBytes > 0);
   return { form, files, bodyError: received.isErr() ? received.error : undefined };
@@ -46,7 +46,7 @@ const answer = (
   page: Page,
   exchange: Exchange,
   remoteAddress: string,
-  readBody: () => Promise<PageBody>,
+  readBody: PageRequest["readBody"],
 ): Promise<Reply> =>
   page.handle({
     readBody,

@@ -1,4 +1,5 @@
 import {
+  type AccountRateLimited,
   type Admission,
   RATE_LIMITS,
   RATE_WINDOW_MILLISECONDS,
@@ -26,5 +27,9 @@ const withHeaders = (reply: Reply, kind: RequestKind, remaining: number, seconds
 export const withAdmitted = (reply: Reply, kind: RequestKind, admission: Omit<Admission, "log">): Reply =>
   withHeaders(reply, kind, admission.remaining, admission.resetSeconds);
 
-export const withLimited = (reply: Reply, kind: RequestKind, { retryAfterSeconds }: RateLimited): Reply =>
-  withHeaders(reply, kind, 0, retryAfterSeconds);
+/** A request that is refused for its account is described by the limit of the account. */
+export const withLimited = (
+  reply: Reply,
+  requested: RequestKind,
+  { kind, retryAfterSeconds }: RateLimited | AccountRateLimited,
+): Reply => withHeaders(reply, kind === "rate_limited" ? requested : "total", 0, retryAfterSeconds);

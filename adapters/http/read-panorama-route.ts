@@ -1,5 +1,4 @@
 import { err, ok } from "neverthrow";
-import { whenReady } from "../../application/awaitable.js";
 import { notFound } from "../../application/errors.js";
 import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { Task } from "../../domain/task.js";
@@ -7,6 +6,7 @@ import { parseTaskId, type TaskId } from "../../domain/task-id.js";
 import { shown } from "../wording/shown.js";
 import type { Exchange } from "./exchange.js";
 import type { GuardedHandler } from "./guard.js";
+import { HeldWaits } from "./held-waits.js";
 import { panoramaTask, type TaskUrls } from "./panorama-task.js";
 import { preferredWaitSeconds } from "./prefer.js";
 import { json } from "./reply.js";
@@ -14,17 +14,21 @@ import { json } from "./reply.js";
 /** The task of the path; `undefined` if the text cannot be a task id. */
 export const taskIdOf = (exchange: Exchange): TaskId | undefined => parseTaskId(exchange.parameter("id"));
 
-/** `GET /panoramas/{id}`. With `Prefer: wait`, answers when the task leaves `processing`. */
-export const readPanoramaRoute =
-  (waitForTask: WaitForTask, urls: TaskUrls): GuardedHandler =>
-  (exchange, owner, task) => {
+/**
+ * `GET /panoramas/{id}`. With `Prefer: wait`, answers when the task leaves `processing`; at once, and without
+ * `Preference-Applied`, if the account already holds too many waits.
+ */
+export const readPanoramaRoute = (waitForTask: WaitForTask, urls: TaskUrls): GuardedHandler => {
+  const waits = new HeldWaits();
+  return (exchange, owner, task) => {
     if (task === undefined) {
       return err(notFound(`There is no task ${shown(exchange.parameter("id"))} on this account.`));
     }
     const reply = (found: Task, headers?: Record<string, string>) => json(200, panoramaTask(found, urls), headers);
     const seconds = preferredWaitSeconds(exchange.header("prefer"));
     if (seconds === undefined) return ok(reply(task));
-    return whenReady(waitForTask(task.id, owner, seconds * 1000, exchange.signal), (waited) =>
-      waited.map((found) => reply(found, { "preference-applied": `wait=${seconds}` })),
-    );
+    const held = waits.hold(owner, () => waitForTask(task.id, owner, seconds * 1000, exchange.signal));
+    if (held === undefined) return ok(reply(task));
+    return held.then((waited) => waited.map((found) => reply(found, { "preference-applied": `wait=${seconds}` })));
   };
+};

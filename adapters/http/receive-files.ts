@@ -7,6 +7,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { UploadedFile } from "../../application/panoramas/upload-images.js";
 import { type InvalidRequest, invalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 import { admitRequestSize, admitSizes } from "../../domain/upload-rules.js";
+import type { AdmitFiles } from "../web-page/page.js";
 import type { Exchange } from "./exchange.js";
 
 /** Parts of one request, `files` and others together. */
@@ -18,19 +19,21 @@ const UNDECLARED = "text/plain";
 
 /**
  * Streams the parts named `files` of a `multipart/form-data` body into files in `folder`, and stops at the first broken
- * rule. Appends other text parts to `fields`, if given. When the promise has settled, nothing writes to the folder any
- * more.
+ * rule. Appends other text parts to `fields`, if given. Calls `admitFiles`, if given, when the first byte of a file
+ * arrives; if it resolves to `false`, stops and returns no files. When the promise has settled, nothing writes to the
+ * folder any more.
  */
 export const receiveFiles = async (
   exchange: Exchange,
   folder: string,
-  fields?: URLSearchParams,
+  fields = new URLSearchParams(),
+  admitFiles?: AdmitFiles,
 ): Promise<Result<UploadedFile[], InvalidRequest>> => {
   const parser = parserFor(exchange.header("content-type"));
   if (parser.isErr()) return err(parser.error);
   const writes: Promise<void>[] = [];
   try {
-    return await receive(exchange, parser.value, folder, writes, fields);
+    return await receive(exchange, parser.value, folder, writes, fields, admitFiles);
   } finally {
     parser.value.destroy();
     await Promise.allSettled(writes);
@@ -42,10 +45,12 @@ const receive = (
   parser: Busboy,
   folder: string,
   writes: Promise<void>[],
-  fields: URLSearchParams | undefined,
+  fields: URLSearchParams,
+  admitFiles: AdmitFiles | undefined,
 ) =>
   new Promise<Result<UploadedFile[], InvalidRequest>>((resolve, reject) => {
     const refuse = (refusal: InvalidRequest): void => resolve(err(refusal));
+    let admitted: Promise<boolean> | undefined;
     const declaredTypes: (string | undefined)[] = [];
     const sizes: number[] = [];
     const pathOf = (index: number): string => join(folder, String(index));
@@ -58,6 +63,11 @@ const receive = (
       admitSizes(sizes).mapErr(refuse);
       const counted = async function* (chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
+          // The parser waits for this file to be read, so the rest of it is not received before the decision.
+          if (admitFiles !== undefined) {
+            admitted ??= admitFiles(fields);
+            if (!(await admitted)) return resolve(ok([]));
+          }
           sizes[index] = (sizes[index] ?? 0) + chunk.length;
           admitSizes(sizes).mapErr(refuse);
           yield chunk;
@@ -71,7 +81,7 @@ const receive = (
     });
     parser.on("field", (name: string | undefined, value, { valueTruncated }) => {
       if (name === "files") refuse(invalidRequest("files", { name: "filename" }));
-      if (name === undefined || fields === undefined) return;
+      if (name === undefined) return;
       if (valueTruncated) refuse(invalidRequest(name, { name: "bytes_max", max: FIELD_BYTES_MAX }));
       fields.append(name, value);
     });

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { err } from "neverthrow";
 import { z } from "zod";
+import type { CheckUpload } from "../../application/panoramas/check-upload.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import { UPLOAD_FILES_MAX } from "../../domain/upload-rules.js";
 import { deleteAbandoned } from "../system/delete-abandoned.js";
@@ -23,15 +24,22 @@ export const uploadResponseSchema = z
 /** Uploads that are processed at the same time. Each holds one file in memory. */
 const PROCESSING_MAX = 3;
 
-/** `POST /images`. Stores the received files in a new folder in `uploadsFolder` and deletes it after the answer. */
-export const uploadImagesRoute = (uploadImages: UploadImages, uploadsFolder: string): GuardedHandler => {
+type UseCases = { readonly checkUpload: CheckUpload; readonly uploadImages: UploadImages };
+
+/**
+ * `POST /images`. Receives no files that the account may not upload. Stores the received files in a new folder in
+ * `uploadsFolder` and deletes it after the answer.
+ */
+export const uploadImagesRoute = ({ checkUpload, uploadImages }: UseCases, uploadsFolder: string): GuardedHandler => {
   const processing = new Semaphore(PROCESSING_MAX);
-  return async (exchange) => {
+  return async (exchange, owner) => {
+    const allowed = await checkUpload(owner);
+    if (allowed.isErr()) return err(allowed.error);
     const folder = await mkdtemp(join(uploadsFolder, "upload-"));
     try {
       const files = await receiveFiles(exchange, folder);
       if (files.isErr()) return err(files.error);
-      const urls = await processing.run(() => uploadImages(files.value));
+      const urls = await processing.run(() => uploadImages(owner, files.value));
       return urls.map((image_urls) => json(200, { image_urls } satisfies z.infer<typeof uploadResponseSchema>));
     } finally {
       await rm(folder, { recursive: true, force: true });

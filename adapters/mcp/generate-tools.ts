@@ -6,6 +6,7 @@ import {
   canonicalText,
   IMAGE_URL_CHARACTERS_MAX,
   IMAGE_URLS_MAX,
+  PROMPT_CHARACTERS_MAX,
   PROMPT_CHARACTERS_MIN,
   parseCreationRequest,
 } from "../../domain/creation-request.js";
@@ -76,9 +77,9 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
       input: z.strictObject({
         prompt: z
           .string()
-          .meta({ minLength: PROMPT_CHARACTERS_MIN })
+          .meta({ minLength: PROMPT_CHARACTERS_MIN, maxLength: PROMPT_CHARACTERS_MAX })
           .describe(
-            `What the panorama shows: place, light, mood, style. At least ${PROMPT_CHARACTERS_MIN} characters.`,
+            `What the panorama shows: place, light, mood, style. ${PROMPT_CHARACTERS_MIN} to ${PROMPT_CHARACTERS_MAX} characters.`,
           ),
         resolution,
         visibility,
@@ -104,7 +105,11 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
               "image from the chat), call upload_reference_images first and use the URLs that it returns. " +
               "data: URLs are not accepted.",
           ),
-        prompt: z.string().optional().describe("How to turn the images into a panorama. Optional."),
+        prompt: z
+          .string()
+          .meta({ maxLength: PROMPT_CHARACTERS_MAX })
+          .optional()
+          .describe(`How to turn the images into a panorama. Optional, at most ${PROMPT_CHARACTERS_MAX} characters.`),
         resolution,
         visibility,
         max_credits,

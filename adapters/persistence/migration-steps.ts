@@ -320,6 +320,75 @@ export const migrationSteps: readonly Step[] = [
       ],
     },
   },
+  {
+    name: "008-account-limits",
+    up: {
+      sqlite: [
+        `drop index "credit_order_account_index"`,
+        `create index "credit_order_page_index" on "credit_order" ("account_id", "id")`,
+        `create index credit_order_pending_index on credit_order (account_id, created_at) where paid_at is null`,
+        `create table "reference_image" (
+        "name" text not null,
+        "content" text not null,
+        "bytes" integer not null,
+        "delete_at" datetime null,
+        primary key ("name")
+      )`,
+        `create unique index reference_image_content_unique on reference_image (content) where delete_at is null`,
+        `create index reference_image_deletable_index on reference_image (delete_at) where delete_at is not null`,
+        `create table "reference_upload" (
+        "account_id" text not null,
+        "name" text not null,
+        "uploaded_at" datetime not null,
+        constraint "reference_upload_account_id_foreign" foreign key("account_id") references "account"("id") on delete restrict on update restrict,
+        constraint "reference_upload_name_foreign" foreign key("name") references "reference_image"("name") on delete restrict on update restrict,
+        primary key ("account_id", "name")
+      )`,
+        `create index "reference_upload_age_index" on "reference_upload" ("uploaded_at")`,
+        `create index "reference_upload_name_index" on "reference_upload" ("name")`,
+        `create table "task_reference" (
+        "task_id" text not null,
+        "name" text not null,
+        constraint "task_reference_task_id_foreign" foreign key("task_id") references "task"("id") on delete restrict on update restrict,
+        constraint "task_reference_name_foreign" foreign key("name") references "reference_image"("name") on delete restrict on update restrict,
+        primary key ("task_id", "name")
+      )`,
+        `create index "task_reference_name_index" on "task_reference" ("name")`,
+      ],
+      postgresql: [
+        `drop index "credit_order_account_index"`,
+        `create index "credit_order_page_index" on "credit_order" ("account_id", "id")`,
+        `create index credit_order_pending_index on credit_order (account_id, created_at) where paid_at is null`,
+        `create table "reference_image" (
+        "name" varchar(128) not null,
+        "content" varchar(80) not null,
+        "bytes" int not null,
+        "delete_at" timestamptz(3) null,
+        constraint "reference_image_pkey" primary key ("name")
+      )`,
+        `create unique index reference_image_content_unique on reference_image (content) where delete_at is null`,
+        `create index reference_image_deletable_index on reference_image (delete_at) where delete_at is not null`,
+        `create table "reference_upload" (
+        "account_id" varchar(40) not null,
+        "name" varchar(128) not null,
+        "uploaded_at" timestamptz(3) not null,
+        constraint "reference_upload_pkey" primary key ("account_id", "name")
+      )`,
+        `create index "reference_upload_age_index" on "reference_upload" ("uploaded_at")`,
+        `create index "reference_upload_name_index" on "reference_upload" ("name")`,
+        `create table "task_reference" (
+        "task_id" varchar(40) not null,
+        "name" varchar(128) not null,
+        constraint "task_reference_pkey" primary key ("task_id", "name")
+      )`,
+        `create index "task_reference_name_index" on "task_reference" ("name")`,
+        `alter table "reference_upload" add constraint "reference_upload_account_id_foreign" foreign key ("account_id") references "account" ("id") on update restrict on delete restrict`,
+        `alter table "reference_upload" add constraint "reference_upload_name_foreign" foreign key ("name") references "reference_image" ("name") on update restrict on delete restrict`,
+        `alter table "task_reference" add constraint "task_reference_task_id_foreign" foreign key ("task_id") references "task" ("id") on update restrict on delete restrict`,
+        `alter table "task_reference" add constraint "task_reference_name_foreign" foreign key ("name") references "reference_image" ("name") on update restrict on delete restrict`,
+      ],
+    },
+  },
 ];
 
 /** The migrator records here which steps have run. */

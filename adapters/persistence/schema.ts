@@ -41,7 +41,14 @@ export const OrderTable = defineEntity({
   name: "CreditOrder",
   tableName: "credit_order",
   checks: [{ name: "credit_order_credits_check", expression: "credits > 0" }],
-  indexes: [{ name: "credit_order_account_index", properties: ["accountId"] }],
+  indexes: [
+    { name: "credit_order_page_index", properties: ["accountId", "id"] },
+    {
+      name: "credit_order_pending_index",
+      expression:
+        "create index credit_order_pending_index on credit_order (account_id, created_at) where paid_at is null",
+    },
+  ],
   properties: {
     id: p.string().length(40).primary(),
     accountId,
@@ -199,6 +206,69 @@ export const PasswordLinkTable = defineEntity({
   },
 });
 
+/** An uploaded image. After its object is deleted, the row is deleted too. */
+export const ReferenceImageTable = defineEntity({
+  name: "ReferenceImage",
+  tableName: "reference_image",
+  indexes: [
+    {
+      // Equal contents share one object, until it is to be deleted.
+      name: "reference_image_content_unique",
+      expression:
+        "create unique index reference_image_content_unique on reference_image (content) where delete_at is null",
+    },
+    {
+      name: "reference_image_deletable_index",
+      expression:
+        "create index reference_image_deletable_index on reference_image (delete_at) where delete_at is not null",
+    },
+  ],
+  properties: {
+    /** The name of the object. */
+    name: p.string().length(128).primary(),
+    /** SHA-256 and type. */
+    content: p.string().length(80),
+    bytes: p.integer(),
+    /** When the next attempt to delete the object is due; null while anything may refer to it. */
+    deleteAt: p.datetime(3).nullable(),
+  },
+});
+
+const referenceName = () =>
+  p
+    .manyToOne(ReferenceImageTable)
+    .mapToPk()
+    .joinColumn("name")
+    .deleteRule("restrict")
+    .updateRule("restrict")
+    .index(false);
+
+/** An account has uploaded the image, and no task of it has used it since. */
+export const ReferenceUploadTable = defineEntity({
+  name: "ReferenceUpload",
+  tableName: "reference_upload",
+  indexes: [
+    { name: "reference_upload_age_index", properties: ["uploadedAt"] },
+    { name: "reference_upload_name_index", properties: ["name"] },
+  ],
+  properties: {
+    accountId: () => accountId().primary(),
+    name: () => referenceName().primary(),
+    uploadedAt: p.datetime(3),
+  },
+});
+
+/** A task that is active or has succeeded uses the image. */
+export const TaskReferenceTable = defineEntity({
+  name: "TaskReference",
+  tableName: "task_reference",
+  indexes: [{ name: "task_reference_name_index", properties: ["name"] }],
+  properties: {
+    taskId: () => taskId().primary(),
+    name: () => referenceName().primary(),
+  },
+});
+
 export const tables = [
   AccountTable,
   OrderTable,
@@ -209,4 +279,7 @@ export const tables = [
   IdempotencyKeyTable,
   SessionTable,
   PasswordLinkTable,
+  ReferenceImageTable,
+  ReferenceUploadTable,
+  TaskReferenceTable,
 ];

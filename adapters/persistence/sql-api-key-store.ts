@@ -4,8 +4,10 @@ import type { ApiKeyStore } from "../../application/ports/api-key-store.js";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
 import { apiKeyRow, toApiKey } from "./account-rows.js";
+import { integer } from "./columns.js";
 import type { Database } from "./database.js";
 import { insert } from "./insert.js";
+import { lockAccount } from "./lock-account.js";
 
 /** API keys in SQLite or PostgreSQL. */
 export class SqlApiKeyStore implements ApiKeyStore {
@@ -15,13 +17,27 @@ export class SqlApiKeyStore implements ApiKeyStore {
     this.database = database;
   }
 
-  async insert(key: ApiKey): Promise<void> {
-    await insert(this.database.sql, "api_key", apiKeyRow(key));
+  insert<Refusal>(key: ApiKey, decide: (liveKeys: number) => Result<void, Refusal>): Promise<Result<void, Refusal>> {
+    return this.database.transaction(async (sql) => {
+      await lockAccount(sql, key.accountId);
+      const [live] = await sql(
+        "select cast(count(*) as integer) as keys from api_key where account_id = ? and revoked_at is null",
+        [key.accountId],
+      );
+      const decided = decide(integer(live ?? {}, "keys"));
+      if (decided.isOk()) await insert(sql, "api_key", apiKeyRow(key));
+      return decided;
+    });
   }
 
   async list(account: AccountId): Promise<ApiKey[]> {
     const rows = await this.database.sql("select * from api_key where account_id = ? order by id", [account]);
     return rows.map(toApiKey);
+  }
+
+  async listLive(account: AccountId): Promise<ApiKey[]> {
+    const live = "select * from api_key where account_id = ? and revoked_at is null order by id desc";
+    return (await this.database.sql(live, [account])).map(toApiKey);
   }
 
   async revoke(id: ApiKeyId, now: Date): Promise<Result<void, NotFound>> {

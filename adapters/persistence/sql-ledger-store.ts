@@ -1,9 +1,9 @@
-import type { AccountLedger, LedgerStore } from "../../application/ports/ledger-store.js";
+import type { AccountLedger, LedgerLine, LedgerStore } from "../../application/ports/ledger-store.js";
 import type { AccountId } from "../../domain/account.js";
 import { type Credits, credits } from "../../domain/credits.js";
-import type { LedgerEntry } from "../../domain/ledger.js";
+import type { LedgerCursor, LedgerEntry } from "../../domain/ledger.js";
 import { standingOf } from "./account-rows.js";
-import { branded, integer } from "./columns.js";
+import { branded, integer, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { toLedgerEntry } from "./ledger-rows.js";
 import { toTask } from "./task-rows.js";
@@ -27,6 +27,16 @@ export class SqlLedgerStore implements LedgerStore {
 
   entries(account: AccountId): Promise<LedgerEntry[]> {
     return entriesOf(this.database.sql, account);
+  }
+
+  async list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]> {
+    const older = before === undefined ? "" : "and id < ?";
+    // PostgreSQL's driver returns a bigint as text, SQLite's as a number.
+    const rows = await this.database.sql(
+      `select *, cast(id as text) as place from ledger_entry where account_id = ? ${older} order by id desc limit ?`,
+      [account, ...(before === undefined ? [] : [before]), limit],
+    );
+    return rows.map((row) => ({ cursor: Number(text(row, "place")) as LedgerCursor, entry: toLedgerEntry(row) }));
   }
 
   async *all(): AsyncIterable<AccountLedger> {

@@ -1,12 +1,14 @@
-import { ok } from "neverthrow";
+import { ok, type Result } from "neverthrow";
 import type { OrderStore } from "../../application/ports/order-store.js";
 import type { AccountId } from "../../domain/account.js";
 import { purchaseEntry } from "../../domain/ledger.js";
 import type { Order, OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
 import { orderRow, toOrder } from "./account-rows.js";
+import { integer } from "./columns.js";
 import type { Database } from "./database.js";
 import { insert } from "./insert.js";
 import { entryRow } from "./ledger-rows.js";
+import { lockAccount } from "./lock-account.js";
 
 /** Orders in SQLite or PostgreSQL. */
 export class SqlOrderStore implements OrderStore {
@@ -20,19 +22,43 @@ export class SqlOrderStore implements OrderStore {
     await insert(this.database.sql, "credit_order", orderRow(order));
   }
 
+  place<Refusal>(
+    order: PendingOrder,
+    since: Date,
+    decide: (pendingOrders: number) => Result<void, Refusal>,
+  ): Promise<Result<void, Refusal>> {
+    return this.database.transaction(async (sql) => {
+      await lockAccount(sql, order.accountId);
+      const [pending] = await sql(
+        `select cast(count(*) as integer) as orders from credit_order
+        where account_id = ? and paid_at is null and created_at > ?`,
+        [order.accountId, since],
+      );
+      const decided = decide(integer(pending ?? {}, "orders"));
+      if (decided.isOk()) await insert(sql, "credit_order", orderRow(order));
+      return decided;
+    });
+  }
+
   async find(id: OrderId): Promise<Order | undefined> {
     const [row] = await this.database.sql("select * from credit_order where id = ?", [id]);
     return row && toOrder(row);
   }
 
-  async list(account: AccountId): Promise<Order[]> {
-    const rows = await this.database.sql("select * from credit_order where account_id = ? order by id desc", [account]);
+  async list(account: AccountId, limit: number, before: OrderId | undefined): Promise<Order[]> {
+    const older = before === undefined ? "" : "and id < ?";
+    const rows = await this.database.sql(
+      `select * from credit_order where account_id = ? ${older} order by id desc limit ?`,
+      [account, ...(before === undefined ? [] : [before]), limit],
+    );
     return rows.map(toOrder);
   }
 
   async countPaid(account: AccountId): Promise<number> {
-    const paid = "select id from credit_order where account_id = ? and paid_at is not null";
-    return (await this.database.sql(paid, [account])).length;
+    const paid =
+      "select cast(count(*) as integer) as orders from credit_order where account_id = ? and paid_at is not null";
+    const [row] = await this.database.sql(paid, [account]);
+    return integer(row ?? {}, "orders");
   }
 
   async pay(order: PaidOrder): Promise<void> {

@@ -13,7 +13,9 @@ import type { AccountId, Standing } from "../../domain/account.js";
 import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../domain/ledger.js";
+import type { ObjectName } from "../../domain/object-name.js";
 import { mustQueue, nextTurn, type Queue } from "../../domain/queue.js";
+import { requireStored } from "../../domain/reference-image.js";
 import type { Slug } from "../../domain/slug.js";
 import { startNextTasks } from "../../domain/start-next-tasks.js";
 import {
@@ -29,11 +31,13 @@ import {
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
 import { standingOf } from "./account-rows.js";
-import { integer, type Row, text } from "./columns.js";
+import { branded, integer, type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { FAILED_IMAGE } from "./failed-image.js";
 import { IN_GALLERY } from "./in-gallery.js";
 import { entryRow } from "./ledger-rows.js";
+import { lockAccount } from "./lock-account.js";
+import { lockReferences, releaseReferences, useReferences } from "./reference-rows.js";
 import { insertion, type Statement, update } from "./statement.js";
 import { newTaskRow, stateColumns, toTask } from "./task-rows.js";
 import { UnreadableTasks } from "./unreadable-tasks.js";
@@ -57,6 +61,8 @@ const FORGOTTEN_MAX = 1_000;
 /** After so many changes of an account by others between reading and writing it, the account is locked instead. */
 const UNLOCKED_ATTEMPTS_MAX = 3;
 
+const NO_REFERENCES: ReadonlyMap<number, ObjectName> = new Map();
+
 type OpenedOnce = { readonly task: Task; readonly replayed: boolean };
 type Opening<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest>;
 
@@ -77,14 +83,15 @@ export class SqlTaskStore implements TaskStore {
     idempotent: IdempotentRequest | undefined,
     decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
     limits?: QueueLimits,
+    references: ReadonlyMap<number, ObjectName> = NO_REFERENCES,
   ): Promise<Opening<Refusal>> {
-    if (limits === undefined && this.database.dialect === "postgresql") {
+    if (limits === undefined && references.size === 0 && this.database.dialect === "postgresql") {
       for (let attempt = 0; attempt < UNLOCKED_ATTEMPTS_MAX; attempt += 1) {
         const opening = await this.openUnlessChanged(account, dueAt, idempotent, decide);
         if (opening !== undefined) return opening;
       }
     }
-    return this.openLocked(account, dueAt, idempotent, decide, limits);
+    return this.openLocked(account, dueAt, idempotent, decide, limits, references);
   }
 
   /**
@@ -116,18 +123,25 @@ export class SqlTaskStore implements TaskStore {
     return (await writeIfChecked(sql, takeStanding, writes)) ? ok({ task, replayed: false }) : undefined;
   }
 
-  /** Opens a task while its account is locked, and with `limits` the queue. */
+  /** Opens a task while its account and its reference images are locked, and with `limits` the queue. */
   private openLocked<Refusal>(
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
     decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
     limits: QueueLimits | undefined,
+    references: ReadonlyMap<number, ObjectName>,
   ): Promise<Opening<Refusal>> {
     return this.database.transaction<OpenedOnce, Refusal | InvalidRequest>(async (sql) => {
       const { current, lastTurn } = await lockAccount(sql, account);
       const first = idempotent && (await firstUse(sql, account, idempotent));
       if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
+
+      const used = new Set(references.values());
+      if (used.size > 0) {
+        const stored = requireStored(references, await lockReferences(sql, [...used]));
+        if (stored.isErr()) return err(stored.error);
+      }
 
       const turn = limits && (await turnOf(sql, limits.concurrencyMax, lastTurn));
       const decided = decide(current, turn);
@@ -140,6 +154,7 @@ export class SqlTaskStore implements TaskStore {
           text: "update account set credits = ?, active_tasks = ?, last_turn = ? where id = ?",
           parameters: [standing.credits, standing.activeTasks, turn ?? lastTurn, account],
         },
+        ...useReferences(task, used),
       ]);
       return ok({ task, replayed: false });
     });
@@ -175,6 +190,16 @@ export class SqlTaskStore implements TaskStore {
     return row && toTask(row);
   }
 
+  async ended(ids: readonly TaskId[]): Promise<TaskId[]> {
+    // One parameter for all ids, so that the statement is prepared once.
+    const isPostgres = this.database.dialect === "postgresql";
+    const among = isPostgres ? "id = any(?)" : "id in (select value from json_each(?))";
+    const rows = await this.database.sql(`select id from task where ${among} and state in ('succeeded', 'failed')`, [
+      isPostgres ? ids : JSON.stringify(ids),
+    ]);
+    return rows.map((row) => branded<TaskId>(row, "id"));
+  }
+
   async list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]> {
     return this.newestFirst("account_id = ? and hidden_at is null", [owner], limit, before);
   }
@@ -198,13 +223,18 @@ export class SqlTaskStore implements TaskStore {
 
   /** Increments the fence, so that the lease of a worker becomes stale. */
   async hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>> {
-    const hidden = await this.database.sql(
-      `update task set hidden_at = ?, fence = fence + 1,
-      due_at = case when state <> 'succeeded' then null when due_at > ? then due_at else ? end
-      where id = ? and account_id = ? and hidden_at is null returning id`,
-      [now, now, now, id, owner],
-    );
-    return hidden.length === 1 ? ok(undefined) : err(notFound(`There is no task ${id}.`));
+    return this.database.transaction(async (sql) => {
+      const hidden = await sql(
+        `update task set hidden_at = ?, fence = fence + 1,
+        due_at = case when state <> 'succeeded' then null when due_at > ? then due_at else ? end
+        where id = ? and account_id = ? and hidden_at is null returning id`,
+        [now, now, now, id, owner],
+      );
+      if (hidden.length === 0) return err(notFound(`There is no task ${id}.`));
+      // Long ago: its images expire now, unless they were uploaded again.
+      await writeInOneRoundTrip(sql, this.database.dialect, releaseReferences({ id, accountId: owner }, new Date(0)));
+      return ok(undefined);
+    });
   }
 
   async claim<Work extends keyof DueWork>(
@@ -389,19 +419,6 @@ const readAccount = async (sql: Sql, account: AccountId, idempotent: IdempotentR
   };
 };
 
-/**
- * Reads the account's standing and its last turn in the queue, and locks its row until the transaction ends. An update
- * without changes locks on both dialects.
- */
-const lockAccount = async (sql: Sql, account: AccountId): Promise<{ current: Standing; lastTurn: number }> => {
-  const [row] = await sql(
-    "update account set credits = credits where id = ? returning id, credits, active_tasks, last_turn",
-    [account],
-  );
-  if (row === undefined) throw new Error(`there is no account ${account}`);
-  return { current: standingOf(account, row), lastTurn: integer(row, "last_turn") };
-};
-
 /** Reads the queue and locks it until the transaction ends, so that no other transaction takes a slot or a turn. */
 const lockQueue = async (sql: Sql): Promise<Queue> => {
   const [queue] = await sql("update task_queue set round = round returning id, round");
@@ -462,7 +479,10 @@ const replace = async (
   return rows.length === 1 ? ok(undefined) : err({ kind: "stale_task", id: before.id });
 };
 
-/** Frees the account's slot. For a failed task, also refunds the credits and releases a refused creation's key. */
+/**
+ * Frees the account's slot. For a failed task, also refunds the credits, and releases its reference images and a refused
+ * creation's key.
+ */
 const releases = (before: Task, next: Task): Statement[] => {
   const failed = next.state === "failed";
   const account = {
@@ -470,7 +490,10 @@ const releases = (before: Task, next: Task): Statement[] => {
     parameters: [failed ? next.reservation.credits : 0, next.accountId],
   };
   if (!failed) return [account];
-  const refund = insertion("ledger_entry", entryRow(refundEntry(next.reservation, next.failedAt)));
-  if (!isRefusedCreation(before, next)) return [account, refund];
-  return [account, refund, { text: "delete from idempotency_key where task_id = ?", parameters: [next.id] }];
+  const releases = [account, insertion("ledger_entry", entryRow(refundEntry(next.reservation, next.failedAt)))];
+  if (next.request.imageUrls.length > 0) releases.push(...releaseReferences(next, next.failedAt));
+  if (isRefusedCreation(before, next)) {
+    releases.push({ text: "delete from idempotency_key where task_id = ?", parameters: [next.id] });
+  }
+  return releases;
 };

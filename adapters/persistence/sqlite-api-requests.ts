@@ -1,10 +1,16 @@
 import { err, ok, type Result } from "neverthrow";
 import { type Awaitable, whenReady } from "../../application/awaitable.js";
-import type { AdmittedRequest, ApiRequests, InvalidApiKey } from "../../application/ports/api-requests.js";
+import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../../application/ports/api-requests.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId } from "../../domain/api-key.js";
-import type { RateLimited, RequestKind } from "../../domain/rate-limit.js";
+import {
+  type AccountRateLimited,
+  type Admission,
+  accountRateLimited,
+  type RateLimited,
+  type RequestKind,
+} from "../../domain/rate-limit.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { branded } from "./columns.js";
 import type { Database } from "./database.js";
@@ -28,22 +34,34 @@ export class SqliteApiRequests implements ApiRequests {
     this.rateLimits = rateLimits;
   }
 
-  admit(
-    secretSha256: string,
-    kind: RequestKind,
-    task?: TaskId,
-  ): Awaitable<Result<AdmittedRequest, InvalidApiKey | RateLimited>> {
+  admit(secretSha256: string, kind: RequestKind, task?: TaskId): Awaitable<Result<AdmittedRequest, RefusedRequest>> {
     const found =
       task === undefined
         ? this.database.first(LIVE_KEY, [secretSha256])
         : this.database.first(LIVE_KEY_WITH_TASK, [task, secretSha256]);
     return whenReady(found, (row) => {
       if (row === undefined) return err({ kind: "invalid_api_key" });
-      return whenReady(this.rateLimits.admit(branded<ApiKeyId>(row, "key_id"), kind), (admitted) => {
-        if (admitted.isErr()) return err(admitted.error);
+      const accountId = branded<AccountId>(row, "owner");
+      return whenReady(this.count(branded<ApiKeyId>(row, "key_id"), accountId, kind), (counted) => {
+        if (counted.isErr()) return err(counted.error);
         const named = typeof row.id === "string" ? toTask(row) : undefined;
-        return ok({ accountId: branded<AccountId>(row, "owner"), admission: admitted.value, task: named });
+        return ok({ accountId, admission: counted.value, task: named });
       });
+    });
+  }
+
+  private count(
+    key: ApiKeyId,
+    account: AccountId,
+    kind: RequestKind,
+  ): Awaitable<Result<Omit<Admission, "log">, RateLimited | AccountRateLimited>> {
+    const byKey = this.rateLimits.admit(key, kind);
+    if (kind !== "write") return byKey;
+    return whenReady(byKey, (admitted) => {
+      if (admitted.isErr()) return err(admitted.error);
+      return whenReady(this.rateLimits.admit(account, "total"), (byAccount) =>
+        byAccount.isErr() ? err(accountRateLimited(byAccount.error)) : ok(admitted.value),
+      );
     });
   }
 }

@@ -2,7 +2,7 @@ import type { TaskSignals } from "../../application/ports/task-signals.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 
-/** Task signals within this process. Changes by other instances are found by polling. */
+/** Task signals within this process. Changes by other instances: application/background/watch-waited-tasks.ts. */
 export class InProcessTaskSignals implements TaskSignals {
   private readonly waiting = new Map<TaskId, Set<() => void>>();
   private readonly listeners = new Set<(task: Task) => void>();
@@ -13,8 +13,16 @@ export class InProcessTaskSignals implements TaskSignals {
   }
 
   announce(task: Task): void {
-    for (const wake of this.waiting.get(task.id) ?? []) wake();
+    this.wake(task.id);
     for (const listener of this.listeners) listener(task);
+  }
+
+  waitedFor(): TaskId[] {
+    return [...this.waiting.keys()];
+  }
+
+  wake(id: TaskId): void {
+    for (const wake of this.waiting.get(id) ?? []) wake();
   }
 
   next(id: TaskId, signal: AbortSignal): Promise<void> {

@@ -27,9 +27,14 @@ export type PageRequest = {
   readonly remoteAddress: string;
   /** Aborted when the client disconnects or the server stops. */
   readonly signal: AbortSignal;
-  /** Reads the body. Call it at most once, and only after the sender is authorised. */
-  readonly readBody: () => Promise<PageBody>;
+  /**
+   * Reads the body. Call it at most once, and only after the sender is authorised. `admitFiles` is called when the first
+   * byte of a file arrives, with the fields before it; if it resolves to `false`, nothing more is received.
+   */
+  readonly readBody: (admitFiles?: AdmitFiles) => Promise<PageBody>;
 };
+
+export type AdmitFiles = (form: URLSearchParams) => Promise<boolean>;
 
 export type PageBody = {
   /** Empty for pages that take neither `fields` nor `files`. */

@@ -3,10 +3,20 @@ import type { Visitor } from "../../application/accounts/find-session.js";
 import type { AccountOverview, ReadAccount } from "../../application/accounts/read-account.js";
 import type { RevokeApiKey } from "../../application/accounts/revoke-api-key.js";
 import type { BuyCredits } from "../../application/credits/buy-credits.js";
-import { type ApiKey, type ApiKeyId, KEY_NAME_CHARACTERS_MAX, parseKeyName } from "../../domain/api-key.js";
+import type { PaymentsUnavailable } from "../../application/ports/payments.js";
+import type { RateLimits } from "../../application/ports/rate-limits.js";
+import {
+  type ApiKey,
+  type ApiKeyId,
+  KEY_NAME_CHARACTERS_MAX,
+  type NoPaidOrder,
+  parseKeyName,
+  type TooManyApiKeys,
+} from "../../domain/api-key.js";
 import { CREDIT_PACKS, packOf } from "../../domain/credit-pack.js";
-import type { LedgerEntry } from "../../domain/ledger.js";
-import type { Order } from "../../domain/order.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { parseLedgerCursor } from "../../domain/ledger.js";
+import { parseOrderId, type TooManyPendingOrders } from "../../domain/order.js";
 import type { Page, PageReply } from "../web-page/page.js";
 import { dateOf } from "./date.js";
 import { errorBox } from "./error-box.js";
@@ -21,11 +31,10 @@ type Parts = {
   readonly createApiKey: CreateApiKey;
   readonly revokeApiKey: RevokeApiKey;
   readonly buyCredits: BuyCredits;
+  readonly rateLimits: RateLimits;
   readonly guard: SessionGuard;
   readonly layout: Layout;
 };
-
-const LEDGER_LINES_MAX = 100;
 
 /** The checkout page of the payment service, to which the order form redirects. */
 const CHECKOUT_ORIGINS = ["https://checkout.stripe.com"];
@@ -39,7 +48,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       path: "/account",
       body: "none",
       handle: guard.member(({ query }, visitor) =>
-        accountPage(parts, 200, visitor, { notice: NOTICES[query.get("order") ?? ""] }),
+        accountPage(parts, 200, visitor, { notice: NOTICES[query.get("order") ?? ""] }, query),
       ),
     },
     {
@@ -47,16 +56,14 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       path: "/account/orders",
       body: "fields",
       handle: guard.memberForm(async ({ form }, visitor) => {
+        const admitted = await parts.rateLimits.admit(visitor.account.id, "write");
+        if (admitted.isErr()) return parts.layout.rateLimited(admitted.error, visitor);
         const pack = packOf(Number(form.get("credits")));
-        if (pack === undefined)
-          return accountPage(parts, 400, visitor, { error: "This number of credits is not for sale." });
+        if (pack === undefined) return refusal(parts, visitor, { kind: "not_for_sale" });
         const placed = await parts.buyCredits(visitor.account, pack);
         return placed.match(
           ({ checkoutUrl }) => redirect(checkoutUrl ?? "/account?order=placed"),
-          () =>
-            accountPage(parts, 503, visitor, {
-              error: "The payment service is currently unavailable. You were not charged. Please try again.",
-            }),
+          (refused) => refusal(parts, visitor, refused),
         );
       }),
     },
@@ -65,12 +72,14 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       path: "/account/keys",
       body: "fields",
       handle: guard.memberForm(async ({ form }, visitor) => {
+        const admitted = await parts.rateLimits.admit(visitor.account.id, "write");
+        if (admitted.isErr()) return parts.layout.rateLimited(admitted.error, visitor);
         const name = parseKeyName(form.get("name") ?? "");
-        if (name.isErr()) return accountPage(parts, 400, visitor, { error: fieldMessage(name.error) });
+        if (name.isErr()) return refusal(parts, visitor, name.error);
         const created = await parts.createApiKey(visitor.account.id, name.value);
         return created.match(
           ({ secret, key }) => accountPage(parts, 200, visitor, { newKey: { name: key.name, secret } }),
-          () => accountPage(parts, 409, visitor, { error: "You need at least one paid order to create an API key." }),
+          (refused) => refusal(parts, visitor, refused),
         );
       }),
     },
@@ -84,6 +93,38 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       }),
     },
   ];
+};
+
+/** The number of credits is not that of a pack. */
+type NotForSale = { readonly kind: "not_for_sale" };
+
+type Refusal = InvalidRequest | NotForSale | TooManyPendingOrders | PaymentsUnavailable | NoPaidOrder | TooManyApiKeys;
+
+/** A refusal without a status and a sentence does not compile. */
+const refusals: {
+  readonly [Kind in Refusal["kind"]]: readonly [number, (refused: Extract<Refusal, { kind: Kind }>) => string];
+} = {
+  invalid_request: [400, fieldMessage],
+  not_for_sale: [400, () => "This number of credits is not for sale."],
+  too_many_pending_orders: [
+    409,
+    ({ limit }) =>
+      `You have ${limit} orders of the last 24 hours that are not paid, the maximum. Pay one of them, or order again later.`,
+  ],
+  payments_unavailable: [
+    503,
+    () => "The payment service is currently unavailable. You were not charged. Please try again.",
+  ],
+  no_paid_order: [409, () => "You need at least one paid order to create an API key."],
+  too_many_api_keys: [
+    409,
+    ({ limit }) => `You already have ${limit} API keys, the maximum. Revoke one before you create another.`,
+  ],
+};
+
+const refusal = (parts: Parts, visitor: Visitor, refused: Refusal): Promise<PageReply> => {
+  const [status, sentence] = refusals[refused.kind] as [number, (refused: Refusal) => string];
+  return accountPage(parts, status, visitor, { error: sentence(refused) });
 };
 
 const NOTICES: Readonly<Record<string, string>> = {
@@ -103,8 +144,12 @@ const accountPage = async (
   status: number,
   visitor: Visitor,
   { error, notice, newKey }: Messages,
+  query = new URLSearchParams(),
 ): Promise<PageReply> => {
-  const overview = await readAccount(visitor.account.id);
+  const overview = await readAccount(visitor.account.id, {
+    ordersBefore: parseOrderId(query.get("orders") ?? ""),
+    ledgerBefore: parseLedgerCursor(query.get("ledger") ?? ""),
+  });
   const main = html`<div class="page">
 <h1>Account</h1>
 <p class="lead">${visitor.account.email}</p>
@@ -128,8 +173,8 @@ ${
   )}</div></fieldset><button class="button">Order</button></form></section>
 ${keysSection(overview, visitor)}
 </div>
-${ordersSection(overview.orders)}
-${ledgerSection(overview.ledger)}
+${ordersSection(overview, query)}
+${ledgerSection(overview, query)}
 </div>`;
   const page = { title: "Account", main, visitor, scripts: ["account.js"], formTargets: CHECKOUT_ORIGINS };
   return layout.reply(status, page);
@@ -137,11 +182,11 @@ ${ledgerSection(overview.ledger)}
 
 const dollars = (cents: number): string => `US$ ${(cents / 100).toFixed(2)}`;
 
-const keysSection = ({ keys, orders }: AccountOverview, visitor: Visitor): Html => html`
+const keysSection = ({ keys, hasPaidOrder }: AccountOverview, visitor: Visitor): Html => html`
 <section class="panel" aria-labelledby="keys"><h2 id="keys">API keys</h2>
 ${keys.length === 0 ? html`<p>You have no API keys.</p>` : html`<ul class="keys">${keys.map((key) => keyLine(key, visitor))}</ul>`}
 ${
-  orders.some(({ state }) => state === "paid")
+  hasPaidOrder
     ? html`<form method="post" action="/account/keys" class="inline">${hiddenToken(visitor.formToken)}
 <label>Name of the new key<input name="name" maxlength="${KEY_NAME_CHARACTERS_MAX}" required placeholder="my program"></label><button class="button">Create key</button></form>`
     : html`<p class="hint">You can create API keys after your first order is paid.</p>`
@@ -151,10 +196,10 @@ const keyLine = (key: ApiKey, { formToken }: Visitor): Html => html`<li><span><s
 <small>created ${dateOf(key.createdAt)}</small></span>
 <form method="post" action="/account/keys/${key.id}/revoke">${hiddenToken(formToken)}<button class="button danger small" aria-label="Revoke ${key.name}">Revoke</button></form></li>`;
 
-const ordersSection = (orders: readonly Order[]): Html => html`
+const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearchParams): Html => html`
 <section aria-labelledby="orders"><h2 id="orders">Orders</h2>${
   orders.length === 0
-    ? html`<p class="empty">No orders yet.</p>`
+    ? html`<p class="empty">No ${query.has("orders") ? "older orders" : "orders yet"}.</p>`
     : table(
         ["Order", "Date", "Credits", "State"],
         orders.map(
@@ -162,21 +207,30 @@ const ordersSection = (orders: readonly Order[]): Html => html`
 <td class="number">${order.credits}</td><td><span class="state ${order.state === "paid" ? "good" : "busy"}">${order.state}</span></td></tr>`,
         ),
       )
-}</section>`;
+}${nextOrders !== undefined && older("orders", nextOrders, "Older orders", query)}</section>`;
 
-const ledgerSection = (ledger: readonly LedgerEntry[]): Html => html`
+const ledgerSection = ({ ledger, nextLedger }: AccountOverview, query: URLSearchParams): Html => html`
 <section aria-labelledby="ledger"><h2 id="ledger">Ledger</h2>${
   ledger.length === 0
-    ? html`<p class="empty">No entries yet.</p>`
+    ? html`<p class="empty">No ${query.has("ledger") ? "older entries" : "entries yet"}.</p>`
     : table(
         ["Date", "Entry", "Order or task", "Credits"],
-        ledger.slice(0, LEDGER_LINES_MAX).map(
+        ledger.map(
           (entry) => html`<tr><td>${dateOf(entry.at)}</td><td>${entry.kind}</td>
 <td><code>${entry.kind === "purchase" ? entry.orderId : entry.taskId}</code></td>
 <td class="number">${entry.credits > 0 && "+"}${entry.credits}</td></tr>`,
         ),
       )
-}${ledger.length > LEDGER_LINES_MAX && html`<p class="hint">The latest ${LEDGER_LINES_MAX} of ${ledger.length} entries.</p>`}</section>`;
+}${nextLedger !== undefined && older("ledger", nextLedger, "Older entries", query)}</section>`;
+
+/** The link to the next page of one list. The other list stays where it is. */
+const older = (list: "orders" | "ledger", before: string | number, label: string, query: URLSearchParams): Html => {
+  const places = ["orders", "ledger"].flatMap((name): [string, string][] => {
+    const place = name === list ? String(before) : query.get(name);
+    return place === null ? [] : [[name, place]];
+  });
+  return html`<p class="more"><a class="button quiet" rel="next" href="/account?${new URLSearchParams(places).toString()}#${list}">${label}</a></p>`;
+};
 
 const table = (columns: readonly string[], rows: readonly Html[]): Html => html`<div class="table" tabindex="0"><table>
 <thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;

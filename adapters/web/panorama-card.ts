@@ -3,13 +3,17 @@ import { thumbnailNameOf } from "../../domain/object-name.js";
 import { viewerPath } from "../../domain/slug.js";
 import { isKept, type SavedImage, type SavedWithoutThumbnail } from "../../domain/storage-status.js";
 import type { SucceededTask, Task } from "../../domain/task.js";
+import { shortened } from "../wording/shortened.js";
 import { dateOf } from "./date.js";
 import { type Html, html } from "./html.js";
 
 export type Images = Pick<ObjectStorage, "urlOf">;
 
-/** The prompt, or a default title for a panorama without one. */
-export const titleOf = ({ request }: Task): string => request.prompt ?? "Panorama from images";
+const TITLE_CHARACTERS_MAX = 120;
+
+/** The beginning of the prompt, or a default title for a panorama without one. */
+export const titleOf = ({ request }: Task): string =>
+  shortened(request.prompt ?? "Panorama from images", TITLE_CHARACTERS_MAX);
 
 /** The thumbnail, or the image itself if it has none. */
 export const thumbnailUrl = ({ status, imageName }: SavedImage | SavedWithoutThumbnail, images: Images): string =>

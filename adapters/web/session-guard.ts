@@ -7,6 +7,13 @@ import { redirect } from "./redirect.js";
 type Handler = (request: PageRequest) => Promise<PageReply>;
 type FormHandler = (request: PageRequest & PageBody) => Promise<PageReply>;
 type MemberFormHandler = (request: PageRequest & PageBody, visitor: Visitor) => Promise<PageReply>;
+/** What is checked before a form with files is received. Each resolves to the refusal, or to `undefined`. */
+export type FormAdmission = {
+  /** Before the body is read. */
+  readonly request: (visitor: Visitor) => Promise<PageReply | undefined>;
+  /** Before the first file is received, with the fields in front of it. */
+  readonly files: (request: PageRequest, form: URLSearchParams, visitor: Visitor) => Promise<PageReply | undefined>;
+};
 type MemberHandler = (request: PageRequest, visitor: Visitor) => Promise<PageReply>;
 
 /** Finds the session of a request, and accepts forms only from pages of this service. */
@@ -36,15 +43,21 @@ export class SessionGuard {
   }
 
   /** A form of a member. Refuses it unless a page of this service sent it with the token of the session. */
-  memberForm(handler: MemberFormHandler): Handler {
+  memberForm(handler: MemberFormHandler, admission?: FormAdmission): Handler {
     return async (request) => {
       if (!this.isSameOrigin(request)) return this.refuse(undefined);
       const visitor = await this.visitor(request);
       // The form is not executed after the login, because the sender should check it again.
       if (visitor === undefined) return redirect("/login");
-      const body = await request.readBody();
-      const hasToken = body.form.get("form_token") === visitor.formToken;
-      return hasToken ? handler({ ...request, ...body }, visitor) : this.refuse(visitor);
+      const hasToken = (form: URLSearchParams) => form.get("form_token") === visitor.formToken;
+      let refusal = await admission?.request(visitor);
+      if (refusal !== undefined) return refusal;
+      const body = await request.readBody(async (form) => {
+        refusal = hasToken(form) ? await admission?.files(request, form, visitor) : this.refuse(visitor);
+        return refusal === undefined;
+      });
+      if (refusal !== undefined) return refusal;
+      return hasToken(body.form) ? handler({ ...request, ...body }, visitor) : this.refuse(visitor);
     };
   }
 

@@ -11,6 +11,7 @@ import type { SignUp } from "../../application/accounts/sign-up.js";
 import type { BuyCredits } from "../../application/credits/buy-credits.js";
 import type { ReadCredits } from "../../application/credits/read-credits.js";
 import type { ChangeVisibility } from "../../application/panoramas/change-visibility.js";
+import type { CheckUpload } from "../../application/panoramas/check-upload.js";
 import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
 import type { DeletePanorama } from "../../application/panoramas/delete-panorama.js";
 import type { FindOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
@@ -49,6 +50,7 @@ export type WebParts = {
   readonly listTasks: ListTasks;
   readonly readCredits: ReadCredits;
   readonly createPanorama: CreatePanorama;
+  readonly checkUpload: CheckUpload;
   readonly uploadImages: UploadImages;
   readonly changeVisibility: ChangeVisibility;
   readonly deletePanorama: DeletePanorama;

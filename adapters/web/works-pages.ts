@@ -3,6 +3,7 @@ import { ok } from "neverthrow";
 import type { Visitor } from "../../application/accounts/find-session.js";
 import type { ReadCredits } from "../../application/credits/read-credits.js";
 import type { ChangeVisibility } from "../../application/panoramas/change-visibility.js";
+import type { CheckUpload } from "../../application/panoramas/check-upload.js";
 import type { CreatePanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
 import type { DeletePanorama } from "../../application/panoramas/delete-panorama.js";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
@@ -11,8 +12,7 @@ import type { StorageUnavailable } from "../../application/ports/object-storage.
 import type { RateLimits } from "../../application/ports/rate-limits.js";
 import { IMAGE_URL_CHARACTERS_MAX, IMAGE_URLS_MAX, parseCreationRequest } from "../../domain/creation-request.js";
 import { parseIdempotencyKey } from "../../domain/idempotency.js";
-import type { RateLimited } from "../../domain/rate-limit.js";
-import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
+import { costOf, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import { viewerPath } from "../../domain/slug.js";
 import { isKept } from "../../domain/storage-status.js";
 import { isActive, isInProgress, type Task } from "../../domain/task.js";
@@ -33,6 +33,7 @@ type Parts = {
   readonly listTasks: ListTasks;
   readonly readCredits: ReadCredits;
   readonly createPanorama: CreatePanorama;
+  readonly checkUpload: CheckUpload;
   readonly uploadImages: UploadImages;
   readonly changeVisibility: ChangeVisibility;
   readonly deletePanorama: DeletePanorama;
@@ -60,7 +61,10 @@ export const worksPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: "/works",
       body: "files",
-      handle: guard.memberForm((request, visitor) => create(parts, request, visitor)),
+      handle: guard.memberForm((request, visitor) => create(parts, request, visitor), {
+        request: (visitor) => admitWrite(parts, visitor),
+        files: (request, form, visitor) => admitFiles(parts, { ...request, form }, visitor),
+      }),
     },
     {
       method: "POST",
@@ -109,7 +113,7 @@ export const worksPages = (parts: Parts): readonly Page[] => {
 /** The form has more reference images than one panorama may have; nothing was uploaded. */
 type TooManyImages = { readonly kind: "too_many_images" };
 
-type Refusal = CreatePanoramaError | RateLimited | StorageUnavailable | TooManyImages;
+type Refusal = CreatePanoramaError | StorageUnavailable | TooManyImages;
 
 /** A refusal without a status does not compile. */
 const STATUS: Readonly<Record<Refusal["kind"], number>> = {
@@ -117,7 +121,6 @@ const STATUS: Readonly<Record<Refusal["kind"], number>> = {
   too_many_images: 400,
   insufficient_credits: 402,
   too_many_active_tasks: 429,
-  rate_limited: 429,
   upstream_error: 502,
   storage_unavailable: 503,
 };
@@ -132,8 +135,6 @@ const sentence = (refusal: Refusal): string => {
       return `This costs ${refusal.cost} credits, but you have ${refusal.balance}. You can buy more on your account page.`;
     case "too_many_active_tasks":
       return `You already have ${refusal.limit} panoramas in processing, the maximum. Try again when one finishes.`;
-    case "rate_limited":
-      return `Too many requests. Try again in ${refusal.retryAfterSeconds} seconds.`;
     case "upstream_error":
       return "The generation could not be started. You were not charged. Please try again.";
     case "storage_unavailable":
@@ -141,35 +142,62 @@ const sentence = (refusal: Refusal): string => {
   }
 };
 
-/** Applies the rules, limits and prices of `POST /panoramas`. The rate limit counts per account instead of per key. */
-const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> => {
-  const refuse = (refusal: Refusal) => worksPage(parts, STATUS[refusal.kind], request, visitor, sentence(refusal));
-  const { form, files, bodyError } = request;
-  if (bodyError !== undefined) return refuse(bodyError);
-  const admitted = await parts.rateLimits.admit(visitor.account.id, "write");
-  if (admitted.isErr()) return refuse(admitted.error);
+type FormRequest = Pick<PageRequest & PageBody, "query" | "form">;
 
-  const typed = form.getAll("image_url").filter((url) => url.trim() !== "");
-  if (typed.length + files.length > IMAGE_URLS_MAX) return refuse({ kind: "too_many_images" });
-  const uploaded = files.length === 0 ? ok([]) : await parts.uploadImages(files);
-  if (uploaded.isErr()) return refuse(uploaded.error);
-  const imageUrls = [...uploaded.value, ...typed.map((url) => url.trim())];
-  const creation = parseCreationRequest({
+const refuse = (parts: Parts, request: FormRequest, visitor: Visitor, refusal: Refusal): Promise<PageReply> =>
+  worksPage(parts, STATUS[refusal.kind], request, visitor, sentence(refusal));
+
+/** The rate limit of `POST /panoramas`, counted per account instead of per key. */
+const admitWrite = async ({ rateLimits, layout }: Parts, visitor: Visitor): Promise<PageReply | undefined> => {
+  const admitted = await rateLimits.admit(visitor.account.id, "write");
+  return admitted.isErr() ? layout.rateLimited(admitted.error, visitor) : undefined;
+};
+
+/** Stands for the files while they are not received. */
+const PLACEHOLDER_URL = "https://uploaded.invalid/";
+
+/** Refuses a form whose panorama could not be created anyway, before its files are received and stored. */
+const admitFiles = async (parts: Parts, request: FormRequest, visitor: Visitor): Promise<PageReply | undefined> => {
+  const creation = creationOf(request.form, [PLACEHOLDER_URL]);
+  if (creation.isErr()) return refuse(parts, request, visitor, creation.error);
+  const balance = await parts.readCredits(visitor.account.id);
+  const cost = costOf(creation.value.resolution);
+  if (balance < cost) return refuse(parts, request, visitor, { kind: "insufficient_credits", balance, cost });
+  const allowed = await parts.checkUpload(visitor.account.id);
+  return allowed.isErr() ? refuse(parts, request, visitor, allowed.error) : undefined;
+};
+
+const creationOf = (form: URLSearchParams, imageUrls: readonly string[]) =>
+  parseCreationRequest({
     resolution: form.get("resolution"),
     visibility: form.get("visibility") ?? undefined,
     ...(form.get("prompt")?.trim() && { prompt: form.get("prompt") }),
     ...(imageUrls.length > 0 && { image_urls: imageUrls }),
   });
-  if (creation.isErr()) return refuse(creation.error);
+
+/** Applies the rules and prices of `POST /panoramas`. */
+const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> => {
+  const refused = (refusal: Refusal) => refuse(parts, request, visitor, refusal);
+  const { form, files, bodyError } = request;
+  if (bodyError !== undefined) return refused(bodyError);
+
+  const typed = form.getAll("image_url").flatMap((url) => (url.trim() === "" ? [] : [url.trim()]));
+  if (typed.length + files.length > IMAGE_URLS_MAX) return refused({ kind: "too_many_images" });
+  const checked = creationOf(form, [...files.map(() => PLACEHOLDER_URL), ...typed]);
+  if (checked.isErr()) return refused(checked.error);
+  const uploaded = files.length === 0 ? ok([]) : await parts.uploadImages(visitor.account.id, files);
+  if (uploaded.isErr()) return refused(uploaded.error);
+  const creation = creationOf(form, [...uploaded.value, ...typed]);
+  if (creation.isErr()) return refused(creation.error);
   const key = parseIdempotencyKey(form.get("idempotency_key") ?? "").unwrapOr(undefined);
   const created = await parts.createPanorama(visitor.account.id, creation.value, key);
-  return created.match(() => redirect("/works"), refuse);
+  return created.match(() => redirect("/works"), refused);
 };
 
 const worksPage = async (
   { listTasks, readCredits, images, layout }: Parts,
   status: number,
-  { query, form }: Pick<PageRequest & PageBody, "query" | "form">,
+  { query, form }: FormRequest,
   visitor: Visitor,
   error?: string,
 ): Promise<PageReply> => {

@@ -41,12 +41,16 @@ const predicates: {
   prompt_or_images: (_, { imageUrls }) => `needs a prompt, ${imageUrls}, or both.`,
   prompt_without_images: ({ min, actual }, { imageUrls }) =>
     `must have at least ${min} characters, not counting white space at its ends, if there are no ${imageUrls}, but is ${shown(actual)}.`,
+  deleted_image: () => "was uploaded here, but is deleted; upload the image again and use its new URL.",
   images_only: () => "must have an item: this service makes panoramas from images only.",
   text_only: () => "must be empty: this service makes panoramas from text only.",
   files_required: ({ max }) => `is required; send 1 to ${max} images as multipart/form-data parts with the name files.`,
   files_max: ({ max }) => `must be at most ${max} files in one request.`,
   bytes_max: ({ max }) => `must have at most ${size(max)}.`,
   total_bytes_max: ({ max }) => `must have at most ${size(max)} in total.`,
+  paid_order_or_credits: ({ credits }) => `need a paid order, or at least ${credits} credits on the account.`,
+  unused_bytes_max: ({ max, actual }) =>
+    `must stay below ${mebibytes(max)} of images that no panorama of the account uses, and there are already ${mebibytes(Math.ceil(actual / 1024 / 1024) * 1024 * 1024)}. Use them, or wait until the unused ones are deleted.`,
   image_type: ({ allowed }) =>
     `must be one of ${allowed.join(", ")}, but its first bytes are not the signature of any of them.`,
   declared_type: ({ declared, actual }) => `is declared as ${shown(declared)}, but its bytes are ${actual}.`,

@@ -1,3 +1,5 @@
+import { shortened } from "./shortened.js";
+
 const SHOWN_CHARACTERS_MAX = 60;
 
 /** A value for an error message, to follow "but is": short, on one line, and quoted if it is text. Never throws. */
@@ -10,9 +12,7 @@ export const shown = (value: unknown): string => {
 };
 
 const quoted = (text: string): string => {
-  // If the cut splits a surrogate pair, JSON would show the first half as an escape that the text does not contain.
-  const beginning = text.slice(0, SHOWN_CHARACTERS_MAX).replace(/[\uD800-\uDBFF]$/, "");
-  const cut = text.length > SHOWN_CHARACTERS_MAX ? `${beginning}…` : text;
+  const cut = shortened(text, SHOWN_CHARACTERS_MAX);
   return JSON.stringify(cut).replace(UNPRINTABLE, (character) => `\\u${hexadecimal(character)}`);
 };
 

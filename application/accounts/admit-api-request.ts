@@ -1,9 +1,9 @@
 import { err, type Result } from "neverthrow";
 import { parseApiKeySecret } from "../../domain/api-key.js";
-import type { RateLimited, RequestKind } from "../../domain/rate-limit.js";
+import type { RequestKind } from "../../domain/rate-limit.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Awaitable } from "../awaitable.js";
-import type { AdmittedRequest, ApiRequests, InvalidApiKey } from "../ports/api-requests.js";
+import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../ports/api-requests.js";
 import type { Secrets } from "../ports/secrets.js";
 
 type Ports = { readonly requests: ApiRequests; readonly secrets: Pick<Secrets, "sha256"> };
@@ -12,7 +12,7 @@ export type AdmitApiRequest = ReturnType<typeof admitApiRequest>;
 
 /**
  * Admits a request with this API key, and reads `task` if it is given (specification, Authentication and Limits). Checks
- * the key first, then its rate limit.
+ * the key first, then its rate limit and, for a write, that of its account.
  */
 export const admitApiRequest =
   ({ requests, secrets }: Ports) =>
@@ -20,7 +20,7 @@ export const admitApiRequest =
     apiKey: string | undefined,
     kind: RequestKind,
     task?: TaskId,
-  ): Awaitable<Result<AdmittedRequest, InvalidApiKey | RateLimited>> => {
+  ): Awaitable<Result<AdmittedRequest, RefusedRequest>> => {
     const secret = apiKey === undefined ? undefined : parseApiKeySecret(apiKey);
     return secret === undefined ? err({ kind: "invalid_api_key" }) : requests.admit(secrets.sha256(secret), kind, task);
   };

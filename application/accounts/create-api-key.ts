@@ -1,6 +1,6 @@
-import { err, ok, type Result } from "neverthrow";
+import { err, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
-import { allowKey, type NoPaidOrder } from "../../domain/api-key.js";
+import { admitKey, allowKey, type NoPaidOrder, type TooManyApiKeys } from "../../domain/api-key.js";
 import type { ApiKeyStore } from "../ports/api-key-store.js";
 import type { OrderStore } from "../ports/order-store.js";
 import { type CreatedApiKey, type NewApiKeyPorts, newApiKey } from "./new-api-key.js";
@@ -12,13 +12,12 @@ type Ports = NewApiKeyPorts & {
 
 export type CreateApiKey = ReturnType<typeof createApiKey>;
 
-/** Creates a key; refused for an account without a paid order (specification, Authentication, 3). */
+/** Creates a key; refused without a paid order (specification, Authentication, 3) and above the maximum of live keys. */
 export const createApiKey =
   (ports: Ports) =>
-  async (accountId: AccountId, name: string): Promise<Result<CreatedApiKey, NoPaidOrder>> => {
+  async (accountId: AccountId, name: string): Promise<Result<CreatedApiKey, NoPaidOrder | TooManyApiKeys>> => {
     const allowed = allowKey(accountId, await ports.orders.countPaid(accountId));
     if (allowed.isErr()) return err(allowed.error);
     const created = newApiKey(ports, accountId, name);
-    await ports.keys.insert(created.key);
-    return ok(created);
+    return (await ports.keys.insert(created.key, admitKey)).map(() => created);
   };

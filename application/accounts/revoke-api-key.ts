@@ -5,15 +5,15 @@ import { type NotFound, notFound } from "../errors.js";
 import type { ApiKeyStore } from "../ports/api-key-store.js";
 import type { Clock } from "../ports/clock.js";
 
-type Ports = { readonly keys: Pick<ApiKeyStore, "list" | "revoke">; readonly clock: Pick<Clock, "now"> };
+type Ports = { readonly keys: Pick<ApiKeyStore, "listLive" | "revoke">; readonly clock: Pick<Clock, "now"> };
 
 export type RevokeApiKey = ReturnType<typeof revokeApiKey>;
 
-/** Revokes a key of the account. A key of another account gives the same error as an unknown one. */
+/** Revokes a key of the account. A key of another account, and one that is revoked, give the same error as an unknown one. */
 export const revokeApiKey =
   ({ keys, clock }: Ports) =>
   async (owner: AccountId, id: ApiKeyId): Promise<Result<void, NotFound>> => {
-    const ownKeys = await keys.list(owner);
+    const ownKeys = await keys.listLive(owner);
     return ownKeys.some((key) => key.id === id)
       ? keys.revoke(id, clock.now())
       : err(notFound(`There is no key ${id} on this account.`));

@@ -1,23 +1,49 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Account } from "../../domain/account.js";
 import type { CreditPack } from "../../domain/credit-pack.js";
-import type { PendingOrder } from "../../domain/order.js";
-import type { NotFound } from "../errors.js";
+import {
+  admitOrder,
+  PENDING_ORDERS_WINDOW_MILLISECONDS,
+  type PendingOrder,
+  type TooManyPendingOrders,
+} from "../../domain/order.js";
+import type { Clock } from "../ports/clock.js";
+import type { Ids } from "../ports/ids.js";
+import type { OrderStore } from "../ports/order-store.js";
 import type { Payments, PaymentsUnavailable } from "../ports/payments.js";
-import { type CreateOrderPorts, createOrder } from "./create-order.js";
 
-type Ports = CreateOrderPorts & { readonly payments: Pick<Payments, "checkout"> };
+type Ports = {
+  readonly orders: Pick<OrderStore, "place">;
+  readonly payments: Pick<Payments, "checkout">;
+  readonly clock: Pick<Clock, "now">;
+  readonly ids: Pick<Ids, "orderId">;
+};
 
 export type PlacedOrder = { readonly order: PendingOrder; readonly checkoutUrl: string | undefined };
 
 export type BuyCredits = ReturnType<typeof buyCredits>;
 
-/** Orders a pack and returns the URL of its checkout. The order stays pending if the payment service is unavailable. */
+/**
+ * A customer orders a pack; returns the URL of its checkout. The order stays pending if the payment service is
+ * unavailable. The account receives the credits when the order is paid (pay-order.ts).
+ */
 export const buyCredits =
-  (ports: Ports) =>
-  async (account: Account, pack: CreditPack): Promise<Result<PlacedOrder, NotFound | PaymentsUnavailable>> => {
-    const order = await createOrder(ports)(account.id, pack.credits);
-    if (order.isErr()) return err(order.error);
-    const checkout = await ports.payments.checkout(order.value, pack, account.email);
-    return checkout.andThen((checkoutUrl) => ok({ order: order.value, checkoutUrl }));
+  ({ orders, payments, clock, ids }: Ports) =>
+  async (
+    account: Account,
+    pack: CreditPack,
+  ): Promise<Result<PlacedOrder, TooManyPendingOrders | PaymentsUnavailable>> => {
+    const now = clock.now();
+    const order: PendingOrder = {
+      id: ids.orderId(),
+      accountId: account.id,
+      credits: pack.credits,
+      createdAt: now,
+      state: "pending",
+    };
+    const since = new Date(now.getTime() - PENDING_ORDERS_WINDOW_MILLISECONDS);
+    const placed = await orders.place(order, since, admitOrder);
+    if (placed.isErr()) return err(placed.error);
+    const checkout = await payments.checkout(order, pack, account.email);
+    return checkout.andThen((checkoutUrl) => ok({ order, checkoutUrl }));
   };

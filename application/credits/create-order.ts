@@ -17,7 +17,10 @@ export type CreateOrderPorts = {
 
 export type CreateOrder = ReturnType<typeof createOrder>;
 
-/** Orders credits. The account receives them when the order is paid (pay-order.ts). */
+/**
+ * The operator orders credits for an account, without the limit for customers (buy-credits.ts). The account receives
+ * them when the order is paid (pay-order.ts).
+ */
 export const createOrder =
   ({ accounts, orders, clock, ids }: CreateOrderPorts) =>
   async (accountId: AccountId, credits: Credits): Promise<Result<PendingOrder, NotFound>> => {

@@ -4,10 +4,12 @@ import type { TooManyActiveTasks } from "../../domain/concurrency-limit.js";
 import { type CreationRequest, canonicalText } from "../../domain/creation-request.js";
 import type { IdempotencyKey } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { isRecordedReference, type ObjectName } from "../../domain/object-name.js";
 import type { InsufficientCredits } from "../../domain/reservation.js";
 import { openTask, type Task } from "../../domain/task.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
+import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
 import type { TaskStore } from "../ports/task-store.js";
 import { type SubmissionPorts, submitTask, type UpstreamError } from "./submit-task.js";
@@ -22,6 +24,7 @@ type Ports = SubmissionPorts & {
   readonly provider: Pick<GenerationProvider, "canMake" | "concurrencyMax" | "readiness">;
   readonly ids: Pick<Ids, "taskId" | "slug">;
   readonly secrets: Pick<Secrets, "sha256">;
+  readonly storage: Pick<ObjectStorage, "nameOf">;
 };
 
 export type CreationSettings = {
@@ -45,7 +48,7 @@ export const createPanorama =
     request: CreationRequest,
     idempotencyKey?: IdempotencyKey,
   ): Promise<Result<CreatedPanorama, CreatePanoramaError>> => {
-    const { tasks, provider, clock, ids, secrets, reporter } = ports;
+    const { tasks, provider, clock, ids, secrets, storage, reporter } = ports;
     const possible = provider.canMake(request);
     if (possible.isErr()) return err(possible.error);
     const idempotent = idempotencyKey && { key: idempotencyKey, requestSha256: secrets.sha256(canonicalText(request)) };
@@ -63,6 +66,7 @@ export const createPanorama =
         return opening.isOk() && provider.readiness() === "down" ? err({ kind: "upstream_error" }) : opening;
       },
       concurrencyMax === undefined ? undefined : { concurrencyMax, dueAt: after(queueDeadlineMilliseconds) },
+      request.imageUrls.length === 0 ? undefined : recordedReferences(storage, request.imageUrls),
     );
     if (opened.isErr()) return err(opened.error);
     const { task, replayed } = opened.value;
@@ -73,3 +77,15 @@ export const createPanorama =
     }
     return (await submitTask(ports, task)).map((submitted) => ({ task: submitted, replayed }));
   };
+
+/** The reference images of this service among the URLs, by the index of their URL. */
+const recordedReferences = (
+  storage: Pick<ObjectStorage, "nameOf">,
+  imageUrls: readonly string[],
+): ReadonlyMap<number, ObjectName> =>
+  new Map(
+    imageUrls.flatMap((url, index): [number, ObjectName][] => {
+      const name = storage.nameOf(url);
+      return name !== undefined && isRecordedReference(name) ? [[index, name]] : [];
+    }),
+  );

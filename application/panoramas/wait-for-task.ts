@@ -14,14 +14,12 @@ type Ports = {
   readonly signals: Pick<TaskSignals, "next">;
 };
 
-/** Interval between reads of the store: no signal arrives when another instance moves the task. */
-const READ_EVERY_MILLISECONDS = 1_000;
-
 export type WaitForTask = ReturnType<typeof waitForTask>;
 
 /**
  * `GET /panoramas/{id}` with `Prefer: wait`. Resolves with the task when it leaves `processing`, after
- * `waitMilliseconds`, or when `signal` is aborted. Holds no connection to the store while it waits.
+ * `waitMilliseconds`, or when `signal` is aborted. Reads the store when a signal arrives and at the end of the wait; in
+ * between it costs nothing. Signals about tasks that other instances end: background/watch-waited-tasks.ts.
  */
 export const waitForTask =
   ({ tasks, clock, signals }: Ports) =>
@@ -42,7 +40,7 @@ export const waitForTask =
         // A change of the system clock, also backwards, shortens the wait and never extends it.
         const left = waitMilliseconds - Math.abs(clock.now().getTime() - startedAt);
         if (task.isErr() || !isActive(task.value) || left <= 0 || signal.aborted) return task;
-        await Promise.race([moved, clock.sleep(Math.min(left, READ_EVERY_MILLISECONDS), ended)]);
+        await Promise.race([moved, clock.sleep(left, ended)]);
       } finally {
         woken.abort(); // ends the listener and the timer, also if the store throws
       }

@@ -5,10 +5,15 @@ import type { NotFound } from "../errors.js";
 
 /** Stores API keys, without their secrets. Throws if the store is unreachable or a row is unreadable. */
 export interface ApiKeyStore {
-  /** Throws if the account does not exist. */
-  insert(key: ApiKey): Promise<void>;
+  /**
+   * Inserts the key if `decide` allows it, given the number of the account's keys that are not revoked. The account is
+   * locked, so that concurrent keys are counted. Throws if the account does not exist.
+   */
+  insert<Refusal>(key: ApiKey, decide: (liveKeys: number) => Result<void, Refusal>): Promise<Result<void, Refusal>>;
   /** All keys of the account, oldest first, including revoked ones. */
   list(account: AccountId): Promise<ApiKey[]>;
+  /** The account's keys that are not revoked, newest first. */
+  listLive(account: AccountId): Promise<ApiKey[]>;
   /** Revokes the key as of `now`. A key that is already revoked keeps its first revocation date. */
   revoke(id: ApiKeyId, now: Date): Promise<Result<void, NotFound>>;
 }

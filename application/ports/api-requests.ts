@@ -1,12 +1,14 @@
 import type { Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
-import type { Admission, RateLimited, RequestKind } from "../../domain/rate-limit.js";
+import type { AccountRateLimited, Admission, RateLimited, RequestKind } from "../../domain/rate-limit.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Awaitable } from "../awaitable.js";
 
 /** Unknown and revoked keys give the same error. */
 export type InvalidApiKey = { readonly kind: "invalid_api_key" };
+
+export type RefusedRequest = InvalidApiKey | RateLimited | AccountRateLimited;
 
 /** A request whose API key is valid and within its rate limit. */
 export type AdmittedRequest = {
@@ -23,13 +25,10 @@ export type AdmittedRequest = {
  */
 export interface ApiRequests {
   /**
-   * Counts a request of the key whose secret has this digest, unless it is refused. `task` is the task to read, which is
+   * Counts a request of the key whose secret has this digest, unless it is refused. A write also counts for its account
+   * (`total`); if only the limit of the account refuses it, it counts for the key. Returns the admission of the key. `task` is the task to read, which is
    * found only if it belongs to the key's account and is not hidden. Throws if the store is unreachable or a row is
    * unreadable.
    */
-  admit(
-    secretSha256: string,
-    kind: RequestKind,
-    task?: TaskId,
-  ): Awaitable<Result<AdmittedRequest, InvalidApiKey | RateLimited>>;
+  admit(secretSha256: string, kind: RequestKind, task?: TaskId): Awaitable<Result<AdmittedRequest, RefusedRequest>>;
 }

@@ -1,6 +1,6 @@
 import type { AccountId, Standing } from "../../domain/account.js";
 import type { Credits } from "../../domain/credits.js";
-import type { LedgerEntry } from "../../domain/ledger.js";
+import type { LedgerCursor, LedgerEntry } from "../../domain/ledger.js";
 import type { Task } from "../../domain/task.js";
 
 /** What the audit compares: an account's standing, its ledger entries and its tasks, including deleted ones. */
@@ -9,6 +9,9 @@ export type AccountLedger = {
   readonly entries: readonly LedgerEntry[];
   readonly tasks: readonly Task[];
 };
+
+/** An entry and its place, from which the next page begins. */
+export type LedgerLine = { readonly cursor: LedgerCursor; readonly entry: LedgerEntry };
 
 /**
  * Reads the ledger. The other stores write an entry in the transaction of the change that it records. Throws if the
@@ -19,6 +22,8 @@ export interface LedgerStore {
   balance(account: AccountId): Promise<Credits>;
   /** All entries of the account, oldest first. */
   entries(account: AccountId): Promise<LedgerEntry[]>;
+  /** Entries of the account, newest first, at most `limit`, older than `before`. */
+  list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]>;
   /** The ledger of every account, each read in one consistent snapshot. */
   all(): AsyncIterable<AccountLedger>;
 }

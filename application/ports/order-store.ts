@@ -1,3 +1,4 @@
+import type { Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import type { Order, OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
 
@@ -5,9 +6,18 @@ import type { Order, OrderId, PaidOrder, PendingOrder } from "../../domain/order
 export interface OrderStore {
   /** Throws if the account does not exist. */
   insert(order: PendingOrder): Promise<void>;
+  /**
+   * Inserts the order if `decide` allows it, given how many pending orders the account has created since `since`. The
+   * account is locked, so that concurrent orders are counted. Throws if the account does not exist.
+   */
+  place<Refusal>(
+    order: PendingOrder,
+    since: Date,
+    decide: (pendingOrders: number) => Result<void, Refusal>,
+  ): Promise<Result<void, Refusal>>;
   find(id: OrderId): Promise<Order | undefined>;
-  /** All orders of the account, newest first. */
-  list(account: AccountId): Promise<Order[]>;
+  /** Orders of the account, newest first, at most `limit`, older than the order `before`. */
+  list(account: AccountId, limit: number, before: OrderId | undefined): Promise<Order[]>;
   countPaid(account: AccountId): Promise<number>;
   /**
    * If the stored order is pending: stores the paid order, its ledger entry and the account's new balance, in one

@@ -7,6 +7,10 @@ import type { TaskId } from "../../domain/task-id.js";
  */
 export interface TaskSignals {
   announce(task: Task): void;
-  /** Resolves when the task is announced or when `signal` is aborted; never rejects. */
+  /** Resolves when the task is announced, on `wake`, or when `signal` is aborted; never rejects. */
   next(id: TaskId, signal: AbortSignal): Promise<void>;
+  /** The tasks with at least one waiting caller. */
+  waitedFor(): TaskId[];
+  /** Wakes the callers that wait for the task, so that they read it. */
+  wake(id: TaskId): void;
 }

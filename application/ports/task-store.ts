@@ -2,6 +2,7 @@ import type { Result } from "neverthrow";
 import type { AccountId, Standing } from "../../domain/account.js";
 import type { IdempotentRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
+import type { ObjectName } from "../../domain/object-name.js";
 import type { Slug } from "../../domain/slug.js";
 import type { OpenedTask, QueuedTask, ReservedTask, SubmittedTask, SucceededTask, Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -60,6 +61,10 @@ export interface TaskStore {
    *
    * `dueAt` applies to a task that is sent to the provider at once. With `queue`, the queue of all instances is locked,
    * and `decide` receives a turn if the task must wait.
+   *
+   * `references`: the reference images of this service that the request refers to, by the index of their URL. The same
+   * transaction records that the task uses them; the request is rejected if one of them is deleted
+   * (reference-store.ts).
    */
   open<Refusal>(
     account: AccountId,
@@ -67,6 +72,7 @@ export interface TaskStore {
     idempotent: IdempotentRequest | undefined,
     decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
     queue?: QueueLimits,
+    references?: ReadonlyMap<number, ObjectName>,
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>>;
 
   /**
@@ -79,6 +85,9 @@ export interface TaskStore {
   find(id: TaskId, owner: AccountId): Promise<Task | undefined>;
   /** Finds the task of any account, unless it is hidden. */
   findBySlug(slug: Slug): Promise<Task | undefined>;
+
+  /** Returns those of the tasks that are no longer active. */
+  ended(ids: readonly TaskId[]): Promise<TaskId[]>;
 
   /** Newest first, at most `limit`, older than the task `before`, which need not exist any more. */
   list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]>;
@@ -94,7 +103,8 @@ export interface TaskStore {
   /**
    * Hides the task permanently from everything except the ledger, the idempotency keys and, if it had succeeded, the
    * work `erase`. That is due now, or when the lease of the worker that has the task expires: until then the worker may
-   * still store an object. All other background work on the task ends.
+   * still store an object. All other background work on the task ends. It no longer uses its
+   * reference images.
    */
   hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>>;
 
@@ -107,8 +117,8 @@ export interface TaskStore {
   /**
    * Stores `next` if the stored task is still in the state of `current` and its image in the same storage status (and,
    * with a lease, no other worker has claimed it since). The same transaction applies all consequences: a failed task's
-   * refund entry and credits, the account's slot of a task that is no longer active, and the release of the idempotency
-   * key of a refused creation. `dueAt` is when the next background work is due; `undefined` means never.
+   * refund entry and credits, the account's slot of a task that is no longer active, the release of the idempotency key
+   * of a refused creation, and of the reference images of a failed task, which are unused from then on. `dueAt` is when the next background work is due; `undefined` means never.
    */
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
 

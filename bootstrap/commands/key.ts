@@ -14,8 +14,13 @@ export const keyCreate: Command = {
     safeTry(async function* () {
       const name = yield* parseKeyName(optionalText(values, "name") ?? "key").mapErr(optionMessage);
       const createApiKey = await service.get(tokens.createApiKey);
-      const created = await createApiKey(text(values, "account") as AccountId, name);
-      const { key, secret } = yield* created.mapErr(({ accountId }) => `Account ${accountId} has no paid order.`);
+      const accountId = text(values, "account") as AccountId;
+      const created = await createApiKey(accountId, name);
+      const { key, secret } = yield* created.mapErr((refusal) =>
+        refusal.kind === "no_paid_order"
+          ? `Account ${accountId} has no paid order.`
+          : `Account ${accountId} already has ${refusal.limit} keys, the maximum. Revoke one first.`,
+      );
       return ok({
         json: { key_id: key.id, api_key: secret },
         lines: [`key ${key.id}`, `${secret}  (shown only once)`],

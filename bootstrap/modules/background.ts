@@ -2,6 +2,7 @@ import { ContainerModule } from "inversify";
 import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
 import { longestPollMilliseconds, POLL_MILLISECONDS } from "../../adapters/provider/remote/calls/poll-delay.js";
 import { WorkSchedule } from "../../adapters/scheduling/work-schedule.js";
+import { deleteExpiredReferences } from "../../application/background/delete-expired-references.js";
 import {
   ERASE_PAUSE_MILLISECONDS,
   eraseDeletedPanoramas,
@@ -11,6 +12,7 @@ import { receiveProviderWebhook } from "../../application/background/receive-pro
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { startQueuedTasks } from "../../application/background/start-queued-tasks.js";
 import { sweep } from "../../application/background/sweep.js";
+import { watchWaitedTasks } from "../../application/background/watch-waited-tasks.js";
 import type { DueWork } from "../../application/ports/task-store.js";
 import { isActive } from "../../domain/task.js";
 import type { Config } from "../config.js";
@@ -45,7 +47,7 @@ const dueWithinMilliseconds = (config: Config): Record<keyof DueWork, number> =>
 
 /** The use cases that run in the background, and their schedule. */
 export const background = new ContainerModule(({ bind }) => {
-  const { config, tasks, provider, storage, imaging, clock, ids, signals, reporter } = tokens;
+  const { config, tasks, references, provider, storage, imaging, clock, ids, signals, reporter } = tokens;
 
   provide(
     bind,
@@ -86,6 +88,14 @@ export const background = new ContainerModule(({ bind }) => {
       eraseDeletedPanoramas(ports, { leaseMilliseconds, concurrency: ERASE_CONCURRENCY }),
   );
 
+  provide(bind, tokens.deleteExpiredReferences, { config, references, storage, clock }, ({ config, ...ports }) =>
+    deleteExpiredReferences(ports, {
+      retentionMilliseconds: config.referenceRetentionHours * 60 * 60 * 1000,
+      leaseMilliseconds: config.leaseMilliseconds,
+    }),
+  );
+  provide(bind, tokens.watchWaitedTasks, { tasks, signals }, watchWaitedTasks);
+
   provide(
     bind,
     tokens.schedule,
@@ -95,6 +105,9 @@ export const background = new ContainerModule(({ bind }) => {
       keepFinishedImages: tokens.keepFinishedImages,
       sweep: tokens.sweep,
       eraseDeletedPanoramas: tokens.eraseDeletedPanoramas,
+      deleteExpiredReferences: tokens.deleteExpiredReferences,
+      watchWaitedTasks: tokens.watchWaitedTasks,
+      database: tokens.database,
       provider,
       rateLimits: tokens.rateLimits,
       signals,
@@ -102,7 +115,7 @@ export const background = new ContainerModule(({ bind }) => {
       logger: tokens.logger,
       metrics: tokens.metrics,
     },
-    ({ provider, rateLimits, signals, clock, logger, metrics, ...useCases }) => {
+    ({ database, provider, rateLimits, signals, clock, logger, metrics, ...useCases }) => {
       const schedule = new WorkSchedule(
         [
           { name: "start", cron: "* * * * * *", run: useCases.startQueuedTasks },
@@ -110,6 +123,11 @@ export const background = new ContainerModule(({ bind }) => {
           { name: "keep", cron: "* * * * * *", run: useCases.keepFinishedImages },
           { name: "sweep", cron: "*/5 * * * * *", run: useCases.sweep },
           { name: "erase", cron: "*/5 * * * * *", run: useCases.eraseDeletedPanoramas },
+          // A SQLite file has one instance, whose signals miss nothing.
+          ...(database.dialect === "postgresql"
+            ? [{ name: "watch", cron: "* * * * * *", run: useCases.watchWaitedTasks } as const]
+            : []),
+          { name: "expire", cron: "30 * * * * *", run: useCases.deleteExpiredReferences },
           {
             name: "clean",
             cron: "0 0 * * * *",

@@ -22,7 +22,7 @@ export const credits = new ContainerModule(({ bind }) => {
 
   provide(bind, tokens.createOrder, { accounts, orders, clock, ids }, createOrder);
   provide(bind, tokens.payOrder, { orders, clock }, payOrder);
-  provide(bind, tokens.buyCredits, { accounts, orders, payments, clock, ids }, buyCredits);
+  provide(bind, tokens.buyCredits, { orders, payments, clock, ids }, buyCredits);
   provide(bind, tokens.receivePaymentWebhook, { orders, payments, clock }, receivePaymentWebhook);
 
   provide(bind, tokens.readCredits, { ledger }, readCredits);

@@ -22,6 +22,7 @@ export const http = new ContainerModule(({ bind }) => {
       createPanorama: tokens.createPanorama,
       waitForTask: tokens.waitForTask,
       listTasks: tokens.listTasks,
+      checkUpload: tokens.checkUpload,
       uploadImages: tokens.uploadImages,
       readCredits: tokens.readCredits,
       receivePaymentWebhook: tokens.receivePaymentWebhook,

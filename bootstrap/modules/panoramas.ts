@@ -1,5 +1,6 @@
 import { ContainerModule } from "inversify";
 import { changeVisibility } from "../../application/panoramas/change-visibility.js";
+import { checkUpload } from "../../application/panoramas/check-upload.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
 import { findOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
@@ -16,19 +17,20 @@ import { tokens } from "../tokens.js";
 
 /** The use cases about panoramas and their tasks. */
 export const panoramas = new ContainerModule(({ bind }) => {
-  const { config, tasks, provider, storage, imaging, clock, ids, secrets, signals, reporter } = tokens;
+  const { config, tasks, references, provider, storage, imaging, clock, ids, secrets, signals, reporter } = tokens;
 
   provide(
     bind,
     tokens.createPanorama,
-    { config, tasks, provider, clock, ids, secrets, signals, reporter },
+    { config, tasks, provider, storage, clock, ids, secrets, signals, reporter },
     ({ config, ...ports }) =>
       createPanorama(ports, {
         submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),
         queueDeadlineMilliseconds: config.generationDeadlineMilliseconds,
       }),
   );
-  provide(bind, tokens.uploadImages, { storage, imaging, secrets }, uploadImages);
+  provide(bind, tokens.checkUpload, { references }, checkUpload);
+  provide(bind, tokens.uploadImages, { references, storage, imaging, secrets, clock, ids }, uploadImages);
 
   provide(bind, tokens.waitForTask, { tasks, clock, signals }, waitForTask);
   provide(bind, tokens.listTasks, { tasks }, listTasks);

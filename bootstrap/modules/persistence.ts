@@ -10,6 +10,7 @@ import { SqlApiKeyStore } from "../../adapters/persistence/sql-api-key-store.js"
 import { SqlLedgerStore } from "../../adapters/persistence/sql-ledger-store.js";
 import { SqlOrderStore } from "../../adapters/persistence/sql-order-store.js";
 import { SqlPasswordLinkStore } from "../../adapters/persistence/sql-password-link-store.js";
+import { SqlReferenceStore } from "../../adapters/persistence/sql-reference-store.js";
 import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
 import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-requests.js";
@@ -36,6 +37,7 @@ export const persistence = new ContainerModule(({ bind }) => {
   provide(bind, tokens.keys, { database }, ({ database }) => new SqlApiKeyStore(database));
   provide(bind, tokens.ledger, { database }, ({ database }) => new SqlLedgerStore(database));
   provide(bind, tokens.links, { database }, ({ database }) => new SqlPasswordLinkStore(database));
+  provide(bind, tokens.references, { database }, ({ database }) => new SqlReferenceStore(database));
   provide(bind, tokens.sessions, { database }, ({ database }) => new SqlSessionStore(database));
 
   // On PostgreSQL all instances share their counters. A SQLite file has one instance, which counts in memory.

@@ -25,6 +25,7 @@ export const web = new ContainerModule(({ bind }) => {
       listTasks: tokens.listTasks,
       readCredits: tokens.readCredits,
       createPanorama: tokens.createPanorama,
+      checkUpload: tokens.checkUpload,
       uploadImages: tokens.uploadImages,
       changeVisibility: tokens.changeVisibility,
       deletePanorama: tokens.deletePanorama,

@@ -24,6 +24,7 @@ describe("readConfig", () => {
       submitTimeoutMilliseconds: 30_000,
       generationDeadlineMilliseconds: 600_000,
       leaseMilliseconds: 60_000,
+      referenceRetentionHours: 24,
       stripe: undefined,
       mail: undefined,
       demo: true,

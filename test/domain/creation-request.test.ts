@@ -67,6 +67,21 @@ describe("a creation request", () => {
     }
   });
 
+  it.each([
+    ["of 4,000 characters", "x".repeat(4000)],
+    ["of 4,000 characters outside the BMP", "🌊".repeat(4000)],
+    ["of 4,000 characters with white space around it", ` ${"x".repeat(4000)}\n\n`],
+  ])("may have a prompt %s, with and without image URLs", (_, prompt) => {
+    expect(accepted({ resolution: "1k", prompt }).prompt).toBe(prompt.trim());
+    expect(accepted({ resolution: "1k", prompt, image_urls: [url] }).prompt).toBe(prompt.trim());
+  });
+
+  it.each([4001, 250_000])("is refused with a prompt of %i characters, with and without image URLs", (length) => {
+    const tooLong = invalidRequest("prompt", { name: "characters_max", max: 4000, actual: length });
+    expect(refusal({ resolution: "1k", prompt: "🌊".repeat(length) })).toEqual(tooLong);
+    expect(refusal({ resolution: "1k", prompt: "x".repeat(length), image_urls: [url] })).toEqual(tooLong);
+  });
+
   it("treats an empty array of image URLs like an omitted one", () => {
     expect(accepted({ resolution: "1k", prompt: "lake", image_urls: [] }).imageUrls).toEqual([]);
     expect(refusal({ resolution: "1k", image_urls: [] })).toEqual(invalidRequest("body", { name: "prompt_or_images" }));

@@ -1,7 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { IMAGE_TYPES } from "../../domain/image-type.js";
-import { panoramaName, parseObjectName, referenceImageName, thumbnailNameOf } from "../../domain/object-name.js";
+import {
+  isRecordedReference,
+  panoramaName,
+  parseObjectName,
+  referenceImageName,
+  thumbnailNameOf,
+} from "../../domain/object-name.js";
 
 const hexadecimal = fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: 64, maxLength: 64 });
 const unguessable = fc
@@ -9,11 +15,18 @@ const unguessable = fc
   .map((bytes) => Buffer.from(bytes).toString("base64url"));
 
 describe("an object's name", () => {
-  it("is derived from the bytes of a reference image", () => {
-    const sha256 = "0123456789abcdef".repeat(4);
-    expect(referenceImageName(sha256, "image/jpeg")).toBe(`references/${sha256}.jpg`);
-    expect(referenceImageName(sha256, "image/png")).toBe(`references/${sha256}.png`);
-    expect(referenceImageName(sha256, "image/webp")).toBe(`references/${sha256}.webp`);
+  it("has the extension of the reference image's type", () => {
+    const random = "Unguessable-_0123456789";
+    expect(referenceImageName(random, "image/jpeg")).toBe(`references/${random}.jpg`);
+    expect(referenceImageName(random, "image/png")).toBe(`references/${random}.png`);
+    expect(referenceImageName(random, "image/webp")).toBe(`references/${random}.webp`);
+  });
+
+  it("tells recorded reference images from those of earlier versions and from panoramas", () => {
+    const recorded = (text: string) => isRecordedReference(parseObjectName(text)!);
+    expect(recorded(`references/${"b".repeat(22)}.jpg`)).toBe(true);
+    expect(recorded(`references/${"0f".repeat(32)}.jpg`)).toBe(false);
+    expect(recorded(`panoramas/${"b".repeat(22)}.jpg`)).toBe(false);
   });
 
   it("puts a thumbnail beside its panorama", () => {
@@ -26,7 +39,8 @@ describe("an object's name", () => {
     return fc.assert(
       fc.property(hexadecimal, fc.constantFrom(...IMAGE_TYPES), unguessable, (sha256, type, random) => {
         const panorama = panoramaName(random);
-        for (const name of [referenceImageName(sha256, type), panorama, thumbnailNameOf(panorama)]) {
+        const references = [sha256, random.slice(0, 22)].map((text) => referenceImageName(text, type));
+        for (const name of [...references, panorama, thumbnailNameOf(panorama)]) {
           expect(parseObjectName(name)).toBe(name);
         }
       }),

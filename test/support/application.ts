@@ -1,3 +1,4 @@
+import { deleteExpiredReferences } from "../../application/background/delete-expired-references.js";
 import {
   ERASE_PAUSE_MILLISECONDS,
   eraseDeletedPanoramas,
@@ -6,6 +7,7 @@ import { KEEP_PAUSE_MILLISECONDS_MAX, keepFinishedImages } from "../../applicati
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { startQueuedTasks } from "../../application/background/start-queued-tasks.js";
 import { sweep } from "../../application/background/sweep.js";
+import { watchWaitedTasks } from "../../application/background/watch-waited-tasks.js";
 import { createOrder } from "../../application/credits/create-order.js";
 import { payOrder } from "../../application/credits/pay-order.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
@@ -24,6 +26,7 @@ import type { Imaging } from "../../application/ports/imaging.js";
 import type { LedgerStore } from "../../application/ports/ledger-store.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { OrderStore } from "../../application/ports/order-store.js";
+import type { ReferenceStore } from "../../application/ports/reference-store.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type { Secrets } from "../../application/ports/secrets.js";
 import type { TaskSignals } from "../../application/ports/task-signals.js";
@@ -34,6 +37,7 @@ export type Stores = {
   readonly orders: OrderStore;
   readonly keys: ApiKeyStore;
   readonly ledger: LedgerStore;
+  readonly references: ReferenceStore;
   readonly tasks: TaskStore;
   requestsAt(clock: Clock): ApiRequests;
 };
@@ -53,6 +57,8 @@ export const SUBMISSION_DEADLINE_MILLISECONDS = 60_000;
 export const GENERATION_DEADLINE_MILLISECONDS = 600_000;
 export const QUEUE_DEADLINE_MILLISECONDS = 300_000;
 export const LEASE_MILLISECONDS = 120_000;
+
+export const RETENTION_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /** Concurrency 2, so that a batch of work needs more than one claim. */
 const limits = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 2 };
@@ -80,6 +86,11 @@ export const useCases = (ports: Ports) => ({
   keep: keepFinishedImages(ports, limits),
   sweep: sweep(ports, { ...limits, dueWithinMilliseconds: DUE_WITHIN_MILLISECONDS }),
   erase: eraseDeletedPanoramas(ports, limits),
+  deleteExpired: deleteExpiredReferences(ports, {
+    retentionMilliseconds: RETENTION_MILLISECONDS,
+    leaseMilliseconds: LEASE_MILLISECONDS,
+  }),
+  watch: watchWaitedTasks(ports),
   retryImage: retryImage(ports),
   retryFailedImages: retryFailedImages(ports),
   deletePanorama: deletePanorama(ports),

@@ -18,6 +18,7 @@ import { receiveProviderWebhook } from "../../application/background/receive-pro
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { readCredits } from "../../application/credits/read-credits.js";
 import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
+import { checkUpload } from "../../application/panoramas/check-upload.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
@@ -35,6 +36,7 @@ import { MemoryDatabase } from "./memory/memory-database.js";
 import { MemoryLedgerStore } from "./memory/memory-ledger-store.js";
 import { MemoryObjectStorage } from "./memory/memory-object-storage.js";
 import { MemoryOrderStore } from "./memory/memory-order-store.js";
+import { MemoryReferenceStore } from "./memory/memory-reference-store.js";
 import { MemoryTaskStore } from "./memory/memory-task-store.js";
 import { RecordingReporter } from "./recording-reporter.js";
 import { ScriptedProvider } from "./scripted-provider.js";
@@ -55,6 +57,7 @@ export class HttpService {
   readonly orders = new MemoryOrderStore(this.database);
   readonly keys = new MemoryApiKeyStore(this.database);
   readonly ledger = new MemoryLedgerStore(this.database);
+  readonly references = new MemoryReferenceStore(this.database);
   readonly storage = new MemoryObjectStorage();
   readonly imaging = new FakeImaging();
   readonly provider = new ScriptedProvider();
@@ -74,8 +77,10 @@ export class HttpService {
 
   private constructor(folder: string, parts: Partial<HttpServerParts>, settings: Partial<HttpServerSettings>) {
     this.folder = folder;
-    const { clock, tasks, orders, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids } = this;
-    const ports = { clock, tasks, orders, keys, ledger, storage, imaging, provider, signals, reporter, secrets, ids };
+    const { clock, tasks, orders, keys, ledger, references, storage, imaging } = this;
+    const { provider, signals, reporter, secrets, ids } = this;
+    const stores = { tasks, orders, keys, ledger, references, storage };
+    const ports = { ...stores, clock, imaging, provider, signals, reporter, secrets, ids };
     const requests = new MemoryApiRequests(this.database, new MemoryRateLimits(clock));
     this.server = new HttpServer(
       {
@@ -87,6 +92,7 @@ export class HttpService {
         createPanorama: this.counted("createPanorama", createPanorama(ports, DEADLINES)),
         waitForTask: this.counted("waitForTask", waitForTask(ports)),
         listTasks: this.counted("listTasks", listTasks(ports)),
+        checkUpload: checkUpload(ports),
         uploadImages: this.counted("uploadImages", uploadImages(ports)),
         readCredits: this.counted("readCredits", readCredits(ports)),
         receivePaymentWebhook: receivePaymentWebhook({ clock, orders: this.orders, payments: new ManualPayments() }),

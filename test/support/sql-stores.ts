@@ -6,6 +6,7 @@ import { SqlApiKeyStore } from "../../adapters/persistence/sql-api-key-store.js"
 import { SqlLedgerStore } from "../../adapters/persistence/sql-ledger-store.js";
 import { SqlOrderStore } from "../../adapters/persistence/sql-order-store.js";
 import { SqlPasswordLinkStore } from "../../adapters/persistence/sql-password-link-store.js";
+import { SqlReferenceStore } from "../../adapters/persistence/sql-reference-store.js";
 import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
 import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-requests.js";
@@ -25,5 +26,6 @@ export const sqlStores = (database: Database, reporter?: Reporter) => ({
     database.dialect === "postgresql"
       ? new PostgresApiRequests(database, clock)
       : new SqliteApiRequests(database, new MemoryRateLimits(clock)),
+  references: new SqlReferenceStore(database),
   tasks: new SqlTaskStore(database, reporter),
 });

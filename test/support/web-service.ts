@@ -33,6 +33,7 @@ import { payOrder } from "../../application/credits/pay-order.js";
 import { readCredits } from "../../application/credits/read-credits.js";
 import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import { changeVisibility } from "../../application/panoramas/change-visibility.js";
+import { checkUpload } from "../../application/panoramas/check-upload.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
 import { findOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
@@ -58,6 +59,7 @@ import { MemoryDatabase } from "./memory/memory-database.js";
 import { MemoryLedgerStore } from "./memory/memory-ledger-store.js";
 import { MemoryOrderStore } from "./memory/memory-order-store.js";
 import { MemoryPasswordLinkStore } from "./memory/memory-password-link-store.js";
+import { MemoryReferenceStore } from "./memory/memory-reference-store.js";
 import { MemorySessionStore } from "./memory/memory-session-store.js";
 import { MemoryTaskStore } from "./memory/memory-task-store.js";
 import { RecordingMail } from "./recording-mail.js";
@@ -102,6 +104,7 @@ export class WebService {
   readonly sessions = new MemorySessionStore(this.database);
   readonly links = new MemoryPasswordLinkStore(this.database);
   readonly mail = new RecordingMail();
+  readonly references = new MemoryReferenceStore(this.database);
   readonly provider = new PaintingProvider();
   readonly signals = new InProcessTaskSignals();
   readonly reporter = new RecordingReporter();
@@ -196,6 +199,7 @@ export class WebService {
     const shared = {
       createPanorama: createPanorama(this, DEADLINES),
       listTasks: listTasks(ports),
+      checkUpload: checkUpload(ports),
       uploadImages: uploadImages(ports),
       readCredits: readCredits(ports),
       rateLimits,

@@ -113,6 +113,26 @@ describe("authentication and rate limits", () => {
     await expectError(response, 429, "too_many_active_tasks");
   });
 
+  it("limit the writes of an account that revokes its keys and makes new ones", async () => {
+    const statuses: number[] = [];
+    for (let n = 0; n < 25; n++) {
+      const { key, secret } = (await createApiKey(service)(customer.accountId, "k"))._unsafeUnwrap();
+      for (let write = 0; write < 10; write++) {
+        statuses.push((await send("POST", "/panoramas", { "x-api-key": secret })).status);
+      }
+      await service.keys.revoke(key.id, service.clock.now());
+    }
+    expect(statuses).toEqual([...Array(200).fill(400), ...Array(50).fill(429)]);
+    const refused = await send("POST", "/panoramas", { "x-api-key": customer.key });
+    expect(refused.headers.get("retry-after")).toBe("60");
+    expect(refused.headers.get("ratelimit-policy")).toBe('"total";q=200;w=60');
+    expect(await expectError(refused, 429, "rate_limited")).toBe(
+      "This account has reached its limit of 200 writes per minute over all its API keys. Retry in 60 s.",
+    );
+    expect((await send("GET", "/credits", { "x-api-key": customer.key })).status).toBe(200);
+    expect((await send("POST", "/images", { "x-api-key": (await service.customer()).key })).status).toBe(400);
+  });
+
   it("do not count a refused request", async () => {
     for (let n = 0; n < 30; n++) await send("POST", "/images", { "x-api-key": customer.key });
     await service.clock.advance(60_000);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createApiKey } from "../../../application/accounts/create-api-key.js";
 import { expectError } from "../../support/error-answer.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
 
@@ -158,6 +159,29 @@ describe("the reading routes", () => {
       while (service.clock.sleeping > 0) await new Promise((resolve) => setImmediate(resolve));
       expect(service.signals.size).toBe(0);
       expect(service.finished.at(-1)).toMatchObject({ route: "/api/v1/panoramas/:id", aborted: true });
+    });
+
+    it("answers at once when the account already holds 50 waits, over all its keys", async () => {
+      const id = await service.created(customer);
+      const second = (await createApiKey(service)(customer.accountId, "second"))._unsafeUnwrap().secret;
+      const stranger = await service.customer();
+      const [strangers, ours] = [await service.created(stranger), { ...customer, key: second }];
+      const wait = (as: Customer, task = id) =>
+        service.request(`/panoramas/${task}`, as, { headers: { prefer: "wait=30" } });
+      const held = Array.from({ length: 50 }, (_, n) => wait(n % 2 ? customer : ours));
+      while (service.clock.sleeping < 50) await new Promise((resolve) => setImmediate(resolve));
+      const response = await wait(ours);
+      expect(response.headers.has("preference-applied")).toBe(false);
+      expect(await readJson(response)).toMatchObject({ id, status: "processing" });
+      const other = wait(stranger, strangers);
+      while (service.clock.sleeping < 51) await new Promise((resolve) => setImmediate(resolve));
+
+      await service.clock.advance(30_000);
+      for (const answer of [...held, other]) expect((await answer).headers.get("preference-applied")).toBe("wait=30");
+      const again = wait(ours); // the slots are free again
+      while (service.clock.sleeping < 1) await new Promise((resolve) => setImmediate(resolve));
+      await service.clock.advance(30_000);
+      expect((await again).headers.get("preference-applied")).toBe("wait=30");
     });
 
     it("ends with an answer when the server stops", async () => {

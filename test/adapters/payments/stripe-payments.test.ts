@@ -112,7 +112,7 @@ describe("the service with StripePayments", () => {
       cookie,
     });
     expect(placed.headers.get("location")).toBe("https://checkout.stripe.com/c/pay/cs_test_1");
-    const [order] = await service.orders.list(ann.id);
+    const [order] = await service.orders.list(ann.id, 20, undefined);
     expect(order?.state).toBe("pending");
 
     const webhook = checkoutWebhook(order?.id ?? "");

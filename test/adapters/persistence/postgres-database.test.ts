@@ -56,6 +56,7 @@ describe("Database on PostgreSQL", () => {
       { name: "005-long-ledger" },
       { name: "006-password-links" },
       { name: "007-failed-images" },
+      { name: "008-account-limits" },
     ]);
     await opened.close();
   });

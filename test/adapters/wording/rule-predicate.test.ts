@@ -45,6 +45,10 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
     { name: "prompt_without_images", min: 3, actual: " ab" },
     'must have at least 3 characters, not counting white space at its ends, if there are no image_urls, but is " ab".',
   ],
+  deleted_image: [
+    { name: "deleted_image" },
+    "was uploaded here, but is deleted; upload the image again and use its new URL.",
+  ],
   images_only: [{ name: "images_only" }, "must have an item: this service makes panoramas from images only."],
   text_only: [{ name: "text_only" }, "must be empty: this service makes panoramas from text only."],
   files_required: [
@@ -56,6 +60,14 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
   total_bytes_max: [
     { name: "total_bytes_max", max: 20_971_520 },
     "must have at most 20 MiB (20971520 bytes) in total.",
+  ],
+  paid_order_or_credits: [
+    { name: "paid_order_or_credits", credits: 4 },
+    "need a paid order, or at least 4 credits on the account.",
+  ],
+  unused_bytes_max: [
+    { name: "unused_bytes_max", max: 209_715_200, actual: 199_500_000 },
+    "must stay below 200 MiB of images that no panorama of the account uses, and there are already 191 MiB. Use them, or wait until the unused ones are deleted.",
   ],
   image_type: [
     { name: "image_type", allowed: IMAGE_TYPES },

@@ -24,7 +24,7 @@ describe("a value shown in an error message", () => {
     ["half \ud83d", '"half \\ud83d"'],
     ["x".repeat(60), `"${"x".repeat(60)}"`],
     ["x".repeat(61), `"${"x".repeat(60)}…"`],
-    [`${"x".repeat(59)}🌊🌊`, `"${"x".repeat(59)}…"`],
+    [`${"x".repeat(59)}🌊🌊`, `"${"x".repeat(59)}🌊…"`],
   ])("shows %o as %s", (value, text) => {
     expect(shown(value)).toBe(text);
   });

@@ -82,9 +82,10 @@ describe("waitForTask", () => {
     nothingLeft();
   });
 
-  it("sees a move by another instance within a second", async () => {
+  it("sees a move by another instance when the tasks are watched, which happens every second", async () => {
     const { signals: _, ...elsewhere } = world;
-    const noSignals = { announce: () => {}, next: () => new Promise<void>(() => {}) };
+    const silent = () => {};
+    const noSignals = { announce: silent, next: () => new Promise<void>(silent), waitedFor: () => [], wake: silent };
     const waiting = world.waitForTask(id, owner, 30_000, never);
     await world.clock.advance(world.provider.nextPollMilliseconds());
     await useCases({ ...elsewhere, signals: noSignals }).settle();
@@ -93,6 +94,9 @@ describe("waitForTask", () => {
       ended = true;
     });
     await world.clock.advance(1_000);
+    expect(ended).toBe(false);
+    await world.watch();
+    await world.clock.advance(0);
     expect(ended).toBe(true);
     expect((await waiting)._unsafeUnwrap().state).toBe("succeeded");
     nothingLeft();
@@ -137,6 +141,41 @@ describe("waitForTask", () => {
     expect(world.signals.size).toBe(1);
     await world.clock.advance(30_000);
     expect((await elsewhere)._unsafeUnwrap().state).toBe("submitted");
+    nothingLeft();
+  });
+
+  it("costs one statement a second for 2,000 waits, and none without waits", async () => {
+    const statements: string[] = [];
+    const tasks = new Proxy(world.tasks, {
+      get: (store, name) => {
+        const method = Reflect.get(store, name);
+        return typeof method !== "function"
+          ? method
+          : (...values: unknown[]) => {
+              statements.push(String(name));
+              return method.apply(store, values);
+            };
+      },
+    });
+    const { waitForTask, watch } = useCases({ ...world, tasks });
+    const other = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task.id;
+    const waits = Array.from({ length: 2000 }, (_, n) => waitForTask(n % 2 ? id : other, owner, 30_000, never));
+    await world.clock.advance(0);
+    expect(statements.splice(0)).toEqual(Array(2000).fill("find"));
+    for (let second = 1; second <= 10; second += 1) {
+      await world.clock.advance(1_000);
+      await watch();
+    }
+    expect(statements.splice(0)).toEqual(Array(10).fill("ended"));
+    await settleNow();
+    for (const result of await Promise.all(waits.filter((_, n) => n % 2 === 1))) {
+      expect(result._unsafeUnwrap().state).toBe("succeeded");
+    }
+    await world.clock.advance(20_000);
+    await Promise.all(waits);
+    statements.length = 0;
+    await watch();
+    expect(statements).toEqual([]);
     nothingLeft();
   });
 });

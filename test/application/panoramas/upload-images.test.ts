@@ -1,13 +1,19 @@
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
+import { checkUpload } from "../../../application/panoramas/check-upload.js";
 import { type UploadedFile, uploadImages } from "../../../application/panoramas/upload-images.js";
+import type { AccountId, Email } from "../../../domain/account.js";
+import { credits } from "../../../domain/credits.js";
 import { UPLOAD_FILE_BYTES_MAX } from "../../../domain/upload-rules.js";
+import { accountId } from "../../support/builders.js";
 import { image } from "../../support/fake-imaging.js";
-import { aWorld, type World } from "../../support/world.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;
-beforeEach(() => {
+let owner: AccountId;
+beforeEach(async () => {
   world = aWorld();
+  owner = await anOwner(world, 100);
 });
 
 const aFile = (bytes: Uint8Array, declaredType?: string): UploadedFile => ({
@@ -16,12 +22,13 @@ const aFile = (bytes: Uint8Array, declaredType?: string): UploadedFile => ({
   read: async () => bytes,
 });
 const [cat, dog] = [image("cat"), image("dog")];
-const upload = (...files: UploadedFile[]) => uploadImages(world)(files);
+const upload = (...files: UploadedFile[]) => uploadImages(world)(owner, files);
+const MIB = 1024 * 1024;
 
 describe("uploadImages", () => {
   it("returns the public URLs in the order of the files, and the same URL for the same bytes", async () => {
     const urls = (await upload(aFile(cat), aFile(dog), aFile(cat, "image/jpeg")))._unsafeUnwrap();
-    expect(urls[0]).toMatch(/^https:\/\/objects\.example\/references\/[0-9a-f]{64}\.jpg$/);
+    expect(urls[0]).toMatch(/^https:\/\/objects\.example\/references\/[\w-]{22}\.jpg$/);
     expect(urls[1]).not.toBe(urls[0]);
     expect(urls[2]).toBe(urls[0]);
     expect((await upload(aFile(dog)))._unsafeUnwrap()).toEqual([urls[1]]);
@@ -75,5 +82,42 @@ describe("uploadImages", () => {
   it("returns storage_unavailable when the storage is unavailable", async () => {
     world.storage.available = false;
     expect((await upload(aFile(cat)))._unsafeUnwrapErr()).toMatchObject({ kind: "storage_unavailable" });
+  });
+
+  it("gives the same URL to the same bytes of another account", async () => {
+    const [url] = (await upload(aFile(cat)))._unsafeUnwrap();
+    const other = await anOwner(world, 100);
+    expect((await uploadImages(world)(other, [aFile(cat)]))._unsafeUnwrap()).toEqual([url]);
+    expect(world.storage.objects.size).toBe(1);
+  });
+
+  const withBytes = (name: string, sizeBytes: number): UploadedFile => ({ ...aFile(image(name)), sizeBytes });
+
+  it("refuses bytes above 200 MiB of unused images, and none that the account has already", async () => {
+    for (let n = 0; n < 20; n += 1) (await upload(withBytes(`${n}`, 10 * MIB)))._unsafeUnwrap();
+    const full = { name: "unused_bytes_max", max: 200 * MIB, actual: 200 * MIB };
+    expect((await upload(withBytes("more", 1)))._unsafeUnwrapErr()).toMatchObject({ field: "files", rule: full });
+    expect(world.storage.objects.size).toBe(20);
+    expect((await upload(withBytes("3", 10 * MIB))).isOk()).toBe(true);
+    const other = await anOwner(world, 100);
+    expect((await uploadImages(world)(other, [withBytes("more", 1)])).isOk()).toBe(true);
+  });
+
+  it("counts a small image as 64 KiB, so that their number is limited too", async () => {
+    const small = Array.from({ length: 3200 }, (_, n) => aFile(image(`small ${n}`)));
+    for (let n = 0; n < small.length; n += 5) (await upload(...small.slice(n, n + 5)))._unsafeUnwrap();
+    expect((await upload(aFile(cat))).isErr()).toBe(true);
+  });
+
+  it("refuses an account without a paid order and with fewer credits than the cheapest creation", async () => {
+    const email = "new@example.com" as Email;
+    const poor = { id: accountId(7), email, createdAt: world.clock.now() };
+    (await world.accounts.open(poor, undefined, undefined, undefined))._unsafeUnwrap();
+    const refused = { field: "files", rule: { name: "paid_order_or_credits", credits: 4 } };
+    expect((await uploadImages(world)(poor.id, [aFile(cat)]))._unsafeUnwrapErr()).toMatchObject(refused);
+    expect((await checkUpload(world)(poor.id))._unsafeUnwrapErr()).toMatchObject(refused);
+    expect(world.storage.objects.size).toBe(0);
+    await world.payOrder((await world.createOrder(poor.id, credits(1)))._unsafeUnwrap().id);
+    expect((await checkUpload(world)(poor.id)).isOk()).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-import { err } from "neverthrow";
+import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ApiRequests } from "../../../application/ports/api-requests.js";
 import type { AccountId } from "../../../domain/account.js";
@@ -24,6 +24,7 @@ export const describeApiRequests = (technology: string, makeStores: () => Promis
     const owner = accountId(1);
     const other = accountId(2);
     const key = anApiKey();
+    const always = () => ok(undefined);
     const invalid = err({ kind: "invalid_api_key" });
     let stores: Stores;
     let clock: HandClock;
@@ -48,7 +49,7 @@ export const describeApiRequests = (technology: string, makeStores: () => Promis
         const order = aPaidOrder({ id: orderId(n), accountId: id });
         (await stores.accounts.open(anAccount({ id }), undefined, order, undefined))._unsafeUnwrap();
       }
-      await stores.keys.insert(key);
+      (await stores.keys.insert(key, always))._unsafeUnwrap();
     });
     afterEach(() => stores.close());
 
@@ -89,7 +90,7 @@ export const describeApiRequests = (technology: string, makeStores: () => Promis
 
     it("counts the requests of each key separately", async () => {
       const second = anApiKey({ id: apiKeyId(2), secretSha256: "2".repeat(64) });
-      await stores.keys.insert(second);
+      (await stores.keys.insert(second, always))._unsafeUnwrap();
       await requests.admit(key.secretSha256, "read");
       expect((await requests.admit(second.secretSha256, "read"))._unsafeUnwrap().admission.remaining).toBe(59);
     });
@@ -97,6 +98,40 @@ export const describeApiRequests = (technology: string, makeStores: () => Promis
     it("admits exactly the limit of concurrent requests", async () => {
       const results = await Promise.all(Array.from({ length: 25 }, () => requests.admit(key.secretSha256, "write")));
       expect(results.filter((result) => result.isOk())).toHaveLength(RATE_LIMITS.write);
+    });
+
+    /** More keys than an account may have now: from before the number was limited. */
+    const openKeys = async (count: number): Promise<readonly string[]> => {
+      const keys = Array.from({ length: count }, (_, n) => anApiKey({ id: apiKeyId(100 + n) }));
+      for (const one of keys) (await stores.keys.insert(one, always))._unsafeUnwrap();
+      return keys.map(({ secretSha256 }) => secretSha256);
+    };
+
+    it("counts a write for its key and its account, and returns the admission of the key", async () => {
+      const [last = "", ...digests] = await openKeys(21);
+      for (const digest of digests) {
+        for (let left = 9; left >= 0; left -= 1) {
+          const admitted = (await requests.admit(digest, "write"))._unsafeUnwrap();
+          expect(admitted.admission).toEqual({ limit: 10, remaining: left, resetSeconds: 60 });
+        }
+        const ownLimit = err({ kind: "rate_limited", limit: 10, retryAfterSeconds: 60 });
+        expect(await requests.admit(digest, "write")).toEqual(ownLimit);
+      }
+      await clock.advance(1_000);
+      expect(await requests.admit(last, "write")).toEqual(
+        err({ kind: "account_rate_limited", limit: 200, retryAfterSeconds: 59 }),
+      );
+      expect((await requests.admit(last, "read"))._unsafeUnwrap().accountId).toBe(owner);
+      await clock.advance(59_000);
+      // The write that the account's limit has refused counted for the key.
+      expect((await requests.admit(last, "write"))._unsafeUnwrap().admission.remaining).toBe(8);
+    });
+
+    it("admits exactly the account's limit of concurrent writes with many keys", async () => {
+      const digests = await openKeys(40);
+      const writes = Array.from({ length: 300 }, (_, n) => requests.admit(digests[n % 40] ?? "", "write"));
+      const results = await Promise.all(writes);
+      expect(results.filter((result) => result.isOk())).toHaveLength(RATE_LIMITS.total);
     });
 
     it("reads the task that is named, as TaskStore.find does", async () => {

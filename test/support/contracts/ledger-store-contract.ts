@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { credits } from "../../../domain/credits.js";
+import type { LedgerCursor } from "../../../domain/ledger.js";
 import { openTask } from "../../../domain/task.js";
-import { accountId, anAccount, aPaidOrder, aReservedTask, noon } from "../builders.js";
+import { accountId, anAccount, aPaidOrder, aPendingOrder, aReservedTask, noon, orderId } from "../builders.js";
 import type { Stores } from "./stores.js";
 
 /** What every LedgerStore must do (application/ports/ledger-store.ts). */
@@ -41,5 +43,30 @@ export const describeLedgerStore = (technology: string, makeStores: () => Promis
         { standing: { accountId: other, credits: 0, activeTasks: 0 }, entries: [], tasks: [] },
       ]);
       expect((await ledger.entries(owner)).map(({ kind }) => kind)).toEqual(["purchase", "reservation"]);
+    });
+
+    it("lists an account's entries in pages, newest first", async () => {
+      const { accounts, orders, ledger } = stores;
+      for (const id of [owner, other]) await accounts.open(anAccount({ id }), undefined, undefined, undefined);
+      for (let n = 1; n <= 5; n += 1) {
+        for (const [id, accountId] of [
+          [orderId(n), owner],
+          [orderId(100 + n), other],
+        ] as const) {
+          await orders.insert(aPendingOrder({ id, accountId, credits: credits(n) }));
+          await orders.pay(aPaidOrder({ id, accountId, credits: credits(n) }));
+        }
+      }
+      const pages: number[][] = [];
+      for (let before: LedgerCursor | undefined; ; ) {
+        const lines = await ledger.list(owner, 2, before);
+        if (lines.length === 0) break;
+        expect(lines.every(({ entry }) => entry.accountId === owner)).toBe(true);
+        pages.push(lines.map(({ entry }) => entry.credits));
+        before = lines.at(-1)?.cursor;
+      }
+      expect(pages).toEqual([[5, 4], [3, 2], [1]]);
+      const all = (await ledger.list(owner, 9, undefined)).map(({ entry }) => entry);
+      expect(all.toReversed()).toEqual(await ledger.entries(owner));
     });
   });

@@ -1,3 +1,4 @@
+import { err, ok, type Result } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { credits } from "../../../domain/credits.js";
 import { pay } from "../../../domain/order.js";
@@ -74,6 +75,60 @@ export const describeOrderStore = (technology: string, makeStores: () => Promise
       await orders.insert(second);
       await orders.insert(aPendingOrder({ id: orderId(3), accountId: other }));
       await orders.pay(aPaidOrder());
-      expect(await orders.list(owner)).toEqual([second, aPaidOrder()]);
+      expect(await orders.list(owner, 20, undefined)).toEqual([second, aPaidOrder()]);
+    });
+
+    it("lists older orders in pages", async () => {
+      const { orders } = stores;
+      for (const n of [3, 1, 5, 2, 4]) await orders.insert(aPendingOrder({ id: orderId(n) }));
+      const page = async (limit: number, before?: number) =>
+        (await orders.list(owner, limit, before === undefined ? undefined : orderId(before))).map(({ id }) => id);
+      expect(await page(2)).toEqual([5, 4].map(orderId));
+      expect(await page(2, 4)).toEqual([3, 2].map(orderId));
+      expect(await page(2, 2)).toEqual([1].map(orderId));
+      expect(await page(2, 1)).toEqual([]);
+    });
+
+    it("throws when it places an order of an unknown account", async () => {
+      const place = stores.orders.place(aPendingOrder({ accountId: other }), noon, () => ok(undefined));
+      await expect(place).rejects.toThrow();
+    });
+
+    it("places an order if it is allowed, given the account's pending orders since a time", async () => {
+      const { orders } = stores;
+      await open(other);
+      const seen: number[] = [];
+      const place = (n: number, decision: Result<void, "no"> = ok(undefined), differences = {}) =>
+        orders.place(
+          aPendingOrder({ id: orderId(n), createdAt: noon, ...differences }),
+          secondsAfter(noon, -60),
+          (p) => {
+            seen.push(p);
+            return decision;
+          },
+        );
+      await orders.insert(aPendingOrder({ id: orderId(1), createdAt: secondsAfter(noon, -60) })); // too old to count
+      expect(await place(2)).toEqual(ok(undefined));
+      expect(await place(3)).toEqual(ok(undefined));
+      expect(await place(4, err("no"))).toEqual(err("no"));
+      await orders.pay(aPaidOrder({ id: orderId(2) }));
+      await place(5);
+      await place(6, ok(undefined), { accountId: other });
+      expect(seen).toEqual([0, 1, 2, 1, 0]);
+      expect((await orders.list(owner, 9, undefined)).map(({ id }) => id)).toEqual([5, 3, 2, 1].map(orderId));
+      expect(await orders.find(orderId(3))).toEqual(aPendingOrder({ id: orderId(3) }));
+    });
+
+    it("counts orders that are placed concurrently", async () => {
+      const { orders } = stores;
+      const placed = await Promise.all(
+        Array.from({ length: 30 }, (_, n) =>
+          orders.place(aPendingOrder({ id: orderId(n + 1) }), secondsAfter(noon, -60), (pending) =>
+            pending < 4 ? ok(undefined) : err("full"),
+          ),
+        ),
+      );
+      expect(placed.filter((result) => result.isOk())).toHaveLength(4);
+      expect(await orders.list(owner, 50, undefined)).toHaveLength(4);
     });
   });

@@ -4,6 +4,7 @@ import { describeApiRequests } from "./api-requests-contract.js";
 import { describeLedgerStore } from "./ledger-store-contract.js";
 import { describeOrderStore } from "./order-store-contract.js";
 import { describePasswordLinkStore } from "./password-link-store-contract.js";
+import { describeReferenceStore } from "./reference-store-contract.js";
 import { describeSessionStore } from "./session-store-contract.js";
 import type { Stores } from "./stores.js";
 import { describeTaskStore } from "./task-store-contract.js";
@@ -18,4 +19,5 @@ export const describeStores = (technology: string, makeStores: () => Promise<Sto
   describeLedgerStore(technology, makeStores);
   describeSessionStore(technology, makeStores);
   describePasswordLinkStore(technology, makeStores);
+  describeReferenceStore(technology, makeStores);
 };

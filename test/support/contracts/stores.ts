@@ -5,6 +5,7 @@ import type { Clock } from "../../../application/ports/clock.js";
 import type { LedgerStore } from "../../../application/ports/ledger-store.js";
 import type { OrderStore } from "../../../application/ports/order-store.js";
 import type { PasswordLinkStore } from "../../../application/ports/password-link-store.js";
+import type { ReferenceStore } from "../../../application/ports/reference-store.js";
 import type { SessionStore } from "../../../application/ports/session-store.js";
 import type { TaskStore } from "../../../application/ports/task-store.js";
 
@@ -16,6 +17,7 @@ export type Stores = {
   readonly ledger: LedgerStore;
   readonly sessions: SessionStore;
   readonly links: PasswordLinkStore;
+  readonly references: ReferenceStore;
   readonly tasks: TaskStore;
   /** Counts requests by this clock. */
   requestsAt(clock: Clock): ApiRequests;

@@ -718,6 +718,18 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.move(first!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
       });
 
+      it("ended returns those of many tasks of all accounts that are no longer active", async () => {
+        const active = [await reserved(1), await submitted(2)];
+        const ended = [await succeeded(3), await submitted(4)];
+        unwrap(await tasks.move(ended[1]!, failed(ended[1] as SubmittedTask), undefined));
+        await succeeded(5); // not asked for
+        const unknown = Array.from({ length: 3000 }, (_, n) => taskId(1000 + n));
+        const asked = [...unknown, ...active.map(({ id }) => id), ...ended.map(({ id }) => id)];
+        expect((await tasks.ended(asked)).sort()).toEqual([3, 4].map(taskId));
+        expect(await tasks.ended(active.map(({ id }) => id))).toEqual([]);
+        expect(await tasks.ended([])).toEqual([]);
+      });
+
       it("makeDueNow delays no poll and ignores tasks that are not polled", async () => {
         await submitted(1);
         await tasks.makeDueNow(taskId(1), secondsAfter(noon, 5));

@@ -13,9 +13,14 @@ export class MemoryApiKeyStore implements ApiKeyStore {
     this.database = database;
   }
 
-  async insert(key: ApiKey): Promise<void> {
+  async insert<Refusal>(
+    key: ApiKey,
+    decide: (liveKeys: number) => Result<void, Refusal>,
+  ): Promise<Result<void, Refusal>> {
     this.database.account(key.accountId);
-    this.database.keys.set(key.id, key);
+    const decided = decide(this.liveKeysOf(key.accountId).length);
+    if (decided.isOk()) this.database.keys.set(key.id, key);
+    return decided;
   }
 
   async list(account: AccountId): Promise<ApiKey[]> {
@@ -24,10 +29,20 @@ export class MemoryApiKeyStore implements ApiKeyStore {
       .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
+  async listLive(account: AccountId): Promise<ApiKey[]> {
+    return this.liveKeysOf(account).sort((a, b) => (a.id < b.id ? 1 : -1));
+  }
+
   async revoke(id: ApiKeyId, now: Date): Promise<Result<void, NotFound>> {
     const key = this.database.keys.get(id);
     if (key === undefined) return err(notFound(`There is no key ${id}.`));
     if (key.revokedAt === undefined) this.database.keys.set(id, { ...key, revokedAt: now });
     return ok(undefined);
+  }
+
+  private liveKeysOf(account: AccountId): ApiKey[] {
+    return [...this.database.keys.values()].filter(
+      ({ accountId, revokedAt }) => accountId === account && revokedAt === undefined,
+    );
   }
 }

@@ -3,6 +3,7 @@ import type { ApiKey, ApiKeyId } from "../../../domain/api-key.js";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";
 import { type LedgerEntry, purchaseEntry } from "../../../domain/ledger.js";
+import type { ObjectName } from "../../../domain/object-name.js";
 import type { Order, OrderId, PaidOrder } from "../../../domain/order.js";
 import type { PasswordLink } from "../../../domain/password-link.js";
 import type { Session } from "../../../domain/session.js";
@@ -31,6 +32,11 @@ export class MemoryDatabase {
   /** By the digest of the token, like `links`. */
   readonly sessions = new Map<string, Session>();
   readonly links = new Map<string, PasswordLink>();
+  /** Uploaded images by name. `deleteAt`: once set, nothing can refer to it any more. */
+  readonly references = new Map<ObjectName, { content: string; bytes: number; deleteAt: Date | undefined }>();
+  /** When each account has uploaded an image that it has not used since. */
+  readonly uploads: { accountId: AccountId; name: ObjectName; uploadedAt: Date }[] = [];
+  readonly taskReferences = new Map<TaskId, ReadonlySet<ObjectName>>();
   idempotencyKeys: StoredIdempotencyKey[] = [];
 
   /** Throws if the account does not exist. */
@@ -69,5 +75,21 @@ export class MemoryDatabase {
 
   ledgerOf(owner: AccountId): LedgerEntry[] {
     return this.ledger.filter(({ accountId }) => accountId === owner);
+  }
+
+  recordUpload(accountId: AccountId, name: ObjectName, uploadedAt: Date): void {
+    const known = this.uploads.find((upload) => upload.accountId === accountId && upload.name === name);
+    if (known === undefined) this.uploads.push({ accountId, name, uploadedAt });
+    else known.uploadedAt = new Date(Math.max(known.uploadedAt.getTime(), uploadedAt.getTime()));
+  }
+
+  /** The task no longer uses its images: its account has them unused, uploaded at that time. */
+  releaseReferences(id: TaskId, accountId: AccountId, uploadedAt: Date): void {
+    for (const name of this.taskReferences.get(id) ?? []) this.recordUpload(accountId, name, uploadedAt);
+    this.taskReferences.delete(id);
+  }
+
+  removeUploads(unwanted: (upload: MemoryDatabase["uploads"][number]) => boolean): void {
+    this.uploads.splice(0, this.uploads.length, ...this.uploads.filter((upload) => !unwanted(upload)));
   }
 }

@@ -1,7 +1,7 @@
-import type { AccountLedger, LedgerStore } from "../../../application/ports/ledger-store.js";
+import type { AccountLedger, LedgerLine, LedgerStore } from "../../../application/ports/ledger-store.js";
 import type { AccountId } from "../../../domain/account.js";
 import type { Credits } from "../../../domain/credits.js";
-import type { LedgerEntry } from "../../../domain/ledger.js";
+import type { LedgerCursor, LedgerEntry } from "../../../domain/ledger.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** The ledger in memory. */
@@ -18,6 +18,14 @@ export class MemoryLedgerStore implements LedgerStore {
 
   async entries(account: AccountId): Promise<LedgerEntry[]> {
     return this.database.ledgerOf(account);
+  }
+
+  async list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]> {
+    return this.database.ledger
+      .map((entry, index) => ({ cursor: (index + 1) as LedgerCursor, entry }))
+      .filter(({ cursor, entry }) => entry.accountId === account && (before === undefined || cursor < before))
+      .reverse()
+      .slice(0, limit);
   }
 
   async *all(): AsyncIterable<AccountLedger> {

@@ -1,3 +1,4 @@
+import type { Result } from "neverthrow";
 import type { OrderStore } from "../../../application/ports/order-store.js";
 import type { AccountId } from "../../../domain/account.js";
 import type { Order, OrderId, PaidOrder, PendingOrder } from "../../../domain/order.js";
@@ -16,12 +17,29 @@ export class MemoryOrderStore implements OrderStore {
     this.database.orders.set(order.id, order);
   }
 
+  async place<Refusal>(
+    order: PendingOrder,
+    since: Date,
+    decide: (pendingOrders: number) => Result<void, Refusal>,
+  ): Promise<Result<void, Refusal>> {
+    this.database.account(order.accountId);
+    const pending = this.ordersOf(order.accountId).filter(
+      ({ state, createdAt }) => state === "pending" && createdAt > since,
+    );
+    const decided = decide(pending.length);
+    if (decided.isOk()) this.database.orders.set(order.id, order);
+    return decided;
+  }
+
   async find(id: OrderId): Promise<Order | undefined> {
     return this.database.orders.get(id);
   }
 
-  async list(account: AccountId): Promise<Order[]> {
-    return this.ordersOf(account).sort((a, b) => (a.id < b.id ? 1 : -1));
+  async list(account: AccountId, limit: number, before: OrderId | undefined): Promise<Order[]> {
+    return this.ordersOf(account)
+      .filter(({ id }) => before === undefined || id < before)
+      .sort((a, b) => (a.id < b.id ? 1 : -1))
+      .slice(0, limit);
   }
 
   async countPaid(account: AccountId): Promise<number> {

@@ -8,6 +8,7 @@ import { MemoryDatabase } from "./memory-database.js";
 import { MemoryLedgerStore } from "./memory-ledger-store.js";
 import { MemoryOrderStore } from "./memory-order-store.js";
 import { MemoryPasswordLinkStore } from "./memory-password-link-store.js";
+import { MemoryReferenceStore } from "./memory-reference-store.js";
 import { MemorySessionStore } from "./memory-session-store.js";
 import { MemoryTaskStore } from "./memory-task-store.js";
 
@@ -19,6 +20,7 @@ export const memoryStores = (database = new MemoryDatabase()) => ({
   ledger: new MemoryLedgerStore(database),
   sessions: new MemorySessionStore(database),
   links: new MemoryPasswordLinkStore(database),
+  references: new MemoryReferenceStore(database),
   tasks: new MemoryTaskStore(database),
   requestsAt: (clock: Clock): ApiRequests => new MemoryApiRequests(database, new MemoryRateLimits(clock)),
 });

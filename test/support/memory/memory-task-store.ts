@@ -14,7 +14,9 @@ import { credits } from "../../../domain/credits.js";
 import { type IdempotentRequest, sameRequest } from "../../../domain/idempotency.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../../domain/ledger.js";
+import type { ObjectName } from "../../../domain/object-name.js";
 import { mustQueue, nextTurn, type Queue } from "../../../domain/queue.js";
+import { requireStored } from "../../../domain/reference-image.js";
 import type { Slug } from "../../../domain/slug.js";
 import { startNextTasks } from "../../../domain/start-next-tasks.js";
 import {
@@ -55,6 +57,7 @@ export class MemoryTaskStore implements TaskStore {
     idempotent: IdempotentRequest | undefined,
     decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
     limits?: QueueLimits,
+    references: ReadonlyMap<number, ObjectName> = new Map(),
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>> {
     const { tasks, ledger } = this.database;
     const stored = this.database.account(account);
@@ -68,6 +71,10 @@ export class MemoryTaskStore implements TaskStore {
         }));
       }
     }
+    const known = [...this.database.references].flatMap(([name, { deleteAt }]) => (deleteAt ? [] : [name]));
+    const found = requireStored(references, new Set(known));
+    if (found.isErr()) return err(found.error);
+    const used = new Set(references.values());
     const turn =
       limits !== undefined && mustQueue(this.queue, limits.concurrencyMax)
         ? nextTurn(this.queue, stored.lastTurn)
@@ -78,6 +85,8 @@ export class MemoryTaskStore implements TaskStore {
       tasks.set(task.id, { task, dueAt: due, fence: 0, hidden: false });
       ledger.push(reservationEntry(task.reservation, task.reservedAt));
       stored.standing = standing;
+      if (used.size > 0) this.database.taskReferences.set(task.id, used);
+      this.database.removeUploads(({ accountId, name }) => accountId === account && used.has(name));
       if (idempotent !== undefined) {
         const { key, requestSha256 } = idempotent;
         this.database.idempotencyKeys.push({
@@ -113,6 +122,13 @@ export class MemoryTaskStore implements TaskStore {
     return [...this.database.tasks.values()].find(({ task, hidden }) => task.slug === slug && !hidden)?.task;
   }
 
+  async ended(ids: readonly TaskId[]): Promise<TaskId[]> {
+    return ids.filter((id) => {
+      const stored = this.database.tasks.get(id);
+      return stored !== undefined && !isActive(stored.task);
+    });
+  }
+
   async list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]> {
     return this.newestFirst(limit, before, (task): task is Task => task.accountId === owner);
   }
@@ -140,6 +156,7 @@ export class MemoryTaskStore implements TaskStore {
     if (stored.task.state !== "succeeded") stored.dueAt = undefined;
     else if (stored.dueAt === undefined || stored.dueAt < now) stored.dueAt = now;
     stored.fence += 1;
+    this.database.releaseReferences(id, owner, new Date(0));
     return ok(undefined);
   }
 
@@ -219,6 +236,7 @@ export class MemoryTaskStore implements TaskStore {
     };
     if (next.state !== "failed") return;
     this.database.ledger.push(refundEntry(next.reservation, next.failedAt));
+    this.database.releaseReferences(next.id, next.accountId, next.failedAt);
     if (isRefusedCreation(before, next)) this.keepKeys(({ taskId }) => taskId !== next.id);
   }
 

@@ -1,0 +1,290 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { ok } from "neverthrow";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deleteExpiredReferences } from "../../../application/background/delete-expired-references.js";
+import type { CreationRequest } from "../../../domain/creation-request.js";
+import { referenceImageName } from "../../../domain/object-name.js";
+import { aPendingOrder } from "../../support/builders.js";
+import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
+
+/** A person's session: reads pages and sends forms as a browser does. */
+const logIn = async (service: WebService, { email }: Person) => {
+  const send = (path: string, init: RequestInit = {}) =>
+    fetch(service.url + path, { redirect: "manual", ...init, headers: { origin: service.url, ...init.headers } });
+  const login = await send("/login", { method: "POST", body: new URLSearchParams({ email, password: PASSWORD }) });
+  const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const get = async (path: string) => (await send(path, { headers: { cookie } })).text();
+  const token = /name="form_token" value="(\w+)"/.exec(await get("/account"))?.[1] ?? "";
+  const post = async (path: string, fields: Record<string, string>) => {
+    const body = new URLSearchParams({ form_token: token, ...fields });
+    const answer = await send(path, { method: "POST", headers: { cookie }, body });
+    const text = await answer.text();
+    return { status: answer.status, error: errorOf(text), text };
+  };
+  /** Sends the form of the works page. `files`: sizes of files that begin like a JPEG. */
+  const create = async (fields: Record<string, string>, files: readonly (number | Blob)[], formToken = token) => {
+    const body = new FormData();
+    for (const [name, value] of Object.entries({ form_token: formToken, resolution: "1k", ...fields })) {
+      body.append(name, value);
+    }
+    for (const file of files) body.append("files", typeof file === "number" ? jpegOf(file) : file, "a.jpg");
+    const answer = await send("/works", { method: "POST", headers: { cookie }, body });
+    return { status: answer.status, error: errorOf(await answer.text()) };
+  };
+  return { get, post, create };
+};
+
+/** The error above a form, or the sentence of a page with one sentence. */
+const errorOf = (page: string): string | undefined =>
+  /role="alert">([^<]*)</.exec(page)?.[1] ?? /<div class="message"><h1>[^<]*<\/h1><p>([^<]*)</.exec(page)?.[1];
+
+const jpegOf = (sizeBytes: number): Blob => {
+  const bytes = new Uint8Array(sizeBytes);
+  bytes.set([0xff, 0xd8, 0xff]);
+  return new Blob([bytes], { type: "image/jpeg" });
+};
+
+describe("pages with the long prompts of an earlier version", () => {
+  let service: WebService;
+  let ann: Person;
+  const slugs: string[] = [];
+
+  beforeAll(async () => {
+    service = await WebService.start();
+    ann = await service.person("ann");
+    const task = await service.kept(ann);
+    for (let n = 0; n < 12; n += 1) {
+      const request = { ...task.request, prompt: `${n} ${"🌊".repeat(60_000)}` } as CreationRequest;
+      const copy = { ...task, id: service.ids.taskId(), slug: service.ids.slug(), request };
+      service.database.tasks.set(copy.id, { task: copy, dueAt: undefined, fence: 0, hidden: false });
+      slugs.push(copy.slug);
+    }
+  });
+  afterAll(async () => {
+    await service?.end();
+    expect(service?.failures).toEqual([]);
+  });
+
+  it.each(["/", "/gallery"])("%s stays small and shows the first 120 characters of each", async (path) => {
+    const page = await (await fetch(`${service.url}${path}`)).text();
+    expect(page.length).toBeLessThan(30_000);
+    expect(page).toContain(`<span class="card-title">11 ${"🌊".repeat(117)}…</span>`);
+  });
+
+  it("the viewer and its link preview show the first 120 characters", async () => {
+    const page = await (await fetch(`${service.url}/p/${slugs[0]}`)).text();
+    expect(page.length).toBeLessThan(10_000);
+    const title = `0 ${"🌊".repeat(118)}…`;
+    expect(page).toContain(`<meta property="og:title" content="${title}">`);
+    expect(page).toContain(`<h1>${title}</h1>`);
+    expect(page).toContain(`<title>${title} · Panorama</title>`);
+  });
+});
+
+describe("the account page", () => {
+  let service: WebService;
+  let people = 0;
+
+  beforeAll(async () => {
+    service = await WebService.start();
+  });
+  afterAll(async () => {
+    await service?.end();
+    expect(service?.failures).toEqual([]);
+  });
+  const newPerson = async () => {
+    people += 1;
+    const person = await service.person(`person-${people}`);
+    return { person, ...(await logIn(service, person)) };
+  };
+
+  it("counts orders and new keys as writes of the account", async () => {
+    const { post } = await newPerson();
+    for (let n = 0; n < 5; n += 1) {
+      expect((await post("/account/orders", { credits: "100" })).status).toBe(303);
+      expect((await post("/account/keys", { name: "k" })).status).toBe(200);
+    }
+    const refused = { status: 429, error: "You have sent many forms. Go back and try again in 60 seconds." };
+    expect(await post("/account/orders", { credits: "100" })).toMatchObject(refused);
+    expect(await post("/account/keys", { name: "k" })).toMatchObject(refused);
+    await service.clock.advance(60_000);
+    expect((await post("/account/orders", { credits: "100" })).status).toBe(303);
+  });
+
+  it("refuses the eleventh pending order of 24 hours, until one is paid or a day has passed", async () => {
+    const { person, post } = await newPerson();
+    const order = async () => {
+      await service.clock.advance(60_000);
+      const { status, error } = await post("/account/orders", { credits: "100" });
+      return [status, error];
+    };
+    for (let n = 0; n < 10; n += 1) expect(await order()).toEqual([303, undefined]);
+    const sentence =
+      "You have 10 orders of the last 24 hours that are not paid, the maximum. Pay one of them, or order again later.";
+    expect(await order()).toEqual([409, sentence]);
+    await service.payEveryOrder();
+    expect(await order()).toEqual([303, undefined]);
+    expect(await service.orders.countPaid(person.id)).toBe(11);
+    for (let n = 0; n < 9; n += 1) expect(await order()).toEqual([303, undefined]);
+    expect(await order()).toEqual([409, sentence]);
+    await service.clock.advance(24 * 60 * 60 * 1000);
+    expect(await order()).toEqual([303, undefined]);
+  });
+
+  it("refuses the 21st live key, until one is revoked", async () => {
+    const { person, post } = await newPerson();
+    const create = async () => {
+      await service.clock.advance(60_000);
+      return post("/account/keys", { name: "k" });
+    };
+    for (let n = 2; n <= 20; n += 1) expect((await create()).status).toBe(200);
+    expect(await create()).toMatchObject({
+      status: 409,
+      error: "You already have 20 API keys, the maximum. Revoke one before you create another.",
+    });
+    const [newest] = await service.keys.listLive(person.id);
+    expect((await post(`/account/keys/${newest?.id}/revoke`, {})).status).toBe(303);
+    expect((await create()).status).toBe(200);
+  });
+
+  it("shows 20 orders and 20 ledger entries at a time, newest first", async () => {
+    const { person, get } = await newPerson();
+    const ids: string[] = [];
+    for (let n = 0; n < 44; n += 1) {
+      const order = aPendingOrder({ id: service.ids.orderId(), accountId: person.id });
+      await service.orders.insert(order);
+      ids.unshift(order.id);
+    }
+    await service.payEveryOrder(); // in the order of their ids
+    /** Follows the links of one list to its end. */
+    const walk = async (list: "orders" | "ledger"): Promise<string[]> => {
+      const seen: string[] = [];
+      for (let url: string | undefined = "/account"; url !== undefined; ) {
+        const page: string = await get(url);
+        const section = new RegExp(`<h2 id="${list}">.*?</section>`, "s").exec(page)?.[0] ?? "";
+        const shown = [...section.matchAll(/<code>(.*?)<\/code>/g)].map(([, id]) => id ?? "");
+        expect(shown.length).toBeLessThanOrEqual(20);
+        seen.push(...shown);
+        url = /href="(\/account\?[^"#]*)#/.exec(section)?.[1]?.replaceAll("&amp;", "&");
+      }
+      return seen;
+    };
+    const opening = (await service.orders.list(person.id, 99, undefined)).at(-1)?.id;
+    expect(await walk("orders")).toEqual([...ids, opening]);
+    expect(await walk("ledger")).toEqual([...ids, opening]);
+    const both = await get(`/account?orders=${ids[19]}&ledger=21`);
+    expect(both).toMatch(/href="\/account\?orders=[\w-]+&amp;ledger=21#orders"/);
+  });
+});
+
+describe("the form of the works page", () => {
+  let service: WebService;
+  let people = 0;
+  let picture: Blob;
+
+  beforeAll(async () => {
+    service = await WebService.start();
+    const canvas = sharp({ create: { width: 64, height: 32, channels: 3, background: "teal" } });
+    picture = new Blob([Uint8Array.from(await canvas.png().toBuffer())], { type: "image/png" });
+  });
+  afterAll(async () => {
+    await service?.end();
+    expect(service?.failures).toEqual([]);
+  });
+  const newPerson = async (credits?: number) => {
+    people += 1;
+    const person = await service.person(`artist-${people}`, credits);
+    return { person, ...(await logIn(service, person)) };
+  };
+  const stored = async () => (await readdir(join(service.folder, "objects", "references"))).length;
+  /** Files that are being received, or were left behind. */
+  const received = () => readdir(join(service.folder, "uploads"), { recursive: true });
+
+  it.each<[string, number, Record<string, string>, number, string]>([
+    ["without enough credits", 3, { prompt: "a lake" }, 402, "This costs 4 credits, but you have 3."],
+    [
+      "with a prompt that is too long",
+      100,
+      { prompt: "x".repeat(4001) },
+      400,
+      "Prompt must have at most 4000 characters",
+    ],
+    ["with an unknown resolution", 100, { resolution: "8k" }, 400, "Resolution must be"],
+  ])("receives and stores no file of a form %s", async (_, credits, fields, status, error) => {
+    const { create } = await newPerson(credits);
+    const before = await stored();
+    let largest = 0;
+    const watching = setInterval(async () => {
+      largest = Math.max(largest, (await received()).length);
+    }, 1);
+    const answer = await create(fields, [9_000_000, 9_000_000]);
+    clearInterval(watching);
+    expect([answer.status, answer.error]).toEqual([status, expect.stringContaining(error)]);
+    expect(await stored()).toBe(before);
+    expect(largest).toBeLessThanOrEqual(2); // the folder and one empty file
+    expect(await received()).toEqual([]);
+  });
+
+  it("stores no file of a form with the token of another session", async () => {
+    const { create } = await newPerson();
+    const before = await stored();
+    expect((await create({ prompt: "a lake" }, [picture], "0".repeat(64))).status).toBe(403);
+    expect(await stored()).toBe(before);
+  });
+
+  it("counts every form as a write before it is received", async () => {
+    const { create } = await newPerson(3);
+    for (let n = 0; n < 10; n += 1) expect((await create({ prompt: "a lake" }, [9_000_000])).status).toBe(402);
+    expect(await create({ prompt: "a lake" }, [9_000_000])).toEqual({
+      status: 429,
+      error: "You have sent many forms. Go back and try again in 60 seconds.",
+    });
+  });
+
+  it("stores the files of a panorama that is created, and deletes them with it", async () => {
+    const { person, create, post } = await newPerson();
+    const before = await stored();
+    expect((await create({ prompt: "a lake" }, [picture])).status).toBe(303);
+    expect(await stored()).toBe(before + 1);
+    await service.work();
+    const [task] = await service.tasks.list(person.id, 9, undefined);
+    const url = task?.request.imageUrls[0] ?? "";
+    expect((await service.storage.read(service.storage.nameOf(url)!)).isOk()).toBe(true);
+    const deleteExpired = deleteExpiredReferences(service, {
+      retentionMilliseconds: 24 * 60 * 60 * 1000,
+      leaseMilliseconds: 60_000,
+    });
+    await service.clock.advance(48 * 60 * 60 * 1000);
+    expect(await deleteExpired()).toBe(0);
+    expect((await post(`/works/${task?.id}/delete`, {})).status).toBe(303);
+    expect(await deleteExpired()).toBe(1);
+    expect(await stored()).toBe(before);
+  });
+
+  it("refuses files while the account has 200 MiB of unused images, but creates a panorama without files", async () => {
+    const { person, create } = await newPerson();
+    const name = referenceImageName("u".repeat(22), "image/png");
+    const full = { content: "full", countedBytes: 200 * 1024 * 1024, name };
+    await service.references.add(person.id, [full], service.clock.now(), () => ok(undefined));
+    const refused = await create({ prompt: "a lake" }, [picture]);
+    expect([refused.status, refused.error]).toEqual([
+      400,
+      expect.stringContaining("Images must stay below 200 MiB of images that no panorama of the account uses"),
+    ]);
+    expect((await create({ prompt: "a lake" }, [])).status).toBe(303);
+    expect((await create({ prompt: "a lake" }, [new Blob([], { type: "application/octet-stream" })])).status).toBe(303);
+  });
+
+  it("says that an uploaded image is deleted, and charges nothing", async () => {
+    const { person, create } = await newPerson();
+    const url = service.storage.urlOf(referenceImageName("d".repeat(22), "image/png"));
+    const refused = await create({ prompt: "a lake", image_url: url }, []);
+    expect([refused.status, refused.error]).toEqual([
+      400,
+      "Image 1 was uploaded here, but is deleted; upload the image again and use its new URL.",
+    ]);
+    expect(await service.ledger.balance(person.id)).toBe(100);
+  });
+});
