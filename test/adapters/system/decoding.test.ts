@@ -1,10 +1,10 @@
 import sharp from "sharp";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { SharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
 import { ReferenceImages } from "../../../adapters/provider/local/reference-images.js";
 import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
 import { panoramaCanvas } from "../../../adapters/provider/remote/images/panorama-canvas.js";
-import { DECODINGS_MAX, decoding } from "../../../adapters/system/load-sharp.js";
+import { DECODINGS_MAX, decoding, loadSharp } from "../../../adapters/system/load-sharp.js";
 import { referenceImageName } from "../../../domain/object-name.js";
 import { RESOLUTIONS } from "../../../domain/resolution.js";
 import { MemoryObjectStorage } from "../../support/memory/memory-object-storage.js";
@@ -31,6 +31,8 @@ const decoders = {
 
 describe.each(Object.entries(decoders))("decoding %s", (_, decode) => {
   const releases: (() => void)[] = [];
+  // The test itself uses the library, which for a moment knows no format while the service sets it up.
+  beforeAll(async () => void (await loadSharp()));
   afterEach(() => {
     for (const release of releases.splice(0)) release();
   });

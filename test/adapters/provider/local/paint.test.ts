@@ -198,17 +198,18 @@ describe("PaintPool", () => {
     expect(delay.max / 1e6).toBeLessThan(1000);
   }, 120_000);
 
-  it.runIf(process.platform === "linux")("paints on threads of low priority, so that requests come first", async () => {
-    const priority = getPriority();
-    const before = await threadsOfLowPriority();
-    const pool = new PaintPool(1);
-    const size = { widthPixels: 256, heightPixels: 128 };
-    (await pool.paint({ scene: sceneOf("a lake", []), references: [], size }))._unsafeUnwrap();
-    const started = (await threadsOfLowPriority()).filter((thread) => !before.includes(thread));
-    await pool.close();
-    expect(started).toHaveLength(1);
-    expect(getPriority()).toBe(priority);
-  });
+  if (process.platform === "linux")
+    it("paints on threads of low priority, so that requests come first", async () => {
+      const priority = getPriority();
+      const before = await threadsOfLowPriority();
+      const pool = new PaintPool(1);
+      const size = { widthPixels: 256, heightPixels: 128 };
+      (await pool.paint({ scene: sceneOf("a lake", []), references: [], size }))._unsafeUnwrap();
+      const started = (await threadsOfLowPriority()).filter((thread) => !before.includes(thread));
+      await pool.close();
+      expect(started).toHaveLength(1);
+      expect(getPriority()).toBe(priority);
+    });
 
   it("fails only the job whose worker crashes, and starts a new worker for the next", async () => {
     let started = 0;
