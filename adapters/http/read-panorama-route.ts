@@ -9,7 +9,7 @@ import type { GuardedHandler } from "./guard.js";
 import { HeldWaits } from "./held-waits.js";
 import { panoramaTask, type TaskUrls } from "./panorama-task.js";
 import { preferredWaitSeconds } from "./prefer.js";
-import { json } from "./reply.js";
+import { json, type Reply } from "./reply.js";
 
 /** The task of the path; `undefined` if the text cannot be a task id. */
 export const taskIdOf = (exchange: Exchange): TaskId | undefined => parseTaskId(exchange.parameter("id"));
@@ -20,15 +20,26 @@ export const taskIdOf = (exchange: Exchange): TaskId | undefined => parseTaskId(
  */
 export const readPanoramaRoute = (waitForTask: WaitForTask, urls: TaskUrls): GuardedHandler => {
   const waits = new HeldWaits();
+  // A task is a value: as long as the store remembers it, its answer is the same bytes.
+  const answers = new WeakMap<Task, Reply>();
+  const answerOf = (task: Task): Reply => {
+    let answer = answers.get(task);
+    if (answer === undefined) {
+      const { body, ...reply } = json(200, panoramaTask(task, urls));
+      answer = { ...reply, body: Buffer.from(body) };
+      answers.set(task, answer);
+    }
+    return answer;
+  };
   return (exchange, owner, task) => {
     if (task === undefined) {
       return err(notFound(`There is no task ${shown(exchange.parameter("id"))} on this account.`));
     }
-    const reply = (found: Task, headers?: Record<string, string>) => json(200, panoramaTask(found, urls), headers);
     const seconds = preferredWaitSeconds(exchange.header("prefer"));
-    if (seconds === undefined) return ok(reply(task));
+    if (seconds === undefined) return ok(answerOf(task));
     const held = waits.hold(owner, () => waitForTask(task.id, owner, seconds * 1000, exchange.signal));
-    if (held === undefined) return ok(reply(task));
-    return held.then((waited) => waited.map((found) => reply(found, { "preference-applied": `wait=${seconds}` })));
+    if (held === undefined) return ok(answerOf(task));
+    const headers = { "preference-applied": `wait=${seconds}` };
+    return held.then((waited) => waited.map((found) => json(200, panoramaTask(found, urls), headers)));
   };
 };

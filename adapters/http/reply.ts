@@ -18,7 +18,11 @@ export type Reply = {
 const JSON_HEADERS = { "content-type": "application/json", "cache-control": "no-store" };
 
 /** JSON that no cache may store, because it is valid only now and for this client. */
-export const json = (status: number, value: unknown, headers?: Readonly<Record<string, string>>): Reply => ({
+export const json = (
+  status: number,
+  value: unknown,
+  headers?: Readonly<Record<string, string>>,
+): Reply & { readonly body: string } => ({
   status,
   headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers },
   body: JSON.stringify(value),

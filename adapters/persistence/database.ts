@@ -16,6 +16,11 @@ export interface Database {
   /** The first row of a statement that begins with `select`. On SQLite at once, without a promise. */
   first(select: string, parameters: readonly unknown[]): Awaitable<Row | undefined>;
   /**
+   * A number that changes with every commit, of this process or of another one: what was read while it is the same is
+   * still what the database holds. `undefined` on PostgreSQL, where asking costs as much as reading.
+   */
+  version(): number | undefined;
+  /**
    * Commits if `work` returns Ok; rolls back if it returns Err or throws. `work` must begin with a write, and must wait
    * for nothing but its own statements. If PostgreSQL aborts the transaction, `work` runs again, at most five times.
    */

@@ -82,6 +82,10 @@ class PostgresDatabase implements Database {
     }
   };
 
+  version(): undefined {
+    return undefined;
+  }
+
   async first(select: string, parameters: readonly unknown[]): Promise<Row | undefined> {
     return (await this.sql(select, parameters))[0];
   }

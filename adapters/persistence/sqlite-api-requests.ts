@@ -11,8 +11,9 @@ import {
   type RateLimited,
   type RequestKind,
 } from "../../domain/rate-limit.js";
+import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { branded } from "./columns.js";
+import { branded, type Row } from "./columns.js";
 import type { Database } from "./database.js";
 import { toTask } from "./task-rows.js";
 
@@ -24,29 +25,58 @@ const LIVE_KEY_WITH_TASK = `select api_key.id as key_id, api_key.account_id as o
   left join task on task.id = ? and task.account_id = api_key.account_id and task.hidden_at is null
   where secret_sha256 = ? and revoked_at is null`;
 
-/** Key and task in one statement. A SQLite file has one instance, so that its requests are counted in memory. */
-export class SqliteApiRequests implements ApiRequests {
-  private readonly database: Pick<Database, "first">;
-  private readonly rateLimits: RateLimits;
+/** The key and the task of a request, as the database holds them. */
+type Found = { readonly key: ApiKeyId; readonly accountId: AccountId; readonly task: Task | undefined };
 
-  constructor(database: Pick<Database, "first">, rateLimits: RateLimits) {
+/** About 2 kB each. All are forgotten when there are more. */
+const REMEMBERED_MAX = 20_000;
+
+/**
+ * Key and task in one statement. A SQLite file has one instance, so that its requests are counted in memory.
+ *
+ * What was found is remembered until anybody commits: then `Database.version` changes, and everything is forgotten.
+ */
+export class SqliteApiRequests implements ApiRequests {
+  private readonly database: Pick<Database, "first" | "version">;
+  private readonly rateLimits: RateLimits;
+  private readonly remembered = new Map<string, Found>();
+  private rememberedAt: number | undefined;
+
+  constructor(database: Pick<Database, "first" | "version">, rateLimits: RateLimits) {
     this.database = database;
     this.rateLimits = rateLimits;
   }
 
   admit(secretSha256: string, kind: RequestKind, task?: TaskId): Awaitable<Result<AdmittedRequest, RefusedRequest>> {
-    const found =
+    return whenReady(this.find(secretSha256, task), (found) => {
+      if (found === undefined) return err({ kind: "invalid_api_key" });
+      return whenReady(this.count(found.key, found.accountId, kind), (counted) =>
+        counted.isErr()
+          ? err(counted.error)
+          : ok({ accountId: found.accountId, admission: counted.value, task: found.task }),
+      );
+    });
+  }
+
+  private find(secretSha256: string, task: TaskId | undefined): Awaitable<Found | undefined> {
+    const version = this.database.version();
+    if (version !== this.rememberedAt) this.remembered.clear();
+    this.rememberedAt = version;
+    const name = task === undefined ? secretSha256 : secretSha256 + task;
+    const remembered = this.remembered.get(name);
+    if (remembered !== undefined) return remembered;
+
+    const read =
       task === undefined
         ? this.database.first(LIVE_KEY, [secretSha256])
         : this.database.first(LIVE_KEY_WITH_TASK, [task, secretSha256]);
-    return whenReady(found, (row) => {
-      if (row === undefined) return err({ kind: "invalid_api_key" });
-      const accountId = branded<AccountId>(row, "owner");
-      return whenReady(this.count(branded<ApiKeyId>(row, "key_id"), accountId, kind), (counted) => {
-        if (counted.isErr()) return err(counted.error);
-        const named = typeof row.id === "string" ? toTask(row) : undefined;
-        return ok({ accountId, admission: counted.value, task: named });
-      });
+    return whenReady(read, (row) => {
+      const found = row && toFound(row);
+      if (found === undefined || version === undefined) return found;
+      if (this.remembered.size >= REMEMBERED_MAX) this.remembered.clear();
+      // A commit after `version` was read changes it again, so that this is forgotten before it is used.
+      this.remembered.set(name, found);
+      return found;
     });
   }
 
@@ -65,3 +95,9 @@ export class SqliteApiRequests implements ApiRequests {
     });
   }
 }
+
+const toFound = (row: Row): Found => ({
+  key: branded<ApiKeyId>(row, "key_id"),
+  accountId: branded<AccountId>(row, "owner"),
+  task: typeof row.id === "string" ? toTask(row) : undefined,
+});

@@ -37,6 +37,11 @@ export class SqliteConnection {
     return values && toRow(values);
   }
 
+  /** Changes when another connection has committed. */
+  dataVersion(): number {
+    return this.first("pragma data_version", [])?.data_version as number;
+  }
+
   execute(statement: string): void {
     this.prepared(statement).prepared.run();
   }

@@ -74,6 +74,11 @@ class SqliteDatabase implements Database {
     return written._unsafeUnwrap();
   };
 
+  /** The reader never writes, so it sees the commits of every other connection, the writer of this process included. */
+  version(): number {
+    return this.reader.dataVersion();
+  }
+
   first(select: string, parameters: readonly unknown[]): Row | undefined {
     return this.reader.first(select, parameters);
   }

@@ -1,0 +1,91 @@
+import { ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
+import type { Database } from "../../../adapters/persistence/database.js";
+import { SqlApiKeyStore } from "../../../adapters/persistence/sql-api-key-store.js";
+import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
+import { SqliteApiRequests } from "../../../adapters/persistence/sqlite-api-requests.js";
+import { openSqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
+import { openTask } from "../../../domain/task.js";
+import { accountId, anAccount, anApiKey, aPaidOrder, aReservedTask, noon, taskId } from "../../support/builders.js";
+import { HandClock } from "../../support/hand-clock.js";
+import { sqliteStores } from "../../support/sqlite-stores.js";
+
+/** Another connection to the file stands for another process: SQLite tells both apart from the reader alike. */
+describe("what SqliteApiRequests remembers", () => {
+  const owner = accountId(1);
+  const key = anApiKey();
+  const task = aReservedTask({ accountId: owner });
+  let stores: Awaited<ReturnType<typeof sqliteStores>>;
+  let other: Database;
+  let reads: number;
+  let requests: SqliteApiRequests;
+
+  beforeEach(async () => {
+    stores = await sqliteStores();
+    other = await openSqliteDatabase(stores.file);
+    await stores.accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
+    (await stores.keys.insert(key, () => ok(undefined)))._unsafeUnwrap();
+    await stores.tasks.open(owner, noon, undefined, (standing) => openTask(standing, task, noon));
+    reads = 0;
+    const counting = {
+      version: () => stores.database.version(),
+      first: (select: string, parameters: readonly unknown[]) => {
+        reads += 1;
+        return stores.database.first(select, parameters);
+      },
+    };
+    requests = new SqliteApiRequests(counting, new MemoryRateLimits(new HandClock()));
+  });
+  afterEach(async () => {
+    await other.close();
+    await stores.close();
+  });
+
+  const read = async () => (await requests.admit(key.secretSha256, "read", task.id)).map((admitted) => admitted.task);
+
+  it("saves the read of the same key and task, and still counts each request", async () => {
+    const first = (await requests.admit(key.secretSha256, "read", task.id))._unsafeUnwrap();
+    const second = (await requests.admit(key.secretSha256, "read", task.id))._unsafeUnwrap();
+    expect(second.task).toBe(first.task);
+    expect([first.admission.remaining, second.admission.remaining]).toEqual([59, 58]);
+    expect(reads).toBe(1);
+  });
+
+  it("is neither a key without the task nor an unknown key", async () => {
+    await read();
+    expect((await requests.admit(key.secretSha256, "read"))._unsafeUnwrap().task).toBeUndefined();
+    expect((await requests.admit("f".repeat(64), "read")).isErr()).toBe(true);
+    expect((await requests.admit("f".repeat(64), "read")).isErr()).toBe(true);
+    expect(reads).toBe(4);
+  });
+
+  it.each([
+    ["this process", () => stores.database],
+    ["another process", () => other],
+  ])("is forgotten when %s revokes the key", async (_, database) => {
+    expect((await read())._unsafeUnwrap()).toEqual(task);
+    (await new SqlApiKeyStore(database()).revoke(key.id, noon))._unsafeUnwrap();
+    expect((await read())._unsafeUnwrapErr()).toEqual({ kind: "invalid_api_key" });
+  });
+
+  it.each([
+    ["this process", () => stores.database],
+    ["another process", () => other],
+  ])("is forgotten when %s changes the task", async (_, database) => {
+    expect((await read())._unsafeUnwrap()?.request.visibility).toBe("private");
+    (await new SqlTaskStore(database()).setVisibility(task.id, owner, "public"))._unsafeUnwrap();
+    expect((await read())._unsafeUnwrap()?.request.visibility).toBe("public");
+    (await new SqlTaskStore(database()).hide(task.id, owner, noon))._unsafeUnwrap();
+    expect((await read())._unsafeUnwrap()).toBeUndefined();
+  });
+
+  it("is at most 20,000 keys and tasks", async () => {
+    for (let n = 0; n <= 20_000; n += 1) await requests.admit(key.secretSha256, "read", taskId(n));
+    expect(reads).toBe(20_001);
+    await requests.admit(key.secretSha256, "read", taskId(0));
+    expect(reads).toBe(20_002);
+    await requests.admit(key.secretSha256, "read", taskId(20_000));
+    expect(reads).toBe(20_002);
+  });
+});
