@@ -13,7 +13,7 @@ import type { ObjectName } from "./object-name.js";
  * `failAttempt` leads back to `uploading`, or to `failed` after the last attempt. `waitForStorage` stays `uploading`.
  *
  * `expired`: the provider's temporary URL stopped working before the image was stored.
- * `failed`: no attempts to fetch the image are left, or the bytes are not the requested image; an operator may retry.
+ * `failed`: no attempts to fetch the image are left, or another attempt cannot help; an operator may retry.
  */
 export type StoredImage = UploadingImage | SavedImage | SavedWithoutThumbnail | UnsavedImage | ExpiredImage;
 
@@ -76,7 +76,7 @@ const STORAGE_PAUSE_SECONDS_MAX = 600;
 export const storageRetryAfterSeconds = (sinceSuccessSeconds: number): number =>
   Math.min(STORAGE_PAUSE_SECONDS_MAX, Math.max(1, sinceSuccessSeconds + 1));
 
-/** Another attempt cannot help: the bytes are not the requested image. */
+/** Another attempt cannot help: the bytes are not the requested image, or cannot be downloaded from this URL. */
 export const giveUp = (image: UploadingImage): UnsavedImage => ({ ...core(image), status: "failed" });
 
 export const expire = (image: UploadingImage): ExpiredImage => ({ ...core(image), status: "expired" });

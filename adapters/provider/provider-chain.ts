@@ -1,12 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import type {
+  DownloadFailure,
   GeneratedImage,
   GenerationOrder,
   GenerationProvider,
   Progress,
   ProviderUnavailable,
   Readiness,
-  ResultGone,
   SubmissionFailure,
 } from "../../application/ports/generation-provider.js";
 import type { CreationRequest } from "../../domain/creation-request.js";
@@ -89,10 +89,7 @@ export class ProviderChain implements GenerationProvider {
     return unavailableOnes.length === 0 ? ok(undefined) : err(unavailable(unavailableOnes.join("; ")));
   }
 
-  async download(
-    temporaryUrl: string,
-    upstreamTaskId: string,
-  ): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>> {
+  async download(temporaryUrl: string, upstreamTaskId: string): Promise<Result<GeneratedImage, DownloadFailure>> {
     const { provider, id } = this.locate(upstreamTaskId);
     // Unavailable and not gone: the operator may configure the provider again.
     return provider === undefined

@@ -8,10 +8,10 @@ export type FetchedBytes = { readonly bytes: Uint8Array; readonly contentType: s
 
 /**
  * `forbidden`: the IP address is not public, or the scheme is not https. `gone`: status 403, 404 or 410. `too_large`:
- * more than `bytesMax` bytes. `unavailable`: any failure that a retry may fix.
+ * more than `bytesMax` bytes. `too_many_redirects`: more than three. `unavailable`: any failure that a retry may fix.
  */
 export type FetchFailure = {
-  readonly kind: "forbidden" | "gone" | "too_large" | "unavailable";
+  readonly kind: "forbidden" | "gone" | "too_large" | "too_many_redirects" | "unavailable";
   readonly reason: string;
 };
 
@@ -44,7 +44,7 @@ export class PublicFetch {
       if (!("location" in step.value)) return ok(step.value);
       next = step.value.location;
     }
-    return err({ kind: "unavailable", reason: `more than ${REDIRECTS_MAX} redirects` });
+    return err({ kind: "too_many_redirects", reason: `more than ${REDIRECTS_MAX} redirects` });
   }
 
   async close(): Promise<void> {

@@ -82,7 +82,8 @@ const store = async (ports: Ports, task: SucceededTask, image: UploadingImage): 
   const downloaded = await provider.download(image.temporaryUrl, task.upstreamTaskId);
   if (downloaded.isErr()) {
     const { kind, reason } = downloaded.error;
-    return kind === "result_gone" ? { image: expire(image), detail: reason } : again(reason);
+    if (kind === "result_gone") return { image: expire(image), detail: reason };
+    return kind === "result_unusable" ? { image: giveUp(image), detail: reason } : again(reason);
   }
   const { bytes, thumbnail } = downloaded.value;
   const panorama = await imaging.panorama(bytes, RESOLUTIONS[task.request.resolution]);

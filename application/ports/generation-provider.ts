@@ -23,6 +23,12 @@ export type ProviderUnavailable = { readonly kind: "provider_unavailable"; reado
 /** The image at the temporary URL is permanently gone. */
 export type ResultGone = { readonly kind: "result_gone"; readonly reason: string };
 
+/** The image can never be downloaded: its URL leads to a private address, to too many bytes or through too many redirects. */
+export type ResultUnusable = { readonly kind: "result_unusable"; readonly reason: string };
+
+/** Only `provider_unavailable` is worth another attempt. */
+export type DownloadFailure = ResultGone | ResultUnusable | ProviderUnavailable;
+
 /** `thumbnail` is `unavailable` only for the test trigger `test:no-thumb`: then no thumbnail must be made. */
 export type GeneratedImage = { readonly bytes: Uint8Array; readonly thumbnail: "possible" | "unavailable" };
 
@@ -53,10 +59,7 @@ export interface GenerationProvider {
    * Downloads the image of a finished generation from its temporary URL, or from a new URL if the provider issues one.
    * Does not check that the bytes are an image.
    */
-  download(
-    temporaryUrl: string,
-    upstreamTaskId: string,
-  ): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>>;
+  download(temporaryUrl: string, upstreamTaskId: string): Promise<Result<GeneratedImage, DownloadFailure>>;
   /**
    * Deletes the provider's copy of a finished generation. Succeeds if there is none, or if the provider has no call for
    * it. Absent if no generation of the provider can be deleted.

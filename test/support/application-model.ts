@@ -167,6 +167,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
             "image_without_thumbnail",
             "no_image",
             "gone",
+            "unusable",
             "unavailable",
           ),
         },

@@ -106,7 +106,7 @@ const deliver = (answer: Answer | "cut" | "no answer" | undefined, response: Ser
   if (answer === "cut" || answer === undefined) return void response.destroy();
   const body = Buffer.from(answer.body);
   const length = answer.cutShort ? body.length + 100 : body.length;
-  response.writeHead(answer.status, { ...answer.headers, "content-length": length });
+  response.writeHead(answer.status, { "content-length": length, ...answer.headers });
   if (!answer.cutShort) return void response.end(body);
   response.write(body, () => {
     if (answer.cutShort !== "and stay open") response.destroy();

@@ -1,12 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import type {
+  DownloadFailure,
   GeneratedImage,
   GenerationOrder,
   GenerationProvider,
   Progress,
   ProviderUnavailable,
   Readiness,
-  ResultGone,
   SubmissionFailure,
 } from "../../application/ports/generation-provider.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
@@ -24,7 +24,7 @@ export type Script = {
   readonly poll: "running" | "succeeded" | "failed" | "unavailable";
   /** `nothing`: the search does not find the task (yet), although it may have been started. */
   readonly search: "found_if_started" | "nothing" | "unavailable";
-  readonly download: "image" | "image_without_thumbnail" | "no_image" | "gone" | "unavailable";
+  readonly download: "image" | "image_without_thumbnail" | "no_image" | "gone" | "unusable" | "unavailable";
   readonly discard: "done" | "unavailable";
 };
 
@@ -132,12 +132,14 @@ export class ScriptedProvider implements GenerationProvider {
     return ok(search === "nothing" ? undefined : found);
   }
 
-  async download(temporaryUrl: string): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>> {
+  async download(temporaryUrl: string): Promise<Result<GeneratedImage, DownloadFailure>> {
     const { download } = this.script;
     await this.held.get("download");
     switch (download) {
       case "gone":
         return err({ kind: "result_gone", reason: "the script lets the URL expire" });
+      case "unusable":
+        return err({ kind: "result_unusable", reason: "the script lets the URL lead to a private address" });
       case "unavailable":
         return err(unavailable);
       case "no_image":

@@ -1,12 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import type {
+  DownloadFailure,
   GeneratedImage,
   GenerationOrder,
   GenerationProvider,
   Progress,
   ProviderUnavailable,
   Readiness,
-  ResultGone,
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
@@ -118,10 +118,7 @@ export class RemoteProvider implements GenerationProvider {
     return err(unavailable("the task is not among the newest ones of the provider"));
   }
 
-  async download(
-    temporaryUrl: string,
-    upstreamTaskId: string,
-  ): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>> {
+  async download(temporaryUrl: string, upstreamTaskId: string): Promise<Result<GeneratedImage, DownloadFailure>> {
     return downloadResult(this.publicFetch, temporaryUrl, () => this.poll(upstreamTaskId));
   }
 

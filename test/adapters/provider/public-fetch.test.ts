@@ -79,7 +79,7 @@ describe("PublicFetch", () => {
     const fetcher = aFetch(origin);
     const fetched = (await fetcher.get(`${origin}/3`, limits))._unsafeUnwrap();
     expect(Buffer.from(fetched.bytes).toString()).toBe("the end");
-    expect((await fetcher.get(`${origin}/4`, limits))._unsafeUnwrapErr().kind).toBe("unavailable");
+    expect((await fetcher.get(`${origin}/4`, limits))._unsafeUnwrapErr().kind).toBe("too_many_redirects");
   });
 
   it.each(["https://127.0.0.1/", "https://localhost/", "http://example.com/", "https://[::1]/"])(

@@ -62,6 +62,14 @@ describe("keepFinishedImages", () => {
     expect(world.storage.objects.size).toBe(0);
   });
 
+  it("sets the storage status failed without a retry when the image can never be downloaded", async () => {
+    world.provider.play({ download: "unusable" });
+    await world.keep();
+    expect((await image()).status).toBe("failed");
+    await world.clock.advance(aDay);
+    expect(await world.keep()).toBe(0);
+  });
+
   /** The seconds between the attempts, until the image is not `uploading` any more or the time is over. */
   const waitsUntil = async (secondsMax: number): Promise<number[]> => {
     const waits: number[] = [];

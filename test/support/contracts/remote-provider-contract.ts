@@ -397,17 +397,32 @@ export const remoteProviderContract = (
       it.each<[string, Fault]>([
         ["fails with status 500", FAULTS.failsBefore],
         ["is cut short", { done: true, instead: { status: 200, body: "half", cutShort: true } }],
-        [
-          "is larger than 64 MiB",
-          { done: true, instead: { status: 200, headers: {}, body: Buffer.alloc(64 * 1024 * 1024 + 1) } },
-        ],
-        ["leads to a private address", refuses(302, { location: "https://169.254.169.254/" })],
-        ["leads to another port of the same host", refuses(302, { location: "http://127.0.0.1:1/" })],
       ])("reports a result that %s as unavailable", async (_, fault) => {
         const { id, url } = await succeeded();
         remote.fake.faults.images.push(fault);
         expect((await remote.provider.download(url, id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
         expect((await remote.provider.download(url, id)).isOk()).toBe(true);
+      });
+
+      it.each<[string, readonly Fault[]]>([
+        [
+          "is larger than 64 MiB",
+          [{ done: true, instead: { status: 200, headers: {}, body: Buffer.alloc(64 * 1024 * 1024 + 1) } }],
+        ],
+        ["leads to a private address", [refuses(302, { location: "https://169.254.169.254/" })]],
+        ["leads to another port of the same host", [refuses(302, { location: "http://127.0.0.1:1/" })]],
+        ["is redirected four times", Array.from({ length: 4 }, () => refuses(302, { location: "?next" }))],
+        [
+          "is gone, and its fresh URL leads to a private address",
+          [refuses(404), refuses(302, { location: "https://[::1]/" })],
+        ],
+      ])("reports a result that %s as unusable", async (_, faults) => {
+        const { id, url } = await succeeded();
+        remote.fake.faults.images.push(...faults);
+        expect((await remote.provider.download(url, id))._unsafeUnwrapErr()).toEqual({
+          kind: "result_unusable",
+          reason: expect.stringMatching(/^the result's URL: ./),
+        });
       });
     });
 

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type {
+  DownloadFailure,
   GeneratedImage,
   Progress,
   ProviderUnavailable,
@@ -15,20 +16,30 @@ export const downloadResult = async (
   publicFetch: PublicFetch,
   temporaryUrl: string,
   pollAgain: () => Promise<Result<Progress, ProviderUnavailable>>,
-): Promise<Result<GeneratedImage, ResultGone | ProviderUnavailable>> => {
+): Promise<Result<GeneratedImage, DownloadFailure>> => {
   const first = await publicFetch.get(temporaryUrl, LIMITS);
   if (first.isOk()) return ok({ bytes: first.value.bytes, thumbnail: "possible" });
-  if (first.error.kind !== "gone") return err(retryLater(first.error));
+  if (first.error.kind !== "gone") return err(failureOf(first.error));
 
   const progress = await pollAgain();
   if (progress.isErr()) return err(progress.error);
   if (progress.value.state !== "succeeded") return err(gone(first.error.reason));
   const second = await publicFetch.get(progress.value.temporaryUrl, LIMITS);
   if (second.isOk()) return ok({ bytes: second.value.bytes, thumbnail: "possible" });
-  return err(second.error.kind === "gone" ? gone(second.error.reason) : retryLater(second.error));
+  return err(failureOf(second.error));
 };
 
 const gone = (reason: string): ResultGone => ({ kind: "result_gone", reason: `the result's URL: ${reason}` });
 
-/** Also for failures that a retry cannot fix (a private address, too many bytes): the number of attempts is limited. */
-const retryLater = ({ reason }: FetchFailure): ProviderUnavailable => unavailable(`the result's URL: ${reason}`);
+const failureOf = ({ kind, reason }: FetchFailure): DownloadFailure => {
+  switch (kind) {
+    case "gone":
+      return gone(reason);
+    case "forbidden":
+    case "too_large":
+    case "too_many_redirects":
+      return { kind: "result_unusable", reason: `the result's URL: ${reason}` };
+    case "unavailable":
+      return unavailable(`the result's URL: ${reason}`);
+  }
+};

@@ -74,8 +74,22 @@ describe.each<[string, StartOfOne]>([
     expect(world.storage.objects.size).toBe(0);
   });
 
-  it("fails after the last attempt when its URL always redirects to a private address", async () => {
-    const faults = Array.from({ length: KEEP_ATTEMPTS_MAX }, () => refuses(302, { location: "https://10.0.0.1/" }));
+  const tooLarge: Fault = {
+    done: true,
+    instead: { status: 200, body: "", headers: { "content-length": String(380 * 1024 * 1024) } },
+  };
+
+  it.each<[string, readonly Fault[]]>([
+    ["redirects to a private address", [refuses(302, { location: "https://10.0.0.1/" })]],
+    ["redirects in a circle", Array.from({ length: 4 }, () => refuses(302, { location: "?again" }))],
+    ["announces 380 MiB", [tooLarge]],
+  ])("fails at the first attempt when its URL %s", async (_, faults) => {
+    const { image, attempts } = await kept(await A_PANORAMA, faults);
+    expect([image.status, attempts]).toEqual(["failed", 1]);
+  });
+
+  it("fails after the last attempt when every download fails with status 500", async () => {
+    const faults = Array.from({ length: KEEP_ATTEMPTS_MAX }, () => FAULTS.failsBefore);
     const { image, attempts } = await kept(await A_PANORAMA, faults);
     expect([image.status, attempts]).toEqual(["failed", KEEP_ATTEMPTS_MAX]);
   });
