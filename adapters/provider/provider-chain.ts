@@ -79,10 +79,10 @@ export class ProviderChain implements GenerationProvider {
     return provider === undefined ? ok({ state: "failed", reason: notConfigured(upstreamTaskId) }) : provider.poll(id);
   }
 
-  async search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>> {
+  async search(taskId: TaskId, since: Date): Promise<Result<string | undefined, ProviderUnavailable>> {
     const unavailableOnes: string[] = [];
     for (const provider of this.providers) {
-      const found = await provider.search(taskId);
+      const found = await provider.search(taskId, since);
       if (found.isErr()) unavailableOnes.push(`${provider.name}: ${found.error.reason}`);
       else if (found.value !== undefined) return ok(`${provider.name}:${found.value}`);
     }

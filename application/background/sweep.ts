@@ -77,7 +77,7 @@ const giveUpQueued = async (
 const resolveReserved = async (ports: Ports, lease: Lease<ReservedTask>): Promise<undefined> => {
   const { task } = lease;
   try {
-    const found = await ports.provider.search(task.id);
+    const found = await ports.provider.search(task.id, task.reservedAt);
     if (found.isErr()) await failReserved(ports, lease, { isOrphan: true, detail: found.error.reason });
     else if (found.value !== undefined) await recover(ports, lease, found.value);
     else await failReserved(ports, lease, { isOrphan: false, detail: "the provider has no such task" });

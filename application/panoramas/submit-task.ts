@@ -54,7 +54,10 @@ const findUpstreamTask = async (
 ): Promise<Result<string, SubmissionFailure>> => {
   if (failure.kind === "refused") return err(failure);
   const ended = new AbortController();
-  const found = await Promise.race([provider.search(task.id), clock.sleep(SEARCH_TIMEOUT_MILLISECONDS, ended.signal)]);
+  const found = await Promise.race([
+    provider.search(task.id, task.reservedAt),
+    clock.sleep(SEARCH_TIMEOUT_MILLISECONDS, ended.signal),
+  ]);
   ended.abort();
   return found?.isOk() && found.value !== undefined ? ok(found.value) : err(failure);
 };

@@ -53,8 +53,11 @@ export interface GenerationProvider {
   /** Starts one generation and returns the upstream task id. Never retries, so that nothing starts twice. */
   submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>>;
   poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>>;
-  /** Returns the id of the upstream task that is tagged with `taskId`; `undefined` if there is none. */
-  search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>>;
+  /**
+   * Returns the id of the upstream task that is tagged with `taskId` and was submitted after `since`, which limits the
+   * search; `undefined` if there is certainly none.
+   */
+  search(taskId: TaskId, since: Date): Promise<Result<string | undefined, ProviderUnavailable>>;
   /**
    * Downloads the image of a finished generation from its temporary URL, or from a new URL if the provider issues one.
    * Does not check that the bytes are an image.

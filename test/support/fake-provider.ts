@@ -16,6 +16,7 @@ export type UpstreamTask = {
   readonly id: string;
   readonly input: Readonly<Record<string, unknown>>;
   state: Plan;
+  readonly createdAt?: Date;
   /** Where its webhooks are sent. */
   readonly webhook?: string | undefined;
 };
@@ -56,10 +57,13 @@ export class UpstreamTasks {
   readonly faults: Faults = { creates: [], polls: [], lists: [], images: [], checks: [] };
   plan: Plan = "succeed";
   picture: Buffer | undefined;
+  /** The provider's clock. */
+  now: () => Date = () => new Date();
 
   start(input: unknown, id: string, webhook?: unknown): UpstreamTask {
     const url = typeof webhook === "string" ? webhook : undefined;
-    const task: UpstreamTask = { id, input: input as UpstreamTask["input"], state: "run", webhook: url };
+    const createdAt = this.now();
+    const task: UpstreamTask = { id, input: input as UpstreamTask["input"], state: "run", createdAt, webhook: url };
     this.tasks.push(task);
     return task;
   }

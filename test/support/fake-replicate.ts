@@ -5,6 +5,44 @@ import { type Answer, type Fault, FaultyServer, json, type ReceivedRequest } fro
 export const REPLICATE_KEY = "r8_secret";
 const PAGE = 100;
 const MODELS = "/v1/models/";
+const HOUR_MILLISECONDS = 60 * 60 * 1000;
+const DATA_URI_CHARACTERS_MAX = 256_000;
+
+/** The inputs of every model that the platform's trainer has made. */
+export const TRAINER_INPUTS: readonly string[] = [
+  "prompt",
+  "image",
+  "mask",
+  "aspect_ratio",
+  "height",
+  "width",
+  "prompt_strength",
+  "model",
+  "num_outputs",
+  "num_inference_steps",
+  "guidance_scale",
+  "seed",
+  "output_format",
+  "output_quality",
+  "disable_safety_checker",
+  "go_fast",
+  "megapixels",
+  "lora_scale",
+  "extra_lora",
+  "extra_lora_scale",
+  "replicate_weights",
+];
+
+export type FakeVersion = { readonly id: string; readonly inputs: readonly string[] };
+
+/** `versions`: the newest one first. Only an official model can be run by its name alone. */
+export type FakeModel = {
+  readonly name: string;
+  readonly official: boolean;
+  readonly versions: readonly FakeVersion[];
+};
+
+export const FLUX_360_VERSION = "5f".repeat(32);
 
 /** The part of Replicate that the adapter uses. */
 export class FakeReplicate extends UpstreamTasks implements FakeProvider {
@@ -15,7 +53,14 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
   webhookSecret = aWebhookSecret();
   readonly secretFaults: Fault[] = [];
   private webhooksSent = 0;
-  models: readonly string[] = ["owner/flux-360", "igorriti/flux-360"];
+  models: readonly FakeModel[] = ["owner/flux-360", "igorriti/flux-360"].map((name) => ({
+    name,
+    official: false,
+    versions: [
+      { id: "d2".repeat(32), inputs: TRAINER_INPUTS },
+      { id: FLUX_360_VERSION, inputs: TRAINER_INPUTS },
+    ],
+  }));
 
   static async start(): Promise<FakeReplicate> {
     const fake = new FakeReplicate();
@@ -60,7 +105,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     if (headers.authorization !== `Bearer ${REPLICATE_KEY}`) return json(401, { detail: "Invalid token." });
     if (method === "POST" && path === "/v1/predictions") {
       const { input, version, webhook, webhook_events_filter } = body as {
-        input?: { prompt?: unknown };
+        input?: Readonly<Record<string, unknown>>;
         version?: unknown;
         webhook?: unknown;
         webhook_events_filter?: unknown;
@@ -68,24 +113,68 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
       // The service requests only the event of the end: other events would arrive twice a second.
       if (webhook !== undefined && String(webhook_events_filter) !== "completed")
         return json(422, { detail: "Invalid webhook_events_filter." });
-      if (typeof input?.prompt !== "string" || typeof version !== "string") return json(422, { detail: "Invalid." });
+      const refusal = this.refusalOf(version, input);
+      if (refusal !== undefined) return json(422, { title: "Invalid", detail: refusal, status: 422 });
       return json(201, this.prediction(this.start(input, `gm3qorzdhgbf${this.tasks.length}`, webhook)));
     }
     if (path === "/v1/webhooks/default/secret") return json(200, { key: this.webhookSecret });
-    if (path.startsWith(MODELS)) {
-      const model = this.models.find((name) => MODELS + name === path);
-      return model === undefined
-        ? json(404, { detail: "Not found." })
-        : json(200, { url: `https://replicate.com/${model}` });
-    }
-    if (path === "/v1/predictions") {
-      const from = Number(query.get("cursor"));
-      const results = [...this.tasks].reverse().slice(from, from + PAGE);
-      const next = from + PAGE < this.tasks.length ? `${this.baseUrl}/predictions?cursor=${from + PAGE}` : null;
-      return json(200, { next, previous: null, results: results.map((task) => this.prediction(task)) });
-    }
+    if (path.startsWith(MODELS)) return this.modelAt(path);
+    if (path === "/v1/predictions") return this.list(query);
     const task = this.poll(/^\/v1\/predictions\/(.+)$/.exec(path)?.[1]);
     return task === undefined ? json(404, { detail: "Not found." }) : json(200, this.prediction(task));
+  }
+
+  private modelAt(path: string): Answer {
+    const model = this.models.find(({ name }) => path === MODELS + name || path.startsWith(`${MODELS + name}/`));
+    if (model === undefined) return json(404, { detail: "Not found." });
+    const { name, versions } = model;
+    if (path === MODELS + name) {
+      const [latest] = versions;
+      return json(200, { url: `https://replicate.com/${name}`, latest_version: latest ? described(latest) : null });
+    }
+    const version = versions.find(({ id }) => path === `${MODELS}${name}/versions/${id}`);
+    return version === undefined ? json(404, { detail: "Not found." }) : json(200, described(version));
+  }
+
+  /** Why the real one answers 422; `undefined` if it accepts the prediction. */
+  private refusalOf(version: unknown, input: Readonly<Record<string, unknown>> | undefined): string | undefined {
+    const ran = this.models.flatMap(({ name, official, versions }) =>
+      versions.filter(({ id }, n) => [id, `${name}:${id}`, official && n === 0 && name].includes(version as string)),
+    )[0];
+    if (ran === undefined) return "Invalid version or not permitted";
+    if (input === undefined || typeof input.prompt !== "string") return "- input: prompt is required";
+    // The real one drops an unknown input without a word. Here a test has to notice it.
+    const unknown = Object.keys(input).filter((name) => !ran.inputs.includes(name));
+    if (unknown.length > 0) return `- input: ${unknown.join(", ")} is not known`;
+    for (const side of [input.width, input.height]) {
+      if (typeof side !== "number" || side < 256 || side > 1440) return "- input.width, input.height: 256 to 1440";
+    }
+    if (!Number.isInteger(input.seed)) return "- input.seed: Invalid type. Expected: integer";
+    const strength = input.prompt_strength ?? 0.8;
+    if (typeof strength !== "number" || strength < 0 || strength > 1) return "- input.prompt_strength: 0 to 1";
+    if (input.mask !== undefined && input.image === undefined) return "- input.mask: needs an image";
+    for (const file of [input.image ?? "https://none", input.mask ?? "https://none"]) {
+      const usable =
+        typeof file === "string" &&
+        (file.startsWith("https://") || (file.startsWith("data:image/") && file.length <= DATA_URI_CHARACTERS_MAX));
+      if (!usable) return "- input.image, input.mask: Does not match format 'uri'";
+    }
+    return undefined;
+  }
+
+  private list(query: URLSearchParams): Answer {
+    const after = new Date(query.get("created_after") ?? 0);
+    if (Number.isNaN(after.getTime())) return json(400, { detail: "created_after: not a date." });
+    const newestFirst = this.tasks.filter(({ createdAt = this.now() }) => createdAt >= after).reverse();
+    const from = Number(query.get("cursor"));
+    const rest = new URLSearchParams({ created_after: after.toISOString(), cursor: String(from + PAGE) });
+    const next = from + PAGE < newestFirst.length ? `${this.baseUrl}/predictions?${rest}` : null;
+    const results = newestFirst.slice(from, from + PAGE).map((task) => {
+      const { createdAt = this.now() } = task;
+      const removed = this.now().getTime() - createdAt.getTime() > HOUR_MILLISECONDS;
+      return { ...this.prediction(task), ...(removed && { input: {}, output: null, data_removed: true }) };
+    });
+    return json(200, { next, previous: null, results });
   }
 
   private prediction(task: UpstreamTask) {
@@ -102,6 +191,13 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     };
   }
 }
+
+const described = ({ id, inputs }: FakeVersion) => ({
+  id,
+  openapi_schema: {
+    components: { schemas: { Input: { properties: Object.fromEntries(inputs.map((name) => [name, {}])) } } },
+  },
+});
 
 export const aWebhookSecret = (): string => `whsec_${randomBytes(24).toString("base64")}`;
 

@@ -1,19 +1,20 @@
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { PublicFetch } from "../../adapters/provider/public-fetch.js";
 import { UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
-import type { Dialect } from "../../adapters/provider/remote/dialect.js";
+import type { Dialect, Read } from "../../adapters/provider/remote/dialect.js";
 import { fal } from "../../adapters/provider/remote/fal/fal.js";
 import { RemoteProvider } from "../../adapters/provider/remote/remote-provider.js";
 import { replicate } from "../../adapters/provider/remote/replicate/replicate.js";
 import { skybox } from "../../adapters/provider/remote/skybox/skybox.js";
 import type { WebhookUrls } from "../../adapters/provider/remote/webhooks/webhook-urls.js";
+import { unavailable } from "../../adapters/provider/unavailable.js";
 import type { CircuitState } from "../../application/ports/circuit-state.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import { FAL_KEY, FakeFal } from "./fake-fal.js";
 import type { FakeProvider } from "./fake-provider.js";
-import { FakeReplicate, REPLICATE_KEY } from "./fake-replicate.js";
+import { FakeReplicate, FLUX_360_VERSION, REPLICATE_KEY } from "./fake-replicate.js";
 import { FakeSkybox, SKYBOX_KEY } from "./fake-skybox.js";
 import { HandClock } from "./hand-clock.js";
 import { MemoryObjectStorage } from "./memory/memory-object-storage.js";
@@ -31,7 +32,7 @@ export type Overrides = {
   readonly onCircuitChange?: (state: CircuitState) => void;
 };
 
-export const REPLICATE_MODEL = `owner/flux-360:${"5f".repeat(32)}`;
+export const REPLICATE_MODEL = `owner/flux-360:${FLUX_360_VERSION}`;
 
 export const SUBMIT_TIMEOUT_MILLISECONDS = 5_000;
 const SETTINGS = {
@@ -50,10 +51,18 @@ export const startSkybox = async (overrides: Overrides = {}) => {
   return startWith(fake, skybox({ apiKey, baseUrl: fake.baseUrl, styleId: 67 }), overrides);
 };
 
+/** Knows the version of the model already, as after the check at the start of the service. */
 export const startReplicate = async (overrides: Overrides = {}) => {
+  const remote = await startUncheckedReplicate(overrides);
+  await remote.dialect.check?.(remote.read);
+  remote.fake.server.requests.length = 0;
+  return remote;
+};
+
+export const startUncheckedReplicate = async (overrides: Overrides = {}, model = REPLICATE_MODEL) => {
   const fake = await FakeReplicate.start();
   const { apiKey = REPLICATE_KEY } = overrides;
-  return startWith(fake, replicate({ apiKey, baseUrl: fake.baseUrl, model: REPLICATE_MODEL }), overrides);
+  return startWith(fake, replicate({ apiKey, baseUrl: fake.baseUrl, model }), overrides);
 };
 
 export const startFal = async (overrides: Overrides = {}) => {
@@ -69,10 +78,17 @@ const startWith = <Fake extends FakeProvider>(fake: Fake, dialect: Dialect, over
   const http = new UpstreamHttp();
   const publicFetch = new PublicFetch([fake.server.url]);
   const settings = { ...SETTINGS, ...overrides };
+  /** Reads without the rate limiter and the circuit breaker, so that tests of these are not disturbed. */
+  const read: Read = async (path) => {
+    const { signal } = new AbortController();
+    const call = { method: "GET", url: dialect.baseUrl + path, headers: dialect.authorization, signal } as const;
+    return (await http.call(call)).mapErr(({ reason }) => unavailable(reason));
+  };
   return {
     provider: new RemoteProvider({ dialect, settings, http, publicFetch, storage, clock, warn, onCircuitChange }),
     fake,
     dialect,
+    read,
     close: async () => {
       await Promise.all([http.close(), publicFetch.close()]);
       await fake.close();

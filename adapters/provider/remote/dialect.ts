@@ -43,8 +43,11 @@ export type Dialect = {
   ): Result<Report, ProviderUnavailable> | Promise<Result<Report, ProviderUnavailable>>;
   /** The path that deletes a finished task with its image. Absent if the provider has no such call. */
   discardPath?(upstreamTaskId: string): string;
-  /** Absent if the provider cannot list its tasks: then a lost submission cannot be found again. */
-  readonly list?: TaskList;
+  /**
+   * The tasks that were submitted after `since`. Absent if the provider cannot list its tasks: then a lost submission
+   * cannot be found again.
+   */
+  listSince?(since: Date): TaskList;
   /** Absent if the provider does not document a signature: then only the URL proves that a webhook is genuine. */
   signatureOf?(http: UpstreamHttp, clock: Clock): VerifySignature;
 };
@@ -67,6 +70,7 @@ export type CreationContext = {
   /** The service gives up the generation after this time; the provider should cancel it then and not bill it. */
   readonly deadlineSeconds: number;
   readonly storage: ObjectStorage;
+  readonly read: Read;
 };
 
 export type Creation = {
@@ -97,4 +101,6 @@ export type TaskList = {
 type TaskPage = {
   readonly tasks: readonly { readonly id: string; readonly seed: unknown }[];
   readonly nextUrl: string | undefined;
+  /** Whether a task that is not on any page certainly does not exist. */
+  readonly allSeedsKnown: boolean;
 };

@@ -27,6 +27,9 @@ import type { ProviderSettings } from "./settings.js";
 import type { CheckFailure } from "./start-check.js";
 
 const SEARCHED_PAGES_MAX = 5;
+/** Between this machine and the provider. A search begins that much earlier. */
+const CLOCK_DIFFERENCE_MILLISECONDS_MAX = 5 * 60 * 1000;
+const NOT_CERTAIN = "the task was not found, but the provider does not list all tasks with their seeds";
 
 export type RemoteProviderParts = ProviderApiParts & {
   readonly publicFetch: PublicFetch;
@@ -85,6 +88,7 @@ export class RemoteProvider implements GenerationProvider {
       webhookUrl: webhookUrls?.of(order.taskId),
       deadlineSeconds: Math.ceil(generationDeadlineMilliseconds / 1000),
       storage: this.storage,
+      read: this.read,
     });
     return (await this.api.create(creation)).andThen(({ body }) => this.dialect.upstreamTaskIdOf(body));
   }
@@ -101,10 +105,12 @@ export class RemoteProvider implements GenerationProvider {
     return report.andThen((reported) => this.progressOf(upstreamTaskId, reported));
   }
 
-  async search(taskId: TaskId): Promise<Result<string | undefined, ProviderUnavailable>> {
-    const { list, baseUrl } = this.dialect;
-    if (list === undefined) return err(unavailable(`${this.name} has no list of tasks to search`));
+  async search(taskId: TaskId, since: Date): Promise<Result<string | undefined, ProviderUnavailable>> {
+    const { listSince, baseUrl } = this.dialect;
+    if (listSince === undefined) return err(unavailable(`${this.name} has no list of tasks to search`));
+    const list = listSince(new Date(since.getTime() - CLOCK_DIFFERENCE_MILLISECONDS_MAX));
     const wantedSeed = correlationSeed(taskId);
+    let allSeedsKnown = true;
     let path: string | undefined = list.firstPath;
     for (let page = 0; page < SEARCHED_PAGES_MAX && path !== undefined; page += 1) {
       const body: Result<unknown, ProviderUnavailable> = await this.api.readWithRetry(path);
@@ -112,7 +118,9 @@ export class RemoteProvider implements GenerationProvider {
       if (listed.isErr()) return err(listed.error);
       const { tasks, nextUrl } = listed.value;
       const found = tasks.find(({ seed }) => seed === wantedSeed);
-      if (found !== undefined || nextUrl === undefined) return ok(found?.id);
+      if (found !== undefined) return ok(found.id);
+      allSeedsKnown &&= listed.value.allSeedsKnown;
+      if (nextUrl === undefined) return allSeedsKnown ? ok(undefined) : err(unavailable(NOT_CERTAIN));
       path = pathBelow(baseUrl, nextUrl);
     }
     return err(unavailable("the task is not among the newest ones of the provider"));

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { ProviderChain } from "../../../adapters/provider/provider-chain.js";
 import type { Readiness } from "../../../application/ports/generation-provider.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
-import { aCreationRequest, taskId } from "../../support/builders.js";
+import { aCreationRequest, noon, taskId } from "../../support/builders.js";
 import { generationProviderContract } from "../../support/contracts/generation-provider-contract.js";
 import { refuses } from "../../support/faulty-server.js";
 import { startChain, startReplicate, startSkybox } from "../../support/providers-under-test.js";
@@ -149,16 +149,16 @@ describe("a task of a ProviderChain", () => {
 
   it("is found at the provider that has it", async () => {
     const [one, other] = await submittedToBoth();
-    expect(await chain.search(taskId(1))).toEqual(ok(one));
-    expect(await chain.search(taskId(2))).toEqual(ok(other));
-    expect(await chain.search(taskId(3))).toEqual(ok(undefined));
+    expect(await chain.search(taskId(1), noon)).toEqual(ok(one));
+    expect(await chain.search(taskId(2), noon)).toEqual(ok(other));
+    expect(await chain.search(taskId(3), noon)).toEqual(ok(undefined));
   });
 
   it("is found although another provider is unavailable; if not found, the search is unavailable", async () => {
     const [, other] = await submittedToBoth();
     first.play({ search: "unavailable" });
-    expect(await chain.search(taskId(2))).toEqual(ok(other));
-    expect(await chain.search(taskId(3))).toEqual(
+    expect(await chain.search(taskId(2), noon)).toEqual(ok(other));
+    expect(await chain.search(taskId(3), noon)).toEqual(
       err({ kind: "provider_unavailable", reason: "first: the script is unavailable" }),
     );
   });

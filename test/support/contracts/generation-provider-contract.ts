@@ -2,7 +2,7 @@ import { ok } from "neverthrow";
 import { afterEach, describe, expect, it } from "vitest";
 import type { GenerationOrder, GenerationProvider } from "../../../application/ports/generation-provider.js";
 import { imageTypeOf } from "../../../domain/image-type.js";
-import { taskId } from "../builders.js";
+import { noon, taskId } from "../builders.js";
 
 export type OrderedOutcome = "succeed" | "fail" | "be refused" | "expire";
 
@@ -63,12 +63,12 @@ export const generationProviderContract = (name: string, open: () => Promise<Sub
       const second = (await provider.submit(order(2, "succeed")))._unsafeUnwrap();
       expect(first).not.toBe(second);
       if (!searchable) {
-        expect((await provider.search(taskId(1)))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+        expect((await provider.search(taskId(1), noon))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
         return;
       }
-      expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBe(first);
-      expect((await provider.search(taskId(2)))._unsafeUnwrap()).toBe(second);
-      expect((await provider.search(taskId(3)))._unsafeUnwrap()).toBeUndefined();
+      expect((await provider.search(taskId(1), noon))._unsafeUnwrap()).toBe(first);
+      expect((await provider.search(taskId(2), noon))._unsafeUnwrap()).toBe(second);
+      expect((await provider.search(taskId(3), noon))._unsafeUnwrap()).toBeUndefined();
     });
 
     it("reports an expired result as result_gone", async () => {

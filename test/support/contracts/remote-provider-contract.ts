@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CircuitState } from "../../../application/ports/circuit-state.js";
 import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
 import { referenceImageName } from "../../../domain/object-name.js";
-import { aCreationRequest, taskId } from "../builders.js";
+import { aCreationRequest, noon, taskId } from "../builders.js";
 import type { FakeProvider } from "../fake-provider.js";
 import { FAULTS, type Fault, refuses } from "../faulty-server.js";
 import { HandClock } from "../hand-clock.js";
@@ -367,7 +367,7 @@ export const remoteProviderContract = (
         for (let n = 10; n < 130; n += 1)
           remote.fake.tasks.push({ id: `${1000 + n}`, input: { seed: n }, state: "run" });
         remote.fake.faults.lists.push(FAULTS.cutBefore);
-        const found = remote.provider.search(taskId(7));
+        const found = remote.provider.search(taskId(7), noon);
         await advanceUntil(clock, found);
         expect((await found)._unsafeUnwrap()).toBe(remote.fake.tasks[0]?.id);
       });
@@ -379,7 +379,7 @@ export const remoteProviderContract = (
         ["JSON that is not a list", FAULTS.noId],
       ])("reports a search as unavailable when every read fails with %s", async (_, fault) => {
         remote.fake.faults.lists.push(...Array.from({ length: 3 }, () => fault));
-        const found = remote.provider.search(taskId(7));
+        const found = remote.provider.search(taskId(7), noon);
         await advanceUntil(clock, found);
         expect((await found)._unsafeUnwrapErr().kind).toBe("provider_unavailable");
       });

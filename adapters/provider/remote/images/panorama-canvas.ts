@@ -12,18 +12,22 @@ const PHOTO_HEIGHT_PIXELS = HEIGHT_PIXELS / 2;
 const BYTES_MAX = 190_000;
 const QUALITIES = [90, 75, 50, 25, 10, 3];
 
+/** `photo`: where the photo is on the canvas; `undefined` if the image fills it. */
+export type PanoramaCanvas = { readonly jpeg: Buffer; readonly photo: Area | undefined };
+type Area = { readonly left: number; readonly top: number; readonly width: number; readonly height: number };
+
 /**
  * Encodes a reference image as a JPEG of 1440 × 720 pixels that a model reads as a panorama. A 2:1 image is scaled; any
  * other is placed in the middle of a canvas of its average colour. The error is a reason for the log.
  */
-export const panoramaCanvas = async (bytes: Uint8Array): Promise<Result<Buffer, string>> => {
+export const panoramaCanvas = async (bytes: Uint8Array): Promise<Result<PanoramaCanvas, string>> => {
   if (imageTypeOf(bytes) === undefined) return err("a reference image is not a JPEG, PNG or WebP");
   try {
     return await decoding(async (sharp) => {
-      const canvas = await draw(sharp, bytes);
+      const { canvas, photo } = await draw(sharp, bytes);
       for (const quality of QUALITIES) {
         const encoded = await canvas.clone().jpeg({ quality }).toBuffer();
-        if (encoded.length <= BYTES_MAX) return ok(encoded);
+        if (encoded.length <= BYTES_MAX) return ok({ jpeg: encoded, photo });
       }
       return err("a reference image cannot be made small enough");
     });
@@ -32,18 +36,52 @@ export const panoramaCanvas = async (bytes: Uint8Array): Promise<Result<Buffer, 
   }
 };
 
-const draw = async (sharp: ImageLibrary, bytes: Uint8Array): Promise<Sharp> => {
+/** The model may repaint this much of a photo's edge, so that photo and surroundings join without a line. */
+const JOIN_PIXELS_MAX = 16;
+
+/** The mask for a photo on the canvas, as PNG: black is kept, white is painted. */
+export const paintMask = ({ left, top, width, height }: Area): Promise<Buffer> => {
+  const join = Math.min(JOIN_PIXELS_MAX, Math.floor(Math.min(width, height) / 8));
+  const kept = { width: width - 2 * join, height: height - 2 * join };
+  return decoding((sharp) =>
+    sharp({ create: { width: WIDTH_PIXELS, height: HEIGHT_PIXELS, channels: 3, background: "white" } })
+      .composite([
+        {
+          input: { create: { ...kept, channels: 3, background: "black" } },
+          left: left + join,
+          top: top + join,
+        },
+      ])
+      .png({ palette: true, colours: 2 })
+      .toBuffer(),
+  );
+};
+
+type Drawing = { readonly canvas: Sharp; readonly photo: Area | undefined };
+
+const draw = async (sharp: ImageLibrary, bytes: Uint8Array): Promise<Drawing> => {
   const upright = () => sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX }).rotate().toColourspace("srgb");
   const { width, height } = (await upright().metadata()).autoOrient;
   if (Math.abs(width / height - 2) <= 0.02) {
-    return upright().flatten().resize(WIDTH_PIXELS, HEIGHT_PIXELS, { fit: "fill" });
+    const canvas = upright().flatten().resize(WIDTH_PIXELS, HEIGHT_PIXELS, { fit: "fill" });
+    return { canvas, photo: undefined };
   }
   const average = await upright().flatten().resize(1, 1, { fit: "fill" }).raw().toBuffer();
   const [r = 0, g = 0, b = 0] = average;
   const background = { r, g, b };
-  const photo = upright().flatten().resize(PHOTO_WIDTH_PIXELS, PHOTO_HEIGHT_PIXELS, { fit: "inside" });
+  const { data: input, info } = await upright()
+    .flatten()
+    .resize(PHOTO_WIDTH_PIXELS, PHOTO_HEIGHT_PIXELS, { fit: "inside" })
+    .png()
+    .toBuffer({ resolveWithObject: true });
+  const photo = {
+    left: Math.floor((WIDTH_PIXELS - info.width) / 2),
+    top: Math.floor((HEIGHT_PIXELS - info.height) / 2),
+    width: info.width,
+    height: info.height,
+  };
   const composed = sharp({ create: { width: WIDTH_PIXELS, height: HEIGHT_PIXELS, channels: 3, background } })
-    .composite([{ input: await photo.png().toBuffer() }])
+    .composite([{ input, left: photo.left, top: photo.top }])
     .png();
-  return sharp(await composed.toBuffer()).flatten();
+  return { canvas: sharp(await composed.toBuffer()).flatten(), photo };
 };

@@ -6,11 +6,11 @@ import type { ObjectStorage } from "../../../../application/ports/object-storage
  * provider may not reach its URL (localhost, self-signed certificate, private network). Any other URL is sent
  * unchanged. The error is a reason for the log.
  */
-export const referenceInput = async (
+export const referenceInput = async <T>(
   storage: ObjectStorage,
   url: string,
-  encode: (bytes: Uint8Array) => Result<string, string> | Promise<Result<string, string>>,
-): Promise<Result<string, string>> => {
+  encode: (bytes: Uint8Array) => Result<T, string> | Promise<Result<T, string>>,
+): Promise<Result<T | string, string>> => {
   const name = storage.nameOf(url);
   if (name === undefined) return ok(url);
   const stored = await storage.read(name);

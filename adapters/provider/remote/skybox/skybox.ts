@@ -131,14 +131,15 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
 
     discardPath: (upstreamTaskId) => `/imagine/deleteImagine/${encodeURIComponent(upstreamTaskId)}`,
 
-    list: {
+    listSince: () => ({
       firstPath: pathOfPage(0),
       pageOf: (body, page) =>
         parseBody(listSchema, "a list of generations", body).map(({ data, has_more }) => ({
           tasks: data.map(({ id, seed }) => ({ id, seed })),
           nextUrl: has_more === true ? baseUrl + pathOfPage(page + 1) : undefined,
+          allSeedsKnown: true,
         })),
-    },
+    }),
     // No `signatureOf`: Skybox AI says that it signs its webhooks, but not how.
   };
 };
@@ -147,4 +148,4 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
 const pathOfPage = (page: number): string => `/imagine/myRequests?order=DESC&limit=${PAGE_SIZE}&offset=${page}`;
 
 const base64Canvas = async (bytes: Uint8Array): Promise<Result<string, string>> =>
-  (await panoramaCanvas(bytes)).map((canvas) => canvas.toString("base64"));
+  (await panoramaCanvas(bytes)).map(({ jpeg }) => jpeg.toString("base64"));

@@ -169,8 +169,8 @@ const run = async (start: Start, steps: readonly Step[]): Promise<ReadonlySet<st
   });
   const calls: Promise<unknown>[] = [];
   const provider: GenerationProvider = Object.assign(Object.create(started), {
-    search: (id: TaskId) => {
-      const found = started.search(id);
+    search: (id: TaskId, since: Date) => {
+      const found = started.search(id, since);
       calls.push(found);
       return found;
     },

@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
-import { panoramaCanvas } from "../../../../../adapters/provider/remote/images/panorama-canvas.js";
+import { paintMask, panoramaCanvas } from "../../../../../adapters/provider/remote/images/panorama-canvas.js";
 
 const RED = { r: 208, g: 16, b: 48 };
 const picture = (width: number, height: number) =>
@@ -25,7 +25,7 @@ describe("panoramaCanvas", () => {
       ])
       .png()
       .toBuffer();
-    const canvas = (await panoramaCanvas(photo))._unsafeUnwrap();
+    const { jpeg: canvas } = (await panoramaCanvas(photo))._unsafeUnwrap();
     expect(await sharp(canvas).metadata()).toMatchObject({ format: "jpeg", width: 1440, height: 720 });
     const [r = 0, g = 0] = await pixelAt(canvas, 760, 360);
     expect(r - g).toBeGreaterThan(150);
@@ -35,8 +35,31 @@ describe("panoramaCanvas", () => {
   });
 
   it("fills the canvas with a 2:1 image", async () => {
-    const canvas = (await panoramaCanvas(await picture(800, 400)))._unsafeUnwrap();
+    const { jpeg: canvas, photo } = (await panoramaCanvas(await picture(800, 400)))._unsafeUnwrap();
+    expect(photo).toBeUndefined();
     expect((await pixelAt(canvas, 0, 0))[0]).toBeGreaterThan(190);
+  });
+
+  it.each([
+    ["a landscape photo", 300, 200, { left: 480, top: 200, width: 480, height: 320 }],
+    ["a portrait photo", 200, 300, { left: 600, top: 180, width: 240, height: 360 }],
+  ])("reports where %s is, and paintMask keeps that area except its edge", async (_, width, height, area) => {
+    const { photo } = (await panoramaCanvas(await picture(width, height)))._unsafeUnwrap();
+    expect(photo).toEqual(area);
+    const mask = await paintMask(area);
+    expect(await sharp(mask).metadata()).toMatchObject({ format: "png", width: 1440, height: 720 });
+    const { left, top } = area;
+    const lightness = async (x: number, y: number) => (await pixelAt(mask, x, y))[0];
+    expect(await lightness(720, 360)).toBe(0);
+    expect([await lightness(left + 15, 360), await lightness(left + 16, 360)]).toEqual([255, 0]);
+    expect([await lightness(720, top + 15), await lightness(720, top + 16)]).toEqual([255, 0]);
+    expect([await lightness(0, 0), await lightness(1439, 719)]).toEqual([255, 255]);
+  });
+
+  it("keeps a part of a photo that is only a line on the canvas", async () => {
+    const { photo } = (await panoramaCanvas(await picture(3000, 6)))._unsafeUnwrap();
+    expect(photo).toEqual({ left: 480, top: 359, width: 480, height: 1 });
+    expect(await pixelAt(await paintMask(photo!), 720, 359)).toEqual([0, 0, 0]);
   });
 
   it("stays below 256 KB as base64, even for noise", async () => {
@@ -49,7 +72,7 @@ describe("panoramaCanvas", () => {
         background: "black",
       },
     });
-    const canvas = (await panoramaCanvas(await noise.png().toBuffer()))._unsafeUnwrap();
+    const { jpeg: canvas } = (await panoramaCanvas(await noise.png().toBuffer()))._unsafeUnwrap();
     expect(canvas.toString("base64").length).toBeLessThan(256_000);
   });
 

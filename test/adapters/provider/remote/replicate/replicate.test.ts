@@ -1,11 +1,16 @@
-import { err, ok } from "neverthrow";
+import { ok } from "neverthrow";
+import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
-import { aCreationRequest, taskId } from "../../../../support/builders.js";
+import { referenceImageName } from "../../../../../domain/object-name.js";
+import { aCreationRequest, noon, secondsAfter, taskId } from "../../../../support/builders.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
+import { FLUX_360_VERSION } from "../../../../support/fake-replicate.js";
 import { answers, refuses } from "../../../../support/faulty-server.js";
 import { HandClock } from "../../../../support/hand-clock.js";
-import { REPLICATE_MODEL, startReplicate } from "../../../../support/providers-under-test.js";
+import { MemoryObjectStorage } from "../../../../support/memory/memory-object-storage.js";
+import { startReplicate } from "../../../../support/providers-under-test.js";
+import { plain } from "../../../../support/test-images.js";
 
 remoteProviderContract("Replicate", startReplicate, {
   callsPerSecond: 40,
@@ -16,6 +21,7 @@ remoteProviderContract("Replicate", startReplicate, {
 
 describe("replicate dialect", () => {
   let clock: HandClock;
+  let storage: MemoryObjectStorage;
   let replicate: Awaited<ReturnType<typeof startReplicate>>;
 
   /** Nothing in these tests has an unknown status. */
@@ -25,7 +31,9 @@ describe("replicate dialect", () => {
 
   beforeEach(async () => {
     clock = new HandClock();
-    replicate = await startReplicate({ clock, warn: failOnWarning });
+    storage = new MemoryObjectStorage();
+    replicate = await startReplicate({ clock, storage, warn: failOnWarning });
+    replicate.fake.now = () => clock.now();
   });
 
   afterEach(() => replicate.close());
@@ -54,15 +62,47 @@ describe("replicate dialect", () => {
     const [creation] = replicate.fake.server.requests;
     expect(creation?.headers["cancel-after"]).toBe("600s");
     expect(creation?.headers).not.toHaveProperty("prefer");
-    expect(creation?.body).toMatchObject({ version: REPLICATE_MODEL });
+    expect(creation?.body).toMatchObject({ version: FLUX_360_VERSION });
   });
 
-  it("checks whether the model exists", async () => {
-    expect(await replicate.provider.check()).toEqual(ok(undefined));
-    expect(replicate.fake.server.requests.map(({ path }) => path)).toEqual(["/v1/models/owner/flux-360"]);
-    replicate.fake.models = [];
-    const reason = `REPLICATE_MODEL=${REPLICATE_MODEL}: the provider has no such model; set one that it has`;
-    expect(await replicate.provider.check()).toEqual(err({ kind: "misconfigured", reason }));
+  describe("a reference image", () => {
+    const REFERENCE = referenceImageName("ab".repeat(32), "image/png");
+    const uploaded = async (width: number, height: number): Promise<Readonly<Record<string, unknown>>> => {
+      const bytes = await plain({ widthPixels: width, heightPixels: height }).png().toBuffer();
+      await storage.put(REFERENCE, bytes, "image/png");
+      await submitted({ image_urls: [storage.urlOf(REFERENCE)] });
+      return replicate.fake.tasks[0]?.input ?? {};
+    };
+    const jpeg = expect.stringMatching(/^data:image\/jpeg;base64,/);
+
+    it("that is a photo is kept by a mask", async () => {
+      const { image, mask, prompt_strength } = await uploaded(300, 200);
+      expect({ image, mask, prompt_strength }).toEqual({
+        image: jpeg,
+        mask: expect.stringMatching(/^data:image\/png;base64,/),
+        prompt_strength: 0.95,
+      });
+      const pixels = await sharp(Buffer.from(String(mask).split(",")[1] ?? "", "base64"))
+        .greyscale()
+        .raw()
+        .toBuffer();
+      expect([pixels[360 * 1440 + 720], pixels[360 * 1440 + 100]]).toEqual([0, 255]);
+    });
+
+    it("that is a panorama is kept by a lower prompt_strength", async () => {
+      const { image, mask, prompt_strength } = await uploaded(400, 200);
+      expect({ image, mask, prompt_strength }).toEqual({ image: jpeg, mask: undefined, prompt_strength: 0.6 });
+    });
+
+    it("with a foreign URL is kept by a lower prompt_strength", async () => {
+      await submitted({ image_urls: ["https://pictures.example/p.jpg"] });
+      const { image, mask, prompt_strength } = replicate.fake.tasks[0]?.input ?? {};
+      expect({ image, mask, prompt_strength }).toEqual({
+        image: "https://pictures.example/p.jpg",
+        mask: undefined,
+        prompt_strength: 0.6,
+      });
+    });
   });
 
   it.each([
@@ -90,6 +130,24 @@ describe("replicate dialect", () => {
       expect((await replicate.provider.poll(await submitted()))._unsafeUnwrap().state).toBe("failed");
     },
   );
+
+  it("searches only what was created since five minutes before the task", async () => {
+    const { provider, fake } = replicate;
+    const id = await submitted();
+    await clock.advance(10 * 60_000);
+    expect(await provider.search(taskId(1), noon)).toEqual(ok(id));
+    expect(await provider.search(taskId(1), secondsAfter(noon, 300))).toEqual(ok(id));
+    expect(await provider.search(taskId(1), secondsAfter(noon, 301))).toEqual(ok(undefined));
+    expect(await provider.search(taskId(2), noon)).toEqual(ok(undefined));
+    expect(fake.server.requests.at(-1)?.query.get("created_after")).toBe("2026-01-01T11:55:00.000Z");
+  });
+
+  it("does not conclude that a task is missing when the provider has removed inputs after an hour", async () => {
+    await submitted();
+    await clock.advance(60 * 60_000 + 1);
+    expect((await replicate.provider.search(taskId(2), noon))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    expect(await replicate.provider.search(taskId(2), clock.now())).toEqual(ok(undefined));
+  });
 
   it("reads the length of the pause from the body of a 429", async () => {
     const id = await submitted();
