@@ -14,6 +14,11 @@ const secret = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII charact
 const REMOTE_PROVIDERS = ["skybox", "replicate", "fal"] as const;
 const PROVIDERS_ALLOWED = `must be local, or a comma-separated list of ${REMOTE_PROVIDERS.join(", ")} without duplicates`;
 
+/** fal has moved its keys; the old host is tried when the new one does not answer. */
+const FAL_JWKS_URLS = ["https://rest.fal.ai", "https://rest.alpha.fal.ai"].map(
+  (host) => `${host}/.well-known/jwks.json`,
+);
+
 const providerNames = z
   .string()
   .transform((list) => list.split(",").map((name) => name.trim()))
@@ -74,8 +79,9 @@ const environmentSchema = z.object({
     .default("igorriti/flux-360"),
   FAL_API_KEY: secret.optional(),
   FAL_BASE_URL: origin.default("https://queue.fal.run"),
-  FAL_JWKS_URL: z.url({ protocol: /^https?$/ }).default("https://rest.alpha.fal.ai/.well-known/jwks.json"),
-  FAL_MODEL: z.enum(FAL_MODELS).default("fal-ai/hunyuan_world"),
+  FAL_PLATFORM_URL: origin.default("https://api.fal.ai/v1"),
+  FAL_JWKS_URL: z.url({ protocol: /^https?$/ }).optional(),
+  FAL_MODEL: z.enum(FAL_MODELS).optional(),
   FAL_LORA_URL: z.url({ protocol: /^https$/ }).optional(),
   LEASE_MS: milliseconds(1000).default(60_000),
   REFERENCE_RETENTION_HOURS: z.coerce.number().int().min(1).max(8760).default(24),
@@ -135,8 +141,14 @@ export type RemoteProviderConfig = {
   (
     | { readonly kind: "skybox"; readonly styleId: number }
     | { readonly kind: "replicate"; readonly model: string }
-    /** `jwksUrl`: the public keys that verify fal's webhook signatures. */
-    | { readonly kind: "fal"; readonly model: FalModel; readonly jwksUrl: string }
+    | {
+        readonly kind: "fal";
+        readonly model: FalModel;
+        /** The interface that lists requests. Without a trailing slash. */
+        readonly platformUrl: string;
+        /** The public keys that verify fal's webhook signatures; the first URL that answers is used. */
+        readonly jwksUrls: readonly string[];
+      }
   );
 
 /** Objects are files in the data directory. The service serves them. */
@@ -259,7 +271,14 @@ const remoteProviderOf = (
   const access = { apiKey, baseUrl: data[`${prefix}_BASE_URL`], ...limits };
   if (kind === "skybox") return ok({ kind, ...access, styleId: data.SKYBOX_STYLE_ID });
   if (kind === "replicate") return ok({ kind, ...access, model: data.REPLICATE_MODEL });
-  const fal = { ...access, jwksUrl: data.FAL_JWKS_URL };
+  const jwksUrls = data.FAL_JWKS_URL === undefined ? FAL_JWKS_URLS : [data.FAL_JWKS_URL];
+  const fal = { ...access, platformUrl: data.FAL_PLATFORM_URL, jwksUrls };
+  if (data.FAL_MODEL === undefined) {
+    return err(
+      `Bad configuration: PROVIDER=${data.PROVIDER.join(",")} needs FAL_MODEL: fal-ai/flux-lora, which makes panoramas ` +
+        "from text and needs FAL_LORA_URL, or fal-ai/hunyuan_world, which makes them from images only.",
+    );
+  }
   if (data.FAL_MODEL === "fal-ai/hunyuan_world") return ok({ kind, ...fal, model: { id: data.FAL_MODEL } });
   if (data.FAL_LORA_URL === undefined) {
     return err(

@@ -4,6 +4,8 @@ import { readConfig } from "../../bootstrap/config.js";
 
 const valid = (environment: Record<string, string>) => readConfig(environment)._unsafeUnwrap();
 
+const FAL = { FAL_API_KEY: "id:secret", FAL_MODEL: "fal-ai/hunyuan_world" };
+
 describe("readConfig", () => {
   it("has a default for every variable", () => {
     expect(valid({})).toEqual({
@@ -125,8 +127,16 @@ describe("readConfig", () => {
     expect(
       remote({ PROVIDER: "replicate", REPLICATE_API_KEY: "r8", REPLICATE_BASE_URL: "http://localhost:1/v1/" }),
     ).toMatchObject([{ baseUrl: "http://localhost:1/v1", model: "igorriti/flux-360" }]);
-    expect(remote({ PROVIDER: "fal", FAL_API_KEY: "id:secret" })).toMatchObject([
-      { model: { id: "fal-ai/hunyuan_world" } },
+    expect(remote({ PROVIDER: "fal", FAL_API_KEY: "id:secret", FAL_MODEL: "fal-ai/hunyuan_world" })).toMatchObject([
+      {
+        model: { id: "fal-ai/hunyuan_world" },
+        platformUrl: "https://api.fal.ai/v1",
+        jwksUrls: ["https://rest.fal.ai/.well-known/jwks.json", "https://rest.alpha.fal.ai/.well-known/jwks.json"],
+      },
+    ]);
+    const jwks = { FAL_JWKS_URL: "https://keys.example/jwks", FAL_MODEL: "fal-ai/hunyuan_world" };
+    expect(remote({ PROVIDER: "fal", FAL_API_KEY: "id:secret", ...jwks })).toMatchObject([
+      { jwksUrls: ["https://keys.example/jwks"] },
     ]);
     const loraUrl = "https://weights.example/360.safetensors";
     expect(
@@ -134,8 +144,19 @@ describe("readConfig", () => {
     ).toMatchObject([{ model: { id: "fal-ai/flux-lora", loraUrl } }]);
   });
 
+  it("requires FAL_MODEL, because no model of fal makes panoramas from text without further settings", () => {
+    const keys = { FAL_API_KEY: "id:secret", SKYBOX_API_KEY: "key" };
+    for (const PROVIDER of ["fal", "skybox,fal"]) {
+      expect(readConfig({ PROVIDER, ...keys })._unsafeUnwrapErr()).toBe(
+        `Bad configuration: PROVIDER=${PROVIDER} needs FAL_MODEL: fal-ai/flux-lora, which makes panoramas from text and ` +
+          "needs FAL_LORA_URL, or fal-ai/hunyuan_world, which makes them from images only.",
+      );
+    }
+    expect(valid({ PROVIDER: "skybox", ...keys }).provider.kind).toBe("remote");
+  });
+
   it("keeps the order of several providers", () => {
-    const environment = { PROVIDER: "fal, skybox", FAL_API_KEY: "id:secret", SKYBOX_API_KEY: "key" };
+    const environment = { PROVIDER: "fal, skybox", ...FAL, SKYBOX_API_KEY: "key" };
     expect(valid(environment).provider).toMatchObject({
       kind: "remote",
       inOrder: [
@@ -158,7 +179,7 @@ describe("readConfig", () => {
 
   it("reads the poll interval, call rate and concurrency limit of a provider", () => {
     const limits = { PROVIDER_POLL_MS: "500", PROVIDER_CALLS_PER_SECOND: "100", PROVIDER_MAX_CONCURRENT: "40" };
-    expect(valid({ PROVIDER: "fal", FAL_API_KEY: "id:secret", ...limits }).provider).toMatchObject({
+    expect(valid({ PROVIDER: "fal", ...FAL, ...limits }).provider).toMatchObject({
       inOrder: [{ pollMilliseconds: 500, callsPerSecond: 100, concurrencyMax: 40 }],
     });
   });

@@ -15,7 +15,7 @@ const enabledFor = (environment: NodeJS.ProcessEnv): string[] => {
 it.each([
   ["skybox", { PROVIDER: "skybox", SKYBOX_API_KEY: "key" }],
   ["replicate", { PROVIDER: "replicate", REPLICATE_API_KEY: "key" }],
-  ["fal", { PROVIDER: "fal", FAL_API_KEY: "key" }],
+  ["fal", { PROVIDER: "fal", FAL_API_KEY: "key", FAL_MODEL: "fal-ai/hunyuan_world" }],
 ])("webhooksOf enables webhooks of %s only if the public URL is https", (name, environment) => {
   expect(enabledFor({ ...environment, PUBLIC_URL: "https://panoramas.example" })).toEqual([name]);
   expect(enabledFor({ ...environment, PUBLIC_URL: "http://panoramas.example" })).toEqual([]);

@@ -39,6 +39,8 @@ describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, Fake, key, size)
       // Too long to wait for: the task can only end in time through the provider's webhook.
       PROVIDER_POLL_MS: "3600000",
       PUBLIC_URL: "https://panoramas.example",
+      FAL_MODEL: "fal-ai/hunyuan_world",
+      FAL_PLATFORM_URL: `${fake.server.url}/v1`,
       FAL_JWKS_URL: `${fake.server.url}/.well-known/jwks.json`,
       LOG_LEVEL: "trace",
     });
@@ -83,6 +85,8 @@ describe("the service with PROVIDER=skybox,fal", () => {
       SKYBOX_BASE_URL: skybox.baseUrl,
       FAL_API_KEY: FAL_KEY,
       FAL_BASE_URL: fal.baseUrl,
+      FAL_PLATFORM_URL: fal.platformUrl,
+      FAL_MODEL: "fal-ai/hunyuan_world",
       PROVIDER_POLL_MS: "100",
     };
     return { skybox, fal, environment };

@@ -6,7 +6,26 @@ export const FAL_KEY = "fal-id:fal-secret";
 const FAL_USER = "github|123456";
 const JWKS_PATH = "/.well-known/jwks.json";
 
-/** The part of fal's queue API that the adapter uses. */
+const PLATFORM_PATH = "/v1/models/requests/by-endpoint";
+const PAGE_MAX = 100;
+
+/** Checks of the inputs of each app; the real one also ignores or refuses other inputs, depending on the app. */
+const APPS: Readonly<Record<string, Readonly<Record<string, (value: unknown) => boolean>>>> = {
+  "fal-ai/hunyuan_world": {
+    image_url: (value) => /^(https:|data:image\/)/.test(String(value)),
+    prompt: (value) => typeof value === "string",
+  },
+  "fal-ai/flux-lora": {
+    prompt: (value) => typeof value === "string",
+    image_size: (value) => typeof (value as { width?: unknown } | undefined)?.width === "number",
+    loras: (value) => Array.isArray(value),
+    num_images: (value) => value === 1,
+    seed: (value) => Number.isInteger(value),
+    output_format: (value) => value === "png" || value === "jpeg",
+  },
+};
+
+/** The part of fal's queue API and platform API that the adapter uses. */
 export class FakeFal extends UpstreamTasks implements FakeProvider {
   server!: FaultyServer;
   /** The result of a finished request. */
@@ -16,6 +35,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
   /** The last key signs webhooks; the first one is still published. */
   signingKeys = [generateKeyPairSync("ed25519"), generateKeyPairSync("ed25519")];
   readonly jwksFaults: Fault[] = [];
+  private readonly apps = new Map<UpstreamTask, string>();
 
   static async start(): Promise<FakeFal> {
     const fake = new FakeFal();
@@ -32,6 +52,10 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
 
   close(): Promise<void> {
     return this.server.close();
+  }
+
+  get platformUrl(): string {
+    return `${this.server.url}/v1`;
   }
 
   get jwksUrl(): string {
@@ -54,10 +78,11 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     return { url: task.webhook ?? "", headers, body };
   }
 
-  private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
+  private faultOf({ method, path, query }: ReceivedRequest): Fault | undefined {
     if (path.startsWith("/files/")) return this.faults.images.shift();
     if (path === JWKS_PATH) return this.jwksFaults.shift();
     if (method === "POST") return this.faults.creates.shift();
+    if (path === PLATFORM_PATH) return (query.has("start") ? this.faults.lists : this.faults.checks).shift();
     return path.endsWith("/status") ? this.faults.polls.shift() : this.resultFaults.shift();
   }
 
@@ -69,9 +94,13 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
       return json(200, { keys });
     }
     if (headers.authorization !== `Key ${FAL_KEY}`) return json(401, { detail: "Cannot access application." });
-    // The input is not checked here: an error in it appears in the result.
+    if (path === PLATFORM_PATH) return this.list(query);
     if (method === "POST") {
+      const app = path.slice(1);
+      if (!(app in APPS)) return json(404, { detail: "Application not found" });
+      // The input is not checked here: an error in it appears in the result.
       const task = this.start(body, `764cabcf-${this.tasks.length}`, query.get("fal_webhook"));
+      this.apps.set(task, app);
       return json(200, this.queued(task, path));
     }
     const [, id, what] = /^\/fal-ai\/[\w-]+\/requests\/([\w-]+)(\/status)?$/.exec(path) ?? [];
@@ -104,7 +133,44 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     return json(200, { status: "COMPLETED", request_id: id, ...error });
   }
 
-  private resultOf({ id, state, input }: UpstreamTask): Answer {
+  /** Lists finished requests, by their end. */
+  private list(query: URLSearchParams): Answer {
+    const limit = Number(query.get("limit") ?? 50);
+    const start = new Date(query.get("start") ?? 0);
+    const wrong =
+      query.get("endpoint_id") === null ? "endpoint_id" : limit > PAGE_MAX ? "limit" : Number.isNaN(+start) && "start";
+    if (wrong) return json(400, { error: { type: "validation_error", message: wrong } });
+    for (const { id } of this.tasks) this.poll(id);
+    const listed = this.tasks.filter((task) => {
+      const { state, createdAt = this.now() } = task;
+      const ended = state === "succeed" || state === "fail" || state === "be moderated" || state === "be cancelled";
+      return (
+        ended && createdAt >= start && (this.apps.get(task) ?? query.get("endpoint_id")) === query.get("endpoint_id")
+      );
+    });
+    const from = Number(query.get("cursor"));
+    const items = listed.reverse().slice(from, from + limit);
+    const more = from + limit < listed.length;
+    return json(200, {
+      items: items.map(({ id, input, createdAt }) => ({
+        request_id: id,
+        endpoint_id: query.get("endpoint_id"),
+        sent_at: createdAt,
+        ...(query.get("expand") === "payloads" && { json_input: input }),
+      })),
+      next_cursor: more ? String(from + limit) : null,
+      has_more: more,
+    });
+  }
+
+  private resultOf(task: UpstreamTask): Answer {
+    const { id, state, input } = task;
+    const known = APPS[this.apps.get(task) ?? ""] ?? {};
+    const missing = Object.keys(known).find((name) => known[name]?.(input[name]) !== true);
+    const unknown = Object.keys(input).find((name) => !(name in known));
+    if (this.apps.has(task) && (missing ?? unknown) !== undefined) {
+      return json(422, { detail: [{ loc: ["body", missing ?? unknown], msg: "invalid", type: "value_error" }] });
+    }
     if (state !== "succeed") {
       const type = state === "be moderated" ? "content_policy_violation" : "image_too_large";
       return json(422, { detail: [{ loc: ["body", "image_url"], msg: `No: ${input.prompt}`, type }] });

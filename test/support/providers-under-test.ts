@@ -3,6 +3,7 @@ import { PublicFetch } from "../../adapters/provider/public-fetch.js";
 import { UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
 import type { Dialect, Read } from "../../adapters/provider/remote/dialect.js";
 import { fal } from "../../adapters/provider/remote/fal/fal.js";
+import type { FalModel } from "../../adapters/provider/remote/fal/fal-models.js";
 import { RemoteProvider } from "../../adapters/provider/remote/remote-provider.js";
 import { replicate } from "../../adapters/provider/remote/replicate/replicate.js";
 import { skybox } from "../../adapters/provider/remote/skybox/skybox.js";
@@ -65,11 +66,18 @@ export const startUncheckedReplicate = async (overrides: Overrides = {}, model =
   return startWith(fake, replicate({ apiKey, baseUrl: fake.baseUrl, model }), overrides);
 };
 
-export const startFal = async (overrides: Overrides = {}) => {
+export const startFal = (overrides: Overrides = {}) => startFalModel({ id: "fal-ai/hunyuan_world" }, overrides);
+
+export const FAL_FLUX = { id: "fal-ai/flux-lora", loraUrl: "https://weights.example/360.safetensors" } as const;
+
+/** With the model that makes panoramas from text. */
+export const startFalFlux = (overrides: Overrides = {}) => startFalModel(FAL_FLUX, overrides);
+
+const startFalModel = async (model: FalModel, overrides: Overrides) => {
   const fake = await FakeFal.start();
   const { apiKey = FAL_KEY } = overrides;
-  const { baseUrl, jwksUrl } = fake;
-  return startWith(fake, fal({ apiKey, baseUrl, jwksUrl, model: { id: "fal-ai/hunyuan_world" } }), overrides);
+  const { baseUrl, platformUrl, jwksUrl } = fake;
+  return startWith(fake, fal({ apiKey, baseUrl, platformUrl, jwksUrls: [jwksUrl], model }), overrides);
 };
 
 const startWith = <Fake extends FakeProvider>(fake: Fake, dialect: Dialect, overrides: Overrides) => {

@@ -24,6 +24,8 @@ export type ProviderAccess = {
 export type Dialect = {
   readonly name: string;
   readonly baseUrl: string;
+  /** Where `check` and `listSince` read, if not below `baseUrl`: another host, with an outage and a rate limit of its own. */
+  readonly listBaseUrl?: string;
   /** The header that carries the API key. */
   readonly authorization: Readonly<Record<string, string>>;
   readonly defaults: ProviderDefaults;

@@ -47,6 +47,8 @@ export class RemoteProvider implements GenerationProvider {
   private readonly storage: ObjectStorage;
   private readonly publicFetch: PublicFetch;
   private readonly api: ProviderApi;
+  /** For the start check and the search; the same as `api` unless the dialect has a `listBaseUrl`. */
+  private readonly listApi: ProviderApi;
   private readonly read: Read;
   private readonly gracePeriod: GracePeriod;
   private readonly unknownStatuses: UnknownStatuses;
@@ -60,6 +62,11 @@ export class RemoteProvider implements GenerationProvider {
     this.storage = storage;
     this.publicFetch = publicFetch;
     this.api = new ProviderApi(parts);
+    const { baseUrl, listBaseUrl = baseUrl } = dialect;
+    this.listApi =
+      listBaseUrl === baseUrl
+        ? this.api
+        : new ProviderApi({ ...parts, dialect: { ...dialect, baseUrl: listBaseUrl }, onCircuitChange: () => {} });
     this.read = (path) => this.api.read(path);
     this.gracePeriod = new GracePeriod(clock);
     this.unknownStatuses = new UnknownStatuses(warn);
@@ -79,7 +86,7 @@ export class RemoteProvider implements GenerationProvider {
 
   /** Verifies API key and settings with the provider. Succeeds if no call of the provider can verify them. */
   async check(): Promise<Result<void, CheckFailure>> {
-    return this.dialect.check?.(this.read) ?? ok(undefined);
+    return this.dialect.check?.((path) => this.listApi.read(path)) ?? ok(undefined);
   }
 
   async submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
@@ -106,14 +113,14 @@ export class RemoteProvider implements GenerationProvider {
   }
 
   async search(taskId: TaskId, since: Date): Promise<Result<string | undefined, ProviderUnavailable>> {
-    const { listSince, baseUrl } = this.dialect;
+    const { listSince, baseUrl, listBaseUrl = baseUrl } = this.dialect;
     if (listSince === undefined) return err(unavailable(`${this.name} has no list of tasks to search`));
     const list = listSince(new Date(since.getTime() - CLOCK_DIFFERENCE_MILLISECONDS_MAX));
     const wantedSeed = correlationSeed(taskId);
     let allSeedsKnown = true;
     let path: string | undefined = list.firstPath;
     for (let page = 0; page < SEARCHED_PAGES_MAX && path !== undefined; page += 1) {
-      const body: Result<unknown, ProviderUnavailable> = await this.api.readWithRetry(path);
+      const body: Result<unknown, ProviderUnavailable> = await this.listApi.readWithRetry(path);
       const listed = body.andThen((value) => list.pageOf(value, page));
       if (listed.isErr()) return err(listed.error);
       const { tasks, nextUrl } = listed.value;
@@ -121,7 +128,7 @@ export class RemoteProvider implements GenerationProvider {
       if (found !== undefined) return ok(found.id);
       allSeedsKnown &&= listed.value.allSeedsKnown;
       if (nextUrl === undefined) return allSeedsKnown ? ok(undefined) : err(unavailable(NOT_CERTAIN));
-      path = pathBelow(baseUrl, nextUrl);
+      path = pathBelow(listBaseUrl, nextUrl);
     }
     return err(unavailable("the task is not among the newest ones of the provider"));
   }

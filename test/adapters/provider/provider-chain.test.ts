@@ -5,28 +5,45 @@ import type { Readiness } from "../../../application/ports/generation-provider.j
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import { aCreationRequest, noon, taskId } from "../../support/builders.js";
 import { generationProviderContract } from "../../support/contracts/generation-provider-contract.js";
+import type { Plan } from "../../support/fake-provider.js";
 import { refuses } from "../../support/faulty-server.js";
-import { startChain, startReplicate, startSkybox } from "../../support/providers-under-test.js";
+import {
+  type StartOfOne,
+  startChain,
+  startFalFlux,
+  startReplicate,
+  startSkybox,
+} from "../../support/providers-under-test.js";
 import { ScriptedProvider } from "../../support/scripted-provider.js";
 
-generationProviderContract("ProviderChain of Skybox and Replicate, with refusals by Skybox,", async () => {
-  const { provider, fakes, close } = await startChain(startSkybox, startReplicate)({});
-  const [first, second] = fakes;
-  return {
-    provider,
-    searchable: true,
-    close,
-    order: (n, outcome) => {
-      if (n === 2 || outcome === "be refused") first?.faults.creates.push(refuses(422));
-      if (outcome === "be refused") second?.faults.creates.push(refuses(422));
-      for (const fake of fakes) {
-        if (outcome === "fail") fake.plan = "fail";
-        if (outcome === "expire") fake.faults.images.push(refuses(404), refuses(404));
-      }
-      return { taskId: taskId(n), request: aCreationRequest({ image_urls: ["https://pictures.example/p.jpg"] }) };
-    },
-    allEnded: async () => {},
-  };
+const PICTURE = "https://pictures.example/p.jpg";
+
+describe.each<[string, StartOfOne, StartOfOne, boolean | "finished", readonly string[]]>([
+  ["Skybox and Replicate, with refusals by Skybox,", startSkybox, startReplicate, true, [PICTURE]],
+  ["Replicate and Skybox, with refusals by Replicate,", startReplicate, startSkybox, true, [PICTURE]],
+  ["fal and Replicate, with refusals by fal,", startFalFlux, startReplicate, "finished", []],
+])("a chain of %s", (names, startFirst, startSecond, searchable, image_urls) => {
+  generationProviderContract(`ProviderChain of ${names}`, async () => {
+    const { provider, fakes, close } = await startChain(startFirst, startSecond)({});
+    const [first, second] = fakes;
+    let ended: Plan = "succeed";
+    for (const fake of fakes) fake.plan = "run";
+    return {
+      provider,
+      searchable,
+      close,
+      order: (n, outcome) => {
+        if (n === 2 || outcome === "be refused") first?.faults.creates.push(refuses(422));
+        if (outcome === "be refused") second?.faults.creates.push(refuses(422));
+        if (outcome === "fail") ended = "fail";
+        for (const fake of fakes) if (outcome === "expire") fake.faults.images.push(refuses(404), refuses(404));
+        return { taskId: taskId(n), request: aCreationRequest({ prompt: "a lake", image_urls }) };
+      },
+      allEnded: async () => {
+        for (const fake of fakes) fake.plan = ended;
+      },
+    };
+  });
 });
 
 const ORDER = { taskId: taskId(1), request: aCreationRequest() };

@@ -501,7 +501,7 @@ const manualTimeouts = () => {
 };
 
 /** Advances the clock until the work has ended. New pauses may begin while real answers arrive. */
-const advanceUntil = async (clock: HandClock, work: Promise<unknown>): Promise<void> => {
+export const advanceUntil = async (clock: HandClock, work: Promise<unknown>): Promise<void> => {
   let ended = false;
   void work.finally(() => {
     ended = true;

@@ -1,9 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
+import type { GenerationOrder } from "../../../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
 import type { CreationRequest } from "../../../../domain/creation-request.js";
 import { imageTypeOf } from "../../../../domain/image-type.js";
 import { type InvalidRequest, invalidRequest } from "../../../../domain/invalid-request.js";
 import { RESOLUTIONS } from "../../../../domain/resolution.js";
+import { correlationSeed } from "../correlation-seed.js";
 import { referenceInput } from "../images/reference-input.js";
 import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
 
@@ -16,6 +18,9 @@ export type FalModel =
   | { readonly id: "fal-ai/flux-lora"; readonly loraUrl: string };
 
 export const FAL_MODELS = ["fal-ai/hunyuan_world", "fal-ai/flux-lora"] as const satisfies FalModel["id"][];
+
+/** Whether the inputs of a request contain our mark, the seed, so that a lost submission can be found. */
+export const falModelHasSeed = ({ id }: FalModel): boolean => id === "fal-ai/flux-lora";
 
 const PROMPT_PREFIX = "360 degree equirectangular panorama, seamless";
 /** Above two megapixels FLUX repeats parts of the picture. */
@@ -33,7 +38,7 @@ export const falModelCanMake = ({ id }: FalModel, { imageUrls }: CreationRequest
 /** The body of a creation; the error is a reason for the log. */
 export const falInput = async (
   model: FalModel,
-  { prompt, imageUrls, resolution }: CreationRequest,
+  { taskId, request: { prompt, imageUrls, resolution } }: GenerationOrder,
   storage: ObjectStorage,
 ): Promise<Result<object, string>> => {
   switch (model.id) {
@@ -48,6 +53,7 @@ export const falInput = async (
         image_size: { width, height },
         loras: [{ path: model.loraUrl, scale: 1 }],
         num_images: 1,
+        seed: correlationSeed(taskId),
         output_format: "png",
       });
     }

@@ -10,14 +10,14 @@ import type { VerifySignature } from "../webhooks/remote-webhooks.js";
 
 /** A JWK set; 32 bytes are 43 characters of base64url. */
 const jwksSchema = z
-  .object({ keys: z.array(z.object({ x: z.string().regex(/^[\w-]{43}$/) })) })
+  .object({ keys: z.array(z.object({ x: z.string().regex(/^[\w-]{43}$/) })).min(1) })
   .transform(({ keys }) =>
     keys.map(({ x }) => createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" })),
   );
 
 /** fal signs its webhooks with Ed25519. The published keys are the same for all its customers. */
-export const falSignature = (jwksUrl: string, http: UpstreamHttp, clock: Clock): VerifySignature => {
-  const keys = new PublishedKeys(http, clock, { url: jwksUrl, headers: {} }, jwksSchema);
+export const falSignature = (jwksUrls: readonly string[], http: UpstreamHttp, clock: Clock): VerifySignature => {
+  const keys = new PublishedKeys(http, clock, { urls: jwksUrls, headers: {} }, jwksSchema);
 
   return async ({ body, headers }) => {
     const requestId = headers["x-fal-webhook-request-id"];

@@ -7,9 +7,10 @@ import { failedAs } from "../answers/failed-as.js";
 import { meaningOf } from "../answers/meaning-of.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { Answer } from "../calls/upstream-http.js";
-import type { Dialect, ProviderAccess, Report } from "../dialect.js";
+import type { Dialect, ProviderAccess, Report, TaskList } from "../dialect.js";
 import { pathBelow } from "../path-below.js";
-import { type FalModel, falInput, falModelCanMake } from "./fal-models.js";
+import { checkedJson, unchecked } from "../start-check.js";
+import { type FalModel, falInput, falModelCanMake, falModelHasSeed } from "./fal-models.js";
 import { falSignature } from "./fal-signature.js";
 
 const createdSchema = z.object({
@@ -39,24 +40,45 @@ const modelErrorSchema = z.union([z.object({ detail: z.array(z.unknown()) }), z.
 /** Statuses of a result that say something about our key, credit or call rate, and nothing about the generation. */
 const NOT_ABOUT_THE_RESULT = new Set([401, 402, 403, 408, 429]);
 
-/** `jwksUrl` is where fal publishes the keys with which it signs webhooks. */
-export type FalSettings = ProviderAccess & { readonly model: FalModel; readonly jwksUrl: string };
+const listSchema = z.object({
+  items: z.array(
+    z.object({ request_id: z.string(), json_input: z.object({ seed: z.unknown().optional() }).nullish() }),
+  ),
+  next_cursor: z.string().nullish(),
+});
+const PAGE_SIZE = 100;
 
-/** fal's queue. It stores no id of ours and cannot list tasks, so a lost submission cannot be found again. */
-export const fal = ({ apiKey, baseUrl, model, jwksUrl }: FalSettings): Dialect => ({
+export type FalSettings = ProviderAccess & {
+  readonly model: FalModel;
+  /** The interface that lists requests. Without a slash at its end. */
+  readonly platformUrl: string;
+  /** Where fal publishes the keys with which it signs webhooks; the first that answers is used. */
+  readonly jwksUrls: readonly string[];
+};
+
+/** fal's queue. Our mark is the seed, with a model that has one; otherwise a lost submission cannot be found again. */
+export const fal = ({ apiKey, baseUrl, platformUrl, model, jwksUrls }: FalSettings): Dialect => ({
   name: "fal",
   baseUrl,
+  listBaseUrl: platformUrl,
   authorization: { authorization: `Key ${apiKey}` },
   // `concurrencyMax` is that of a new account; it rises with purchases.
   defaults: { callsPerSecond: 20, pauseSeconds: 10, concurrencyMax: 2 },
 
   canMake: (request) => falModelCanMake(model, request),
 
-  creation: ({ request }, { webhookUrl, deadlineSeconds, storage }) => ({
+  async check(read) {
+    const answer = await read(requestsPath(model, { limit: "1" }));
+    // A key may be allowed to create, but not to list requests: only 401 means that it is not accepted.
+    if (answer.isOk() && answer.value.status === 403) return err(unchecked(meaningOf(answer.value)));
+    return checkedJson(answer, "FAL_API_KEY").map(() => undefined);
+  },
+
+  creation: (order, { webhookUrl, deadlineSeconds, storage }) => ({
     path: `/${model.id}${webhookUrl === undefined ? "" : `?${new URLSearchParams({ fal_webhook: webhookUrl })}`}`,
     // A request that has not started by then is dropped by the provider and not billed.
     headers: { "x-fal-request-timeout": String(deadlineSeconds) },
-    body: () => falInput(model, request, storage),
+    body: () => falInput(model, order, storage),
   }),
 
   /** The paths of status and result, as fal gives them: they leave out a part of the model's name. */
@@ -87,8 +109,33 @@ export const fal = ({ apiKey, baseUrl, model, jwksUrl }: FalSettings): Dialect =
     }
   },
 
-  signatureOf: (http, clock) => falSignature(jwksUrl, http, clock),
+  ...(falModelHasSeed(model) && { listSince: (since) => requestsSince(platformUrl, model, since) }),
+
+  signatureOf: (http, clock) => falSignature(jwksUrls, http, clock),
 });
+
+/** The platform lists requests by their end, and so only finished ones: a missing request may be running. */
+const requestsSince = (platformUrl: string, model: FalModel, since: Date): TaskList => {
+  const filters = { start: since.toISOString(), expand: "payloads", limit: String(PAGE_SIZE) };
+  return {
+    firstPath: requestsPath(model, filters),
+    pageOf: (body) =>
+      parseBody(listSchema, "a list of requests", body).map(({ items, next_cursor: cursor }) => ({
+        tasks: items.map(({ request_id, json_input }) => ({
+          id: upstreamTaskIdFor(`/${model.id}/requests/${encodeURIComponent(request_id)}`),
+          seed: json_input?.seed,
+        })),
+        nextUrl: cursor ? platformUrl + requestsPath(model, { ...filters, cursor }) : undefined,
+        allSeedsKnown: false,
+      })),
+  };
+};
+
+const requestsPath = ({ id }: FalModel, filters: Readonly<Record<string, string>>): string =>
+  `/models/requests/by-endpoint?${new URLSearchParams({ endpoint_id: id, ...filters })}`;
+
+/** As `upstreamTaskIdOf`, for a request at this path. */
+const upstreamTaskIdFor = (path: string): string => `${path}/status ${path}`;
 
 const pathsIn = (upstreamTaskId: string): { readonly status: string; readonly result: string } => {
   const [status = "", result = ""] = upstreamTaskId.split(" ");

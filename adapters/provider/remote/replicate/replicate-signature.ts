@@ -20,7 +20,7 @@ export const replicateSignature = (
   http: UpstreamHttp,
   clock: Clock,
 ): VerifySignature => {
-  const source = { url: `${baseUrl}/webhooks/default/secret`, headers: { authorization: `Bearer ${apiKey}` } };
+  const source = { urls: [`${baseUrl}/webhooks/default/secret`], headers: { authorization: `Bearer ${apiKey}` } };
   const secrets = new PublishedKeys(http, clock, source, secretSchema);
 
   return async ({ body, headers }) => {

@@ -1,4 +1,4 @@
-import type { Result } from "neverthrow";
+import { err, type Result } from "neverthrow";
 import type { z } from "zod";
 import type { Clock } from "../../../../application/ports/clock.js";
 import type { ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
@@ -10,8 +10,8 @@ const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 const PAUSE_MILLISECONDS = 60 * 1000;
 const READ_TIMEOUT_MILLISECONDS = 10_000;
 
-/** Where the keys are, and the headers that authorize the read. */
-type Source = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+/** Where the keys are, in the order in which the URLs are tried, and the headers that authorize the read. */
+type Source = { readonly urls: readonly string[]; readonly headers: Readonly<Record<string, string>> };
 
 type Fetched<Key> = { readonly at: number; readonly keys: Promise<Result<readonly Key[], ProviderUnavailable>> };
 
@@ -47,8 +47,19 @@ export class PublishedKeys<Key> {
   }
 
   private async fetch(): Promise<Result<readonly Key[], ProviderUnavailable>> {
+    const reasons: string[] = [];
+    for (const url of this.source.urls) {
+      const keys = await this.fetchFrom(url);
+      if (keys.isOk()) return keys;
+      reasons.push(keys.error.reason);
+    }
+    return err(unavailable(reasons.join("; ")));
+  }
+
+  private async fetchFrom(url: string): Promise<Result<readonly Key[], ProviderUnavailable>> {
     const signal = AbortSignal.timeout(READ_TIMEOUT_MILLISECONDS);
-    const called = await this.http.call({ method: "GET", ...this.source, signal });
+    const { headers } = this.source;
+    const called = await this.http.call({ method: "GET", url, headers, signal });
     return called
       .mapErr(({ reason }) => unavailable(reason))
       .andThen(jsonOf)

@@ -1,10 +1,16 @@
 import { err, ok } from "neverthrow";
 import { afterEach, describe, expect, it } from "vitest";
 import { FAULTS, type Fault, refuses } from "../../../support/faulty-server.js";
-import { type Overrides, startSkybox, startUncheckedReplicate } from "../../../support/providers-under-test.js";
+import {
+  type Overrides,
+  startFal,
+  startSkybox,
+  startUncheckedReplicate,
+} from "../../../support/providers-under-test.js";
 
 describe.each([
   ["SKYBOX_API_KEY", startSkybox],
+  ["FAL_API_KEY", startFal],
   ["REPLICATE_API_KEY", startUncheckedReplicate],
 ] as const)("RemoteProvider.check with %s", (keyVariable, start) => {
   let close = async () => {};

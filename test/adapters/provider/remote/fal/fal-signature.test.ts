@@ -1,9 +1,16 @@
 import { generateKeyPairSync } from "node:crypto";
+import { ok } from "neverthrow";
+import { expect, it } from "vitest";
+import { UpstreamHttp } from "../../../../../adapters/provider/remote/calls/upstream-http.js";
+import { falSignature } from "../../../../../adapters/provider/remote/fal/fal-signature.js";
 import {
   describeProviderWebhooks,
   describeSignedWebhooks,
 } from "../../../../support/contracts/provider-webhooks-contract.js";
-import { startFalWebhooks } from "../../../../support/webhooks-under-test.js";
+import { FakeFal } from "../../../../support/fake-fal.js";
+import { FAULTS, type Fault, refuses } from "../../../../support/faulty-server.js";
+import { HandClock } from "../../../../support/hand-clock.js";
+import { arrived, startFalWebhooks } from "../../../../support/webhooks-under-test.js";
 
 describeProviderWebhooks("fal", startFalWebhooks);
 
@@ -14,4 +21,25 @@ describeSignedWebhooks("fal", startFalWebhooks, {
   changeKey: ({ fake }) => {
     fake.signingKeys = [generateKeyPairSync("ed25519")];
   },
+});
+
+it.each<[string, Fault]>([
+  ["does not know the path", refuses(404)],
+  ["does not respond", FAULTS.cutBefore],
+  ["has no keys", { done: true, instead: { status: 200, body: '{"keys":[]}' } }],
+])("falSignature reads the keys from the second URL when the first %s", async (_, fault) => {
+  const [fake, http, clock] = [await FakeFal.start(), new UpstreamHttp(), new HandClock()];
+  const verify = falSignature([fake.jwksUrl, fake.jwksUrl], http, clock);
+  const webhook = arrived(
+    fake.webhook({ id: "1", input: {}, state: "succeed", webhook: "https://p.example" }, clock.now()),
+  );
+  fake.jwksFaults.push(fault);
+  expect(await verify(webhook)).toEqual(ok(undefined));
+  fake.jwksFaults.push(fault, fault);
+  await clock.advance(24 * 3_600_000);
+  const later = arrived(
+    fake.webhook({ id: "1", input: {}, state: "succeed", webhook: "https://p.example" }, clock.now()),
+  );
+  expect((await verify(later))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+  await Promise.all([http.close(), fake.close()]);
 });

@@ -1,13 +1,38 @@
+import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
 import { falInput, falModelCanMake } from "../../../../../adapters/provider/remote/fal/fal-models.js";
-import { aCreationRequest, taskId } from "../../../../support/builders.js";
-import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
+import { aCreationRequest, noon, taskId } from "../../../../support/builders.js";
+import { generationProviderContract } from "../../../../support/contracts/generation-provider-contract.js";
+import { advanceUntil, remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
+import { FAL_KEY } from "../../../../support/fake-fal.js";
+import type { Plan } from "../../../../support/fake-provider.js";
 import { answers, FAULTS, refuses } from "../../../../support/faulty-server.js";
 import { HandClock } from "../../../../support/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../support/memory/memory-object-storage.js";
-import { startFal } from "../../../../support/providers-under-test.js";
+import { FAL_FLUX, startFal, startFalFlux } from "../../../../support/providers-under-test.js";
 
 remoteProviderContract("fal", startFal, { callsPerSecond: 20, concurrencyMax: 2, pauseSeconds: 10, searchable: false });
+
+generationProviderContract("RemoteProvider for fal with flux-lora", async () => {
+  const { provider, fake, close } = await startFalFlux();
+  fake.plan = "run";
+  let ended: Plan = "succeed";
+  return {
+    provider,
+    searchable: "finished",
+    close,
+    order: (n, outcome) => {
+      if (outcome === "be refused") fake.faults.creates.push(refuses(422));
+      if (outcome === "fail") ended = "fail";
+      if (outcome === "expire") fake.faults.images.push(refuses(404), refuses(404));
+      return { taskId: taskId(n), request: aCreationRequest({ prompt: "a lake" }) };
+    },
+    allEnded: async () => {
+      fake.plan = ended;
+    },
+  };
+});
 
 describe("fal dialect", () => {
   let clock: HandClock;
@@ -118,9 +143,91 @@ describe("fal dialect", () => {
     );
   });
 
+  it("does not take a key for rejected that may not list requests, but reports it as unchecked", async () => {
+    fal.fake.faults.checks.push(refuses(403, {}, { error: { message: "This key has not the scope" } }));
+    const reason = "status 403: the provider does not allow this to the API key";
+    expect(await fal.provider.check()).toEqual(err({ kind: "unchecked", reason }));
+    expect(await fal.provider.check()).toEqual(ok(undefined));
+    const { path, query } = fal.fake.server.requests[0]!;
+    expect([path, query.get("endpoint_id")]).toEqual(["/v1/models/requests/by-endpoint", "fal-ai/hunyuan_world"]);
+  });
+
+  describe("search", () => {
+    let flux: Awaited<ReturnType<typeof startFalFlux>>;
+    beforeEach(async () => {
+      flux = await startFalFlux({ clock });
+      flux.fake.now = () => clock.now();
+    });
+    afterEach(() => flux.close());
+
+    const lost = async (n: number) => {
+      flux.fake.faults.creates.push(FAULTS.cutAfter);
+      const order = { taskId: taskId(n), request: aCreationRequest({ prompt: "a lake" }) };
+      expect((await flux.provider.submit(order))._unsafeUnwrapErr().kind).toBe("unknown");
+    };
+
+    it("finds a lost submission on a later page, and its result", async () => {
+      await lost(7);
+      for (let n = 0; n < 130; n += 1) flux.fake.tasks.push({ id: `other-${n}`, input: { seed: n }, state: "succeed" });
+      const id = (await flux.provider.search(taskId(7), noon))._unsafeUnwrap() ?? "";
+      expect(id).toBe("/fal-ai/flux-lora/requests/764cabcf-0/status /fal-ai/flux-lora/requests/764cabcf-0");
+      expect((await flux.provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
+      const lists = flux.fake.server.requests.filter(({ path }) => path.startsWith("/v1/"));
+      expect(lists.map(({ query }) => Object.fromEntries(query))).toEqual(
+        [{}, { cursor: "100" }].map((cursor) => ({
+          endpoint_id: "fal-ai/flux-lora",
+          start: "2026-01-01T11:55:00.000Z",
+          expand: "payloads",
+          limit: "100",
+          ...cursor,
+        })),
+      );
+    });
+
+    it("does not conclude that a running request is missing", async () => {
+      flux.fake.plan = "run";
+      await lost(7);
+      expect((await flux.provider.search(taskId(7), noon))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    });
+
+    it("does not stop creations while the platform interface does not respond", async () => {
+      flux.fake.faults.lists.push(...Array.from({ length: 6 }, () => FAULTS.cutBefore));
+      for (let n = 0; n < 2; n += 1) {
+        const searched = flux.provider.search(taskId(7), noon);
+        await advanceUntil(clock, searched);
+        expect((await searched)._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+      }
+      expect(flux.provider.readiness()).toBe("ready");
+      const order = { taskId: taskId(1), request: aCreationRequest({ prompt: "a lake" }) };
+      expect((await flux.provider.submit(order)).isOk()).toBe(true);
+    });
+
+    it("is not possible with hunyuan_world, which has no seed", async () => {
+      await submitted();
+      expect((await fal.provider.search(taskId(1), noon))._unsafeUnwrapErr().reason).toBe(
+        "fal has no list of tasks to search",
+      );
+    });
+  });
+
+  it("FakeFal reports an input that the model does not accept in the result, as fal does", async () => {
+    const send = async (app: string, input: object) => {
+      const headers = { authorization: `Key ${FAL_KEY}` };
+      const sent = await fetch(`${fal.fake.baseUrl}/${app}`, { method: "POST", headers, body: JSON.stringify(input) });
+      if (sent.status !== 200) return sent.status;
+      const { response_url } = (await sent.json()) as { response_url: string };
+      return (await fetch(response_url, { headers })).status;
+    };
+    expect(await send("fal-ai/hunyuan_world", { prompt: "a lake", image_url: PICTURE })).toBe(200);
+    expect(await send("fal-ai/hunyuan_world", { image_url: PICTURE })).toBe(422);
+    expect(await send("fal-ai/hunyuan_world", { prompt: "a lake", image_url: PICTURE, seed: 1 })).toBe(422);
+    expect(await send("fal-ai/flux-lora", { prompt: "a lake" })).toBe(422);
+    expect(await send("fal-ai/unknown", { prompt: "a lake" })).toBe(404);
+  });
+
   describe("models", () => {
     const hunyuan = { id: "fal-ai/hunyuan_world" } as const;
-    const flux = { id: "fal-ai/flux-lora", loraUrl: "https://weights.example/360.safetensors" } as const;
+    const flux = FAL_FLUX;
     const fromText = aCreationRequest({ prompt: "a lake", resolution: "4k" });
     const fromPicture = aCreationRequest({ image_urls: [PICTURE] });
 
@@ -139,11 +246,13 @@ describe("fal dialect", () => {
         field: "image_urls",
         rule: { name: "text_only" },
       });
-      expect((await falInput(flux, fromText, new MemoryObjectStorage()))._unsafeUnwrap()).toEqual({
+      const order = { taskId: taskId(1), request: fromText };
+      expect((await falInput(flux, order, new MemoryObjectStorage()))._unsafeUnwrap()).toEqual({
         prompt: "360 degree equirectangular panorama, seamless, a lake",
         image_size: { width: 2048, height: 1024 },
         loras: [{ path: flux.loraUrl, scale: 1 }],
         num_images: 1,
+        seed: correlationSeed(taskId(1)),
         output_format: "png",
       });
     });
