@@ -42,7 +42,10 @@ const NOT_ABOUT_THE_RESULT = new Set([401, 402, 403, 408, 429]);
 
 const listSchema = z.object({
   items: z.array(
-    z.object({ request_id: z.string(), json_input: z.object({ seed: z.unknown().optional() }).nullish() }),
+    z.object({
+      request_id: z.string(),
+      json_input: z.object({ seed: z.unknown().optional() }).optional().catch(undefined),
+    }),
   ),
   next_cursor: z.string().nullish(),
 });

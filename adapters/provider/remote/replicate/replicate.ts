@@ -36,7 +36,9 @@ const predictionSchema = z.object({
   data_removed: z.boolean().nullish(),
 });
 const listSchema = z.object({
-  results: z.array(z.object({ id: z.string(), input: z.looseObject({ seed: z.unknown().optional() }).nullish() })),
+  results: z.array(
+    z.object({ id: z.string(), input: z.looseObject({ seed: z.unknown().optional() }).nullish().catch(undefined) }),
+  ),
   next: z.string().nullish(),
 });
 

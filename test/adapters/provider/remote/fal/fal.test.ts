@@ -184,6 +184,19 @@ describe("fal dialect", () => {
       );
     });
 
+    it("finds a lost submission beside requests whose input is not an object", async () => {
+      await lost(7);
+      const item = { request_id: "r-7", json_input: { seed: correlationSeed(taskId(7)) } };
+      const items = [
+        { request_id: "r-1", json_input: null },
+        { request_id: "r-2" },
+        { request_id: "r-3", json_input: "" },
+      ];
+      flux.fake.faults.lists.push(answers({ items: [...items, item], next_cursor: null, has_more: false }));
+      const id = (await flux.provider.search(taskId(7), noon))._unsafeUnwrap();
+      expect(id).toBe("/fal-ai/flux-lora/requests/r-7/status /fal-ai/flux-lora/requests/r-7");
+    });
+
     it("does not conclude that a running request is missing", async () => {
       flux.fake.plan = "run";
       await lost(7);
