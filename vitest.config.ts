@@ -17,6 +17,7 @@ const SLOW_TESTS = [
   "test/public-surface.test.ts",
   "test/adapters/http/openapi.test.ts",
   "test/adapters/persistence/sqlite-database.test.ts",
+  "test/adapters/provider/remote/http/worker.test.ts",
   "test/adapters/storage/killed-write.test.ts",
   // use PostgreSQL
   "test/adapters/persistence/application-on-databases.test.ts",

@@ -11,7 +11,10 @@ const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\
 /** Secrets are sent in HTTP headers, which allow visible ASCII only. */
 const secret = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII characters");
 
-const REMOTE_PROVIDERS = ["skybox", "replicate", "fal"] as const;
+/** A server of the operator's own: its URL is shown in messages, so a password belongs elsewhere. */
+const ownServer = origin.refine((url) => new URL(url).username === "", "must not have a user name or password");
+
+const REMOTE_PROVIDERS = ["skybox", "replicate", "fal", "http"] as const;
 const PROVIDERS_ALLOWED = `must be local, or a comma-separated list of ${REMOTE_PROVIDERS.join(", ")} without duplicates`;
 
 /** fal has moved its keys; the old host is tried when the new one does not answer. */
@@ -83,6 +86,8 @@ const environmentSchema = z.object({
   FAL_JWKS_URL: z.url({ protocol: /^https?$/ }).optional(),
   FAL_MODEL: z.enum(FAL_MODELS).optional(),
   FAL_LORA_URL: z.url({ protocol: /^https$/ }).optional(),
+  HTTP_PROVIDER_URL: ownServer.optional(),
+  HTTP_PROVIDER_TOKEN: secret.optional(),
   LEASE_MS: milliseconds(1000).default(60_000),
   REFERENCE_RETENTION_HOURS: z.coerce.number().int().min(1).max(8760).default(24),
   STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional(),
@@ -134,22 +139,26 @@ export type RemoteProvidersConfig = {
 };
 
 export type RemoteProviderConfig = {
-  readonly apiKey: string;
   /** Without a trailing slash. */
   readonly baseUrl: string;
 } & ProviderLimits &
   (
-    | { readonly kind: "skybox"; readonly styleId: number }
-    | { readonly kind: "replicate"; readonly model: string }
-    | {
-        readonly kind: "fal";
-        readonly model: FalModel;
-        /** The interface that lists requests. Without a trailing slash. */
-        readonly platformUrl: string;
-        /** The public keys that verify fal's webhook signatures; the first URL that answers is used. */
-        readonly jwksUrls: readonly string[];
-      }
+    | ({ readonly apiKey: string } & HostedProviderConfig)
+    /** A worker of the operator's own; `token` is absent if it asks for none. */
+    | { readonly kind: "http"; readonly token: string | undefined }
   );
+
+type HostedProviderConfig =
+  | { readonly kind: "skybox"; readonly styleId: number }
+  | { readonly kind: "replicate"; readonly model: string }
+  | {
+      readonly kind: "fal";
+      readonly model: FalModel;
+      /** The interface that lists requests. Without a trailing slash. */
+      readonly platformUrl: string;
+      /** The public keys that verify fal's webhook signatures; the first URL that answers is used. */
+      readonly jwksUrls: readonly string[];
+    };
 
 /** Objects are files in the data directory. The service serves them. */
 export type FilesystemConfig = {
@@ -173,7 +182,7 @@ export type GcsConfig = {
 };
 
 /** Variables whose values never appear in messages: they are or may contain secrets. */
-const SECRET = /^(DATABASE_URL|SMTP_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET|\w+_API_KEY)$/;
+const SECRET = /^(DATABASE_URL|SMTP_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET|HTTP_PROVIDER_TOKEN|\w+_API_KEY)$/;
 
 /** Reads the environment. The error is one line that names the variable and what is wrong with it. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> => {
@@ -259,15 +268,19 @@ const remoteProviderOf = (
   kind: RemoteProviderConfig["kind"],
   data: z.infer<typeof environmentSchema>,
 ): Result<RemoteProviderConfig, string> => {
-  const prefix = kind.toUpperCase() as Uppercase<typeof kind>;
-  const apiKey = data[`${prefix}_API_KEY`];
-  if (apiKey === undefined)
-    return err(`Bad configuration: PROVIDER=${data.PROVIDER.join(",")} needs ${prefix}_API_KEY.`);
+  const needs = (variable: string) => err(`Bad configuration: PROVIDER=${data.PROVIDER.join(",")} needs ${variable}.`);
   const limits: ProviderLimits = {
     pollMilliseconds: data.PROVIDER_POLL_MS,
     callsPerSecond: data.PROVIDER_CALLS_PER_SECOND,
     concurrencyMax: data.PROVIDER_MAX_CONCURRENT,
   };
+  if (kind === "http") {
+    const { HTTP_PROVIDER_URL: baseUrl, HTTP_PROVIDER_TOKEN: token } = data;
+    return baseUrl === undefined ? needs("HTTP_PROVIDER_URL") : ok({ kind, baseUrl, token, ...limits });
+  }
+  const prefix = kind.toUpperCase() as Uppercase<typeof kind>;
+  const apiKey = data[`${prefix}_API_KEY`];
+  if (apiKey === undefined) return needs(`${prefix}_API_KEY`);
   const access = { apiKey, baseUrl: data[`${prefix}_BASE_URL`], ...limits };
   if (kind === "skybox") return ok({ kind, ...access, styleId: data.SKYBOX_STYLE_ID });
   if (kind === "replicate") return ok({ kind, ...access, model: data.REPLICATE_MODEL });

@@ -1,5 +1,6 @@
 import type { Dialect } from "../adapters/provider/remote/dialect.js";
 import { fal } from "../adapters/provider/remote/fal/fal.js";
+import { http } from "../adapters/provider/remote/http/http.js";
 import { replicate } from "../adapters/provider/remote/replicate/replicate.js";
 import { skybox } from "../adapters/provider/remote/skybox/skybox.js";
 import type { RemoteProviderConfig } from "./config.js";
@@ -12,5 +13,7 @@ export const dialectOf = (provider: RemoteProviderConfig): Dialect => {
       return replicate(provider);
     case "fal":
       return fal(provider);
+    case "http":
+      return http(provider);
   }
 };

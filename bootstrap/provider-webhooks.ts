@@ -6,9 +6,11 @@ import type { ProviderWebhooks } from "../application/ports/provider-webhooks.js
 import type { Config, RemoteProviderConfig } from "./config.js";
 import { dialectOf } from "./dialect-of.js";
 
-/** The URLs for the webhooks of this provider; `undefined` if `publicUrl` is not https. */
-export const webhookUrlsOf = ({ kind, apiKey }: RemoteProviderConfig, publicUrl: string): WebhookUrls | undefined =>
-  publicUrl.startsWith("https://") ? new WebhookUrls(publicUrl, kind, apiKey) : undefined;
+/** The URLs for the webhooks of this provider; `undefined` if it sends none, or if `publicUrl` is not https. */
+export const webhookUrlsOf = (provider: RemoteProviderConfig, publicUrl: string): WebhookUrls | undefined =>
+  provider.kind !== "http" && publicUrl.startsWith("https://")
+    ? new WebhookUrls(publicUrl, provider.kind, provider.apiKey)
+    : undefined;
 
 /** The providers that send webhooks to this service, by name. */
 export const webhooksOf = (

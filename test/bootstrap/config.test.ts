@@ -171,8 +171,8 @@ describe("readConfig", () => {
     (list) => {
       const keys = { FAL_API_KEY: "id:secret", SKYBOX_API_KEY: "key" };
       expect(readConfig({ PROVIDER: list, ...keys })._unsafeUnwrapErr()).toBe(
-        `Bad configuration: PROVIDER="${list}": must be local, or a comma-separated list of skybox, replicate, fal ` +
-          "without duplicates. See OPERATIONS.md for the allowed values.",
+        `Bad configuration: PROVIDER="${list}": must be local, or a comma-separated list of skybox, replicate, fal, ` +
+          "http without duplicates. See OPERATIONS.md for the allowed values.",
       );
     },
   );
@@ -190,8 +190,19 @@ describe("readConfig", () => {
     ["FAL_API_KEY", { PROVIDER: "fal" }],
     ["FAL_API_KEY", { PROVIDER: "skybox,fal", SKYBOX_API_KEY: "key" }],
     ["FAL_LORA_URL", { PROVIDER: "fal", FAL_API_KEY: "id:secret", FAL_MODEL: "fal-ai/flux-lora" }],
+    ["HTTP_PROVIDER_URL", { PROVIDER: "http", HTTP_PROVIDER_TOKEN: "secret" }],
   ])("reports that %s is missing for %o", (name, environment) => {
     expect(readConfig(environment)._unsafeUnwrapErr()).toContain(`needs ${name}`);
+  });
+
+  it("configures a worker of the operator's own, with or without a token", () => {
+    const url = { PROVIDER: "http", HTTP_PROVIDER_URL: "http://localhost:8000/" };
+    expect(valid(url).provider).toMatchObject({
+      inOrder: [{ kind: "http", baseUrl: "http://localhost:8000", token: undefined }],
+    });
+    expect(valid({ ...url, HTTP_PROVIDER_TOKEN: "secret" }).provider).toMatchObject({ inOrder: [{ token: "secret" }] });
+    const message = readConfig({ ...url, HTTP_PROVIDER_TOKEN: "geheim secret" })._unsafeUnwrapErr();
+    expect(message).toContain("HTTP_PROVIDER_TOKEN=(not shown)");
   });
 
   it("does not show an invalid API key in the error", () => {
@@ -210,6 +221,8 @@ describe("readConfig", () => {
     ["SKYBOX_BASE_URL", "backend.blockadelabs.com"],
     ["REPLICATE_MODEL", "flux-360"],
     ["FAL_MODEL", "fal-ai/unknown"],
+    ["HTTP_PROVIDER_URL", "localhost:8000"],
+    ["HTTP_PROVIDER_URL", "http://user:password@localhost:8000"],
     ["FAL_LORA_URL", "http://weights.example/360"],
     ["STORAGE", "s3"],
     ["GCS_BUCKET", "My Bucket"],

@@ -21,6 +21,11 @@ it.each([
   expect(enabledFor({ ...environment, PUBLIC_URL: "http://panoramas.example" })).toEqual([]);
 });
 
+it("webhooksOf enables no webhooks for a worker of the operator's own, which sends none", () => {
+  const worker = { PROVIDER: "http", HTTP_PROVIDER_URL: "http://localhost:8000", HTTP_PROVIDER_TOKEN: "secret" };
+  expect(enabledFor({ ...worker, PUBLIC_URL: "https://panoramas.example" })).toEqual([]);
+});
+
 it("webhooksOf enables no webhooks for the local provider", () => {
   expect(enabledFor({ PUBLIC_URL: "https://panoramas.example" })).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http
 import type { Dialect, Read } from "../../adapters/provider/remote/dialect.js";
 import { fal } from "../../adapters/provider/remote/fal/fal.js";
 import type { FalModel } from "../../adapters/provider/remote/fal/fal-models.js";
+import { http as httpProvider } from "../../adapters/provider/remote/http/http.js";
 import { RemoteProvider } from "../../adapters/provider/remote/remote-provider.js";
 import { replicate } from "../../adapters/provider/remote/replicate/replicate.js";
 import { skybox } from "../../adapters/provider/remote/skybox/skybox.js";
@@ -14,6 +15,7 @@ import type { Clock } from "../../application/ports/clock.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import { FAL_KEY, FakeFal } from "./fake-fal.js";
+import { FakeHttpProvider, HTTP_TOKEN } from "./fake-http-provider.js";
 import type { FakeProvider } from "./fake-provider.js";
 import { FakeReplicate, FLUX_360_VERSION, REPLICATE_KEY } from "./fake-replicate.js";
 import { FakeSkybox, SKYBOX_KEY } from "./fake-skybox.js";
@@ -78,6 +80,12 @@ const startFalModel = async (model: FalModel, overrides: Overrides) => {
   const { apiKey = FAL_KEY } = overrides;
   const { baseUrl, platformUrl, jwksUrl } = fake;
   return startWith(fake, fal({ apiKey, baseUrl, platformUrl, jwksUrls: [jwksUrl], model }), overrides);
+};
+
+export const startHttp = async (overrides: Overrides = {}) => {
+  const fake = await FakeHttpProvider.start();
+  const { apiKey: token = HTTP_TOKEN } = overrides;
+  return startWith(fake, httpProvider({ token: token || undefined, baseUrl: fake.baseUrl }), overrides);
 };
 
 const startWith = <Fake extends FakeProvider>(fake: Fake, dialect: Dialect, overrides: Overrides) => {

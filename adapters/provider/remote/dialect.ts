@@ -9,6 +9,7 @@ import type {
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
+import type { TaskId } from "../../../domain/task-id.js";
 import type { Answer, UpstreamHttp } from "./calls/upstream-http.js";
 import type { CheckFailure } from "./start-check.js";
 import type { VerifySignature } from "./webhooks/remote-webhooks.js";
@@ -46,8 +47,13 @@ export type Dialect = {
   /** The path that deletes a finished task with its image. Absent if the provider has no such call. */
   discardPath?(upstreamTaskId: string): string;
   /**
-   * The tasks that were submitted after `since`. Absent if the provider cannot list its tasks: then a lost submission
-   * cannot be found again.
+   * Looks a task up where the provider takes our own task id; `undefined` if it does not know the task. `read` repeats
+   * what fails, and its answers are JSON or 404.
+   */
+  find?(taskId: TaskId, read: Read): Promise<Result<string | undefined, ProviderUnavailable>>;
+  /**
+   * For a provider without `find`: the tasks that were submitted after `since`. Absent if the provider cannot list its
+   * tasks either: then a lost submission cannot be found again.
    */
   listSince?(since: Date): TaskList;
   /** Absent if the provider does not document a signature: then only the URL proves that a webhook is genuine. */
@@ -76,6 +82,8 @@ export type CreationContext = {
 };
 
 export type Creation = {
+  /** `POST` if absent. */
+  readonly method?: "POST" | "PUT";
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The error is a reason for the log. */

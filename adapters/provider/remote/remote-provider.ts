@@ -20,6 +20,7 @@ import { downloadResult } from "./answers/download-result.js";
 import { GracePeriod } from "./answers/grace-period.js";
 import { UnknownStatuses } from "./answers/unknown-statuses.js";
 import { ProviderApi, type ProviderApiParts } from "./calls/provider-api.js";
+import type { Answer } from "./calls/upstream-http.js";
 import { correlationSeed } from "./correlation-seed.js";
 import type { Dialect, Read, Report } from "./dialect.js";
 import { pathBelow } from "./path-below.js";
@@ -114,14 +115,16 @@ export class RemoteProvider implements GenerationProvider {
 
   async search(taskId: TaskId, since: Date): Promise<Result<string | undefined, ProviderUnavailable>> {
     const { listSince, baseUrl, listBaseUrl = baseUrl } = this.dialect;
+    const found = this.dialect.find?.(taskId, (path) => this.api.readWithRetry(path));
+    if (found !== undefined) return found;
     if (listSince === undefined) return err(unavailable(`${this.name} has no list of tasks to search`));
     const list = listSince(new Date(since.getTime() - CLOCK_DIFFERENCE_MILLISECONDS_MAX));
     const wantedSeed = correlationSeed(taskId);
     let allSeedsKnown = true;
     let path: string | undefined = list.firstPath;
     for (let page = 0; page < SEARCHED_PAGES_MAX && path !== undefined; page += 1) {
-      const body: Result<unknown, ProviderUnavailable> = await this.listApi.readWithRetry(path);
-      const listed = body.andThen((value) => list.pageOf(value, page));
+      const answer: Result<Answer, ProviderUnavailable> = await this.listApi.readWithRetry(path);
+      const listed = answer.andThen(jsonOf).andThen((body) => list.pageOf(body, page));
       if (listed.isErr()) return err(listed.error);
       const { tasks, nextUrl } = listed.value;
       const found = tasks.find(({ seed }) => seed === wantedSeed);

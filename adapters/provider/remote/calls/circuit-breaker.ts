@@ -108,5 +108,5 @@ class IgnoredVerdict extends Error {}
 const verdictOn = (method: Call["method"], called: Result<Answer, CallFailure>): "answer" | "failure" | "ignored" => {
   if (called.isErr()) return "failure";
   if (called.value.status < 500) return "answer";
-  return method === "POST" ? "failure" : "ignored";
+  return method === "POST" || method === "PUT" ? "failure" : "ignored";
 };

@@ -73,7 +73,12 @@ export class ProviderApi {
    * Sends a creation at most once. Returns a 2xx answer whose body is not checked yet. The time limit includes preparing
    * the body: after it nothing is sent.
    */
-  async create({ path, headers = {}, body: prepare }: Creation): Promise<Result<Answer, SubmissionFailure>> {
+  async create({
+    method = "POST",
+    path,
+    headers = {},
+    body: prepare,
+  }: Creation): Promise<Result<Answer, SubmissionFailure>> {
     if (this.circuit.readiness() === "down") return err({ kind: "refused", reason: DOWN });
     const { submitTimeoutMilliseconds } = this.settings;
     const signal = AbortSignal.timeout(submitTimeoutMilliseconds);
@@ -85,7 +90,7 @@ export class ProviderApi {
     if (turn.isErr()) return err({ kind: "refused", reason: turn.error });
     if (signal.aborted) return err({ kind: "refused", reason: "no time was left to send the creation" });
 
-    const called = await this.send({ method: "POST", path, headers, body: body.value, signal });
+    const called = await this.send({ method, path, headers, body: body.value, signal });
     if (called.isErr()) {
       const { kind, reason } = called.error;
       return err({ kind: kind === "not_sent" ? "refused" : "unknown", reason });
@@ -125,15 +130,17 @@ export class ProviderApi {
   }
 
   /**
-   * Reads JSON, with up to 3 attempts and exponential back-off. Gives up early if the next attempt would have to wait
-   * more than 10 seconds.
+   * Reads a path, with up to 3 attempts and exponential back-off: until the answer is JSON, or says that nothing is at
+   * the path (404). Gives up early if the next attempt would have to wait more than 10 seconds.
    */
-  async readWithRetry(path: string): Promise<Result<unknown, ProviderUnavailable>> {
+  async readWithRetry(path: string): Promise<Result<Answer, ProviderUnavailable>> {
     for (let attempt = 1; ; attempt += 1) {
-      const body = (await this.read(path)).andThen(jsonOf);
-      if (body.isOk() || attempt === READ_ATTEMPTS) return body;
+      const answer = (await this.read(path)).andThen((read) =>
+        read.status === 404 ? ok(read) : jsonOf(read).map(() => read),
+      );
+      if (answer.isOk() || attempt === READ_ATTEMPTS) return answer;
       const pause = this.blockedMilliseconds;
-      if (pause > BACK_OFF_MILLISECONDS_MAX) return body;
+      if (pause > BACK_OFF_MILLISECONDS_MAX) return answer;
       await this.clock.sleep(Math.max(pause, Math.random() * BACK_OFF_MILLISECONDS * 2 ** attempt));
     }
   }

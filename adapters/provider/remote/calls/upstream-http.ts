@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import { Agent, buildConnector, Client, type Dispatcher, request } from "undici";
 
 export type Call = {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as JSON. */

@@ -4,6 +4,7 @@ import { FAULTS, type Fault, refuses } from "../../../support/faulty-server.js";
 import {
   type Overrides,
   startFal,
+  startHttp,
   startSkybox,
   startUncheckedReplicate,
 } from "../../../support/providers-under-test.js";
@@ -12,6 +13,7 @@ describe.each([
   ["SKYBOX_API_KEY", startSkybox],
   ["FAL_API_KEY", startFal],
   ["REPLICATE_API_KEY", startUncheckedReplicate],
+  ["HTTP_PROVIDER_TOKEN", startHttp],
 ] as const)("RemoteProvider.check with %s", (keyVariable, start) => {
   let close = async () => {};
   afterEach(() => close());
@@ -31,7 +33,9 @@ describe.each([
     const { provider } = await started({ apiKey: "wrong-key" });
     const { kind, reason } = (await provider.check())._unsafeUnwrapErr();
     expect(kind).toBe("misconfigured");
-    expect(reason).toMatch(/^\w+_API_KEY: the provider does not accept this key \(status 40[13]\); set a valid one$/);
+    expect(reason).toMatch(
+      /^\w+_(API_KEY|TOKEN): the provider does not accept this key \(status 40[13]\); set a valid one$/,
+    );
     expect(reason).toContain(keyVariable);
     expect(reason).not.toContain("wrong-key");
   });

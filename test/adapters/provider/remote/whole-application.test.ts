@@ -19,6 +19,7 @@ import {
   type StartOfOne,
   startChain,
   startFal,
+  startHttp,
   startReplicate,
   startSkybox,
 } from "../../../support/providers-under-test.js";
@@ -238,7 +239,7 @@ const run = async (start: Start, steps: readonly Step[]): Promise<ReadonlySet<st
       const prompt = request.prompt ?? "";
       for (const { server } of fakes) {
         const sent = server.requests.filter(
-          ({ method, body }) => method === "POST" && JSON.stringify(body).includes(prompt),
+          ({ method, body }) => method !== "GET" && JSON.stringify(body).includes(prompt),
         );
         expect(sent.length).toBeLessThanOrEqual(1);
       }
@@ -297,6 +298,7 @@ describe.each<[string, Start, string[]]>([
   ["Skybox AI", alone(startSkybox), ["refused", "image expired", "submission_recovered", "task_queued"]],
   ["Replicate", alone(startReplicate), ["refused", "image expired", "submission_recovered", "task_queued"]],
   ["fal", alone(startFal), ["refused", "image expired", "never_submitted", "task_queued"]],
+  ["worker over HTTP", alone(startHttp), ["refused", "image expired", "submission_recovered", "task_queued"]],
   ["Skybox AI, then fal", startChain(startSkybox, startFal), ["fallback used", "submission_recovered", "task_queued"]],
 ])("the application with a faulty %s", (_, start, additional) => {
   it("reaches every outcome in a fixed sequence of faults", async () => {

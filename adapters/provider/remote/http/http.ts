@@ -1,0 +1,116 @@
+import { err, ok, Result } from "neverthrow";
+import { z } from "zod";
+import { IMAGE_URLS_MAX } from "../../../../domain/creation-request.js";
+import { RESOLUTIONS } from "../../../../domain/resolution.js";
+import { parseBody } from "../answers/body.js";
+import { failedAs } from "../answers/failed-as.js";
+import { succeededWith } from "../answers/succeeded-with.js";
+import { correlationSeed } from "../correlation-seed.js";
+import type { Dialect } from "../dialect.js";
+import { dataUriOf } from "../images/data-uri.js";
+import { imageCountWithin } from "../images/image-count-within.js";
+import { referenceInput } from "../images/reference-input.js";
+import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
+import { checkedJson, misconfigured, unchecked } from "../start-check.js";
+
+const imageCount = z.number().int().min(0).max(IMAGE_URLS_MAX);
+const abilitiesSchema = z.object({ images_min: imageCount, images_max: imageCount });
+const generationSchema = z.object({
+  id: z.string().min(1),
+  status: z.string(),
+  image_url: z.string().nullish(),
+  error: z.unknown().optional(),
+});
+
+export type HttpSettings = {
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  /** The worker's bearer token; `undefined` if it asks for none. */
+  readonly token: string | undefined;
+};
+
+/**
+ * A worker of the operator's own, by the small contract in test/examples/http-provider/openapi.json. A generation has
+ * the id of our task, so a lost creation is looked up and never sent again.
+ */
+export const http = ({ baseUrl, token }: HttpSettings): Dialect => {
+  /** Until the worker has said what it can make, it is asked for everything and refuses by itself. */
+  let abilities = { images_min: 0, images_max: IMAGE_URLS_MAX };
+  return {
+    name: "http",
+    baseUrl,
+    authorization: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    // One generation at a time, as with one graphics card.
+    defaults: { callsPerSecond: 20, pauseSeconds: 10, concurrencyMax: 1 },
+
+    canMake({ imageUrls }) {
+      return imageCountWithin(imageUrls.length, abilities.images_min, abilities.images_max);
+    },
+
+    /** Also sets `abilities` to those of the worker. */
+    async check(read) {
+      const answer = await read("/abilities");
+      if (answer.isOk() && answer.value.status === 404) {
+        return err(misconfigured(`HTTP_PROVIDER_URL=${baseUrl}: GET /abilities is not there; set the URL of a worker`));
+      }
+      const json = checkedJson(answer, "HTTP_PROVIDER_TOKEN");
+      if (json.isErr()) return err(json.error);
+      const told = parseBody(abilitiesSchema, "a worker's abilities", json.value);
+      if (told.isErr()) return err(unchecked(told.error.reason));
+      abilities = told.value;
+      return ok(undefined);
+    },
+
+    creation: ({ taskId, request }, { deadlineSeconds, storage }) => ({
+      method: "PUT",
+      path: pathOf(taskId),
+      async body() {
+        const { widthPixels: width, heightPixels: height } = RESOLUTIONS[request.resolution];
+        const images = await Promise.all(request.imageUrls.map((url) => referenceInput(storage, url, dataUriOf)));
+        return Result.combine(images).map((images) => ({
+          prompt: request.prompt ?? NEUTRAL_PROMPT,
+          images,
+          width,
+          height,
+          seed: correlationSeed(taskId),
+          deadline_seconds: deadlineSeconds,
+        }));
+      },
+    }),
+
+    upstreamTaskIdOf(body) {
+      const { data } = generationSchema.pick({ id: true }).safeParse(body);
+      return data === undefined ? err({ kind: "unknown", reason: "the answer has no id" }) : ok(data.id);
+    },
+
+    pollPath: pathOf,
+
+    reportOf: (body) =>
+      parseBody(generationSchema, "a generation", body).map(({ status, image_url, error }) => {
+        switch (status) {
+          case "succeeded":
+            return image_url
+              ? succeededWith(absolute(image_url, baseUrl))
+              : { state: "failed", reason: "there is no result" };
+          case "failed":
+            return failedAs(status, error);
+          case "running":
+            return { state: "running" };
+          default:
+            return { state: "unknown", status };
+        }
+      }),
+
+    async find(taskId, read) {
+      return (await read(pathOf(taskId))).andThen(({ status, body }) =>
+        status === 404 ? ok(undefined) : parseBody(generationSchema, "a generation", body).map(({ id }) => id),
+      );
+    },
+  };
+};
+
+const pathOf = (id: string): string => `/generations/${encodeURIComponent(id)}`;
+
+/** A worker may not know its own address, so the URL of its result may be relative to its base URL. */
+const absolute = (url: string, baseUrl: string): string =>
+  URL.canParse(url, `${baseUrl}/`) ? new URL(url, `${baseUrl}/`).href : url;

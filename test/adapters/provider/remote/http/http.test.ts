@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import { err, ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { invalidRequest } from "../../../../../domain/invalid-request.js";
+import { aCreationRequest, noon, taskId } from "../../../../support/builders.js";
+import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
+import { HTTP_TOKEN } from "../../../../support/fake-http-provider.js";
+import { answers, FAULTS, refuses } from "../../../../support/faulty-server.js";
+import { startHttp } from "../../../../support/providers-under-test.js";
+
+remoteProviderContract("a worker over HTTP", startHttp, {
+  callsPerSecond: 20,
+  concurrencyMax: 1,
+  pauseSeconds: 10,
+  searchable: true,
+});
+
+const URLS = ["https://pictures.example/1.jpg", "https://pictures.example/2.jpg", "https://pictures.example/3.jpg"];
+
+describe("http dialect", () => {
+  let http: Awaited<ReturnType<typeof startHttp>>;
+
+  beforeEach(async () => {
+    http = await startHttp();
+  });
+  afterEach(() => http.close());
+
+  const submit = (body: Readonly<Record<string, unknown>> = {}) =>
+    http.provider.submit({ taskId: taskId(1), request: aCreationRequest(body) });
+
+  it("puts a generation with the id of the task, as the OpenAPI description has it", async () => {
+    expect((await submit({ prompt: "a lake", image_urls: URLS, resolution: "4k" }))._unsafeUnwrap()).toBe(taskId(1));
+    const [{ method, path, headers, body } = {}] = http.fake.server.requests;
+    expect([method, path, headers?.authorization]).toEqual([
+      "PUT",
+      `/worker/generations/${taskId(1)}`,
+      `Bearer ${HTTP_TOKEN}`,
+    ]);
+    expect(body).toEqual({
+      prompt: "a lake",
+      images: URLS,
+      width: 3840,
+      height: 1920,
+      seed: correlationSeed(taskId(1)),
+      deadline_seconds: 600,
+    });
+    expect(schemaOf("Input").safeParse(body).success).toBe(true);
+  });
+
+  it("sends no authorization without a token", async () => {
+    const open = await startHttp({ apiKey: "" });
+    await open.provider.submit({ taskId: taskId(1), request: aCreationRequest() });
+    expect(open.fake.server.requests[0]?.headers).not.toHaveProperty("authorization");
+    await open.close();
+  });
+
+  it("gets answers from the fake that the OpenAPI description allows", async () => {
+    const { baseUrl } = http.fake;
+    const headers = { authorization: `Bearer ${HTTP_TOKEN}` };
+    const read = async (path: string) => (await fetch(baseUrl + path, { headers })).json();
+    expect(schemaOf("Abilities").safeParse(await read("/abilities")).success).toBe(true);
+    await submit();
+    for (const plan of ["run", "fail"] as const) {
+      http.fake.plan = plan;
+      expect(schemaOf("Generation").parse(await read(`/generations/${taskId(1)}`))).toHaveProperty("status");
+    }
+  });
+
+  it("looks up a lost creation by the id of the task, and does not send it again", async () => {
+    http.fake.faults.creates.push(FAULTS.cutAfter);
+    expect((await submit())._unsafeUnwrapErr().kind).toBe("unknown");
+    expect(await http.provider.search(taskId(1), noon)).toEqual(ok(taskId(1)));
+    expect(await http.provider.search(taskId(2), noon)).toEqual(ok(undefined));
+    expect(http.fake.server.requests.map(({ method }) => method)).toEqual(["PUT", "GET", "GET"]);
+  });
+
+  it("reads a result URL that is relative to the base URL", async () => {
+    http.fake.relativeUrls = true;
+    await submit();
+    const temporaryUrl = `${http.fake.baseUrl}/results/${taskId(1)}.png`;
+    expect(await http.provider.poll(taskId(1))).toEqual(ok({ state: "succeeded", temporaryUrl }));
+  });
+
+  it.each([
+    ["no URL", {}, "there is no result"],
+    [
+      "a URL that cannot be downloaded",
+      { image_url: "ftp://x/y.png" },
+      "the provider's result is not a URL that can be downloaded",
+    ],
+  ])("reports a success with %s as failed", async (_, result, reason) => {
+    await submit();
+    http.fake.faults.polls.push(answers({ id: taskId(1), status: "succeeded", ...result }));
+    expect(await http.provider.poll(taskId(1))).toEqual(ok({ state: "failed", reason }));
+  });
+
+  it.each([
+    [{ images_min: 0, images_max: 0 }, 1, { name: "text_only" }],
+    [{ images_min: 1, images_max: 1 }, 0, { name: "images_only" }],
+    [{ images_min: 0, images_max: 2 }, 3, { name: "items_max", max: 2, actual: 3 }],
+  ] as const)("refuses what the worker with %o cannot make: %i images", async (abilities, images, rule) => {
+    http.fake.abilities = abilities;
+    const request = aCreationRequest({ prompt: "a lake", image_urls: URLS.slice(0, images) });
+    expect(http.provider.canMake(request)).toEqual(ok(undefined));
+    expect(await http.provider.check()).toEqual(ok(undefined));
+    expect(http.provider.canMake(request)).toEqual(err(invalidRequest("image_urls", rule)));
+    const possible = aCreationRequest({ prompt: "a lake", image_urls: URLS.slice(0, abilities.images_max) });
+    expect(http.provider.canMake(possible)).toEqual(ok(undefined));
+  });
+
+  it("reports a URL without a worker as misconfigured, and other abilities as unchecked", async () => {
+    http.fake.faults.checks.push(refuses(404), answers({ images_max: 9 }));
+    const reason = `HTTP_PROVIDER_URL=${http.fake.baseUrl}: GET /abilities is not there; set the URL of a worker`;
+    expect(await http.provider.check()).toEqual(err({ kind: "misconfigured", reason }));
+    const unchecked = { kind: "unchecked", reason: "the answer is not a worker's abilities" };
+    expect(await http.provider.check()).toEqual(err(unchecked));
+  });
+});
+
+type Description = { readonly components: { readonly schemas: Readonly<Record<string, object>> } };
+
+const { components } = JSON.parse(readFileSync("test/examples/http-provider/openapi.json", "utf8")) as Description;
+
+const schemaOf = (name: string) => z.fromJSONSchema(components.schemas[name] as Parameters<typeof z.fromJSONSchema>[0]);
