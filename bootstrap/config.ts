@@ -14,7 +14,13 @@ const secret = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII charact
 /** A server of the operator's own: its URL is shown in messages, so a password belongs elsewhere. */
 const ownServer = origin.refine((url) => new URL(url).username === "", "must not have a user name or password");
 
-const REMOTE_PROVIDERS = ["skybox", "replicate", "fal", "http"] as const;
+const ownServers = z
+  .string()
+  .transform((list) => list.split(",").map((url) => url.trim()))
+  .pipe(z.tuple([ownServer], ownServer))
+  .refine((urls) => new Set(urls).size === urls.length, "must have no duplicates");
+
+const REMOTE_PROVIDERS = ["skybox", "replicate", "fal", "comfyui", "http"] as const;
 const PROVIDERS_ALLOWED = `must be local, or a comma-separated list of ${REMOTE_PROVIDERS.join(", ")} without duplicates`;
 
 /** fal has moved its keys; the old host is tried when the new one does not answer. */
@@ -86,6 +92,9 @@ const environmentSchema = z.object({
   FAL_JWKS_URL: z.url({ protocol: /^https?$/ }).optional(),
   FAL_MODEL: z.enum(FAL_MODELS).optional(),
   FAL_LORA_URL: z.url({ protocol: /^https$/ }).optional(),
+  COMFYUI_BASE_URL: ownServers.optional(),
+  COMFYUI_API_KEY: secret.optional(),
+  COMFYUI_WORKFLOW: z.string().optional(),
   HTTP_PROVIDER_URL: ownServer.optional(),
   HTTP_PROVIDER_TOKEN: secret.optional(),
   LEASE_MS: milliseconds(1000).default(60_000),
@@ -138,7 +147,10 @@ export type RemoteProvidersConfig = {
   readonly inOrder: readonly [RemoteProviderConfig, ...RemoteProviderConfig[]];
 };
 
-export type RemoteProviderConfig = {
+export type RemoteProviderConfig = DialectConfig | ComfyuiConfig;
+
+/** A provider at one URL. */
+export type DialectConfig = {
   /** Without a trailing slash. */
   readonly baseUrl: string;
 } & ProviderLimits &
@@ -147,6 +159,17 @@ export type RemoteProviderConfig = {
     /** A worker of the operator's own; `token` is absent if it asks for none. */
     | { readonly kind: "http"; readonly token: string | undefined }
   );
+
+/** ComfyUI servers that run the same workflow. */
+export type ComfyuiConfig = ProviderLimits & {
+  readonly kind: "comfyui";
+  /** Without trailing slashes. */
+  readonly baseUrls: readonly [string, ...string[]];
+  /** Absent if the servers ask for none. */
+  readonly apiKey: string | undefined;
+  /** A JSON file. Absent for the bundled workflow. */
+  readonly workflowFile: string | undefined;
+};
 
 type HostedProviderConfig =
   | { readonly kind: "skybox"; readonly styleId: number }
@@ -159,6 +182,10 @@ type HostedProviderConfig =
       /** The public keys that verify fal's webhook signatures; the first URL that answers is used. */
       readonly jwksUrls: readonly string[];
     };
+
+/** The base URLs of all servers that a provider may ask. */
+export const serversOf = (provider: RemoteProviderConfig): readonly string[] =>
+  provider.kind === "comfyui" ? provider.baseUrls : [provider.baseUrl];
 
 /** Objects are files in the data directory. The service serves them. */
 export type FilesystemConfig = {
@@ -277,6 +304,10 @@ const remoteProviderOf = (
   if (kind === "http") {
     const { HTTP_PROVIDER_URL: baseUrl, HTTP_PROVIDER_TOKEN: token } = data;
     return baseUrl === undefined ? needs("HTTP_PROVIDER_URL") : ok({ kind, baseUrl, token, ...limits });
+  }
+  if (kind === "comfyui") {
+    const { COMFYUI_BASE_URL: baseUrls, COMFYUI_API_KEY: apiKey, COMFYUI_WORKFLOW: workflowFile } = data;
+    return baseUrls === undefined ? needs("COMFYUI_BASE_URL") : ok({ kind, baseUrls, apiKey, workflowFile, ...limits });
   }
   const prefix = kind.toUpperCase() as Uppercase<typeof kind>;
   const apiKey = data[`${prefix}_API_KEY`];

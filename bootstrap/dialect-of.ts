@@ -3,9 +3,9 @@ import { fal } from "../adapters/provider/remote/fal/fal.js";
 import { http } from "../adapters/provider/remote/http/http.js";
 import { replicate } from "../adapters/provider/remote/replicate/replicate.js";
 import { skybox } from "../adapters/provider/remote/skybox/skybox.js";
-import type { RemoteProviderConfig } from "./config.js";
+import type { DialectConfig } from "./config.js";
 
-export const dialectOf = (provider: RemoteProviderConfig): Dialect => {
+export const dialectOf = (provider: DialectConfig): Dialect => {
   switch (provider.kind) {
     case "skybox":
       return skybox(provider);

@@ -3,11 +3,11 @@ import { RemoteWebhooks } from "../adapters/provider/remote/webhooks/remote-webh
 import { WebhookUrls } from "../adapters/provider/remote/webhooks/webhook-urls.js";
 import type { Clock } from "../application/ports/clock.js";
 import type { ProviderWebhooks } from "../application/ports/provider-webhooks.js";
-import type { Config, RemoteProviderConfig } from "./config.js";
+import type { Config, DialectConfig } from "./config.js";
 import { dialectOf } from "./dialect-of.js";
 
 /** The URLs for the webhooks of this provider; `undefined` if it sends none, or if `publicUrl` is not https. */
-export const webhookUrlsOf = (provider: RemoteProviderConfig, publicUrl: string): WebhookUrls | undefined =>
+export const webhookUrlsOf = (provider: DialectConfig, publicUrl: string): WebhookUrls | undefined =>
   provider.kind !== "http" && publicUrl.startsWith("https://")
     ? new WebhookUrls(publicUrl, provider.kind, provider.apiKey)
     : undefined;
@@ -20,6 +20,7 @@ export const webhooksOf = (
 ): ReadonlyMap<string, ProviderWebhooks> =>
   new Map(
     (provider.kind === "local" ? [] : provider.inOrder).flatMap((remote): [string, ProviderWebhooks][] => {
+      if (remote.kind === "comfyui") return [];
       const urls = webhookUrlsOf(remote, publicUrl);
       const verifySignature = dialectOf(remote).signatureOf?.(http, clock);
       return urls === undefined ? [] : [[remote.kind, new RemoteWebhooks(urls, verifySignature)]];

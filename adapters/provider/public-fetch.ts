@@ -34,12 +34,19 @@ export class PublicFetch {
     this.exemptOrigins = new Set(exemptOrigins.map((origin) => new URL(origin).origin));
   }
 
-  /** Reads the whole body. `timeoutMilliseconds` includes redirects. */
-  async get(url: string, limits: FetchLimits): Promise<Result<FetchedBytes, FetchFailure>> {
+  /**
+   * Reads the whole body. `timeoutMilliseconds` includes redirects. `ownHeaders`, which may be secret, go to exempt
+   * origins only.
+   */
+  async get(
+    url: string,
+    limits: FetchLimits,
+    ownHeaders: Readonly<Record<string, string>> = {},
+  ): Promise<Result<FetchedBytes, FetchFailure>> {
     const signal = AbortSignal.timeout(limits.timeoutMilliseconds);
     let next = url;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-      const step = await this.hop(next, limits.bytesMax, signal);
+      const step = await this.hop(next, limits.bytesMax, signal, ownHeaders);
       if (step.isErr()) return err(step.error);
       if (!("location" in step.value)) return ok(step.value);
       next = step.value.location;
@@ -57,6 +64,7 @@ export class PublicFetch {
     text: string,
     bytesMax: number,
     signal: AbortSignal,
+    ownHeaders: Readonly<Record<string, string>>,
   ): Promise<Result<FetchedBytes | { readonly location: string }, FetchFailure>> {
     if (!URL.canParse(text)) return err({ kind: "forbidden", reason: "not a URL" });
     const url = new URL(text);
@@ -69,7 +77,7 @@ export class PublicFetch {
       const { request, plain, guarded } = await this.client;
       const { statusCode, headers, body } = await request(url, {
         dispatcher: exempt ? plain : guarded,
-        headers: { accept: "image/*", "accept-encoding": "identity" },
+        headers: { accept: "image/*", "accept-encoding": "identity", ...(exempt && ownHeaders) },
         signal,
       });
       if (statusCode === 200) {

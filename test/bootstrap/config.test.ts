@@ -172,7 +172,7 @@ describe("readConfig", () => {
       const keys = { FAL_API_KEY: "id:secret", SKYBOX_API_KEY: "key" };
       expect(readConfig({ PROVIDER: list, ...keys })._unsafeUnwrapErr()).toBe(
         `Bad configuration: PROVIDER="${list}": must be local, or a comma-separated list of skybox, replicate, fal, ` +
-          "http without duplicates. See OPERATIONS.md for the allowed values.",
+          "comfyui, http without duplicates. See OPERATIONS.md for the allowed values.",
       );
     },
   );
@@ -190,9 +190,17 @@ describe("readConfig", () => {
     ["FAL_API_KEY", { PROVIDER: "fal" }],
     ["FAL_API_KEY", { PROVIDER: "skybox,fal", SKYBOX_API_KEY: "key" }],
     ["FAL_LORA_URL", { PROVIDER: "fal", FAL_API_KEY: "id:secret", FAL_MODEL: "fal-ai/flux-lora" }],
+    ["COMFYUI_BASE_URL", { PROVIDER: "comfyui" }],
     ["HTTP_PROVIDER_URL", { PROVIDER: "http", HTTP_PROVIDER_TOKEN: "secret" }],
   ])("reports that %s is missing for %o", (name, environment) => {
     expect(readConfig(environment)._unsafeUnwrapErr()).toContain(`needs ${name}`);
+  });
+
+  it("configures one or several ComfyUI servers", () => {
+    const urls = { PROVIDER: "comfyui", COMFYUI_BASE_URL: "http://one:8188/, http://two:8188" };
+    expect(valid(urls).provider).toMatchObject({
+      inOrder: [{ kind: "comfyui", baseUrls: ["http://one:8188", "http://two:8188"], apiKey: undefined }],
+    });
   });
 
   it("configures a worker of the operator's own, with or without a token", () => {
@@ -221,6 +229,8 @@ describe("readConfig", () => {
     ["SKYBOX_BASE_URL", "backend.blockadelabs.com"],
     ["REPLICATE_MODEL", "flux-360"],
     ["FAL_MODEL", "fal-ai/unknown"],
+    ["COMFYUI_BASE_URL", "http://one:8188,two:8188"],
+    ["COMFYUI_BASE_URL", "http://one:8188,http://one:8188/"],
     ["HTTP_PROVIDER_URL", "localhost:8000"],
     ["HTTP_PROVIDER_URL", "http://user:password@localhost:8000"],
     ["FAL_LORA_URL", "http://weights.example/360"],

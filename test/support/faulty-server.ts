@@ -8,7 +8,7 @@ export type ReceivedRequest = {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage["headers"];
-  /** The decoded JSON. */
+  /** The decoded JSON; the text of a form. */
   readonly body: unknown;
   /** When it arrived, by `performance.now()`. */
   readonly at: number;
@@ -69,7 +69,14 @@ export class FaultyServer {
       const text = Buffer.concat(await request.toArray()).toString();
       const { pathname, searchParams } = new URL(request.url ?? "", "http://fake");
       const { method = "", headers } = request;
-      const received = { method, path: pathname, query: searchParams, headers, body: text && JSON.parse(text), at };
+      const received = {
+        method,
+        path: pathname,
+        query: searchParams,
+        headers,
+        body: isForm(headers) ? text : text && JSON.parse(text),
+        at,
+      };
       this.requests.push(received);
       const fault = faultOf(received);
       const usual = fault === undefined || fault.done ? answer(received) : undefined;
@@ -100,6 +107,9 @@ export class FaultyServer {
     await once(this.server, "close");
   }
 }
+
+const isForm = (headers: IncomingMessage["headers"]): boolean =>
+  headers["content-type"]?.startsWith("multipart/form-data") === true;
 
 const deliver = (answer: Answer | "cut" | "no answer" | undefined, response: ServerResponse): void => {
   if (answer === "no answer") return;

@@ -1,6 +1,9 @@
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { PublicFetch } from "../../adapters/provider/public-fetch.js";
 import { UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
+import { comfyui } from "../../adapters/provider/remote/comfyui/comfyui.js";
+import { ComfyuiServers } from "../../adapters/provider/remote/comfyui/comfyui-servers.js";
+import { parseWorkflow } from "../../adapters/provider/remote/comfyui/workflow.js";
 import type { Dialect, Read } from "../../adapters/provider/remote/dialect.js";
 import { fal } from "../../adapters/provider/remote/fal/fal.js";
 import type { FalModel } from "../../adapters/provider/remote/fal/fal-models.js";
@@ -14,6 +17,7 @@ import type { CircuitState } from "../../application/ports/circuit-state.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import { COMFYUI_KEY, FakeComfyui } from "./fake-comfyui.js";
 import { FAL_KEY, FakeFal } from "./fake-fal.js";
 import { FakeHttpProvider, HTTP_TOKEN } from "./fake-http-provider.js";
 import type { FakeProvider } from "./fake-provider.js";
@@ -86,6 +90,39 @@ export const startHttp = async (overrides: Overrides = {}) => {
   const fake = await FakeHttpProvider.start();
   const { apiKey: token = HTTP_TOKEN } = overrides;
   return startWith(fake, httpProvider({ token: token || undefined, baseUrl: fake.baseUrl }), overrides);
+};
+
+/** A workflow that makes panoramas from text. */
+export const COMFYUI_WORKFLOW = {
+  "1": { class_type: "CheckpointLoaderSimple", inputs: { ckpt_name: "model.safetensors" } },
+  "2": { class_type: "CLIPTextEncode", inputs: { clip: ["1", 1], text: "equirectangular, {prompt}" } },
+  "3": { class_type: "CLIPTextEncode", inputs: { clip: ["1", 1], text: "{negative_prompt}" } },
+  "4": { class_type: "EmptyLatentImage", inputs: { width: "{width}", height: "{height}" } },
+  "5": { class_type: "KSampler", inputs: { model: ["1", 0], latent_image: ["4", 0], seed: "{seed}" } },
+  "9": { class_type: "SaveImage", inputs: { images: ["5", 0], filename_prefix: "panorama" } },
+};
+
+export const startComfyui = async (
+  overrides: Overrides = {},
+  workflow = parseWorkflow(COMFYUI_WORKFLOW)._unsafeUnwrap(),
+) => {
+  const fake = await FakeComfyui.start();
+  const { apiKey = COMFYUI_KEY } = overrides;
+  return startWith(fake, comfyui({ apiKey, baseUrl: fake.baseUrl, workflow }), overrides);
+};
+
+/** Two ComfyUI servers, each over HTTP to its own fake. */
+export const startComfyuiServers = async (overrides: Overrides = {}) => {
+  const { concurrencyMax, clock = new HandClock(), warn = () => {}, ...others } = overrides;
+  const [first, second] = [await startComfyui({ ...others, clock }), await startComfyui({ ...others, clock })];
+  return {
+    provider: new ComfyuiServers({ servers: [first.provider, second.provider], clock, warn, concurrencyMax }),
+    fakes: [first.fake, second.fake] as const,
+    close: async () => {
+      await first.close();
+      await second.close();
+    },
+  };
 };
 
 const startWith = <Fake extends FakeProvider>(fake: Fake, dialect: Dialect, overrides: Overrides) => {

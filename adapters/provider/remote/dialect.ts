@@ -10,7 +10,8 @@ import type { ObjectStorage } from "../../../application/ports/object-storage.js
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import type { Answer, UpstreamHttp } from "./calls/upstream-http.js";
+import type { PublicFetch } from "../public-fetch.js";
+import type { Answer, Form, UpstreamHttp } from "./calls/upstream-http.js";
 import type { CheckFailure } from "./start-check.js";
 import type { VerifySignature } from "./webhooks/remote-webhooks.js";
 
@@ -29,6 +30,8 @@ export type Dialect = {
   readonly listBaseUrl?: string;
   /** The header that carries the API key. */
   readonly authorization: Readonly<Record<string, string>>;
+  /** Headers for results on the provider's own host; absent if they are read without the API key. */
+  readonly resultHeaders?: Readonly<Record<string, string>>;
   readonly defaults: ProviderDefaults;
   /** As `GenerationProvider.canMake`. Absent if the provider can make every request. */
   canMake?(request: CreationRequest): Result<void, InvalidRequest>;
@@ -79,6 +82,9 @@ export type CreationContext = {
   readonly deadlineSeconds: number;
   readonly storage: ObjectStorage;
   readonly read: Read;
+  readonly publicFetch: Pick<PublicFetch, "get">;
+  /** Sends a file that the creation needs. It starts nothing. */
+  upload(path: string, form: Form): Promise<Result<Answer, ProviderUnavailable>>;
 };
 
 export type Creation = {

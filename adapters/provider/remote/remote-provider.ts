@@ -50,7 +50,7 @@ export class RemoteProvider implements GenerationProvider {
   private readonly api: ProviderApi;
   /** For the start check and the search; the same as `api` unless the dialect has a `listBaseUrl`. */
   private readonly listApi: ProviderApi;
-  private readonly read: Read;
+  readonly read: Read;
   private readonly gracePeriod: GracePeriod;
   private readonly unknownStatuses: UnknownStatuses;
 
@@ -97,6 +97,8 @@ export class RemoteProvider implements GenerationProvider {
       deadlineSeconds: Math.ceil(generationDeadlineMilliseconds / 1000),
       storage: this.storage,
       read: this.read,
+      publicFetch: this.publicFetch,
+      upload: (path, form) => this.api.upload(path, form),
     });
     return (await this.api.create(creation)).andThen(({ body }) => this.dialect.upstreamTaskIdOf(body));
   }
@@ -137,7 +139,8 @@ export class RemoteProvider implements GenerationProvider {
   }
 
   async download(temporaryUrl: string, upstreamTaskId: string): Promise<Result<GeneratedImage, DownloadFailure>> {
-    return downloadResult(this.publicFetch, temporaryUrl, () => this.poll(upstreamTaskId));
+    const { resultHeaders } = this.dialect;
+    return downloadResult(this.publicFetch, temporaryUrl, () => this.poll(upstreamTaskId), resultHeaders);
   }
 
   async discard(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>> {

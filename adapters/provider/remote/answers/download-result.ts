@@ -16,15 +16,16 @@ export const downloadResult = async (
   publicFetch: PublicFetch,
   temporaryUrl: string,
   pollAgain: () => Promise<Result<Progress, ProviderUnavailable>>,
+  ownHeaders: Readonly<Record<string, string>> = {},
 ): Promise<Result<GeneratedImage, DownloadFailure>> => {
-  const first = await publicFetch.get(temporaryUrl, LIMITS);
+  const first = await publicFetch.get(temporaryUrl, LIMITS, ownHeaders);
   if (first.isOk()) return ok({ bytes: first.value.bytes, thumbnail: "possible" });
   if (first.error.kind !== "gone") return err(failureOf(first.error));
 
   const progress = await pollAgain();
   if (progress.isErr()) return err(progress.error);
   if (progress.value.state !== "succeeded") return err(gone(first.error.reason));
-  const second = await publicFetch.get(progress.value.temporaryUrl, LIMITS);
+  const second = await publicFetch.get(progress.value.temporaryUrl, LIMITS, ownHeaders);
   if (second.isOk()) return ok({ bytes: second.value.bytes, thumbnail: "possible" });
   return err(failureOf(second.error));
 };

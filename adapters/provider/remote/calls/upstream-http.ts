@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { Agent, buildConnector, Client, type Dispatcher, request } from "undici";
+import { Agent, buildConnector, Client, type Dispatcher, FormData, request } from "undici";
 
 export type Call = {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -7,8 +7,21 @@ export type Call = {
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as `multipart/form-data`, in place of `body`. */
+  readonly form?: Form;
   /** Aborts the call, also while its answer is read. */
   readonly signal: AbortSignal;
+};
+
+/** Text fields and one file. */
+export type Form = {
+  readonly fields: Readonly<Record<string, string>>;
+  readonly file: {
+    readonly field: string;
+    readonly name: string;
+    readonly type: string;
+    readonly bytes: Uint8Array;
+  };
 };
 
 /** `body` is the decoded JSON; `undefined` if it is missing, incomplete or not JSON. */
@@ -47,7 +60,7 @@ export class UpstreamHttp {
 
 const send = async (
   dispatcher: Dispatcher,
-  { method, url, headers, body, signal }: Call,
+  { method, url, headers, body, form, signal }: Call,
 ): Promise<Result<Answer, CallFailure>> => {
   let answer: Dispatcher.ResponseData;
   try {
@@ -59,7 +72,7 @@ const send = async (
         ...headers,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
-      body: body === undefined ? null : JSON.stringify(body),
+      body: form !== undefined ? formDataOf(form) : body === undefined ? null : JSON.stringify(body),
       signal,
     });
   } catch (error) {
@@ -71,6 +84,13 @@ const send = async (
     retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
     body: await readJson(answer.body),
   });
+};
+
+const formDataOf = ({ fields, file }: Form): FormData => {
+  const data = new FormData();
+  for (const [name, value] of Object.entries(fields)) data.append(name, value);
+  data.append(file.field, new Blob([new Uint8Array(file.bytes)], { type: file.type }), file.name);
+  return data;
 };
 
 /** The name lookup, the connection or the TLS handshake failed. */

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { FAULTS, type Fault, refuses } from "../../../support/faulty-server.js";
 import {
   type Overrides,
+  startComfyui,
   startFal,
   startHttp,
   startSkybox,
@@ -14,6 +15,7 @@ describe.each([
   ["FAL_API_KEY", startFal],
   ["REPLICATE_API_KEY", startUncheckedReplicate],
   ["HTTP_PROVIDER_TOKEN", startHttp],
+  ["COMFYUI_API_KEY", startComfyui],
 ] as const)("RemoteProvider.check with %s", (keyVariable, start) => {
   let close = async () => {};
   afterEach(() => close());

@@ -1,0 +1,26 @@
+import { err, ok, type Result } from "neverthrow";
+import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
+import type { PublicFetch } from "../../public-fetch.js";
+import { referenceInput } from "./reference-input.js";
+
+const LIMITS = { bytesMax: 20 * 1024 * 1024, timeoutMilliseconds: 10_000 };
+
+/**
+ * The bytes of a reference image, for a provider that takes no URLs: from our storage, or from its public https URL. The
+ * error is a reason for the log.
+ */
+export const referenceBytes = async (
+  storage: ObjectStorage,
+  publicFetch: Pick<PublicFetch, "get">,
+  url: string,
+): Promise<Result<Uint8Array, string>> => {
+  let stored: Uint8Array | undefined;
+  const read = await referenceInput(storage, url, (bytes) => {
+    stored = bytes;
+    return ok("");
+  });
+  if (read.isErr()) return err(read.error);
+  if (stored !== undefined) return ok(stored);
+  const fetched = await publicFetch.get(url, LIMITS);
+  return fetched.map(({ bytes }) => bytes).mapErr(({ reason }) => `a reference image: ${reason}`);
+};

@@ -1,0 +1,234 @@
+import { err, ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { promptIdOf } from "../../../../../adapters/provider/remote/comfyui/comfyui.js";
+import { parseWorkflow } from "../../../../../adapters/provider/remote/comfyui/workflow.js";
+import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { invalidRequest } from "../../../../../domain/invalid-request.js";
+import { referenceImageName } from "../../../../../domain/object-name.js";
+import { aCreationRequest, noon, taskId } from "../../../../support/builders.js";
+import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
+import { FAULTS, refuses } from "../../../../support/faulty-server.js";
+import { HandClock } from "../../../../support/hand-clock.js";
+import { MemoryObjectStorage } from "../../../../support/memory/memory-object-storage.js";
+import { COMFYUI_WORKFLOW, startComfyui, startComfyuiServers } from "../../../../support/providers-under-test.js";
+import { plain } from "../../../../support/test-images.js";
+
+remoteProviderContract("ComfyUI", startComfyui, {
+  callsPerSecond: 20,
+  concurrencyMax: 1,
+  pauseSeconds: 10,
+  searchable: true,
+  textOnly: true,
+  resultsNeedKey: true,
+});
+
+const FOREIGN = "https://pictures.example/p.jpg";
+const order = (n: number, body: Readonly<Record<string, unknown>> = {}) => ({
+  taskId: taskId(n),
+  request: aCreationRequest(body),
+});
+
+describe("comfyui dialect", () => {
+  let comfyui: Awaited<ReturnType<typeof startComfyui>>;
+  const started = async (...overrides: Parameters<typeof startComfyui>) => {
+    comfyui = await startComfyui(...overrides);
+    return comfyui;
+  };
+  afterEach(() => comfyui.close());
+
+  const withImages = parseWorkflow({
+    ...COMFYUI_WORKFLOW,
+    "20": { class_type: "LoadImage", inputs: { image: "{image1}" } },
+    "21": { class_type: "LoadImage", inputs: { image: "{image2}" } },
+  })._unsafeUnwrap();
+
+  it.each([
+    ["1k", 1024, 512],
+    ["2k", 2048, 1024],
+    ["4k", 2048, 1024],
+  ])(
+    "sends the workflow for %s with its placeholders filled, and a prompt id of ours",
+    async (resolution, width, height) => {
+      const { provider, fake } = await started();
+      expect(await provider.submit(order(1, { prompt: "a {seed} lake", resolution }))).toEqual(
+        ok(promptIdOf(taskId(1))),
+      );
+      expect(promptIdOf(taskId(1))).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(fake.tasks[0]?.input.workflow).toMatchObject({
+        "2": { inputs: { text: "equirectangular, a {seed} lake" } },
+        "4": { inputs: { width, height } },
+        "5": { inputs: { seed: correlationSeed(taskId(1)) } },
+      });
+    },
+  );
+
+  it("looks up a lost creation in the queue and in the history, and does not send it again", async () => {
+    const { provider, fake } = await started();
+    fake.faults.creates.push(FAULTS.cutAfter);
+    fake.plan = "run";
+    expect((await provider.submit(order(1)))._unsafeUnwrapErr().kind).toBe("unknown");
+    expect(await provider.search(taskId(1), noon)).toEqual(ok(promptIdOf(taskId(1))));
+    fake.plan = "succeed";
+    await provider.poll(promptIdOf(taskId(1)));
+    expect(await provider.search(taskId(1), noon)).toEqual(ok(promptIdOf(taskId(1))));
+    expect(await provider.search(taskId(2), noon)).toEqual(ok(undefined));
+    expect(fake.server.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
+  });
+
+  it("reports the tasks of a restarted server as failed after the grace period", async () => {
+    const clock = new HandClock();
+    const { provider, fake } = await started({ clock });
+    const id = (await provider.submit(order(1)))._unsafeUnwrap();
+    fake.restart();
+    expect(await provider.poll(id)).toEqual(ok({ state: "running" }));
+    await clock.advance(60_000);
+    const reason = "the server does not know the prompt; it has been restarted, or its history was cleared";
+    expect(await provider.poll(id)).toEqual(ok({ state: "failed", reason }));
+  });
+
+  it("reports a workflow that ended without an image as failed", async () => {
+    const { provider, fake } = await started();
+    fake.plan = "succeed without image";
+    const id = (await provider.submit(order(1)))._unsafeUnwrap();
+    const reason = "the workflow has ended without an image";
+    expect(await provider.poll(id)).toEqual(ok({ state: "failed", reason }));
+  });
+
+  it("follows the redirect of Comfy Cloud to a result, without the API key", async () => {
+    const { provider, fake } = await started();
+    fake.viewRedirects = true;
+    const id = (await provider.submit(order(1)))._unsafeUnwrap();
+    const progress = (await provider.poll(id))._unsafeUnwrap();
+    if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+    expect((await provider.download(progress.temporaryUrl, id)).isOk()).toBe(true);
+  });
+
+  it("refuses images without a placeholder, and text alone where the workflow needs an image", async () => {
+    const images = (n: number) => aCreationRequest({ prompt: "a lake", image_urls: Array(n).fill(FOREIGN) });
+    const textOnly = (await started()).provider;
+    expect(textOnly.canMake(images(0))).toEqual(ok(undefined));
+    expect(textOnly.canMake(images(1))).toEqual(err(invalidRequest("image_urls", { name: "text_only" })));
+    await comfyui.close();
+    const { provider } = await started({}, withImages);
+    expect(provider.canMake(images(0))).toEqual(err(invalidRequest("image_urls", { name: "images_only" })));
+    expect(provider.canMake(images(2))).toEqual(ok(undefined));
+    const tooMany = invalidRequest("image_urls", { name: "items_max", max: 2, actual: 3 });
+    expect(provider.canMake(images(3))).toEqual(err(tooMany));
+  });
+
+  it("uploads a reference image, and uses it for every placeholder that has no image of its own", async () => {
+    const storage = new MemoryObjectStorage();
+    const { provider, fake } = await started({ storage }, withImages);
+    const name = referenceImageName("ab".repeat(32), "image/png");
+    await storage.put(name, await plain({ widthPixels: 30, heightPixels: 20 }).png().toBuffer(), "image/png");
+    const sent = await provider.submit(order(1, { prompt: "a lake", image_urls: [storage.urlOf(name)] }));
+    expect(sent.isOk()).toBe(true);
+    expect(fake.uploads).toEqual([expect.stringMatching(/^panorama\/[0-9a-f]{64}\.png$/)]);
+    expect(fake.tasks[0]?.input.workflow).toMatchObject({
+      "20": { inputs: { image: fake.uploads[0] } },
+      "21": { inputs: { image: fake.uploads[0] } },
+    });
+  });
+
+  it.each(["http://127.0.0.1:1/p.jpg", "https://127.0.0.1/p.jpg"])(
+    "never fetches %s as a reference image",
+    async (url) => {
+      const { provider, fake } = await started({}, withImages);
+      const request = { ...order(1).request, imageUrls: [url] } as ReturnType<typeof aCreationRequest>;
+      const failure = (await provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr();
+      expect(failure).toEqual({ kind: "refused", reason: expect.stringContaining("a reference image: ") });
+      expect(fake.server.requests).toEqual([]);
+    },
+  );
+
+  it.each([
+    ["an unknown node", { "9": { class_type: "SaveAnything", inputs: {} } }, "no node SaveAnything; install it"],
+    [
+      "a missing checkpoint",
+      { "1": { class_type: "CheckpointLoaderSimple", inputs: { ckpt_name: "other.safetensors" } } },
+      'no ckpt_name "other.safetensors" for the node CheckpointLoaderSimple; install the file, or change the input',
+    ],
+    [
+      "a missing LoRA",
+      { "6": { class_type: "LoraLoader", inputs: { lora_name: "x" } } },
+      'no lora_name "x" for the node LoraLoader; install the file, or change the input',
+    ],
+  ])("checks the workflow with the server, and reports %s", async (_, nodes, missing) => {
+    const { provider } = await started();
+    expect(await provider.check()).toEqual(ok(undefined));
+    await comfyui.close();
+    const other = await started({}, parseWorkflow({ ...COMFYUI_WORKFLOW, ...nodes })._unsafeUnwrap());
+    const reason = `COMFYUI_WORKFLOW: ${other.fake.baseUrl} has ${missing}`;
+    expect(await other.provider.check()).toEqual(err({ kind: "misconfigured", reason }));
+  });
+});
+
+describe("ComfyuiServers", () => {
+  let clock: HandClock;
+  let both: Awaited<ReturnType<typeof startComfyuiServers>>;
+  beforeEach(async () => {
+    clock = new HandClock();
+    both = await startComfyuiServers({ clock });
+  });
+  afterEach(() => both.close());
+
+  const started = () => both.fakes.map(({ tasks }) => tasks.length);
+
+  it("has the places of all servers, or those of the setting", async () => {
+    expect(both.provider.concurrencyMax).toBe(2);
+    const other = await startComfyuiServers({ concurrencyMax: 7 });
+    expect(other.provider.concurrencyMax).toBe(7);
+    await other.close();
+  });
+
+  it("sends a creation to the server with the shortest queue, and two at once to two servers", async () => {
+    for (const fake of both.fakes) fake.plan = "run";
+    await Promise.all([both.provider.submit(order(1)), both.provider.submit(order(2))]);
+    expect(started()).toEqual([1, 1]);
+    const [first] = both.fakes;
+    first.foreignPrompts = 2;
+    expect((await both.provider.submit(order(3))).isOk()).toBe(true);
+    expect(started()).toEqual([1, 2]);
+  });
+
+  it("polls, finds and downloads at the server that has the task", async () => {
+    both.fakes[0].foreignPrompts = 1;
+    const id = (await both.provider.submit(order(1)))._unsafeUnwrap();
+    expect(id).toBe(`${new URL(both.fakes[1].baseUrl).host}/api:${promptIdOf(taskId(1))}`);
+    expect(await both.provider.search(taskId(1), noon)).toEqual(ok(id));
+    const progress = (await both.provider.poll(id))._unsafeUnwrap();
+    if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+    expect((await both.provider.download(progress.temporaryUrl, id)).isOk()).toBe(true);
+  });
+
+  it("sends nothing to a server that is down, and refuses when all are", async () => {
+    const [first, second] = both.fakes;
+    first.faults.lists.push(...Array.from({ length: 3 }, () => FAULTS.cutBefore));
+    for (const n of [1, 2]) expect((await both.provider.submit(order(n))).isOk()).toBe(true);
+    expect(started()).toEqual([0, 2]);
+    second.faults.lists.push(FAULTS.failsBefore);
+    const refused = { kind: "refused", reason: "no ComfyUI server answers" };
+    expect(await both.provider.submit(order(3))).toEqual(err(refused));
+  });
+
+  it("asks the next server after a refusal, and none after an unclear answer", async () => {
+    const [first, second] = both.fakes;
+    first.faults.creates.push(refuses(400));
+    expect((await both.provider.submit(order(1))).isOk()).toBe(true);
+    expect(started()).toEqual([0, 1]);
+    second.plan = "run";
+    second.foreignPrompts = 1;
+    first.faults.creates.push(FAULTS.cutAfter);
+    expect((await both.provider.submit(order(2)))._unsafeUnwrapErr().kind).toBe("unknown");
+    expect(started()).toEqual([1, 1]);
+  });
+
+  it("does not wait for a server that is silent", async () => {
+    both.fakes[0].faults.lists.push(FAULTS.noAnswerAfter);
+    const submitted = both.provider.submit(order(1));
+    await expect.poll(() => clock.sleeping, { interval: 5 }).toBe(1);
+    await clock.advance(2_000);
+    expect((await submitted).isOk()).toBe(true);
+    expect(started()).toEqual([0, 1]);
+  });
+});

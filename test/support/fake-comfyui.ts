@@ -1,0 +1,142 @@
+import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { type Answer, type Fault, FaultyServer, json, type ReceivedRequest } from "./faulty-server.js";
+
+export const COMFYUI_KEY = "comfy-secret";
+
+type Node = { readonly class_type?: unknown; readonly inputs?: Readonly<Record<string, unknown>> };
+type Workflow = Readonly<Record<string, Node>>;
+
+/** The classes of nodes with the allowed values of their inputs, in the older and the newer form. */
+const CLASSES = {
+  CheckpointLoaderSimple: { required: { ckpt_name: [["model.safetensors"], {}] } },
+  LoraLoader: { required: { lora_name: ["COMBO", { options: ["360.safetensors"] }] } },
+  CLIPTextEncode: { required: { text: ["STRING", { multiline: true }] } },
+  EmptyLatentImage: { required: { width: ["INT", {}], height: ["INT", {}] } },
+  KSampler: { required: { seed: ["INT", {}] } },
+  LoadImage: { required: { image: [["example.png"], { image_upload: true }] } },
+  SaveImage: { required: { images: ["IMAGE"], filename_prefix: ["STRING", {}] } },
+};
+
+/** The part of a ComfyUI server that the adapter uses. */
+export class FakeComfyui extends UpstreamTasks implements FakeProvider {
+  server!: FaultyServer;
+  classes: Readonly<Record<string, object>> = CLASSES;
+  /** Files in the input folder. */
+  readonly uploads: string[] = [];
+  /** Prompts of others, which wait in front. */
+  foreignPrompts = 0;
+  /** Comfy Cloud sends to a signed URL. */
+  viewRedirects = false;
+
+  static async start(): Promise<FakeComfyui> {
+    const fake = new FakeComfyui();
+    fake.server = await FaultyServer.start(
+      (request) => fake.answer(request),
+      (request) => fake.faultOf(request),
+    );
+    return fake;
+  }
+
+  get baseUrl(): string {
+    return `${this.server.url}/api`;
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+
+  /** The server forgets its queue and its history. */
+  restart(): void {
+    this.tasks.splice(0);
+  }
+
+  webhook(): SignedWebhook {
+    throw new Error("ComfyUI sends no webhooks.");
+  }
+
+  private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
+    if (path === "/api/view") return this.faults.images.shift();
+    if (method === "POST") return this.faults.creates.shift();
+    if (path.startsWith("/api/object_info/")) return this.faults.checks.shift();
+    return path === "/api/queue" ? this.faults.lists.shift() : this.faults.polls.shift();
+  }
+
+  private answer(request: ReceivedRequest): Answer {
+    const { method, path, headers, body, query } = request;
+    if (path === "/signed") return this.image(request);
+    if (headers["x-api-key"] !== COMFYUI_KEY) return json(401, { error: "Unauthorized" });
+    if (method === "POST" && path === "/api/prompt") return this.create(body as Record<string, unknown>);
+    if (method === "POST" && path === "/api/upload/image") return this.upload(String(body));
+    if (path === "/api/queue") {
+      const waiting = this.tasks.filter(({ state }) => state === "run" || this.plan === "run");
+      const mine = this.plan === "be lost" ? [] : waiting.map(({ id }, index) => [index, id, {}, {}, ["9"]]);
+      const foreign = Array.from({ length: this.foreignPrompts }, (_, index) => [
+        index,
+        `foreign-${index}`,
+        {},
+        {},
+        [],
+      ]);
+      return json(200, { queue_running: foreign.slice(0, 1), queue_pending: [...foreign.slice(1), ...mine] });
+    }
+    const name = /^\/api\/object_info\/(.+)$/.exec(path)?.[1] ?? "";
+    if (name !== "") return json(200, name in this.classes ? { [name]: { input: this.classes[name] } } : {});
+    if (path === "/api/view") {
+      if (!this.tasks.some(({ id }) => query.get("filename") === `${id}.png`)) return json(404, {});
+      return this.viewRedirects
+        ? { status: 302, headers: { location: `${this.server.url}/signed` }, body: "" }
+        : this.image(request);
+    }
+    const task = this.poll(/^\/api\/history\/(.+)$/.exec(path)?.[1]);
+    return task === undefined || task.state === "run" ? json(200, {}) : json(200, { [task.id]: this.ended(task) });
+  }
+
+  private create({ prompt, prompt_id }: Record<string, unknown>): Answer {
+    const refused = (type: string) => json(400, { error: { type, message: "No." }, node_errors: {} });
+    if (typeof prompt !== "object" || prompt === null) return refused("no_prompt");
+    const nodes = Object.values(prompt as Workflow);
+    if (!nodes.every(({ class_type }) => String(class_type) in this.classes)) return refused("missing_node_type");
+    if (!nodes.some(({ class_type }) => class_type === "SaveImage")) return refused("prompt_no_outputs");
+    const images = nodes.filter(({ class_type }) => class_type === "LoadImage").map(({ inputs }) => inputs?.image);
+    if (!images.every((image) => this.uploads.includes(String(image))))
+      return refused("prompt_outputs_failed_validation");
+    const numbers = nodes.flatMap(({ inputs = {} }) => [inputs.seed, inputs.width, inputs.height]);
+    if (!numbers.every((n) => n === undefined || Number.isInteger(n)))
+      return refused("prompt_outputs_failed_validation");
+    // The real server keeps whatever id it is given, and makes one if there is none.
+    const id = String(prompt_id ?? `made-up-${this.tasks.length}`);
+    const text = nodes.flatMap(({ inputs }) => inputs?.text ?? []).join(" ");
+    this.start({ prompt: text, workflow: prompt }, id);
+    return json(200, { prompt_id: id, number: this.tasks.length, node_errors: {} });
+  }
+
+  private upload(body: string): Answer {
+    const name = /name="image"; filename="([^"]+)"/.exec(body)?.[1];
+    const subfolder = /name="subfolder"\r\n\r\n([^\r]*)\r\n/.exec(body)?.[1] ?? "";
+    if (name === undefined) return json(400, {});
+    this.uploads.push(subfolder === "" ? name : `${subfolder}/${name}`);
+    return json(200, { name, subfolder, type: "input" });
+  }
+
+  private ended({ id, state, input }: UpstreamTask) {
+    const image = { filename: `${id}.png`, subfolder: "", type: "output" };
+    const preview = { filename: "preview.png", subfolder: "", type: "temp" };
+    const error = (text: string) => ["execution_error", { exception_message: text, current_inputs: input }];
+    const messages = {
+      fail: [error("CUDA out of memory")],
+      "be moderated": [error(`NSFW content detected: ${input.prompt}`)],
+      "be cancelled": [["execution_interrupted", { prompt_id: id }]],
+    };
+    const done = state === "succeed" || state === "succeed without image";
+    return {
+      prompt: [0, id, {}, {}, []],
+      outputs:
+        state === "succeed" ? { "8": { images: [preview] }, "9": { images: [image] }, "10": { text: ["x"] } } : {},
+      status: {
+        status_str: done ? "success" : state === "report an unknown status" ? "simmering" : "error",
+        completed: done,
+        messages: [["execution_start", { prompt_id: id }], ...(messages[state as keyof typeof messages] ?? [])],
+      },
+    };
+  }
+}
