@@ -48,88 +48,94 @@ describe("the OpenAPI description of a worker", () => {
   });
 });
 
-describe.runIf(hasPython)("the reference worker", () => {
-  /** The worker as a process, and the adapter that calls it. */
-  const started = async (token = "secret") => {
-    const [folder, port] = [await scratchFolder(), await freePort()];
-    const picture = join(folder, "picture.png");
-    const bytes = await plain({ widthPixels: 64, heightPixels: 32 }).png().toBuffer();
-    await writeFile(picture, bytes);
-    const results = join(folder, "results");
-    const environment = { WORKER_TOKEN: "secret", WORKER_PORT: String(port), WORKER_FOLDER: results, PICTURE: picture };
-    const process_ = spawn("python3", ["-c", WITHOUT_MODEL], {
-      env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...environment },
-      stdio: "ignore",
-    });
-    const baseUrl = `http://127.0.0.1:${port}`;
-    const [http, publicFetch] = [new UpstreamHttp(), new PublicFetch([baseUrl])];
-    onTestFinished(async () => {
-      process_.kill("SIGKILL");
-      await Promise.all([http.close(), publicFetch.close()]);
-    });
-    await expect.poll(() => fetch(baseUrl).then(({ status }) => status, String), { interval: 50 }).toBe(401);
-    const provider = new RemoteProvider({
-      dialect: httpProvider({ baseUrl, token }),
-      settings: {
-        submitTimeoutMilliseconds: 10_000,
-        generationDeadlineMilliseconds: 600_000,
-        pollMilliseconds: undefined,
-        callsPerSecond: Number.POSITIVE_INFINITY,
-        concurrencyMax: undefined,
-      },
-      http,
-      publicFetch,
-      storage: new MemoryObjectStorage(),
-      clock: new HandClock(),
-      warn: () => {},
-      onCircuitChange: () => {},
-    });
-    const submit = (n: number, body = {}) => provider.submit({ taskId: taskId(n), request: aCreationRequest(body) });
-    const ended = async (n: number) => {
-      const state = async () => (await provider.poll(taskId(n)))._unsafeUnwrap();
-      await expect.poll(async () => (await state()).state, { interval: 20 }).not.toBe("running");
-      return state();
+if (hasPython)
+  describe("the reference worker", () => {
+    /** The worker as a process, and the adapter that calls it. */
+    const started = async (token = "secret") => {
+      const [folder, port] = [await scratchFolder(), await freePort()];
+      const picture = join(folder, "picture.png");
+      const bytes = await plain({ widthPixels: 64, heightPixels: 32 }).png().toBuffer();
+      await writeFile(picture, bytes);
+      const results = join(folder, "results");
+      const environment = {
+        WORKER_TOKEN: "secret",
+        WORKER_PORT: String(port),
+        WORKER_FOLDER: results,
+        PICTURE: picture,
+      };
+      const process_ = spawn("python3", ["-c", WITHOUT_MODEL], {
+        env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...environment },
+        stdio: "ignore",
+      });
+      const baseUrl = `http://127.0.0.1:${port}`;
+      const [http, publicFetch] = [new UpstreamHttp(), new PublicFetch([baseUrl])];
+      onTestFinished(async () => {
+        process_.kill("SIGKILL");
+        await Promise.all([http.close(), publicFetch.close()]);
+      });
+      await expect.poll(() => fetch(baseUrl).then(({ status }) => status, String), { interval: 50 }).toBe(401);
+      const provider = new RemoteProvider({
+        dialect: httpProvider({ baseUrl, token }),
+        settings: {
+          submitTimeoutMilliseconds: 10_000,
+          generationDeadlineMilliseconds: 600_000,
+          pollMilliseconds: undefined,
+          callsPerSecond: Number.POSITIVE_INFINITY,
+          concurrencyMax: undefined,
+        },
+        http,
+        publicFetch,
+        storage: new MemoryObjectStorage(),
+        clock: new HandClock(),
+        warn: () => {},
+        onCircuitChange: () => {},
+      });
+      const submit = (n: number, body = {}) => provider.submit({ taskId: taskId(n), request: aCreationRequest(body) });
+      const ended = async (n: number) => {
+        const state = async () => (await provider.poll(taskId(n)))._unsafeUnwrap();
+        await expect.poll(async () => (await state()).state, { interval: 20 }).not.toBe("running");
+        return state();
+      };
+      return { provider, submit, ended, baseUrl, bytes, results };
     };
-    return { provider, submit, ended, baseUrl, bytes, results };
-  };
 
-  it("has at most 80 lines", async () => {
-    const { stdout } = await promisify(execFile)("wc", ["-l", `${EXAMPLE}/worker.py`]);
-    expect(Number.parseInt(stdout, 10)).toBeLessThanOrEqual(80);
-  });
+    it("has at most 80 lines", async () => {
+      const { stdout } = await promisify(execFile)("wc", ["-l", `${EXAMPLE}/worker.py`]);
+      expect(Number.parseInt(stdout, 10)).toBeLessThanOrEqual(80);
+    });
 
-  it("makes a panorama once, however often it is put, and is found by the id of the task", async () => {
-    const { provider, submit, ended, bytes, results } = await started();
-    expect(await provider.check()).toEqual(ok(undefined));
-    expect(await provider.search(taskId(1), noon)).toEqual(ok(undefined));
-    expect(await submit(1)).toEqual(ok(taskId(1)));
-    expect(await submit(1)).toEqual(ok(taskId(1)));
-    const progress = await ended(1);
-    if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
-    expect(await submit(1)).toEqual(ok(taskId(1)));
-    expect(await provider.search(taskId(1), noon)).toEqual(ok(taskId(1)));
-    expect(await submit(2)).toEqual(ok(taskId(2)));
-    expect((await ended(2)).state).toBe("succeeded");
-    const downloaded = (await provider.download(progress.temporaryUrl, taskId(1)))._unsafeUnwrap();
-    expect(Buffer.from(downloaded.bytes).equals(bytes)).toBe(true);
-    expect(await readdir(results)).toHaveLength(2);
-  });
+    it("makes a panorama once, however often it is put, and is found by the id of the task", async () => {
+      const { provider, submit, ended, bytes, results } = await started();
+      expect(await provider.check()).toEqual(ok(undefined));
+      expect(await provider.search(taskId(1), noon)).toEqual(ok(undefined));
+      expect(await submit(1)).toEqual(ok(taskId(1)));
+      expect(await submit(1)).toEqual(ok(taskId(1)));
+      const progress = await ended(1);
+      if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+      expect(await submit(1)).toEqual(ok(taskId(1)));
+      expect(await provider.search(taskId(1), noon)).toEqual(ok(taskId(1)));
+      expect(await submit(2)).toEqual(ok(taskId(2)));
+      expect((await ended(2)).state).toBe("succeeded");
+      const downloaded = (await provider.download(progress.temporaryUrl, taskId(1)))._unsafeUnwrap();
+      expect(Buffer.from(downloaded.bytes).equals(bytes)).toBe(true);
+      expect(await readdir(results)).toHaveLength(2);
+    });
 
-  it("reports a failed generation, refuses images and an unknown path", async () => {
-    const { provider, submit, ended, baseUrl } = await started();
-    await submit(1, { prompt: "please fail" });
-    expect(await ended(1)).toEqual({ state: "failed", reason: "the provider ended it as failed" });
-    const image_urls = ["https://pictures.example/p.jpg"];
-    expect((await submit(2, { prompt: "a lake", image_urls }))._unsafeUnwrapErr().kind).toBe("refused");
-    await provider.check();
-    expect(provider.canMake(aCreationRequest({ prompt: "a lake", image_urls })).isErr()).toBe(true);
-    const headers = { authorization: "Bearer secret" };
-    expect((await fetch(`${baseUrl}/results/..%2Fpicture.png`, { headers })).status).toBe(404);
-  });
+    it("reports a failed generation, refuses images and an unknown path", async () => {
+      const { provider, submit, ended, baseUrl } = await started();
+      await submit(1, { prompt: "please fail" });
+      expect(await ended(1)).toEqual({ state: "failed", reason: "the provider ended it as failed" });
+      const image_urls = ["https://pictures.example/p.jpg"];
+      expect((await submit(2, { prompt: "a lake", image_urls }))._unsafeUnwrapErr().kind).toBe("refused");
+      await provider.check();
+      expect(provider.canMake(aCreationRequest({ prompt: "a lake", image_urls })).isErr()).toBe(true);
+      const headers = { authorization: "Bearer secret" };
+      expect((await fetch(`${baseUrl}/results/..%2Fpicture.png`, { headers })).status).toBe(404);
+    });
 
-  it("refuses a wrong token", async () => {
-    const { provider, submit } = await started("wrong");
-    expect((await provider.check())._unsafeUnwrapErr().kind).toBe("misconfigured");
-    expect((await submit(1))._unsafeUnwrapErr().kind).toBe("refused");
+    it("refuses a wrong token", async () => {
+      const { provider, submit } = await started("wrong");
+      expect((await provider.check())._unsafeUnwrapErr().kind).toBe("misconfigured");
+      expect((await submit(1))._unsafeUnwrapErr().kind).toBe("refused");
+    });
   });
-});
