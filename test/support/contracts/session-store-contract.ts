@@ -38,7 +38,7 @@ export const describeSessionStore = (technology: string, makeStores: () => Promi
 
     it("keeps no session of the old password when logins and a change of the password are concurrent", async () => {
       const { email } = anAccount();
-      const tokens = Array.from({ length: 12 }, (_, n) => `a${n}`.padEnd(64, "0"));
+      const tokens = Array.from({ length: 12 }, (_, n) => `a${n}`.padStart(64, "0"));
       const login = (token: string) => sessions.insert(openSession(accountId(1), token, noon), "the hash");
       await Promise.all([
         ...tokens.slice(0, 6).map(login),
