@@ -89,6 +89,7 @@ describe("the files of the service", () => {
     await expect.poll(() => readdir(join(data, "data", "uploads"), { recursive: true })).toHaveLength(2);
     expect(await open(data)).toEqual([]);
     upload.close();
+    expect(await installation.end("SIGTERM")).toBe(0);
     expect(installation.log).not.toContain("data_dir_shared");
   });
 
@@ -97,6 +98,7 @@ describe("the files of the service", () => {
     await chmod(installation.dataDir, 0o750);
     await installation.start();
     expect((await stat(installation.dataDir)).mode & 0o777).toBe(0o750);
+    expect(await installation.end("SIGTERM")).toBe(0);
     expect(installation.log).toContain(`"event":"data_dir_shared","mode":"750"`);
   });
 });

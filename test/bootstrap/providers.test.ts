@@ -66,6 +66,7 @@ describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, Fake, key, size)
     expect((await fetch(`${installation.url}/generations/x.jpg`)).status).toBe(404);
     const check = { name: `provider ${name}`, ok: true, detail: "The provider answers." };
     expect(await (await fetch(`${installation.url}/readyz`)).json()).toMatchObject({ checks: [{ ok: true }, check] });
+    expect(await installation.end("SIGTERM")).toBe(0);
     expect(installation.log).not.toContain(key);
     expect(installation.log).not.toContain(PROMPT);
     expect(installation.log).not.toContain("proof");
@@ -107,6 +108,7 @@ describe("the service with PROVIDER=skybox,fal", () => {
 
     expect(output?.storage_status).toBe("saved");
     expect([skybox.tasks.length, fal.tasks.length]).toEqual([0, 1]);
+    expect(await installation.end("SIGTERM")).toBe(0);
     expect(installation.log).toContain(
       "fal is asked instead (skybox: status 402: no credit or quota is left with the provider).",
     );

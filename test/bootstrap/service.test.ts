@@ -110,12 +110,6 @@ describe("the service without any configuration", () => {
     expect(await client.credits()).toBe(before);
   });
 
-  it("writes neither keys nor prompts to the log", () => {
-    expect(installation.log).toContain("POST");
-    expect(installation.log).not.toContain("sk-");
-    expect(installation.log).not.toContain("quiet ocean");
-  });
-
   it("has a correct ledger according to panorama ledger verify", async () => {
     const { json, status } = await installation.command("ledger", "verify");
     expect(json).toEqual({ accounts: 4, findings: [] });
@@ -137,5 +131,11 @@ describe("the service without any configuration", () => {
       expect((await client.untilKept(id)).output?.storage_status).toBe("saved");
     }
     expect(await readdir(`${installation.dataDir}/uploads`)).toEqual([]);
+  });
+
+  it("writes neither keys nor prompts to the log", () => {
+    expect(installation.log).toContain("POST");
+    expect(installation.log).not.toContain("sk-");
+    expect(installation.log).not.toContain("quiet ocean");
   });
 });

@@ -37,7 +37,10 @@ export class Installation {
     return new Installation(dataDir, await freePort(), await freePort(), environment);
   }
 
-  /** The log: what all processes of this installation have written to standard error, the first 64 MiB of it. */
+  /**
+   * What all processes of this installation have written to standard error, the first 64 MiB of it. A process writes its
+   * log in blocks: it is complete once `end("SIGTERM")` has resolved.
+   */
   get log(): string {
     return this.#log;
   }
@@ -76,7 +79,7 @@ export class Installation {
     const child = this.#process;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return null;
     const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
-      child.once("exit", (code, by) => resolve(code ?? by));
+      child.once("close", (code, by) => resolve(code ?? by));
     });
     child.kill(signal);
     return ended;
