@@ -318,9 +318,9 @@ const remoteProviderOf = (
   const jwksUrls = data.FAL_JWKS_URL === undefined ? FAL_JWKS_URLS : [data.FAL_JWKS_URL];
   const fal = { ...access, platformUrl: data.FAL_PLATFORM_URL, jwksUrls };
   if (data.FAL_MODEL === undefined) {
-    return err(
-      `Bad configuration: PROVIDER=${data.PROVIDER.join(",")} needs FAL_MODEL: fal-ai/flux-lora, which makes panoramas ` +
-        "from text and needs FAL_LORA_URL, or fal-ai/hunyuan_world, which makes them from images only.",
+    return needs(
+      "FAL_MODEL: fal-ai/flux-lora, which makes panoramas from text and needs FAL_LORA_URL, or fal-ai/hunyuan_world, " +
+        "which makes them from images only",
     );
   }
   if (data.FAL_MODEL === "fal-ai/hunyuan_world") return ok({ kind, ...fal, model: { id: data.FAL_MODEL } });

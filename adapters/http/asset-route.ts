@@ -3,6 +3,7 @@ import type { Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
 import { type ObjectName, parseObjectName } from "../../domain/object-name.js";
+import { isCached } from "../web-page/is-cached.js";
 import { shown } from "../wording/shown.js";
 import { byteRange } from "./byte-range.js";
 import { errorBody, errorReply } from "./errors.js";
@@ -55,6 +56,3 @@ export const assetRoute =
     const { start, end } = range;
     return reply(206, start, end, { "content-range": `bytes ${start}-${end}/${sizeBytes}` });
   };
-
-const isCached = (ifNoneMatch: string | undefined, etag: string): boolean =>
-  (ifNoneMatch ?? "").split(",").some((known) => ["*", etag, `W/${etag}`].includes(known.trim()));

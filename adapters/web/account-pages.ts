@@ -18,6 +18,7 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { parseLedgerCursor } from "../../domain/ledger.js";
 import { parseOrderId, type TooManyPendingOrders } from "../../domain/order.js";
 import type { Page, PageReply } from "../web-page/page.js";
+import { admitWrite } from "./admit-write.js";
 import { dateOf } from "./date.js";
 import { errorBox } from "./error-box.js";
 import { fieldMessage } from "./field-message.js";
@@ -56,8 +57,8 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       path: "/account/orders",
       body: "fields",
       handle: guard.memberForm(async ({ form }, visitor) => {
-        const admitted = await parts.rateLimits.admit(visitor.account.id, "write");
-        if (admitted.isErr()) return parts.layout.rateLimited(admitted.error, visitor);
+        const limited = await admitWrite(parts, visitor);
+        if (limited !== undefined) return limited;
         const pack = packOf(Number(form.get("credits")));
         if (pack === undefined) return refusal(parts, visitor, { kind: "not_for_sale" });
         const placed = await parts.buyCredits(visitor.account, pack);
@@ -72,8 +73,8 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       path: "/account/keys",
       body: "fields",
       handle: guard.memberForm(async ({ form }, visitor) => {
-        const admitted = await parts.rateLimits.admit(visitor.account.id, "write");
-        if (admitted.isErr()) return parts.layout.rateLimited(admitted.error, visitor);
+        const limited = await admitWrite(parts, visitor);
+        if (limited !== undefined) return limited;
         const name = parseKeyName(form.get("name") ?? "");
         if (name.isErr()) return refusal(parts, visitor, name.error);
         const created = await parts.createApiKey(visitor.account.id, name.value);

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isCached } from "../web-page/is-cached.js";
 import type { Page } from "../web-page/page.js";
 
 /** The folder with the built scripts and styles: next to this file, or in `dist` if this file is the source. */
@@ -71,7 +72,7 @@ const staticPage = (url: string, file: string, digest: string, contentType: stri
       const compressed = COMPRESSED.find(({ coding }) => accepts(headers["accept-encoding"], coding));
       const etag = `"${digest}${compressed?.suffix ?? ""}"`;
       return {
-        status: isKnown(headers["if-none-match"], etag) ? 304 : 200,
+        status: isCached(headers["if-none-match"], etag) ? 304 : 200,
         headers: {
           "content-type": contentType,
           "cache-control": "public, max-age=31536000, immutable",
@@ -92,6 +93,3 @@ const accepts = (acceptEncoding: string | undefined, coding: string): boolean =>
     const [name = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
     return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
   });
-
-const isKnown = (ifNoneMatch: string | undefined, etag: string): boolean =>
-  (ifNoneMatch ?? "").split(",").some((known) => ["*", etag, `W/${etag}`].includes(known.trim()));

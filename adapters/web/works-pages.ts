@@ -20,6 +20,7 @@ import { parseTaskId } from "../../domain/task-id.js";
 import { visibilitySchema } from "../../domain/visibility.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../web-page/page.js";
 import { pixelSize } from "../wording/pixel-size.js";
+import { admitWrite } from "./admit-write.js";
 import { dateOf } from "./date.js";
 import { errorBox } from "./error-box.js";
 import { fieldMessage } from "./field-message.js";
@@ -146,12 +147,6 @@ type FormRequest = Pick<PageRequest & PageBody, "query" | "form">;
 
 const refuse = (parts: Parts, request: FormRequest, visitor: Visitor, refusal: Refusal): Promise<PageReply> =>
   worksPage(parts, STATUS[refusal.kind], request, visitor, sentence(refusal));
-
-/** The rate limit of `POST /panoramas`, counted per account instead of per key. */
-const admitWrite = async ({ rateLimits, layout }: Parts, visitor: Visitor): Promise<PageReply | undefined> => {
-  const admitted = await rateLimits.admit(visitor.account.id, "write");
-  return admitted.isErr() ? layout.rateLimited(admitted.error, visitor) : undefined;
-};
 
 /** Stands for the files while they are not received. */
 const PLACEHOLDER_URL = "https://uploaded.invalid/";

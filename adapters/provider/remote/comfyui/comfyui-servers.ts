@@ -71,9 +71,10 @@ export class ComfyuiServers implements GenerationProvider {
     if (servers.length === 1) return servers;
     const queues = await Promise.all(servers.map((server) => this.queueLength(server)));
     return servers
-      .map((server, index) => ({ server, length: queues[index] }))
-      .filter((one): one is { server: RemoteProvider; length: number } => one.length !== undefined)
-      .map(({ server, length }) => ({ server, load: length + (this.sending.get(server) ?? 0) }))
+      .flatMap((server, index) => {
+        const length = queues[index];
+        return length === undefined ? [] : [{ server, load: length + (this.sending.get(server) ?? 0) }];
+      })
       .sort((a, b) => a.load - b.load)
       .map(({ server }) => server);
   }

@@ -2,10 +2,10 @@ import { err, ok, type Result } from "neverthrow";
 import type { GenerationOrder } from "../../../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
 import type { CreationRequest } from "../../../../domain/creation-request.js";
-import { imageTypeOf } from "../../../../domain/image-type.js";
 import { type InvalidRequest, invalidRequest } from "../../../../domain/invalid-request.js";
 import { RESOLUTIONS } from "../../../../domain/resolution.js";
 import { correlationSeed } from "../correlation-seed.js";
+import { dataUriOf } from "../images/data-uri.js";
 import { referenceInput } from "../images/reference-input.js";
 import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
 
@@ -43,7 +43,7 @@ export const falInput = async (
 ): Promise<Result<object, string>> => {
   switch (model.id) {
     case "fal-ai/hunyuan_world": {
-      const image = await referenceInput(storage, imageUrls[0] ?? "", asDataUri);
+      const image = await referenceInput(storage, imageUrls[0] ?? "", dataUriOf);
       return image.map((image_url) => ({ prompt: prompt ?? NEUTRAL_PROMPT, image_url }));
     }
     case "fal-ai/flux-lora": {
@@ -58,11 +58,4 @@ export const falInput = async (
       });
     }
   }
-};
-
-const asDataUri = (bytes: Uint8Array): Result<string, string> => {
-  const type = imageTypeOf(bytes);
-  return type === undefined
-    ? err("a reference image is not a JPEG, PNG or WebP")
-    : ok(`data:${type};base64,${Buffer.from(bytes).toString("base64")}`);
 };

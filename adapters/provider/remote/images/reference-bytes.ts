@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
 import type { PublicFetch } from "../../public-fetch.js";
-import { referenceInput } from "./reference-input.js";
+import { hostedBytes } from "./reference-input.js";
 
 const LIMITS = { bytesMax: 20 * 1024 * 1024, timeoutMilliseconds: 10_000 };
 
@@ -14,13 +14,9 @@ export const referenceBytes = async (
   publicFetch: Pick<PublicFetch, "get">,
   url: string,
 ): Promise<Result<Uint8Array, string>> => {
-  let stored: Uint8Array | undefined;
-  const read = await referenceInput(storage, url, (bytes) => {
-    stored = bytes;
-    return ok("");
-  });
-  if (read.isErr()) return err(read.error);
-  if (stored !== undefined) return ok(stored);
+  const hosted = await hostedBytes(storage, url);
+  if (hosted.isErr()) return err(hosted.error);
+  if (hosted.value !== undefined) return ok(hosted.value);
   const fetched = await publicFetch.get(url, LIMITS);
   return fetched.map(({ bytes }) => bytes).mapErr(({ reason }) => `a reference image: ${reason}`);
 };

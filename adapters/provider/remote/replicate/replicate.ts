@@ -8,6 +8,7 @@ import { failedAs } from "../answers/failed-as.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import { correlationSeed } from "../correlation-seed.js";
 import type { Dialect, ProviderAccess } from "../dialect.js";
+import { dataUri } from "../images/data-uri.js";
 import { paintMask, panoramaCanvas } from "../images/panorama-canvas.js";
 import { referenceInput } from "../images/reference-input.js";
 import { replicateSignature } from "./replicate-signature.js";
@@ -156,5 +157,3 @@ const imageInputs = async (
     typeof image === "string" ? { image, prompt_strength: UNMASKED_PROMPT_STRENGTH } : image,
   );
 };
-
-const dataUri = (type: string, bytes: Buffer): string => `data:${type};base64,${bytes.toString("base64")}`;
