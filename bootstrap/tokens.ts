@@ -4,8 +4,9 @@ import type { Check } from "../adapters/http/operations-routes.js";
 import type { Metrics } from "../adapters/observability/metrics.js";
 import type { ProviderCircuits } from "../adapters/observability/provider-circuits.js";
 import type { RequestObserver } from "../adapters/observability/request-observer.js";
-import type { Database } from "../adapters/persistence/database.js";
 import type { ExclusiveLock } from "../adapters/persistence/exclusive-lock.js";
+import type { PostgresDatabase } from "../adapters/persistence/postgres-database.js";
+import type { SqliteDatabase } from "../adapters/persistence/sqlite-database.js";
 import type { InProcessTaskSignals } from "../adapters/scheduling/in-process-task-signals.js";
 import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
@@ -92,7 +93,7 @@ export const tokens = {
   signals: token<InProcessTaskSignals>("signals"),
 
   // persistence
-  database: token<Database>("database"),
+  database: token<SqliteDatabase | PostgresDatabase>("database"),
   migrateDatabase: token<() => Promise<void>>("migrateDatabase"),
   /** Held while `serve` runs on SQLite: rate limits and more are counted in memory, so two processes would not be exact. */
   serveLock: token<ExclusiveLock | undefined>("serveLock"),

@@ -36,6 +36,14 @@ export const parseOrderCredits = (amount: number): Result<Credits, InvalidReques
     ? ok(amount as Credits)
     : err(invalidRequest("credits", { name: "integer", min: 1, max: ORDER_CREDITS_MAX, actual: amount }));
 
+export const openOrder = (id: OrderId, accountId: AccountId, credits: Credits, createdAt: Date): PendingOrder => ({
+  id,
+  accountId,
+  credits,
+  createdAt,
+  state: "pending",
+});
+
 export const pay = (order: Order, now: Date): Result<PaidOrder, AlreadyPaid> =>
   order.state === "pending" ? ok({ ...order, state: "paid", paidAt: now }) : err({ kind: "already_paid", order });
 

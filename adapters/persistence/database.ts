@@ -1,5 +1,4 @@
 import type { Result } from "neverthrow";
-import type { Awaitable } from "../../application/awaitable.js";
 import type { Row } from "./columns.js";
 import type { Dialect } from "./migration-steps.js";
 
@@ -13,13 +12,6 @@ export type Sql = (statement: string, parameters?: readonly unknown[]) => Promis
 export interface Database {
   readonly dialect: Dialect;
   readonly sql: Sql;
-  /** The first row of a statement that begins with `select`. On SQLite at once, without a promise. */
-  first(select: string, parameters: readonly unknown[]): Awaitable<Row | undefined>;
-  /**
-   * A number that changes with every commit, of this process or of another one: what was read while it is the same is
-   * still what the database holds. `undefined` on PostgreSQL, where asking costs as much as reading.
-   */
-  version(): number | undefined;
   /**
    * Commits if `work` returns Ok; rolls back if it returns Err or throws. `work` must begin with a write, and must wait
    * for nothing but its own statements. If PostgreSQL aborts the transaction, `work` runs again, at most five times.

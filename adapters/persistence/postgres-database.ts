@@ -34,7 +34,7 @@ const types = {
 };
 
 /** Opens a PostgreSQL database for the service. Throws if it is unreachable or not migrated to this version. */
-export const openPostgresDatabase = async (url: string, connectionsMax: number): Promise<Database> => {
+export const openPostgresDatabase = async (url: string, connectionsMax: number): Promise<PostgresDatabase> => {
   const database = new PostgresDatabase(url, connectionsMax);
   try {
     await database.ping().catch((error: unknown) => {
@@ -50,7 +50,7 @@ export const openPostgresDatabase = async (url: string, connectionsMax: number):
 };
 
 /** PostgreSQL through a pool of connections. Statements are prepared once on each connection. */
-class PostgresDatabase implements Database {
+export class PostgresDatabase implements Database {
   readonly dialect = "postgresql";
   private readonly connections: PostgresConnections;
 
@@ -81,14 +81,6 @@ class PostgresDatabase implements Database {
       }
     }
   };
-
-  version(): undefined {
-    return undefined;
-  }
-
-  async first(select: string, parameters: readonly unknown[]): Promise<Row | undefined> {
-    return (await this.sql(select, parameters))[0];
-  }
 
   async transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
     for (let aborted = 0, stale = 0; ; ) {

@@ -4,10 +4,9 @@ import type { ApiKeyStore } from "../../application/ports/api-key-store.js";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
 import { apiKeyRow, toApiKey } from "./account-rows.js";
-import { integer } from "./columns.js";
 import type { Database } from "./database.js";
-import { insert } from "./insert.js";
-import { lockAccount } from "./lock-account.js";
+import { insertIfAllowed } from "./insert-if-allowed.js";
+import { insertion } from "./statement.js";
 
 /** API keys in SQLite or PostgreSQL. */
 export class SqlApiKeyStore implements ApiKeyStore {
@@ -18,16 +17,11 @@ export class SqlApiKeyStore implements ApiKeyStore {
   }
 
   insert<Refusal>(key: ApiKey, decide: (liveKeys: number) => Result<void, Refusal>): Promise<Result<void, Refusal>> {
-    return this.database.transaction(async (sql) => {
-      await lockAccount(sql, key.accountId);
-      const [live] = await sql(
-        "select cast(count(*) as integer) as keys from api_key where account_id = ? and revoked_at is null",
-        [key.accountId],
-      );
-      const decided = decide(integer(live ?? {}, "keys"));
-      if (decided.isOk()) await insert(sql, "api_key", apiKeyRow(key));
-      return decided;
-    });
+    const count = {
+      text: "select cast(count(*) as integer) as counted from api_key where account_id = ? and revoked_at is null",
+      parameters: [key.accountId],
+    };
+    return insertIfAllowed(this.database, key.accountId, count, decide, insertion("api_key", apiKeyRow(key)));
   }
 
   async list(account: AccountId): Promise<ApiKey[]> {

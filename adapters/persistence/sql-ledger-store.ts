@@ -6,6 +6,7 @@ import { standingOf } from "./account-rows.js";
 import { branded, integer, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { toLedgerEntry } from "./ledger-rows.js";
+import { olderThan } from "./statement.js";
 import { toTask } from "./task-rows.js";
 
 /** Number of account ids that the audit reads with one statement. */
@@ -30,11 +31,11 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   async list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]> {
-    const older = before === undefined ? "" : "and id < ?";
+    const older = olderThan(before);
     // PostgreSQL's driver returns a bigint as text, SQLite's as a number.
     const rows = await this.database.sql(
-      `select *, cast(id as text) as place from ledger_entry where account_id = ? ${older} order by id desc limit ?`,
-      [account, ...(before === undefined ? [] : [before]), limit],
+      `select *, cast(id as text) as place from ledger_entry where account_id = ? ${older.text} order by id desc limit ?`,
+      [account, ...older.parameters, limit],
     );
     return rows.map((row) => ({ cursor: Number(text(row, "place")) as LedgerCursor, entry: toLedgerEntry(row) }));
   }

@@ -7,8 +7,9 @@ import { orderRow, toOrder } from "./account-rows.js";
 import { integer } from "./columns.js";
 import type { Database } from "./database.js";
 import { insert } from "./insert.js";
+import { insertIfAllowed } from "./insert-if-allowed.js";
 import { entryRow } from "./ledger-rows.js";
-import { lockAccount } from "./lock-account.js";
+import { insertion, olderThan } from "./statement.js";
 
 /** Orders in SQLite or PostgreSQL. */
 export class SqlOrderStore implements OrderStore {
@@ -27,17 +28,12 @@ export class SqlOrderStore implements OrderStore {
     since: Date,
     decide: (pendingOrders: number) => Result<void, Refusal>,
   ): Promise<Result<void, Refusal>> {
-    return this.database.transaction(async (sql) => {
-      await lockAccount(sql, order.accountId);
-      const [pending] = await sql(
-        `select cast(count(*) as integer) as orders from credit_order
+    const count = {
+      text: `select cast(count(*) as integer) as counted from credit_order
         where account_id = ? and paid_at is null and created_at > ?`,
-        [order.accountId, since],
-      );
-      const decided = decide(integer(pending ?? {}, "orders"));
-      if (decided.isOk()) await insert(sql, "credit_order", orderRow(order));
-      return decided;
-    });
+      parameters: [order.accountId, since],
+    };
+    return insertIfAllowed(this.database, order.accountId, count, decide, insertion("credit_order", orderRow(order)));
   }
 
   async find(id: OrderId): Promise<Order | undefined> {
@@ -46,10 +42,10 @@ export class SqlOrderStore implements OrderStore {
   }
 
   async list(account: AccountId, limit: number, before: OrderId | undefined): Promise<Order[]> {
-    const older = before === undefined ? "" : "and id < ?";
+    const older = olderThan(before);
     const rows = await this.database.sql(
-      `select * from credit_order where account_id = ? ${older} order by id desc limit ?`,
-      [account, ...(before === undefined ? [] : [before]), limit],
+      `select * from credit_order where account_id = ? ${older.text} order by id desc limit ?`,
+      [account, ...older.parameters, limit],
     );
     return rows.map(toOrder);
   }

@@ -6,6 +6,7 @@ import type { ObjectName } from "../../domain/object-name.js";
 import type { UploadStanding } from "../../domain/reference-image.js";
 import { branded, integer } from "./columns.js";
 import type { Database, Sql } from "./database.js";
+import { skipLocked } from "./dialect-sql.js";
 import { lockAccount } from "./lock-account.js";
 import { lockReference } from "./reference-rows.js";
 
@@ -86,7 +87,7 @@ export class SqlReferenceStore implements ReferenceStore {
     const rows = await this.database.sql(
       `with due as (
         select name from reference_image where delete_at <= ? and delete_at is not null order by delete_at limit ?
-        ${this.database.dialect === "postgresql" ? "for update skip locked" : ""}
+        ${skipLocked(this.database.dialect)}
       )
       update reference_image set delete_at = ? where name in (select name from due) returning name`,
       [now, limit, until],

@@ -1,20 +1,15 @@
 import { err, ok, type Result } from "neverthrow";
+import { countRequest } from "../../application/accounts/count-request.js";
 import { type Awaitable, whenReady } from "../../application/awaitable.js";
 import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../../application/ports/api-requests.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId } from "../../domain/api-key.js";
-import {
-  type AccountRateLimited,
-  type Admission,
-  accountRateLimited,
-  type RateLimited,
-  type RequestKind,
-} from "../../domain/rate-limit.js";
+import type { RequestKind } from "../../domain/rate-limit.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { branded, type Row } from "./columns.js";
-import type { Database } from "./database.js";
+import type { SqliteDatabase } from "./sqlite-database.js";
 import { toTask } from "./task-rows.js";
 
 const LIVE_KEY = `select api_key.id as key_id, api_key.account_id as owner from api_key
@@ -34,31 +29,30 @@ const REMEMBERED_MAX = 20_000;
 /**
  * Key and task in one statement. A SQLite file has one instance, so that its requests are counted in memory.
  *
- * What was found is remembered until anybody commits: then `Database.version` changes, and everything is forgotten.
+ * What was found is remembered until anybody commits: then `SqliteDatabase.version` changes, and everything is forgotten.
  */
 export class SqliteApiRequests implements ApiRequests {
-  private readonly database: Pick<Database, "first" | "version">;
+  private readonly database: Pick<SqliteDatabase, "first" | "version">;
   private readonly rateLimits: RateLimits;
   private readonly remembered = new Map<string, Found>();
   private rememberedAt: number | undefined;
 
-  constructor(database: Pick<Database, "first" | "version">, rateLimits: RateLimits) {
+  constructor(database: Pick<SqliteDatabase, "first" | "version">, rateLimits: RateLimits) {
     this.database = database;
     this.rateLimits = rateLimits;
   }
 
   admit(secretSha256: string, kind: RequestKind, task?: TaskId): Awaitable<Result<AdmittedRequest, RefusedRequest>> {
-    return whenReady(this.find(secretSha256, task), (found) => {
-      if (found === undefined) return err({ kind: "invalid_api_key" });
-      return whenReady(this.count(found.key, found.accountId, kind), (counted) =>
-        counted.isErr()
-          ? err(counted.error)
-          : ok({ accountId: found.accountId, admission: counted.value, task: found.task }),
-      );
-    });
+    const found = this.find(secretSha256, task);
+    if (found === undefined) return err({ kind: "invalid_api_key" });
+    return whenReady(countRequest(this.rateLimits, found.key, found.accountId, kind), (counted) =>
+      counted.isErr()
+        ? err(counted.error)
+        : ok({ accountId: found.accountId, admission: counted.value, task: found.task }),
+    );
   }
 
-  private find(secretSha256: string, task: TaskId | undefined): Awaitable<Found | undefined> {
+  private find(secretSha256: string, task: TaskId | undefined): Found | undefined {
     const version = this.database.version();
     if (version !== this.rememberedAt) this.remembered.clear();
     this.rememberedAt = version;
@@ -66,33 +60,16 @@ export class SqliteApiRequests implements ApiRequests {
     const remembered = this.remembered.get(name);
     if (remembered !== undefined) return remembered;
 
-    const read =
+    const row =
       task === undefined
         ? this.database.first(LIVE_KEY, [secretSha256])
         : this.database.first(LIVE_KEY_WITH_TASK, [task, secretSha256]);
-    return whenReady(read, (row) => {
-      const found = row && toFound(row);
-      if (found === undefined || version === undefined) return found;
-      if (this.remembered.size >= REMEMBERED_MAX) this.remembered.clear();
-      // A commit after `version` was read changes it again, so that this is forgotten before it is used.
-      this.remembered.set(name, found);
-      return found;
-    });
-  }
-
-  private count(
-    key: ApiKeyId,
-    account: AccountId,
-    kind: RequestKind,
-  ): Awaitable<Result<Omit<Admission, "log">, RateLimited | AccountRateLimited>> {
-    const byKey = this.rateLimits.admit(key, kind);
-    if (kind !== "write") return byKey;
-    return whenReady(byKey, (admitted) => {
-      if (admitted.isErr()) return err(admitted.error);
-      return whenReady(this.rateLimits.admit(account, "total"), (byAccount) =>
-        byAccount.isErr() ? err(accountRateLimited(byAccount.error)) : ok(admitted.value),
-      );
-    });
+    if (row === undefined) return undefined;
+    const found = toFound(row);
+    if (this.remembered.size >= REMEMBERED_MAX) this.remembered.clear();
+    // A commit after `version` was read changes it again, so that this is forgotten before it is used.
+    this.remembered.set(name, found);
+    return found;
   }
 }
 

@@ -8,7 +8,7 @@ import { isUpToDate, MIGRATION_TABLE } from "./migration-steps.js";
 import { SqliteConnection } from "./sqlite-connection.js";
 
 /** Opens the SQLite file, creates it if necessary and migrates its tables. Throws an error that names the file. */
-export const openSqliteDatabase = async (file: string): Promise<Database> => {
+export const openSqliteDatabase = async (file: string): Promise<SqliteDatabase> => {
   try {
     await mkdir(dirname(file), { recursive: true });
     // Loading the ORM takes longer than everything else at the start, and there is rarely anything to migrate.
@@ -51,7 +51,7 @@ type Outcome = { readonly result: Result<unknown, unknown> } | { readonly thrown
  * arrive while another commit is in progress share the next one, each in its own savepoint. None is answered before its
  * commit is on the disk (`synchronous = full`).
  */
-class SqliteDatabase implements Database {
+export class SqliteDatabase implements Database {
   readonly dialect = "sqlite";
   private readonly file: string;
   private readonly reader: SqliteConnection;
@@ -74,11 +74,15 @@ class SqliteDatabase implements Database {
     return written._unsafeUnwrap();
   };
 
-  /** The reader never writes, so it sees the commits of every other connection, the writer of this process included. */
+  /**
+   * A number that changes with every commit, of this process or of another one: what was read while it is the same is
+   * still what the database holds. The reader never writes, so it sees the commits of every other connection.
+   */
   version(): number {
     return this.reader.dataVersion();
   }
 
+  /** The first row of a statement that begins with `select`, without a promise. */
   first(select: string, parameters: readonly unknown[]): Row | undefined {
     return this.reader.first(select, parameters);
   }

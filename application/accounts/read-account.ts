@@ -3,6 +3,7 @@ import type { ApiKey } from "../../domain/api-key.js";
 import type { Credits } from "../../domain/credits.js";
 import type { LedgerCursor, LedgerEntry } from "../../domain/ledger.js";
 import type { Order, OrderId } from "../../domain/order.js";
+import { pageOf } from "../page-of.js";
 import type { ApiKeyStore } from "../ports/api-key-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { OrderStore } from "../ports/order-store.js";
@@ -40,7 +41,6 @@ export type ReadAccount = ReturnType<typeof readAccount>;
 export const readAccount =
   ({ orders, keys, ledger }: Ports) =>
   async (id: AccountId, { ordersBefore, ledgerBefore }: AccountPlaces = {}): Promise<AccountOverview> => {
-    // Reads one item more than a page to find out whether there is another page.
     const limit = ACCOUNT_PAGE_SIZE + 1;
     const [credits, paidOrders, liveKeys, foundOrders, foundLines] = await Promise.all([
       ledger.balance(id),
@@ -49,15 +49,15 @@ export const readAccount =
       orders.list(id, limit, ordersBefore),
       ledger.list(id, limit, ledgerBefore),
     ]);
-    const ordersPage = foundOrders.slice(0, ACCOUNT_PAGE_SIZE);
-    const lines = foundLines.slice(0, ACCOUNT_PAGE_SIZE);
+    const orderPage = pageOf(foundOrders, ACCOUNT_PAGE_SIZE);
+    const ledgerPage = pageOf(foundLines, ACCOUNT_PAGE_SIZE);
     return {
       credits,
       hasPaidOrder: paidOrders > 0,
       keys: liveKeys,
-      orders: ordersPage,
-      nextOrders: foundOrders.length > ACCOUNT_PAGE_SIZE ? ordersPage.at(-1)?.id : undefined,
-      ledger: lines.map(({ entry }) => entry),
-      nextLedger: foundLines.length > ACCOUNT_PAGE_SIZE ? lines.at(-1)?.cursor : undefined,
+      orders: orderPage.items,
+      nextOrders: orderPage.last?.id,
+      ledger: ledgerPage.items.map(({ entry }) => entry),
+      nextLedger: ledgerPage.last?.cursor,
     };
   };

@@ -3,6 +3,7 @@ import type { Account } from "../../domain/account.js";
 import type { CreditPack } from "../../domain/credit-pack.js";
 import {
   admitOrder,
+  openOrder,
   PENDING_ORDERS_WINDOW_MILLISECONDS,
   type PendingOrder,
   type TooManyPendingOrders,
@@ -34,13 +35,7 @@ export const buyCredits =
     pack: CreditPack,
   ): Promise<Result<PlacedOrder, TooManyPendingOrders | PaymentsUnavailable>> => {
     const now = clock.now();
-    const order: PendingOrder = {
-      id: ids.orderId(),
-      accountId: account.id,
-      credits: pack.credits,
-      createdAt: now,
-      state: "pending",
-    };
+    const order = openOrder(ids.orderId(), account.id, pack.credits, now);
     const since = new Date(now.getTime() - PENDING_ORDERS_WINDOW_MILLISECONDS);
     const placed = await orders.place(order, since, admitOrder);
     if (placed.isErr()) return err(placed.error);

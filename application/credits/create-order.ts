@@ -1,14 +1,14 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import type { Credits } from "../../domain/credits.js";
-import type { PendingOrder } from "../../domain/order.js";
+import { openOrder, type PendingOrder } from "../../domain/order.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { OrderStore } from "../ports/order-store.js";
 
-export type CreateOrderPorts = {
+type Ports = {
   readonly accounts: Pick<AccountStore, "exists">;
   readonly orders: Pick<OrderStore, "insert">;
   readonly clock: Pick<Clock, "now">;
@@ -22,10 +22,10 @@ export type CreateOrder = ReturnType<typeof createOrder>;
  * them when the order is paid (pay-order.ts).
  */
 export const createOrder =
-  ({ accounts, orders, clock, ids }: CreateOrderPorts) =>
+  ({ accounts, orders, clock, ids }: Ports) =>
   async (accountId: AccountId, credits: Credits): Promise<Result<PendingOrder, NotFound>> => {
     if (!(await accounts.exists(accountId))) return err(notFound(`There is no account ${accountId}.`));
-    const order: PendingOrder = { id: ids.orderId(), accountId, credits, createdAt: clock.now(), state: "pending" };
+    const order = openOrder(ids.orderId(), accountId, credits, clock.now());
     await orders.insert(order);
     return ok(order);
   };

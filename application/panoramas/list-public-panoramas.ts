@@ -1,5 +1,6 @@
 import type { SucceededTask } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { pageOf } from "../page-of.js";
 import type { TaskStore } from "../ports/task-store.js";
 
 /** `next`: pass it as `before` to read the next page; `undefined` on the last page. */
@@ -11,8 +12,6 @@ export type ListPublicPanoramas = ReturnType<typeof listPublicPanoramas>;
 export const listPublicPanoramas =
   ({ tasks }: { readonly tasks: Pick<TaskStore, "listPublic"> }) =>
   async (limit: number, before?: TaskId): Promise<GalleryPage> => {
-    // Reads one item more than `limit` to find out whether there is another page.
-    const found = await tasks.listPublic(limit + 1, before);
-    const panoramas = found.slice(0, limit);
-    return { panoramas, next: found.length > limit ? panoramas.at(-1)?.id : undefined };
+    const { items, last } = pageOf(await tasks.listPublic(limit + 1, before), limit);
+    return { panoramas: items, next: last?.id };
   };

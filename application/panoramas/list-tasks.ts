@@ -1,6 +1,7 @@
 import type { AccountId } from "../../domain/account.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { pageOf } from "../page-of.js";
 import type { TaskStore } from "../ports/task-store.js";
 
 /** `next`: pass it as `before` to read the next page; `undefined` on the last page. */
@@ -12,8 +13,6 @@ export type ListTasks = ReturnType<typeof listTasks>;
 export const listTasks =
   ({ tasks }: { readonly tasks: Pick<TaskStore, "list"> }) =>
   async (owner: AccountId, limit: number, before?: TaskId): Promise<TaskPage> => {
-    // Reads one item more than `limit` to find out whether there is another page.
-    const found = await tasks.list(owner, limit + 1, before);
-    const page = found.slice(0, limit);
-    return { tasks: page, next: found.length > limit ? page.at(-1)?.id : undefined };
+    const { items, last } = pageOf(await tasks.list(owner, limit + 1, before), limit);
+    return { tasks: items, next: last?.id };
   };

@@ -25,10 +25,10 @@ export type AdmittedRequest = {
  */
 export interface ApiRequests {
   /**
-   * Counts a request of the key whose secret has this digest, unless it is refused. A write also counts for its account
-   * (`total`); if only the limit of the account refuses it, it counts for the key. Returns the admission of the key. `task` is the task to read, which is
-   * found only if it belongs to the key's account and is not hidden. Throws if the store is unreachable or a row is
-   * unreadable.
+   * Counts a request of the key whose secret has this digest, unless it is refused, and returns the admission of the key.
+   * A write also counts for its account (`total`); if only the limit of the account refuses it, it counts for the key.
+   * `task` is the task to read, which is found only if it belongs to the key's account and is not hidden. Throws if the
+   * store is unreachable or a row is unreadable.
    */
   admit(secretSha256: string, kind: RequestKind, task?: TaskId): Awaitable<Result<AdmittedRequest, RefusedRequest>>;
 }

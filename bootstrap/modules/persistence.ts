@@ -2,8 +2,8 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ContainerModule } from "inversify";
 import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
-import type { Database } from "../../adapters/persistence/database.js";
 import { PostgresApiRequests } from "../../adapters/persistence/postgres-api-requests.js";
+import type { PostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { PostgresRateLimits } from "../../adapters/persistence/postgres-rate-limits.js";
 import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
 import { SqlApiKeyStore } from "../../adapters/persistence/sql-api-key-store.js";
@@ -14,6 +14,7 @@ import { SqlReferenceStore } from "../../adapters/persistence/sql-reference-stor
 import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
 import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-requests.js";
+import type { SqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
 import type { Config } from "../config.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
@@ -55,7 +56,7 @@ export const persistence = new ContainerModule(({ bind }) => {
 type ConfigDependency = { readonly config: Config };
 
 /** Opening a SQLite file also migrates it. A PostgreSQL database that is not migrated is refused. */
-const openConfiguredDatabase = async ({ config }: ConfigDependency): Promise<Database> => {
+const openConfiguredDatabase = async ({ config }: ConfigDependency): Promise<SqliteDatabase | PostgresDatabase> => {
   const { databaseUrl, databaseConnections, dataDir } = config;
   await mkdir(dataDir, { recursive: true });
   // Each driver is loaded only where it is used.

@@ -2,9 +2,8 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Database } from "../../adapters/persistence/database.js";
 import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { openPostgresDatabase, type PostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
@@ -27,10 +26,15 @@ export type Customer = { readonly id: AccountId; nextKey(): string };
 export class Fleet {
   readonly server: PostgresServer;
   readonly instances: readonly Installation[];
-  readonly database: Database;
+  readonly database: PostgresDatabase;
   readonly #folder: string;
 
-  private constructor(server: PostgresServer, instances: readonly Installation[], database: Database, folder: string) {
+  private constructor(
+    server: PostgresServer,
+    instances: readonly Installation[],
+    database: PostgresDatabase,
+    folder: string,
+  ) {
     this.server = server;
     this.instances = instances;
     this.database = database;

@@ -1,6 +1,6 @@
 import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
-import type { Database } from "../../adapters/persistence/database.js";
 import { PostgresApiRequests } from "../../adapters/persistence/postgres-api-requests.js";
+import type { PostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
 import { SqlApiKeyStore } from "../../adapters/persistence/sql-api-key-store.js";
 import { SqlLedgerStore } from "../../adapters/persistence/sql-ledger-store.js";
@@ -10,12 +10,15 @@ import { SqlReferenceStore } from "../../adapters/persistence/sql-reference-stor
 import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
 import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-requests.js";
+import type { SqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
 import type { ApiRequests } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 
+export type AnyDatabase = SqliteDatabase | PostgresDatabase;
+
 /** Every store, on one SQLite or PostgreSQL database. */
-export const sqlStores = (database: Database, reporter?: Reporter) => ({
+export const sqlStores = (database: AnyDatabase, reporter?: Reporter) => ({
   accounts: new SqlAccountStore(database),
   orders: new SqlOrderStore(database),
   keys: new SqlApiKeyStore(database),

@@ -8,10 +8,9 @@ import { fileURLToPath } from "node:url";
 import { MikroORM } from "@mikro-orm/core";
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Database } from "../../../adapters/persistence/database.js";
 import { tables } from "../../../adapters/persistence/schema.js";
 import { SqliteConnection } from "../../../adapters/persistence/sqlite-connection.js";
-import { openSqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
+import { openSqliteDatabase, type SqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import { SqliteOrmDriver } from "../../../adapters/persistence/sqlite-orm-driver.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { credits } from "../../../domain/credits.js";
@@ -22,7 +21,7 @@ import { sqlStores } from "../../support/sql-stores.js";
 describe("Database on SQLite", () => {
   let folder: string;
   let file: string;
-  let database: Database;
+  let database: SqliteDatabase;
   let stores: ReturnType<typeof sqlStores>;
 
   const reopen = async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Database } from "../../../adapters/persistence/database.js";
 import { credits } from "../../../domain/credits.js";
 import { accountId, anAccount, aPaidOrder, noon, secondsAfter, taskId } from "../builders.js";
+import type { AnyDatabase } from "../sql-stores.js";
 import { sqlStores } from "../sql-stores.js";
 import type { Stores } from "./stores.js";
 
@@ -11,7 +11,7 @@ const RUNNING = 2_000;
 /** The statements of background work and of lists read an index, with many finished and many running tasks. */
 export const describeTaskPlans = (
   technology: string,
-  makeStores: () => Promise<Stores & { readonly database: Database }>,
+  makeStores: () => Promise<Stores & { readonly database: AnyDatabase }>,
 ) =>
   describe(`TaskStore ${technology} with ${FINISHED} finished and ${RUNNING} running tasks`, () => {
     let stores: Awaited<ReturnType<typeof makeStores>>;
@@ -44,7 +44,7 @@ export const describeTaskPlans = (
     const plansOf = async (work: (tasks: Stores["tasks"]) => Promise<unknown>): Promise<string> => {
       const { database } = stores;
       const plans: unknown[] = [];
-      const explaining: Database = Object.assign(Object.create(database), {
+      const explaining: AnyDatabase = Object.assign(Object.create(database), {
         sql: async (statement: string, parameters: readonly unknown[] = []) => {
           const explain = database.dialect === "sqlite" ? "explain query plan" : "explain";
           const values = [...parameters];
@@ -86,7 +86,7 @@ export const describeTaskPlans = (
     });
   });
 
-const literal = (value: unknown, dialect: Database["dialect"]): string => {
+const literal = (value: unknown, dialect: AnyDatabase["dialect"]): string => {
   if (value instanceof Date) return dialect === "sqlite" ? String(value.getTime()) : `'${value.toISOString()}'`;
   if (Array.isArray(value)) return `'{${value.join(",")}}'`;
   return typeof value === "number" ? String(value) : `'${String(value)}'`;

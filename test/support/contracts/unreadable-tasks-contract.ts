@@ -1,6 +1,5 @@
 import type { Result } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Database } from "../../../adapters/persistence/database.js";
 import type { TaskStore } from "../../../application/ports/task-store.js";
 import { credits } from "../../../domain/credits.js";
 import { keep, type UploadingImage, uploading } from "../../../domain/storage-status.js";
@@ -17,13 +16,14 @@ import {
   taskId,
 } from "../builders.js";
 import { RecordingReporter } from "../recording-reporter.js";
+import type { AnyDatabase } from "../sql-stores.js";
 import { sqlStores } from "../sql-stores.js";
 import type { Stores } from "./stores.js";
 
 /** What SqlTaskStore does with rows that it cannot read, as an older version finds them during an update. */
 export const describeUnreadableTasks = (
   technology: string,
-  makeStores: () => Promise<Stores & { readonly database: Database }>,
+  makeStores: () => Promise<Stores & { readonly database: AnyDatabase }>,
 ) =>
   describe(`TaskStore ${technology} with unreadable rows`, () => {
     const owner = accountId(1);

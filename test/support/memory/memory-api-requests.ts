@@ -1,7 +1,9 @@
-import { err, ok, type Result } from "neverthrow";
+import { err, type Result } from "neverthrow";
 import type { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
+import { countRequest } from "../../../application/accounts/count-request.js";
+import { type Awaitable, whenReady } from "../../../application/awaitable.js";
 import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../../../application/ports/api-requests.js";
-import { accountRateLimited, type RequestKind } from "../../../domain/rate-limit.js";
+import type { RequestKind } from "../../../domain/rate-limit.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
@@ -15,19 +17,15 @@ export class MemoryApiRequests implements ApiRequests {
     this.rateLimits = rateLimits;
   }
 
-  admit(secretSha256: string, kind: RequestKind, task?: TaskId): Result<AdmittedRequest, RefusedRequest> {
+  admit(secretSha256: string, kind: RequestKind, task?: TaskId): Awaitable<Result<AdmittedRequest, RefusedRequest>> {
     const key = [...this.database.keys.values()].find((key) => key.secretSha256 === secretSha256);
     if (key === undefined || key.revokedAt !== undefined) return err({ kind: "invalid_api_key" });
-    const byKey = this.rateLimits.admit(key.id, kind);
-    if (byKey.isErr()) return err(byKey.error);
-    if (kind === "write") {
-      const byAccount = this.rateLimits.admit(key.accountId, "total");
-      if (byAccount.isErr()) return err(accountRateLimited(byAccount.error));
-    }
-    return ok({
-      accountId: key.accountId,
-      admission: byKey.value,
-      task: task === undefined ? undefined : this.database.shown(task, key.accountId)?.task,
-    });
+    return whenReady(countRequest(this.rateLimits, key.id, key.accountId, kind), (counted) =>
+      counted.map((admission) => ({
+        accountId: key.accountId,
+        admission,
+        task: task === undefined ? undefined : this.database.shown(task, key.accountId)?.task,
+      })),
+    );
   }
 }

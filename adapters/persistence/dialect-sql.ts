@@ -1,0 +1,11 @@
+import type { Dialect } from "./migration-steps.js";
+
+/** Ends a select: skips rows that another transaction has locked. SQLite has only one writer at a time. */
+export const skipLocked = (dialect: Dialect): string => (dialect === "postgresql" ? "for update skip locked" : "");
+
+/** A condition with one parameter, a `listOf` values: so the statement is prepared once for lists of any length. */
+export const isAmong = (column: string, dialect: Dialect): string =>
+  dialect === "postgresql" ? `${column} = any(?)` : `${column} in (select value from json_each(?))`;
+
+export const listOf = (values: readonly unknown[], dialect: Dialect): unknown =>
+  dialect === "postgresql" ? values : JSON.stringify(values);

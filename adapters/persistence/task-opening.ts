@@ -1,0 +1,175 @@
+import { err, ok, type Result } from "neverthrow";
+import type { QueueLimits } from "../../application/ports/task-store.js";
+import type { AccountId, Standing } from "../../domain/account.js";
+import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { reservationEntry } from "../../domain/ledger.js";
+import type { ObjectName } from "../../domain/object-name.js";
+import { mustQueue, nextTurn } from "../../domain/queue.js";
+import { requireStored } from "../../domain/reference-image.js";
+import type { OpenedTask, Task } from "../../domain/task.js";
+import { standingOf } from "./account-rows.js";
+import { type Row, text } from "./columns.js";
+import type { Database, Sql } from "./database.js";
+import { entryRow } from "./ledger-rows.js";
+import { lockAccount } from "./lock-account.js";
+import { lockQueue } from "./queue-rows.js";
+import { lockReferences, useReferences } from "./reference-rows.js";
+import { insertion } from "./statement.js";
+import { newTaskRow, toTask } from "./task-rows.js";
+import { writeIfChecked, writeInOneRoundTrip } from "./write-in-one-round-trip.js";
+
+/** After so many changes of an account by others between reading and writing it, the account is locked instead. */
+const UNLOCKED_ATTEMPTS_MAX = 3;
+
+const NO_REFERENCES: ReadonlyMap<number, ObjectName> = new Map();
+
+export type OpenedOnce = { readonly task: Task; readonly replayed: boolean };
+export type Opening<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest>;
+
+/** `TaskStore.open`. */
+export const openTaskRows = async <Refusal>(
+  database: Database,
+  account: AccountId,
+  dueAt: Date,
+  idempotent: IdempotentRequest | undefined,
+  decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
+  limits?: QueueLimits,
+  references: ReadonlyMap<number, ObjectName> = NO_REFERENCES,
+): Promise<Opening<Refusal>> => {
+  if (limits === undefined && references.size === 0 && database.dialect === "postgresql") {
+    for (let attempt = 0; attempt < UNLOCKED_ATTEMPTS_MAX; attempt += 1) {
+      const opening = await openUnlessChanged(database.sql, account, dueAt, idempotent, decide);
+      if (opening !== undefined) return opening;
+    }
+  }
+  return openLocked(database, account, dueAt, idempotent, decide, limits, references);
+};
+
+/**
+ * Opens a task in two round trips on PostgreSQL: reads what the decision needs, then writes everything in one
+ * statement if nobody has written the account's row since. Otherwise writes nothing and returns `undefined`: decide
+ * again.
+ *
+ * The row's version is `xmin`, the number of the transaction that has written it; locks do not change it. Every
+ * creation writes the row, so an unchanged row also means that no other one has used the idempotency key.
+ */
+const openUnlessChanged = async <Refusal>(
+  sql: Sql,
+  account: AccountId,
+  dueAt: Date,
+  idempotent: IdempotentRequest | undefined,
+  decide: (standing: Standing) => Result<OpenedTask, Refusal>,
+): Promise<Opening<Refusal> | undefined> => {
+  const { current, version, first } = await readAccount(sql, account, idempotent);
+  if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
+
+  const decided = decide(current);
+  if (decided.isErr()) return err(decided.error);
+  const { task, standing } = decided.value;
+  const takeStanding = {
+    text: "update account set credits = ?, active_tasks = ? where id = ? and xmin = cast(? as xid) returning id",
+    parameters: [standing.credits, standing.activeTasks, account, version],
+  };
+  const writes = creationRows(task, dueAt, idempotent).map(([table, row]) => insertion(table, row, "checked"));
+  return (await writeIfChecked(sql, takeStanding, writes)) ? ok({ task, replayed: false }) : undefined;
+};
+
+/** Opens a task while its account and its reference images are locked, and with `limits` the queue. */
+const openLocked = <Refusal>(
+  database: Database,
+  account: AccountId,
+  dueAt: Date,
+  idempotent: IdempotentRequest | undefined,
+  decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
+  limits: QueueLimits | undefined,
+  references: ReadonlyMap<number, ObjectName>,
+): Promise<Opening<Refusal>> =>
+  database.transaction<OpenedOnce, Refusal | InvalidRequest>(async (sql) => {
+    const { current, lastTurn } = await lockAccount(sql, account);
+    const first = idempotent && (await firstUse(sql, account, idempotent));
+    if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
+
+    const used = new Set(references.values());
+    if (used.size > 0) {
+      const stored = requireStored(references, await lockReferences(sql, [...used]));
+      if (stored.isErr()) return err(stored.error);
+    }
+
+    const turn = limits && (await turnOf(sql, limits.concurrencyMax, lastTurn));
+    const decided = decide(current, turn);
+    if (decided.isErr()) return err(decided.error);
+    const { task, standing } = decided.value;
+    const rows = creationRows(task, task.state === "queued" && limits ? limits.dueAt : dueAt, idempotent);
+    await writeInOneRoundTrip(sql, database.dialect, [
+      ...rows.map(([table, row]) => insertion(table, row)),
+      {
+        text: "update account set credits = ?, active_tasks = ?, last_turn = ? where id = ?",
+        parameters: [standing.credits, standing.activeTasks, turn ?? lastTurn, account],
+      },
+      ...useReferences(task, used),
+    ]);
+    return ok({ task, replayed: false });
+  });
+
+/** The rows that a creation inserts, in the order of their foreign keys. */
+const creationRows = (
+  task: OpenedTask["task"],
+  dueAt: Date,
+  idempotent: IdempotentRequest | undefined,
+): [table: string, row: Row][] => {
+  const rows: [string, Row][] = [
+    ["task", newTaskRow(task, dueAt)],
+    ["ledger_entry", entryRow(reservationEntry(task.reservation, task.reservedAt))],
+  ];
+  if (idempotent !== undefined) {
+    const { key, requestSha256: request_sha256 } = idempotent;
+    const first = { account_id: task.accountId, key, task_id: task.id, request_sha256, created_at: task.reservedAt };
+    rows.push(["idempotency_key", first]);
+  }
+  return rows;
+};
+
+/** Reads the account's standing with the version of its row, and the first use of the idempotency key, in one statement. */
+const readAccount = async (sql: Sql, account: AccountId, idempotent: IdempotentRequest | undefined) => {
+  const standing = "account.credits as balance, active_tasks, cast(account.xmin as text) as version";
+  const [row] =
+    idempotent === undefined
+      ? await sql(`select ${standing} from account where id = ?`, [account])
+      : await sql(
+          `select task.*, request_sha256, ${standing} from account
+          left join idempotency_key on idempotency_key.account_id = account.id and idempotency_key.key = ?
+          left join task on task.id = idempotency_key.task_id
+          where account.id = ?`,
+          [idempotent.key, account],
+        );
+  if (row === undefined) throw new Error(`there is no account ${account}`);
+  return {
+    current: standingOf(account, { ...row, credits: row.balance }),
+    version: text(row, "version"),
+    first: idempotent === undefined || row.request_sha256 === null ? undefined : replayOf(row, idempotent),
+  };
+};
+
+/** The turn of a new task if it must wait; `undefined` if it can start at once. */
+const turnOf = async (sql: Sql, concurrencyMax: number, lastTurn: number): Promise<number | undefined> => {
+  const queue = await lockQueue(sql);
+  return mustQueue(queue, concurrencyMax) ? nextTurn(queue, lastTurn) : undefined;
+};
+
+/** The task of an idempotency key that is already used; an error if it was used for another request. */
+const firstUse = async (
+  sql: Sql,
+  account: AccountId,
+  idempotent: IdempotentRequest,
+): Promise<Result<Task, InvalidRequest> | undefined> => {
+  const [row] = await sql(
+    `select task.*, request_sha256 from idempotency_key join task on task.id = idempotency_key.task_id
+    where idempotency_key.account_id = ? and idempotency_key.key = ?`,
+    [account, idempotent.key],
+  );
+  return row && replayOf(row, idempotent);
+};
+
+const replayOf = (row: Row, idempotent: IdempotentRequest): Result<Task, InvalidRequest> =>
+  sameRequest(text(row, "request_sha256"), idempotent).map(() => toTask(row));
