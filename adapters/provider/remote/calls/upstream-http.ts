@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { Agent, buildConnector, Client, type Dispatcher, FormData, request } from "undici";
+import { Agent, buildConnector, type Dispatcher, FormData, request } from "undici";
 
 export type Call = {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -34,27 +34,28 @@ const CONNECT_TIMEOUT_MILLISECONDS = 10_000;
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
+ * How long a connection is kept for the next creation. Servers close idle connections after several seconds, so that one
+ * is hardly ever closed at the moment of the write. If it is, the creation has no answer and is not sent again.
+ */
+const CREATION_CONNECTION_KEPT_MILLISECONDS = 1_000;
+
+/**
  * One HTTP call is one request, without retries or redirects, because a creation that is sent twice is paid for twice.
  */
 export class UpstreamHttp {
   private readonly reading = new Agent({ connect: markingNoConnection });
-  private readonly creating = new Set<Client>();
+  private readonly creating = new Agent({
+    connect: markingNoConnection,
+    keepAliveTimeout: CREATION_CONNECTION_KEPT_MILLISECONDS,
+    keepAliveMaxTimeout: CREATION_CONNECTION_KEPT_MILLISECONDS,
+  });
 
   async call(call: Call): Promise<Result<Answer, CallFailure>> {
-    if (call.method === "GET") return send(this.reading, call);
-    // A new connection for each creation: the provider may close a kept one at the moment of the write. An agent costs
-    // more, because it also makes a pool for each of them.
-    const client = new Client(new URL(call.url).origin, { connect: markingNoConnection, pipelining: 0 });
-    this.creating.add(client);
-    try {
-      return await send(client, call);
-    } finally {
-      this.creating.delete(client);
-    }
+    return send(call.method === "GET" ? this.reading : this.creating, call);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.reading, ...this.creating].map((dispatcher) => dispatcher.destroy()));
+    await Promise.all([this.reading, this.creating].map((agent) => agent.destroy()));
   }
 }
 

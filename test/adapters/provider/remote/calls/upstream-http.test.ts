@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { UpstreamHttp } from "../../../../../adapters/provider/remote/calls/upstream-http.js";
@@ -38,12 +39,28 @@ describe("UpstreamHttp", () => {
       body: {},
       signal: new AbortController().signal,
     });
-  it("sends each creation on a new connection and closes it", async () => {
-    const closed: Promise<unknown>[] = [];
-    server.on("connection", (socket) => closed.push(once(socket, "close")));
-    for (let n = 0; n < 3; n += 1) expect(await create()).toEqual(ok({ status: 200, retryAfter: undefined, body: {} }));
-    expect(connections).toBe(3);
-    await Promise.all(closed);
+  it("sends a creation on the connection of the one before, and closes it when there is none for about a second", async () => {
+    const closed = once(server, "connection").then(([socket]) => once(socket, "close"));
+    for (let n = 0; n < 3; n += 1) {
+      expect(await create()).toEqual(ok({ status: 200, retryAfter: undefined, body: {} }));
+      await setImmediate(); // the connection is free a moment after the end of the answer
+    }
+    expect(connections).toBe(1);
+    await closed;
+    await create();
+    expect(connections).toBe(2);
+  });
+
+  it("does not repeat a creation whose kept connection the provider closes at the moment of the write", async () => {
+    await create();
+    await setImmediate();
+    let received = 0;
+    server.prependListener("request", (request) => {
+      received += 1;
+      request.socket.destroy();
+    });
+    expect(await create()).toEqual(err({ kind: "no_answer", reason: "UND_ERR_SOCKET" }));
+    expect(received).toBe(1);
   });
 
   it("ends a creation in flight when it is closed", async () => {
