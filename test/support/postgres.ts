@@ -8,6 +8,13 @@ import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { inject } from "vitest";
 import { freePort } from "./free-port.js";
 
+type ServerSettings = {
+  /** Commits wait for the disk, as in production; benchmarks need it, tests do not. */
+  readonly durable?: boolean;
+  /** The server's own cache; 128 MB if absent, PostgreSQL's default. */
+  readonly sharedBuffers?: string;
+};
+
 /**
  * A PostgreSQL server for the test run, from the npm package or from the folder `PG_BIN`. Its data is temporary, so it
  * runs fast and without durability.
@@ -17,24 +24,23 @@ export class PostgresServer {
   readonly #bin: string;
   readonly #folder: string;
   readonly #port: number;
-  readonly #durable: boolean;
+  readonly #settings: ServerSettings;
   #process: ChildProcess | undefined;
 
-  private constructor(bin: string, folder: string, port: number, durable: boolean) {
+  private constructor(bin: string, folder: string, port: number, settings: ServerSettings) {
     this.#bin = bin;
     this.#folder = folder;
     this.#port = port;
-    this.#durable = durable;
+    this.#settings = settings;
     this.url = `postgres://test@127.0.0.1:${port}/postgres`;
   }
 
-  /** `durable`: commits wait for the disk, as in production; benchmarks need it, tests do not. */
-  static async start({ durable = false }: { readonly durable?: boolean } = {}): Promise<PostgresServer> {
+  static async start(settings: ServerSettings = {}): Promise<PostgresServer> {
     const folder = mkdtempSync(join(tmpdir(), "panorama-postgres-"));
     if (unprivileged !== undefined) chownSync(folder, unprivileged.uid, unprivileged.gid);
     try {
       const bin = process.env.PG_BIN ?? readableBinaries(await packagedServer(), folder);
-      const server = new PostgresServer(bin, folder, await freePort(), durable);
+      const server = new PostgresServer(bin, folder, await freePort(), settings);
       const initdb = ["-D", "data", "-U", "test", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"];
       execFileSync(join(server.#bin, "initdb"), initdb, { ...server.#options, stdio: "pipe" });
       await server.restart();
@@ -47,12 +53,14 @@ export class PostgresServer {
 
   /** Starts the server with its previous data and port. */
   async restart(): Promise<void> {
+    const { durable = false, sharedBuffers } = this.#settings;
     const settings = {
       listen_addresses: "127.0.0.1",
       port: this.#port,
       unix_socket_directories: "",
-      ...(!this.#durable && { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }),
+      ...(!durable && { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }),
       max_connections: 200,
+      ...(sharedBuffers !== undefined && { shared_buffers: sharedBuffers }),
     };
     const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const child = spawn(join(this.#bin, "postgres"), ["-D", "data", ...args], {
