@@ -257,13 +257,17 @@ export const remoteProviderContract = (
       expect((await remote.provider.submit(anOrder(2))).isOk()).toBe(true);
     });
 
-    it("lets a creation wait for the end of a pause within its timeout", async () => {
+    it("pauses after three refused creations in a row, and lets a creation wait for the end within its timeout", async () => {
       const other = await start({ clock, submitTimeoutMilliseconds: 30_000 });
-      other.fake.faults.creates.push(refuses(429, { "retry-after": "15" }));
-      expect((await other.provider.submit(anOrder(1)))._unsafeUnwrapErr().kind).toBe("refused");
-      const waiting = other.provider.submit(anOrder(2));
+      for (const n of [1, 2, 3]) {
+        expect(other.provider.readiness()).toBe("ready");
+        other.fake.faults.creates.push(refuses(429, { "retry-after": "15" }));
+        expect((await other.provider.submit(anOrder(n)))._unsafeUnwrapErr().kind).toBe("refused");
+      }
+      expect(other.provider.readiness()).toBe("busy");
+      const waiting = other.provider.submit(anOrder(4));
       await clock.advance(14_999);
-      expect(other.fake.server.requests).toHaveLength(1);
+      expect(other.fake.server.requests).toHaveLength(3);
       await clock.advance(1);
       expect((await waiting).isOk()).toBe(true);
       await other.close();
@@ -272,8 +276,8 @@ export const remoteProviderContract = (
     it("uses the default callsPerSecond and concurrencyMax of the dialect", async () => {
       const other = await start({ clock, callsPerSecond: undefined, submitTimeoutMilliseconds: 30_000 });
       expect(other.provider.concurrencyMax).toBe(defaults.concurrencyMax);
-      const submissions = [1, 2, 3].map((n) => other.provider.submit(anOrder(n)));
-      await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(2);
+      const submissions = [1, 2].map((n) => other.provider.submit(anOrder(n)));
+      await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(1);
       await clock.advance(1_000 / defaults.callsPerSecond - 1);
       expect(clock.sleeping).toBe(1);
       await clock.advance(1);
@@ -284,10 +288,10 @@ export const remoteProviderContract = (
     it("uses callsPerSecond and concurrencyMax of the settings", async () => {
       const other = await start({ clock, callsPerSecond: 2, concurrencyMax: 40, submitTimeoutMilliseconds: 30_000 });
       expect(other.provider.concurrencyMax).toBe(40);
-      const submissions = [1, 2, 3, 4].map((n) => other.provider.submit(anOrder(n)));
-      await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(2);
+      const submissions = [1, 2, 3].map((n) => other.provider.submit(anOrder(n)));
+      await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(1);
       await clock.advance(500);
-      await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(3);
+      await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(2);
       await clock.advance(500);
       expect((await Promise.all(submissions)).every((submission) => submission.isOk())).toBe(true);
       await other.close();

@@ -6,24 +6,39 @@ export type CallKind = "creation" | "read";
 /** `latest`: when the call may start at the latest, in milliseconds. */
 type WaitingCall = { readonly latest: number; readonly resolve: (turn: Result<void, string>) => void };
 
-const CALLS_PER_SECOND_MIN = 0.5;
 /** A timer cannot wait for less: calls that became due within this time start together. */
 const TIMER_MILLISECONDS = 1;
-/** Added after each answer: with steady calls the rate doubles in about half a minute. */
-const CALLS_PER_SECOND_STEP = 0.02;
+/** A rate that rises is looked at again after this time. */
+const SLEEP_MILLISECONDS_MAX = 1_000;
+/** What is left of the rate after a pause. */
+const DECREASE_FACTOR = 0.7;
+/** Part of the maximum rate below which it does not fall. */
+const RATE_SHARE_MIN = 1 / 50;
+/** From the end of the last pause until the rate is at its maximum again. */
+const RECOVERY_MILLISECONDS = 30_000;
+/**
+ * The rate rises with this power of the time: slowly at first, so that a provider whose limit is lower than ours refuses
+ * few calls, and faster the longer nothing is refused.
+ */
+const RECOVERY_POWER = 4;
+const REFUSED_CREATIONS_IN_A_ROW = 3;
 
 /**
- * Decides when the next call to a provider may start. Calls are spread evenly: at most `callsPerSecond`, and one more to
- * catch up after a delay. Creations go before reads, but never two in a row while a read waits, because a task that is not polled
- * never ends. When the provider is too busy, no call starts until its pause is over; then the rate is half of what it
- * was, and rises a little with every answer.
+ * Decides when the next call to a provider may start. Calls are spread evenly: at most `callsPerSecondMax` in any second.
+ * Creations go before reads, but never two in a row while a read waits, because a task that is not polled never ends.
+ *
+ * When the provider is too busy for a read, no call starts until its pause is over. Then calls are slower, and back at
+ * the maximum 30 seconds later. A refused creation says less: a provider also refuses creations while it runs as many
+ * generations as it can, whatever the rate of calls. It only has to wait itself; three in a row cause a pause.
  */
 export class CallRateLimiter {
   private readonly clock: Clock;
   private readonly callsPerSecondMax: number;
-  private callsPerSecond: number;
-  private nextAt = 0;
+  /** Right after the last pause, as a part of `callsPerSecondMax`. */
+  private reducedShare = 1;
+  private lastStartAt = 0;
   private pausedUntil = 0;
+  private refusedCreationsInARow = 0;
   private waiting: Record<CallKind, WaitingCall[]> = { creation: [], read: [] };
   private serving = false;
   private lastServed: CallKind = "read";
@@ -33,12 +48,20 @@ export class CallRateLimiter {
   constructor(clock: Clock, callsPerSecondMax: number) {
     this.clock = clock;
     this.callsPerSecondMax = callsPerSecondMax;
-    this.callsPerSecond = callsPerSecondMax;
   }
 
   /** Milliseconds until the pause is over; 0 if calls are not paused. */
   get pausedMilliseconds(): number {
     return Math.max(0, this.pausedUntil - this.now());
+  }
+
+  /** How many more creations can start within a second, beside the calls that wait already; 0 during a pause. */
+  get room(): number {
+    if (this.pausedMilliseconds > 0) return 0;
+    const { creation, read } = this.waiting;
+    const secondsLeft = 1 - Math.max(0, this.nextAt - this.now()) / 1_000;
+    const starts = Math.max(0, Math.ceil(secondsLeft * this.callsPerSecond));
+    return Math.max(0, starts - Math.min(read.length, Math.floor(starts / 2)) - creation.length);
   }
 
   /**
@@ -54,19 +77,40 @@ export class CallRateLimiter {
     });
   }
 
-  /** Call on each answer that does not ask for a pause. */
-  answered(): void {
-    this.callsPerSecond = Math.min(this.callsPerSecondMax, this.callsPerSecond + CALLS_PER_SECOND_STEP);
+  /**
+   * Call on each answer. `pauseMilliseconds` is for how long the provider asks not to be called, because it is too busy;
+   * absent if it does not ask.
+   */
+  answered(kind: CallKind, pauseMilliseconds?: number): void {
+    if (kind === "creation") {
+      this.refusedCreationsInARow = pauseMilliseconds === undefined ? 0 : this.refusedCreationsInARow + 1;
+      if (this.refusedCreationsInARow < REFUSED_CREATIONS_IN_A_ROW) return;
+    }
+    if (pauseMilliseconds !== undefined) this.pauseFor(pauseMilliseconds);
   }
 
-  /** Starts a pause, or extends it: the provider is too busy. */
-  pauseFor(milliseconds: number): void {
-    // During a pause this is the answer to a call that was in flight before: it must not halve the rate again.
+  /** Starts a pause, or extends it. */
+  private pauseFor(milliseconds: number): void {
+    // During a pause this is the answer to a call that was in flight before: it must not reduce the rate again.
     if (this.pausedMilliseconds === 0) {
-      this.callsPerSecond = Math.max(CALLS_PER_SECOND_MIN, this.callsPerSecond / 2);
+      this.reducedShare = Math.max(RATE_SHARE_MIN, this.rateShare * DECREASE_FACTOR);
     }
     this.pausedUntil = Math.max(this.pausedUntil, this.now() + milliseconds);
     this.rejectTooLate();
+  }
+
+  private get callsPerSecond(): number {
+    return this.callsPerSecondMax * this.rateShare;
+  }
+
+  private get rateShare(): number {
+    const recovered = Math.min(1, Math.max(0, this.now() - this.pausedUntil) / RECOVERY_MILLISECONDS);
+    return this.reducedShare + (1 - this.reducedShare) * recovered ** RECOVERY_POWER;
+  }
+
+  /** When the next call may start, by the current rate. */
+  private get nextAt(): number {
+    return Math.max(this.lastStartAt + 1_000 / this.callsPerSecond, this.pausedUntil);
   }
 
   /** One loop for all waiting calls; it ends when there are none. */
@@ -77,13 +121,14 @@ export class CallRateLimiter {
       const { creation, read } = this.waiting;
       if (creation.length + read.length === 0) break;
       const now = this.now();
-      const startsAt = Math.max(this.nextAt, this.pausedUntil);
+      const startsAt = this.nextAt;
       if (startsAt > now) {
-        await this.clock.sleep(Math.ceil(startsAt - now));
+        await this.clock.sleep(Math.min(Math.ceil(startsAt - now), SLEEP_MILLISECONDS_MAX));
         continue;
       }
-      const gap = 1000 / this.callsPerSecond;
-      this.nextAt = Math.max(this.nextAt, now - Math.max(gap, TIMER_MILLISECONDS)) + gap;
+      // What a timer is late is made up for, idle time is not.
+      const gap = 1_000 / this.callsPerSecond;
+      this.lastStartAt = now - startsAt <= TIMER_MILLISECONDS ? startsAt : now - Math.max(0, TIMER_MILLISECONDS - gap);
       const creationIsNext = read.length === 0 || (creation.length > 0 && this.lastServed === "read");
       this.lastServed = creationIsNext ? "creation" : "read";
       this.waiting[this.lastServed].shift()?.resolve(ok(undefined));

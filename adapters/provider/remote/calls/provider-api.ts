@@ -164,14 +164,14 @@ export class ProviderApi {
     const whole = { ...call, url: baseUrl + path, headers: { ...authorization, ...headers } };
     const called = await this.circuit.run(call.method, () => this.http.call(whole));
     if (called === undefined) return err({ kind: "not_sent", reason: DOWN });
-    if (called.isOk()) this.backOffIfTold(called.value);
+    if (called.isOk()) this.backOffIfTold(call.method, called.value);
     return called;
   }
 
-  private backOffIfTold(answer: Answer): void {
+  private backOffIfTold(method: Call["method"], answer: Answer): void {
     const seconds = pauseSeconds(answer, this.clock.now(), this.dialect.defaults.pauseSeconds);
-    if (seconds !== undefined) this.rateLimiter.pauseFor(seconds * 1000);
-    else if (answer.status < 500) this.rateLimiter.answered();
+    const kind = method === "POST" || method === "PUT" ? "creation" : "read";
+    this.rateLimiter.answered(kind, seconds === undefined ? undefined : seconds * 1000);
   }
 }
 

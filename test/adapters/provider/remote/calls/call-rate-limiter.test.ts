@@ -29,7 +29,7 @@ const ask = (
 };
 
 describe("CallRateLimiter", () => {
-  it("spreads calls evenly, with one extra call to catch up", async () => {
+  it("spreads calls evenly, and none starts earlier to catch up", async () => {
     const limiter = new CallRateLimiter(clock, 4);
     const starts: [string, number][] = [];
     for (const name of ["a", "b", "c", "d"]) ask(limiter, starts, name, "read");
@@ -40,22 +40,22 @@ describe("CallRateLimiter", () => {
     await clock.advance(10_000);
     expect(starts).toEqual([
       ["a", 0],
-      ["b", 0],
-      ["c", 250],
-      ["d", 500],
+      ["b", 250],
+      ["c", 500],
+      ["d", 750],
       ["e", 10_000],
-      ["f", 10_000],
-      ["g", 10_250],
+      ["f", 10_250],
+      ["g", 10_500],
     ]);
   });
 
   it("starts creations before waiting reads", async () => {
     const limiter = new CallRateLimiter(clock, 1);
     const starts: [string, number][] = [];
-    for (const name of ["first", "second", "read"]) ask(limiter, starts, name, "read");
+    for (const name of ["first", "read"]) ask(limiter, starts, name, "read");
     ask(limiter, starts, "creation", "creation");
     await clock.advance(2_000);
-    expect(starts.map(([name]) => name)).toEqual(["first", "second", "creation", "read"]);
+    expect(starts.map(([name]) => name)).toEqual(["first", "creation", "read"]);
   });
 
   it("alternates waiting creations and reads", async () => {
@@ -65,46 +65,45 @@ describe("CallRateLimiter", () => {
     for (const name of ["a", "b"]) ask(limiter, starts, name, "read");
     for (const name of ["third", "fourth", "fifth"]) ask(limiter, starts, name, "creation");
     await clock.advance(10_000);
-    expect(starts.map(([name]) => name)).toEqual(["first", "second", "a", "third", "b", "fourth", "fifth"]);
+    expect(starts.map(([name]) => name)).toEqual(["first", "a", "second", "b", "third", "fourth", "fifth"]);
   });
 
   it("does not delay calls when the clock has been set back", async () => {
     const limiter = new CallRateLimiter(clock, 1);
     const starts: [string, number][] = [];
-    for (const name of ["first", "second"]) ask(limiter, starts, name, "read");
-    limiter.pauseFor(2_000);
+    ask(limiter, starts, "first", "read");
+    limiter.answered("read", 2_000);
     clock.setBack(3_600_000);
     begin -= 3_600_000;
     expect(limiter.pausedMilliseconds).toBe(2_000);
     await clock.advance(2_000);
     expect(limiter.pausedMilliseconds).toBe(0);
-    ask(limiter, starts, "third", "read");
+    ask(limiter, starts, "second", "read");
     await clock.advance(4_000);
-    expect(starts.map(([name]) => name)).toEqual(["first", "second", "third"]);
+    expect(starts.map(([name]) => name)).toEqual(["first", "second"]);
   });
 
   it("rejects calls whose waiting time is over", async () => {
     const limiter = new CallRateLimiter(clock, 1);
     const starts: [string, number][] = [];
-    for (const name of ["first", "second", "third"]) ask(limiter, starts, name, "creation");
+    for (const name of ["first", "second"]) ask(limiter, starts, name, "creation");
     ask(limiter, starts, "late", "creation", 1_999);
     ask(limiter, starts, "in time", "creation", 2_000);
     await clock.advance(10_000);
     expect(starts).toEqual([
       ["first", 0],
-      ["second", 0],
-      ["third", 1_000],
+      ["second", 1_000],
       ["late: too many calls to the provider are waiting", 2_000],
       ["in time", 2_000],
     ]);
   });
 });
 
-describe("CallRateLimiter after pauseFor", () => {
+describe("CallRateLimiter when the provider is too busy", () => {
   it("immediately rejects reads, and creations that cannot wait for the end of the pause", async () => {
     const limiter = new CallRateLimiter(clock, 10);
     const starts: [string, number][] = [];
-    limiter.pauseFor(7_000);
+    limiter.answered("read", 7_000);
     ask(limiter, starts, "read", "read");
     ask(limiter, starts, "short wait", "creation", 6_999);
     ask(limiter, starts, "long wait", "creation", 7_000);
@@ -121,54 +120,220 @@ describe("CallRateLimiter after pauseFor", () => {
   it("also rejects calls that are already waiting", async () => {
     const limiter = new CallRateLimiter(clock, 1);
     const starts: [string, number][] = [];
-    for (const name of ["first", "second", "read"]) ask(limiter, starts, name, "read");
+    for (const name of ["first", "read"]) ask(limiter, starts, name, "read");
     ask(limiter, starts, "creation", "creation", 3_000);
-    limiter.pauseFor(5_000);
+    limiter.answered("read", 5_000);
     await clock.advance(0);
-    expect(starts.slice(2).map(([name]) => name.split(":")[0])).toEqual(["creation", "read"]);
+    expect(starts.slice(1).map(([name]) => name.split(":")[0])).toEqual(["creation", "read"]);
   });
 
-  /** How long `calls` calls take after the ones that start without waiting. */
+  it("goes on at the same rate after a refused creation, and pauses after three in a row", async () => {
+    const limiter = new CallRateLimiter(clock, 10);
+    for (const refused of [true, true, false, true, true]) limiter.answered("creation", refused ? 1_000 : undefined);
+    for (let n = 0; n < 16; n += 1) limiter.answered("read");
+    expect(limiter.pausedMilliseconds).toBe(0);
+    expect(await millisecondsOf(limiter, 10)).toBe(1_000);
+    limiter.answered("creation", 1_000);
+    expect(limiter.pausedMilliseconds).toBe(1_000);
+  });
+
+  /** How long `calls` calls take after the first one. */
   const millisecondsOf = async (limiter: CallRateLimiter, calls: number): Promise<number> => {
-    await clock.advance(60_000);
-    const before = sinceBegin();
     const starts: [string, number][] = [];
-    for (let n = 0; n < calls + 2; n += 1) ask(limiter, starts, `${n}`, "read");
-    await clock.advance(600_000);
-    return (starts.at(-1)?.[1] ?? 0) - before;
+    for (let n = 0; n <= calls; n += 1) ask(limiter, starts, `${n}`, "creation");
+    await clock.advance(60_000);
+    return (starts.at(-1)?.[1] ?? 0) - (starts[0]?.[1] ?? 0);
   };
 
-  it("halves the rate once per pause, also when several calls report it", async () => {
+  it("reduces the rate once per pause, also when several calls report it", async () => {
     const limiter = new CallRateLimiter(clock, 10);
-    for (let n = 0; n < 16; n += 1) limiter.pauseFor(1_000);
-    expect(await millisecondsOf(limiter, 10)).toBe(2_000);
-    limiter.pauseFor(1_000);
-    expect(await millisecondsOf(limiter, 10)).toBe(4_000);
+    for (let n = 0; n < 16; n += 1) limiter.answered("read", 1_000);
+    await clock.advance(1_000);
+    expect(await millisecondsOf(limiter, 7)).toBeCloseTo(1_000, -1);
   });
 
-  it("never goes below one call in two seconds", async () => {
+  it("is back at the maximum 30 seconds after the last of many pauses", async () => {
     const limiter = new CallRateLimiter(clock, 10);
-    for (let n = 0; n < 16; n += 1) {
-      limiter.pauseFor(1_000);
+    for (let n = 0; n < 50; n += 1) {
+      limiter.answered("read", 1_000);
       await clock.advance(1_000);
     }
-    expect(await millisecondsOf(limiter, 10)).toBe(20_000);
+    const starts: [string, number][] = [];
+    for (let n = 0; n < 500; n += 1) ask(limiter, starts, `${n}`, "read");
+    await clock.advance(60_000);
+    const startedBetween = (from: number, to: number) =>
+      starts.filter(([, at]) => at >= 50_000 + from && at < 50_000 + to).length;
+    expect(startedBetween(0, 10_000)).toBeLessThan(5);
+    expect(startedBetween(30_000, 40_000)).toBe(100);
   });
 
-  it("raises the rate a little with every answer, up to the maximum", async () => {
+  it("does not wait for a slow rate when the rate has risen in the meantime", async () => {
+    const limiter = new CallRateLimiter(clock, 1);
+    for (let n = 0; n < 50; n += 1) {
+      limiter.answered("read", 1_000);
+      await clock.advance(1_000);
+    }
+    const starts: [string, number][] = [];
+    for (const name of ["first", "second", "third"]) ask(limiter, starts, name, "creation");
+    await clock.advance(60_000);
+    expect(starts[1]?.[1]).toBeLessThan(50_000 + 20_000);
+    expect(starts[2]?.[1]).toBeLessThan(50_000 + 30_000);
+  });
+});
+
+describe("CallRateLimiter.room", () => {
+  it("is the number of creations that can start within a second", async () => {
     const limiter = new CallRateLimiter(clock, 10);
-    limiter.pauseFor(1_000);
-    for (let n = 0; n < 150; n += 1) limiter.answered();
-    expect(await millisecondsOf(limiter, 10)).toBeCloseTo(1_250, -1);
-    for (let n = 0; n < 10_000; n += 1) limiter.answered();
-    expect(await millisecondsOf(limiter, 10)).toBe(1_000);
+    expect(limiter.room).toBe(10);
+    const starts: [string, number][] = [];
+    for (let n = 0; n < 4; n += 1) ask(limiter, starts, `${n}`, "creation");
+    await clock.advance(0);
+    expect(limiter.room).toBe(6);
+    await clock.advance(1_000);
+    expect(limiter.room).toBe(10);
+    expect(new CallRateLimiter(clock, Number.POSITIVE_INFINITY).room).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it("leaves every other start to reads that wait", async () => {
+    const limiter = new CallRateLimiter(clock, 10);
+    const starts: [string, number][] = [];
+    for (let n = 0; n < 50; n += 1) ask(limiter, starts, `${n}`, "read");
+    await clock.advance(0);
+    expect(limiter.room).toBe(5);
+  });
+
+  it("is 0 during a pause, and smaller after it", async () => {
+    const limiter = new CallRateLimiter(clock, 10);
+    limiter.answered("read", 1_000);
+    expect(limiter.room).toBe(0);
+    await clock.advance(1_000);
+    expect(limiter.room).toBe(7);
+  });
+});
+
+/** A provider that takes `perSecond` calls a second and refuses those above with the seconds to wait. */
+class BusyProvider {
+  readonly arrivals: number[] = [];
+  refused = 0;
+  private tokens: number;
+  private filledAt: number;
+  private readonly clock: HandClock;
+  private readonly perSecond: number;
+  private readonly burst: number;
+
+  constructor(clock: HandClock, perSecond: number, burst: number) {
+    this.clock = clock;
+    this.perSecond = perSecond;
+    this.burst = burst;
+    this.tokens = burst;
+    this.filledAt = clock.now().getTime();
+  }
+
+  /** Milliseconds to wait; `undefined` if the call is accepted. */
+  take(refusesAnyway: boolean): number | undefined {
+    const now = this.clock.now().getTime();
+    this.arrivals.push(now);
+    this.tokens = Math.min(this.burst, this.tokens + ((now - this.filledAt) / 1_000) * this.perSecond);
+    this.filledAt = now;
+    const accepted = this.tokens >= 1 && !refusesAnyway;
+    if (this.tokens >= 1) this.tokens -= 1;
+    if (accepted) return undefined;
+    this.refused += 1;
+    return Math.max(1, Math.ceil((1 - this.tokens) / this.perSecond)) * 1_000;
+  }
+}
+
+type Load = {
+  readonly creations: number;
+  /** Reads of each accepted creation. */
+  readonly reads: number;
+  readonly latencyMilliseconds: number;
+  readonly refusesCreation: (n: number) => boolean;
+};
+
+/** Up to forty tasks at a time, each a creation and its reads. Resolves when every call was accepted. */
+const send = async (clock: HandClock, limiter: CallRateLimiter, provider: BusyProvider, load: Load) => {
+  const { reads, latencyMilliseconds, refusesCreation } = load;
+  let creationsLeft = load.creations;
+  let creationsSent = 0;
+  const call = async (kind: CallKind): Promise<boolean> => {
+    const turn = await limiter.turn(kind, 10_000);
+    if (turn.isErr()) return false;
+    if (kind === "creation") creationsSent += 1;
+    const pause = provider.take(kind === "creation" && refusesCreation(creationsSent));
+    await clock.sleep(latencyMilliseconds);
+    limiter.answered(kind, pause);
+    return pause === undefined;
+  };
+  const untilAccepted = async (kind: CallKind) => {
+    while (!(await call(kind))) await clock.sleep(Math.max(200, limiter.pausedMilliseconds));
+  };
+  const runTasks = async () => {
+    while (creationsLeft > 0) {
+      creationsLeft -= 1;
+      await untilAccepted("creation");
+      for (let n = 0; n < reads; n += 1) await untilAccepted("read");
+    }
+  };
+  await Promise.all(Array.from({ length: 40 }, runTasks));
+};
+
+/** Seconds on the clock until `work` has ended. */
+const secondsUntil = async (clock: HandClock, work: Promise<void>): Promise<number> => {
+  const start = clock.now().getTime();
+  let ended = false;
+  void work.then(() => {
+    ended = true;
+  });
+  while (!ended) await clock.advance(1_000);
+  return (clock.now().getTime() - start) / 1_000;
+};
+
+/** The largest number of calls within 999 milliseconds: timers are exact to one. */
+const mostInASecond = (arrivals: readonly number[]): number =>
+  Math.max(0, ...arrivals.map((at, n) => arrivals.slice(n, n + 200).filter((other) => other < at + 999).length));
+
+describe("CallRateLimiter with a simulated provider", () => {
+  const thirds = (n: number) => n % 3 === 0;
+
+  it.each([20, 400, 1_000])(
+    "sends 200 creations, of which every third is refused, in 90 seconds at a latency of %i milliseconds",
+    async (latencyMilliseconds) => {
+      const limiter = new CallRateLimiter(clock, 10);
+      const provider = new BusyProvider(clock, 10, 10);
+      const load = { creations: 200, reads: 2, latencyMilliseconds, refusesCreation: thirds };
+      expect(await secondsUntil(clock, send(clock, limiter, provider, load))).toBeLessThan(90);
+      expect(mostInASecond(provider.arrivals)).toBeLessThanOrEqual(10);
+    },
+  );
+
+  it("does not hammer a provider whose limit is far below ours, and uses most of that limit", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 10, max: 40 }),
+        fc.double({ min: 0.1, max: 0.9, noNaN: true }),
+        fc.integer({ min: 1, max: 10 }),
+        fc.integer({ min: 10, max: 900 }),
+        async (perSecond, share, burst, latencyMilliseconds) => {
+          const clock = new HandClock();
+          const limiter = new CallRateLimiter(clock, perSecond);
+          const provider = new BusyProvider(clock, perSecond * share, burst);
+          const load = { creations: 200, reads: 3, latencyMilliseconds, refusesCreation: () => false };
+          const seconds = await secondsUntil(clock, send(clock, limiter, provider, load));
+          expect(provider.refused / provider.arrivals.length).toBeLessThan(0.2);
+          expect(800 / seconds).toBeGreaterThan(perSecond * share * 0.6);
+          expect(mostInASecond(provider.arrivals)).toBeLessThanOrEqual(perSecond);
+        },
+      ),
+      { numRuns: 10 },
+    );
   });
 });
 
 type Event =
   | { readonly kind: CallKind; readonly waitMillisecondsMax: number }
   | { readonly kind: "pass" | "pause"; readonly milliseconds: number }
-  | { readonly kind: "answered"; readonly times: number };
+  | { readonly kind: "answered creation"; readonly pauseMilliseconds: number | undefined };
 
 const event: fc.Arbitrary<Event> = fc.oneof(
   {
@@ -180,7 +345,13 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("pass" as const), milliseconds: fc.nat(3_000) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("pause" as const), milliseconds: fc.nat(10_000) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("answered" as const), times: fc.nat(100) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("answered creation" as const),
+      pauseMilliseconds: fc.option(fc.nat(10_000), { nil: undefined, freq: 4 }),
+    }),
+  },
 );
 
 it("CallRateLimiter respects the rate, every pause and every waiting time, and settles every turn", async () => {
@@ -191,6 +362,7 @@ it("CallRateLimiter respects the rate, every pause and every waiting time, and s
       const now = () => clock.now().getTime();
       const starts: { readonly at: number; readonly latest: number; readonly pausedUntil: number }[] = [];
       let pausedUntil = 0;
+      let refusedInARow = 0;
       let unsettled = 0;
       for (const event of events) {
         switch (event.kind) {
@@ -198,12 +370,16 @@ it("CallRateLimiter respects the rate, every pause and every waiting time, and s
             await clock.advance(event.milliseconds);
             break;
           case "pause":
-            limiter.pauseFor(event.milliseconds);
+            limiter.answered("read", event.milliseconds);
             pausedUntil = Math.max(pausedUntil, now() + event.milliseconds);
             break;
-          case "answered":
-            for (let n = 0; n < event.times; n += 1) limiter.answered();
+          case "answered creation": {
+            const { pauseMilliseconds } = event;
+            limiter.answered("creation", pauseMilliseconds);
+            refusedInARow = pauseMilliseconds === undefined ? 0 : refusedInARow + 1;
+            if (refusedInARow >= 3) pausedUntil = Math.max(pausedUntil, now() + (pauseMilliseconds ?? 0));
             break;
+          }
           default: {
             const latest = now() + event.waitMillisecondsMax;
             unsettled += 1;
@@ -221,9 +397,8 @@ it("CallRateLimiter respects the rate, every pause and every waiting time, and s
       for (const { at, latest, pausedUntil } of starts) {
         expect(at).toBeLessThanOrEqual(latest);
         expect(at).toBeGreaterThanOrEqual(pausedUntil);
-        const withinOneSecond = starts.filter((other) => other.at >= at && other.at < at + 1_000);
-        expect(withinOneSecond.length).toBeLessThanOrEqual(perSecond + 1);
       }
+      expect(mostInASecond(starts.map(({ at }) => at))).toBeLessThanOrEqual(perSecond);
     }),
   );
 });
