@@ -65,6 +65,8 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
     const { method, path, headers, body, query } = request;
     if (path === "/signed") return this.image(request);
     if (headers["x-api-key"] !== COMFYUI_KEY) return json(401, { error: "Unauthorized" });
+    if (this.tooBusyFor(method === "POST" && path === "/api/prompt" ? "creation" : "read"))
+      return json(429, { error: "Too Many Requests" }, this.retryAfter());
     if (method === "POST" && path === "/api/prompt") return this.create(body as Record<string, unknown>);
     if (method === "POST" && path === "/api/upload/image") return this.upload(String(body));
     if (path === "/api/queue") {

@@ -94,6 +94,8 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
       return json(200, { keys });
     }
     if (headers.authorization !== `Key ${FAL_KEY}`) return json(401, { detail: "Cannot access application." });
+    if (this.tooBusyFor(method === "POST" ? "creation" : "read"))
+      return json(429, { detail: "Too many requests" }, this.retryAfter());
     if (path === PLATFORM_PATH) return this.list(query);
     if (method === "POST") {
       const app = path.slice(1);

@@ -37,12 +37,26 @@ export const sendWebhook = ({ url, headers, body }: SignedWebhook, origin: strin
 /** Faults of the next requests of each kind, one each. */
 export type Faults = { creates: Fault[]; polls: Fault[]; lists: Fault[]; images: Fault[]; checks: Fault[] };
 
+/** What a provider refuses with 429. Its real answers differ; each fake sends those of its provider. */
+export type Limits = {
+  /** The maximum number of calls in any second, images not counted. */
+  callsPerSecond?: number;
+  everyThirdCreation?: boolean;
+  /** When the next call may be sent, in seconds; `undefined` if the answer does not say it. */
+  retryAfterSeconds?: number | undefined;
+};
+
 /** What the contract tests need from every fake provider. */
 export interface FakeProvider {
   readonly server: FaultyServer;
   /** Every task that was started; the provider would bill each one. */
   readonly tasks: UpstreamTask[];
   readonly faults: Faults;
+  readonly limits: Limits;
+  /** Calls that were answered with 429 because of `limits`. */
+  refusedCalls: number;
+  /** The provider's clock. */
+  now: () => Date;
   plan: Plan;
   /** The image behind every result URL; `undefined` for a small stand-in. */
   picture: Buffer | undefined;
@@ -55,6 +69,10 @@ export interface FakeProvider {
 export class UpstreamTasks {
   readonly tasks: UpstreamTask[] = [];
   readonly faults: Faults = { creates: [], polls: [], lists: [], images: [], checks: [] };
+  readonly limits: Limits = { retryAfterSeconds: 1 };
+  refusedCalls = 0;
+  private lastSecond: number[] = [];
+  private creations = 0;
   plan: Plan = "succeed";
   picture: Buffer | undefined;
   /** The provider's clock. */
@@ -74,6 +92,25 @@ export class UpstreamTasks {
     if (task === undefined || this.plan === "be lost") return undefined;
     if (!ENDS.has(task.state)) task.state = this.plan;
     return task;
+  }
+
+  /** Whether the call is above the limits. Call it once for each call. */
+  tooBusyFor(kind: "creation" | "read"): boolean {
+    const { callsPerSecond = Number.POSITIVE_INFINITY, everyThirdCreation = false } = this.limits;
+    const now = this.now().getTime();
+    this.lastSecond = this.lastSecond.filter((at) => at > now - 1_000 && at <= now);
+    const tooFast = this.lastSecond.length >= callsPerSecond;
+    if (!tooFast) this.lastSecond.push(now);
+    if (kind === "creation" && !tooFast) this.creations += 1;
+    const refused = tooFast || (kind === "creation" && everyThirdCreation && this.creations % 3 === 0);
+    if (refused) this.refusedCalls += 1;
+    return refused;
+  }
+
+  /** The header `Retry-After`, if the answers have one. */
+  retryAfter(): Record<string, string> {
+    const { retryAfterSeconds } = this.limits;
+    return retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
   }
 
   image({ path }: ReceivedRequest): Answer {

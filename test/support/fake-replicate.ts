@@ -103,6 +103,12 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     const { method, path, headers, body, query } = request;
     if (path.startsWith("/delivery/")) return this.image(request);
     if (headers.authorization !== `Bearer ${REPLICATE_KEY}`) return json(401, { detail: "Invalid token." });
+    if (this.tooBusyFor(method === "POST" ? "creation" : "read")) {
+      // The real one writes the time into the text, without `Retry-After`.
+      const { retryAfterSeconds } = this.limits;
+      const resets = retryAfterSeconds === undefined ? "" : ` Your rate limit resets in ~${retryAfterSeconds}s.`;
+      return json(429, { detail: `Request was throttled.${resets}` });
+    }
     if (method === "POST" && path === "/v1/predictions") {
       const { input, version, webhook, webhook_events_filter } = body as {
         input?: Readonly<Record<string, unknown>>;

@@ -47,9 +47,17 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
     const { method, path, headers, body, query } = request;
     if (path.startsWith("/images/")) return this.image(request);
     if (headers["x-api-key"] !== SKYBOX_KEY) return json(403, { error: "This API key is not valid." });
+    if (this.tooBusyFor(method === "POST" ? "creation" : "read")) {
+      const headers = { "x-ratelimit-limit": String(this.limits.callsPerSecond), "x-ratelimit-remaining": "0" };
+      return json(429, { message: "Too Many Attempts." }, { ...headers, ...this.retryAfter() });
+    }
     if (method === "POST" && path === "/api/v1/skybox") {
       const { skybox_style_id, prompt, webhook_url } = body as Record<string, unknown>;
       if (typeof prompt !== "string" || typeof skybox_style_id !== "number") return json(422, { message: "Invalid." });
+      const style = this.styles.find((one) => "id" in one && one.id === skybox_style_id);
+      if (style === undefined) return json(400, { error: "There is no such style." });
+      const promptMax = "max-char" in style ? Number(style["max-char"]) : Number.POSITIVE_INFINITY;
+      if ([...prompt].length > promptMax) return json(400, { error: "The prompt is too long." });
       return json(200, this.generation(this.start(body, String(this.tasks.length + 46), webhook_url)));
     }
     const discarded = /^\/api\/v1\/imagine\/deleteImagine\/(.+)$/.exec(path)?.[1];

@@ -10,7 +10,9 @@ import { refuses } from "../../support/faulty-server.js";
 import {
   type StartOfOne,
   startChain,
+  startComfyui,
   startFalFlux,
+  startHttp,
   startReplicate,
   startSkybox,
 } from "../../support/providers-under-test.js";
@@ -22,6 +24,9 @@ describe.each<[string, StartOfOne, StartOfOne, boolean | "finished", readonly st
   ["Skybox and Replicate, with refusals by Skybox,", startSkybox, startReplicate, true, [PICTURE]],
   ["Replicate and Skybox, with refusals by Replicate,", startReplicate, startSkybox, true, [PICTURE]],
   ["fal and Replicate, with refusals by fal,", startFalFlux, startReplicate, "finished", []],
+  ["ComfyUI and a worker, with refusals by ComfyUI,", startComfyui, startHttp, true, []],
+  ["a worker and Skybox, with refusals by the worker,", startHttp, startSkybox, true, [PICTURE]],
+  ["Skybox and ComfyUI, with refusals by Skybox,", startSkybox, startComfyui, true, []],
 ])("a chain of %s", (names, startFirst, startSecond, searchable, image_urls) => {
   generationProviderContract(`ProviderChain of ${names}`, async () => {
     const { provider, fakes, close } = await startChain(startFirst, startSecond)({});

@@ -273,6 +273,46 @@ export const remoteProviderContract = (
       await other.close();
     });
 
+    it("has no call refused by a provider whose limit is its own", async () => {
+      const other = await start({ clock, callsPerSecond: 5, submitTimeoutMilliseconds: 30_000 });
+      const { fake, provider } = other;
+      Object.assign(fake, { now: () => clock.now() });
+      fake.limits.callsPerSecond = 5;
+      const submissions = Array.from({ length: 12 }, (_, n) => provider.submit(anOrder(n + 1)));
+      for (let sent = 1; sent <= 12; sent += 1) {
+        await expect.poll(() => fake.server.requests.length, { interval: 5 }).toBe(sent);
+        await clock.advance(200);
+      }
+      expect((await Promise.all(submissions)).every((submission) => submission.isOk())).toBe(true);
+      expect(fake.refusedCalls).toBe(0);
+      await other.close();
+    });
+
+    it("reports calls above the provider's limit as not sent or unavailable, and pauses as long as it is told", async () => {
+      const { fake, provider } = remote;
+      Object.assign(fake, { now: () => clock.now() });
+      Object.assign(fake.limits, { callsPerSecond: 2, retryAfterSeconds: 4 });
+      const id = await submitted();
+      await submitted();
+      expect((await provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+      expect(fake.refusedCalls).toBe(1);
+      expect(provider.readiness()).toBe("busy");
+      await clock.advance(3_999);
+      expect(provider.readiness()).toBe("busy");
+      await clock.advance(1);
+      expect((await polled(id)).state).toBe("succeeded");
+    });
+
+    it("submits the others while every third creation is refused, each once, without a pause", async () => {
+      const { fake, provider } = remote;
+      fake.limits.everyThirdCreation = true;
+      const accepted: boolean[] = [];
+      for (let n = 1; n <= 9; n += 1) accepted.push((await provider.submit(anOrder(n))).isOk());
+      expect(accepted).toEqual([true, true, false, true, true, false, true, true, false]);
+      expect(provider.readiness()).toBe("ready");
+      expect([creations(), fake.tasks.length, fake.refusedCalls]).toEqual([9, 6, 3]);
+    });
+
     it("uses the default callsPerSecond and concurrencyMax of the dialect", async () => {
       const other = await start({ clock, callsPerSecond: undefined, submitTimeoutMilliseconds: 30_000 });
       expect(other.provider.concurrencyMax).toBe(defaults.concurrencyMax);
