@@ -1,16 +1,21 @@
 import { randomUUID } from "node:crypto";
+import { homedir, uptime } from "node:os";
+import { join } from "node:path";
 import { PanoramaClient } from "../adapters/client/panorama-client.js";
 import { parseServiceUrl, siteOf } from "../adapters/client/service-url.js";
 import { AllowedFolders } from "../adapters/mcp/allowed-folders.js";
 import { panoramaMcpServer } from "../adapters/mcp/panorama-mcp-server.js";
 import { serveOnStdio } from "../adapters/mcp/serve-on-stdio.js";
+import { stateFolder } from "../adapters/mcp/state-folder.js";
+import { UnconfirmedCreations } from "../adapters/mcp/unconfirmed-creations.js";
+import { SystemClock } from "../adapters/system/system-clock.js";
 import { rulePredicate } from "../adapters/wording/rule-predicate.js";
 
 const log = (line: string) => process.stderr.write(`panorama-mcp: ${line}\n`);
 
 /**
- * Runs the MCP server on stdio until stdin ends, then exits the process. Reads PANORAMA_API_KEY, PANORAMA_BASE_URL and
- * PANORAMA_UPLOAD_DIRS. Only protocol messages go to stdout; log lines go to stderr.
+ * Runs the MCP server on stdio until stdin ends, then exits the process. Reads PANORAMA_API_KEY, PANORAMA_BASE_URL,
+ * PANORAMA_UPLOAD_DIRS and PANORAMA_STATE_DIR. Only protocol messages go to stdout; log lines go to stderr.
  */
 export const runMcp = async (environment: NodeJS.ProcessEnv, defaultBaseUrl: string): Promise<never> => {
   const baseUrl = parseServiceUrl(environment.PANORAMA_BASE_URL || defaultBaseUrl);
@@ -23,7 +28,7 @@ export const runMcp = async (environment: NodeJS.ProcessEnv, defaultBaseUrl: str
     client: new PanoramaClient({ baseUrl: baseUrl.value, apiKey }),
     site: siteOf(baseUrl.value),
     folders: new AllowedFolders(environment.PANORAMA_UPLOAD_DIRS ?? ""),
-    newIdempotencyKey: randomUUID,
+    unconfirmed: unconfirmedCreations(environment, [baseUrl.value, apiKey]),
     log,
   });
   try {
@@ -31,6 +36,38 @@ export const runMcp = async (environment: NodeJS.ProcessEnv, defaultBaseUrl: str
     return exit(0);
   } catch (error) {
     return exit(1, `the session failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+};
+
+const unconfirmedCreations = (environment: NodeJS.ProcessEnv, scope: readonly string[]): UnconfirmedCreations => {
+  const folder = stateFolder(environment, process.platform, home());
+  return new UnconfirmedCreations({
+    folder: folder === undefined ? undefined : join(folder, "unconfirmed-creations"),
+    scope,
+    newIdempotencyKey: randomUUID,
+    clock: new SystemClock(),
+    processId: process.pid,
+    isRunning,
+    warn: log,
+  });
+};
+
+/** `undefined` for a user without a home folder. */
+const home = (): string | undefined => {
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
+};
+
+/** No process survives a restart of the machine, after which its id can belong to another one. */
+const isRunning = (processId: number, since: Date): boolean => {
+  if (since.getTime() < Date.now() - uptime() * 1000) return false;
+  try {
+    return process.kill(processId, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 };
 

@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "neverthrow";
+import { err, type Result } from "neverthrow";
 import { z } from "zod";
 import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
 import {
@@ -21,6 +21,7 @@ import { PRICES } from "../wording/prices.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
 import { type Tool, type ToolAnswer, type ToolCall, tool } from "./tool.js";
 import { budgetExceeded, invalidArguments, type ToolError, toolErrorOf } from "./tool-error.js";
+import type { UnconfirmedCreations } from "./unconfirmed-creations.js";
 
 const sizeAndPrice = ([name, resolution]: [string, (typeof RESOLUTIONS)[Resolution]]) =>
   `${name} = ${pixelSize(resolution)} pixels, ${resolution.credits} credits`;
@@ -62,7 +63,7 @@ const annotations = { readOnlyHint: false, destructiveHint: false, idempotentHin
 type Dependencies = {
   readonly client: PanoramaClient;
   readonly site: string;
-  readonly newIdempotencyKey: () => string;
+  readonly unconfirmed: UnconfirmedCreations;
 };
 
 /** The two tools that spend credits. */
@@ -122,14 +123,9 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
 
 type CreationArguments = { readonly max_credits?: number | undefined; readonly [field: string]: unknown };
 
-const creations = ({ client, site, newIdempotencyKey }: Dependencies) => {
-  /**
-   * Idempotency keys of creations that may have been accepted although the call failed, by request. The next call with
-   * the same request reuses the key, so that it is not charged twice.
-   */
-  const unconfirmed = new Map<string, string>();
-
-  return async (
+const creations =
+  ({ client, site, unconfirmed }: Dependencies) =>
+  async (
     { max_credits: maxCredits, ...fields }: CreationArguments,
     { signal }: ToolCall,
   ): Promise<Result<ToolAnswer<z.infer<typeof created>>, ToolError>> => {
@@ -138,27 +134,28 @@ const creations = ({ client, site, newIdempotencyKey }: Dependencies) => {
     const cost = costOf(request.value.resolution);
     if (maxCredits !== undefined && cost > maxCredits) return err(budgetExceeded(cost, maxCredits));
 
-    const text = canonicalText(request.value);
-    const earlierKey = unconfirmed.get(text);
-    unconfirmed.delete(text); // of two concurrent calls, only one may continue the earlier creation
-    const idempotencyKey = earlierKey ?? newIdempotencyKey();
+    const creation = unconfirmed.begin(canonicalText(request.value));
+    const { idempotencyKey, continued } = creation;
     const task = await client.create(request.value, { idempotencyKey, signal });
-    if (task.isErr()) {
-      if (task.error.mayHaveBeenAccepted || (earlierKey !== undefined && isUndecided(task.error.code))) {
-        unconfirmed.set(text, idempotencyKey);
-      }
-      return err(toolErrorOf(task.error, site));
+    if (task.isErr() && (task.error.mayHaveBeenAccepted || (continued && isUndecided(task.error.code)))) {
+      unconfirmed.leaveInDoubt(creation);
+    } else {
+      unconfirmed.settle(creation);
     }
-    return ok({ structured: task.value, text: textOf(task.value, request.value, earlierKey !== undefined) });
+    return task
+      .map((accepted) => ({ structured: accepted, text: textOf(accepted, request.value, continued) }))
+      .mapErr((error) => toolErrorOf(error, site));
   };
-};
 
 const argumentMessage = (refusal: InvalidRequest): string =>
   `${parameterName(refusal) ?? "arguments"}: ${rulePredicate(refusal.rule)}`;
 
-/** Returns `false` only for errors that prove that the earlier attempt with the same key was not accepted. */
+/**
+ * Returns `false` only for errors that say what became of the earlier attempt with the same key: it was not accepted, or,
+ * with `not_found`, its panorama was deleted.
+ */
 const isUndecided = (code: ToolError["code"]): boolean =>
-  !["invalid_request", "insufficient_credits", "too_many_active_tasks", "upstream_error"].includes(code);
+  !["invalid_request", "insufficient_credits", "not_found", "too_many_active_tasks", "upstream_error"].includes(code);
 
 const textOf = (task: z.infer<typeof created>, { resolution }: CreationRequest, continued: boolean): string =>
   `${continued ? "This is the task of the earlier call, charged once. " : ""}` +

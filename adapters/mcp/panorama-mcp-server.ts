@@ -15,6 +15,7 @@ import { getPanoramaTask } from "./get-panorama-task.js";
 import { MCP_VERSION } from "./mcp-version.js";
 import type { ToolAnswer } from "./tool.js";
 import type { ToolError } from "./tool-error.js";
+import type { UnconfirmedCreations } from "./unconfirmed-creations.js";
 import { uploadReferenceImages } from "./upload-reference-images.js";
 
 const INSTRUCTIONS =
@@ -28,7 +29,7 @@ type Dependencies = {
   /** URL of the service's web pages, for messages to the person. */
   readonly site: string;
   readonly folders: AllowedFolders;
-  readonly newIdempotencyKey: () => string;
+  readonly unconfirmed: UnconfirmedCreations;
   /** Takes one line for each call. It never contains arguments, answers or the key. */
   readonly log: (line: string) => void;
 };

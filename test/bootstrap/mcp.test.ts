@@ -29,8 +29,14 @@ describe("the MCP server of the running service", () => {
     const snippet = /<pre[^>]*><code>([^<]*)<\/code>/.exec(page)?.[1]?.replaceAll("&quot;", '"') ?? "";
     const { command, args, env } = JSON.parse(snippet).mcpServers.panorama;
     const npm = { npm_config_cache: join(folder, "npm-cache"), npm_config_update_notifier: "false" };
+    const state = { PANORAMA_STATE_DIR: join(folder, "state") };
     const session = await McpSession.over(
-      new StdioClientTransport({ command, args, env: { ...env, ...npm, PANORAMA_API_KEY: key }, stderr: "pipe" }),
+      new StdioClientTransport({
+        command,
+        args,
+        env: { ...env, ...npm, ...state, PANORAMA_API_KEY: key },
+        stderr: "pipe",
+      }),
     );
     const { remaining_credits: before } = (await session.call("get_credit_balance")).structuredContent as {
       remaining_credits: number;

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -35,7 +35,25 @@ const byNpx = (environment: Record<string, string> = { PANORAMA_API_KEY: service
   new StdioClientTransport({
     command: "npx",
     args: ["-y", `${service.origin}${MCP_PACKAGE_PATH}`],
-    env: { ...environment, npm_config_cache: join(folder, "npm-cache"), npm_config_update_notifier: "false" },
+    env: {
+      ...environment,
+      PANORAMA_STATE_DIR: join(folder, "state"),
+      npm_config_cache: join(folder, "npm-cache"),
+      npm_config_update_notifier: "false",
+    },
+    stderr: "pipe",
+  });
+
+/** Starts the bundle without npx, so that the process id is that of the MCP server. */
+const directly = (stateFolder: string) =>
+  new StdioClientTransport({
+    command: process.execPath,
+    args: [join(folder, "panorama-mcp.js")],
+    env: {
+      PANORAMA_API_KEY: service.apiKey,
+      PANORAMA_BASE_URL: service.origin,
+      PANORAMA_STATE_DIR: stateFolder,
+    },
     stderr: "pipe",
   });
 
@@ -97,6 +115,51 @@ describe("the MCP package", () => {
     expect((await session.error("upload_reference_images", { images }))?.message).toContain("20 MiB");
     expect((await session.call("get_credit_balance")).isError).toBeFalsy();
     await session.client.close();
+  });
+
+  it("continues a creation after the process was killed, once, although two processes get the same call", async () => {
+    const stateFolder = join(folder, "killed");
+    const names = () => readdir(join(stateFolder, "unconfirmed-creations"));
+    const aLighthouse = { prompt: "a lighthouse in a storm", resolution: "1k" };
+    const before = { tasks: service.tasks.length, credits: service.remainingCredits };
+
+    service.failNext("POST", "/panoramas", { kind: "accept-and-hang" });
+    const hanging = service.hanging();
+    const transport = directly(stateFolder);
+    const killed = await McpSession.over(transport);
+    const lost = killed.call("generate_panorama_from_text", aLighthouse).catch((error: Error) => error);
+    await hanging;
+    expect(await names()).toHaveLength(1);
+    expect((await names())[0]).not.toContain("lighthouse");
+    process.kill(transport.pid ?? 0, "SIGKILL");
+    expect(await lost).toBeInstanceOf(Error);
+
+    const sessions = await Promise.all([
+      McpSession.over(directly(stateFolder)),
+      McpSession.over(directly(stateFolder)),
+    ]);
+    const answers = await Promise.all(
+      sessions.map((session) => session.call("generate_panorama_from_text", aLighthouse)),
+    );
+    const continued = answers.map((answer) => textsOf(answer)[1]?.startsWith("This is the task of the earlier call"));
+    expect(continued.sort()).toEqual([false, true]);
+    expect(service.tasks).toHaveLength(before.tasks + 2);
+    expect(service.remainingCredits).toBe(before.credits - 8);
+    expect(await names()).toEqual([]);
+    await Promise.all(sessions.map(({ client }) => client.close()));
+  });
+
+  it("works without a state folder, and warns once on stderr", async () => {
+    const transport = directly(join(folder, "panorama-mcp.js"));
+    const stderr: string[] = [];
+    transport.stderr?.on("data", (chunk) => stderr.push(String(chunk)));
+    const session = await McpSession.over(transport);
+    for (let call = 1; call <= 2; call++) {
+      const created = await session.call("generate_panorama_from_text", { prompt: "a lake", resolution: "1k" });
+      expect(created.structuredContent).toMatchObject({ status: "processing", credits_charged: 4 });
+    }
+    await session.client.close();
+    expect(stderr.join("").match(/the state folder cannot be used/g)).toHaveLength(1);
   });
 
   it("lists its tools without an API key, and warns on stderr only", async () => {

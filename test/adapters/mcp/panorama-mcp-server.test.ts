@@ -8,6 +8,7 @@ import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
 import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
+import { UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
 import { FakeService, type Fault } from "../../support/fake-service.js";
 import { base64, pngBytes } from "../../support/image-bytes.js";
 import { McpSession, textsOf } from "../../support/mcp-session.js";
@@ -25,7 +26,15 @@ const sessionWith = async (apiKey: string) => {
     client: new PanoramaClient({ baseUrl: parseServiceUrl(service.origin)._unsafeUnwrap(), apiKey }, clock, () => 0.5),
     site: service.origin,
     folders: new AllowedFolders(join(folder, "allowed")),
-    newIdempotencyKey: () => `key-${++keys}`,
+    unconfirmed: new UnconfirmedCreations({
+      folder: join(folder, "state"),
+      scope: [service.origin, apiKey],
+      newIdempotencyKey: () => `key-${++keys}`,
+      clock,
+      processId: 1,
+      isRunning: () => true,
+      warn: (line) => logged.push(line),
+    }),
     log: (line) => logged.push(line),
   });
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();

@@ -1,0 +1,24 @@
+import { isAbsolute, join } from "node:path";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The folder for what the MCP server must know after a restart: PANORAMA_STATE_DIR, else `panorama` in the usual place of
+ * the operating system: %LOCALAPPDATA% on Windows, elsewhere XDG_STATE_HOME or `.local/state` in the home folder. A
+ * relative path is ignored, as the XDG Base Directory Specification says. `undefined` if there is no home folder.
+ */
+export const stateFolder = (
+  environment: Environment,
+  platform: NodeJS.Platform,
+  home: string | undefined,
+): string | undefined => {
+  const absolute = (path: string | undefined) => (path !== undefined && isAbsolute(path) ? path : undefined);
+  const chosen = absolute(environment.PANORAMA_STATE_DIR);
+  if (chosen !== undefined) return chosen;
+  const inHome = (...path: string[]) => (home === undefined ? undefined : join(home, ...path));
+  const usual =
+    platform === "win32"
+      ? (absolute(environment.LOCALAPPDATA) ?? inHome("AppData", "Local"))
+      : (absolute(environment.XDG_STATE_HOME) ?? inHome(".local", "state"));
+  return usual === undefined ? undefined : join(usual, "panorama");
+};
