@@ -44,6 +44,9 @@ const TIMEOUT_SECONDS = 40;
 const WAIT_SLICE_SECONDS = 10;
 /** The minimum time between two reads, in case the service does not wait. */
 const POLL_MILLISECONDS_MIN = 2_000;
+/** The largest page of the list. */
+const PAGE_TASKS_MAX = 100;
+
 /** The last read of a wait may take this much longer than the wait. */
 const WAIT_GRACE_SECONDS = 8;
 
@@ -155,6 +158,23 @@ export class PanoramaClient {
     if (cursor !== undefined) query.set("cursor", cursor);
     const path = query.size === 0 ? "/panoramas" : `/panoramas?${query}`;
     return this.call({ method: "GET", path, headers: {}, answer: taskPageSchema, signal });
+  }
+
+  /**
+   * The account's tasks, newest first: `list` page by page, each page read when the loop reaches it. An error is the last
+   * value. `limit` is the size of a page, by default the maximum.
+   */
+  async *listAll({
+    limit = PAGE_TASKS_MAX,
+    ...options
+  }: Omit<ListOptions, "cursor"> = {}): AsyncGenerator<Result<PanoramaTask, ClientError>, void> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.list({ ...options, limit, ...(cursor === undefined ? {} : { cursor }) });
+      if (page.isErr()) return yield err(page.error);
+      for (const task of page.value.data) yield ok(task);
+      cursor = page.value.next_cursor ?? undefined;
+    } while (cursor !== undefined);
   }
 
   private readWithin(timeoutSeconds: number, id: string, waitSeconds: number, signal: AbortSignal | undefined) {

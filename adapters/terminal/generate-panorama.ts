@@ -30,11 +30,18 @@ export type GeneratedPanorama = { readonly task: PanoramaTask; readonly output: 
 const WAIT_SECONDS = 15 * 60;
 const IMAGE_LIMITS = { bytesMax: 100 * 1024 * 1024, seconds: 120 };
 
-type Dependencies = { readonly client: PanoramaClient; readonly progress: ProgressDisplay };
+type Dependencies = {
+  readonly client: PanoramaClient;
+  readonly progress: ProgressDisplay;
+  /** Takes the task each time that its status or its storage status has changed. */
+  readonly onChange?: (task: PanoramaTask) => void;
+  /** Ends the command, not the task. */
+  readonly signal?: AbortSignal;
+};
 
 /** `panorama generate`: uploads images, creates the panorama, waits and saves the image. The error is one line. */
 export const generatePanorama = async (
-  { client, progress }: Dependencies,
+  { client, progress, onChange, signal = new AbortController().signal }: Dependencies,
   options: GenerateOptions,
 ): Promise<Result<GeneratedPanorama, string>> => {
   // Checks the whole request before anything is uploaded and credits are spent. A placeholder stands for each local
@@ -47,38 +54,68 @@ export const generatePanorama = async (
   const writeError = await writeErrorOf(options.out);
   if (writeError !== undefined) return err(writeError);
 
-  const imageUrls = await uploadLocal({ client, progress }, options.images);
+  const imageUrls = await uploadLocal({ client, progress, signal }, options.images);
   if (imageUrls.isErr()) return err(imageUrls.error);
   const request = requestFor(options, imageUrls.value);
   if (request.isErr()) return err(request.error);
 
   progress.step(`Creating the panorama (${costOf(request.value.resolution)} credits)`);
-  const created = await client.create(request.value);
+  const created = await client.create(request.value, { signal });
   if (created.isErr()) return err(sentenceOf(created.error));
-  const { id } = created.value;
+  const { id, credits_charged } = created.value;
+  const changed = onlyChanges(onChange);
+  changed({ id, status: "processing", credits_charged });
 
   progress.step(`Generating (task ${id})`);
   const waited = await client.waitUntilDone(id, {
     seconds: WAIT_SECONDS,
-    onProgress: ({ task, elapsedSeconds }) =>
+    signal,
+    onProgress: ({ task, elapsedSeconds }) => {
+      changed(task);
       progress.step(
         `${task.status === "processing" ? "Generating" : "Storing the image"} (task ${id}, ${Math.round(elapsedSeconds)} s)`,
-      ),
+      );
+    },
   });
+  if (waited.isErr() && signal.aborted) {
+    return err(`Interrupted. Task ${id} continues: the service finishes it, and your works page shows the panorama.`);
+  }
   if (waited.isErr()) return err(`Task ${id} was created, but its status cannot be read: ${sentenceOf(waited.error)}`);
   const task = waited.value;
+  changed(task);
   if (task.status === "failed") return err(`Task ${id}: ${task.error.message}`);
   if (task.status === "processing" || task.output === undefined) {
     return err(`Task ${id} is not finished after ${WAIT_SECONDS / 60} minutes. The service continues to process it.`);
   }
 
   progress.step("Saving the image");
-  const saved = await save(task.output, options.out);
+  const saved = await save(task.output, options.out, signal);
   return saved
     .map((file) => ({ task, output: task.output as PanoramaOutput, file }))
     .mapErr(
       (reason) => `Task ${id} has succeeded (${task.output?.viewer_url}), but its image could not be saved: ${reason}`,
     );
+};
+
+/** The state of a task in the words of the REST interface: `processing`, `succeeded, image uploading`, `failed: …`. */
+export const stateOf = (task: PanoramaTask): string => {
+  switch (task.status) {
+    case "processing":
+      return task.status;
+    case "succeeded":
+      return task.output === undefined ? task.status : `${task.status}, image ${task.output.storage_status}`;
+    case "failed":
+      return `${task.status}: ${task.error.message}`;
+  }
+};
+
+const onlyChanges = (onChange: Dependencies["onChange"]) => {
+  let shown: string | undefined;
+  return (task: PanoramaTask) => {
+    if (stateOf(task) === shown) return;
+    shown = stateOf(task);
+    onChange?.(task);
+  };
 };
 
 const isUrl = (image: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(image);
@@ -118,7 +155,7 @@ const writeErrorOf = async (out: string | undefined): Promise<string | undefined
 
 /** Uploads the local images in one request. Returns the URLs of all images, in order. */
 const uploadLocal = async (
-  { client, progress }: Dependencies,
+  { client, progress, signal }: Pick<Dependencies, "client" | "progress"> & { readonly signal: AbortSignal },
   images: readonly string[],
 ): Promise<Result<readonly string[], string>> => {
   const paths = images.filter((image) => !isUrl(image));
@@ -130,7 +167,7 @@ const uploadLocal = async (
     files.push({ bytes, name: basename(path) });
   }
   progress.step(`Uploading ${paths.length === 1 ? "1 image" : `${paths.length} images`}`);
-  const uploaded = await client.upload(files);
+  const uploaded = await client.upload(files, { signal });
   if (uploaded.isErr()) {
     const names = new Map(paths.map((path, index) => [`files[${index}]`, path]));
     return err(sentenceOf({ ...uploaded.error, message: messageWithNames(uploaded.error, names) }));
@@ -148,8 +185,12 @@ const sentenceOf = ({ message, code, requestId, retryAfterSeconds, mayHaveBeenAc
       : []),
   ].join(" ");
 
-const save = async (output: PanoramaOutput, out: string | undefined): Promise<Result<string, string>> => {
-  const downloaded = await downloadImage(output.image_url, IMAGE_LIMITS);
+const save = async (
+  output: PanoramaOutput,
+  out: string | undefined,
+  signal: AbortSignal,
+): Promise<Result<string, string>> => {
+  const downloaded = await downloadImage(output.image_url, { ...IMAGE_LIMITS, signal });
   if (downloaded.isErr()) return err(downloaded.error);
   const { bytes, type } = downloaded.value;
   // The slug comes from the network: basename() ensures that it is not a path.

@@ -1,9 +1,10 @@
 import type { Writable } from "node:stream";
 import type { Clock } from "../../application/ports/clock.js";
 
-/** Shows the current step to a person. `end` clears the line. */
+/** Shows the current step to a person. `end` clears the line; `clear` too, until the next change. */
 export interface ProgressDisplay {
   step(text: string): void;
+  clear(): void;
   end(): void;
 }
 
@@ -11,9 +12,11 @@ type Terminal = Writable & { readonly isTTY?: boolean; readonly columns?: number
 
 /** A progress bar on a terminal, plain lines on any other stream. */
 export const progressOn = (stream: Terminal, clock: Clock): ProgressDisplay =>
-  stream.isTTY === true ? new ProgressBar(stream, clock) : { step: (text) => stream.write(`${text}\n`), end: () => {} };
+  stream.isTTY === true
+    ? new ProgressBar(stream, clock)
+    : { step: (text) => stream.write(`${text}\n`), clear: () => {}, end: () => {} };
 
-export const silentProgress: ProgressDisplay = { step: () => {}, end: () => {} };
+export const silentProgress: ProgressDisplay = { step: () => {}, clear: () => {}, end: () => {} };
 
 const BAR_CHARACTERS = 24;
 const FRAME_MILLISECONDS = 200;
@@ -39,9 +42,13 @@ class ProgressBar implements ProgressDisplay {
     this.text = text;
   }
 
+  clear(): void {
+    this.stream.write(CLEAR_LINE);
+  }
+
   end(): void {
     this.ended.abort();
-    this.stream.write(CLEAR_LINE);
+    this.clear();
   }
 
   private async draw(): Promise<void> {

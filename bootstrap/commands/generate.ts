@@ -1,7 +1,8 @@
 import { err } from "neverthrow";
+import type { PanoramaTask } from "../../adapters/client/answers.js";
 import { PanoramaClient } from "../../adapters/client/panorama-client.js";
 import { parseServiceUrl } from "../../adapters/client/service-url.js";
-import { generatePanorama } from "../../adapters/terminal/generate-panorama.js";
+import { generatePanorama, stateOf } from "../../adapters/terminal/generate-panorama.js";
 import { progressOn, silentProgress } from "../../adapters/terminal/progress-display.js";
 import { rulePredicate } from "../../adapters/wording/rule-predicate.js";
 import { tokens } from "../tokens.js";
@@ -10,14 +11,18 @@ import { type Command, optionalText, text } from "./command.js";
 /** For one call with its retries. Longer than the MCP server's timeout: a user can wait for a large upload. */
 const TIMEOUT_SECONDS = 180;
 
+/** What shells report for a program that Ctrl-C has ended. */
+const INTERRUPTED_STATUS = 130;
+
 export const generate: Command = {
   words: "generate",
-  usage: "[PROMPT] [--image FILE_OR_URL ...] [--resolution 1k] [--visibility private] [--out FILE]",
+  usage: "[PROMPT] [--image FILE_OR_URL ...] [--resolution 1k] [--visibility private] [--out FILE] [--watch]",
   options: {
     image: { type: "string", multiple: true, default: [] },
     resolution: { type: "string", default: "1k" },
     visibility: { type: "string", default: "private" },
     out: { type: "string" },
+    watch: { type: "boolean", default: false },
   },
   positional: "prompt",
   required: [],
@@ -32,9 +37,20 @@ export const generate: Command = {
     if (baseUrl.isErr()) return err(`PANORAMA_BASE_URL: ${rulePredicate(baseUrl.error.rule)}`);
 
     const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey, timeoutSeconds: TIMEOUT_SECONDS }, clock);
-    const progress = values.json === true ? silentProgress : progressOn(process.stderr, clock);
+    const watches = values.watch === true;
+    // With --watch, the lines on standard output say what plain lines on standard error would.
+    const silent = values.json === true || (watches && !process.stderr.isTTY);
+    const progress = silent ? silentProgress : progressOn(process.stderr, clock);
+    const print = (task: PanoramaTask) => {
+      progress.clear();
+      console.log(values.json === true ? JSON.stringify(task) : `Task ${task.id}: ${stateOf(task)}`);
+    };
+    const interrupted = new AbortController();
+    const interrupt = () => interrupted.abort();
+    process.once("SIGINT", interrupt);
+    process.stdout.once("error", interrupt); // the reader of the pipe has ended
     const generated = await generatePanorama(
-      { client, progress },
+      { client, progress, signal: interrupted.signal, ...(watches ? { onChange: print } : {}) },
       {
         prompt: optionalText(values, "prompt"),
         images: (values.image ?? []) as string[],
@@ -44,6 +60,10 @@ export const generate: Command = {
       },
     );
     progress.end();
+    if (generated.isErr() && interrupted.signal.aborted) {
+      console.error(generated.error);
+      process.exit(INTERRUPTED_STATUS);
+    }
     return generated.map(({ task, output, file }) => ({
       json: { ...task, file },
       lines: [`Saved   ${file}`, `Viewer  ${output.viewer_url}`, `Image   ${output.image_url}`],

@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -102,5 +105,59 @@ describe("the MCP server of the running service", () => {
     const failed = await installation.command("generate", "test:fail");
     expect(failed).toMatchObject({ status: 1, json: {}, stderr: expect.stringContaining("refunded") });
     expect(failed.stderr.trim()).not.toContain("\n");
+  });
+
+  const generate = (...args: string[]) =>
+    spawn(process.execPath, ["dist/bootstrap/panorama.cjs", "generate", ...args], {
+      env: { ...installation.environment, PANORAMA_API_KEY: key },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  const ended = async (child: ReturnType<typeof generate>) => {
+    const [stdout, stderr, [status]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "close") as Promise<[number | null]>,
+    ]);
+    return { stdout, stderr, status, lines: stdout.trimEnd().split("\n") };
+  };
+
+  it("panorama generate --watch prints a line for each change of the task, with --json as objects", async () => {
+    const file = join(folder, "watched.jpg");
+    const watched = await ended(generate("a quiet ocean in the fog", "--out", file, "--watch"));
+    expect(watched).toMatchObject({ status: 0, stderr: "" });
+    const changes = watched.lines.filter((line) => line.startsWith("Task "));
+    expect(changes[0]).toMatch(/^Task \S+: processing$/);
+    expect(changes.at(-1)).toMatch(/^Task \S+: succeeded, image saved$/);
+    expect(new Set(changes).size).toBe(changes.length);
+    expect(watched.lines.slice(changes.length)).toEqual([
+      `Saved   ${file}`,
+      expect.stringMatching(/^Viewer {2}http/),
+      expect.stringMatching(/^Image {3}http/),
+    ]);
+
+    const json = await ended(generate("a quiet ocean in the fog", "--out", file, "--watch", "--json"));
+    const objects = json.lines.map((line) => JSON.parse(line));
+    expect(objects[0]).toEqual({ id: expect.any(String), status: "processing", credits_charged: 4 });
+    expect(objects.at(-2)).toMatchObject({ status: "succeeded", output: { storage_status: "saved" } });
+    expect(objects.at(-1)).toEqual({ ...objects.at(-2), file });
+
+    const failed = await ended(generate("test:fail", "--watch", "--json"));
+    expect(failed).toMatchObject({ status: 1, stderr: expect.stringContaining("refunded") });
+    expect(JSON.parse(failed.lines.at(-1) ?? "")).toMatchObject({ error: { code: "generation_failed" } });
+  });
+
+  it("panorama generate ends on Ctrl-C with the id of its task, which continues", async () => {
+    const child = generate("test:slow", "--watch", "--json");
+    const printed = ended(child);
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    child.kill("SIGINT");
+    const { id } = JSON.parse(String(line));
+    expect(await printed).toMatchObject({
+      status: 130,
+      stderr: `Interrupted. Task ${id} continues: the service finishes it, and your works page shows the panorama.\n`,
+    });
+    const headers = { authorization: `Bearer ${key}` };
+    const task = await (await fetch(`${installation.url}/api/v1/panoramas/${id}`, { headers })).json();
+    expect(task).toMatchObject({ id, status: "processing" });
   });
 });

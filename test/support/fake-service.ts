@@ -131,13 +131,13 @@ export class FakeService {
       body: { error: { code, message: `refused: ${code}` } },
     });
     if (headers.authorization !== `Bearer ${this.apiKey}`) return refuse(401, "invalid_api_key");
-    const { pathname } = new URL(path, this.origin);
+    const { pathname, searchParams } = new URL(path, this.origin);
     const route = `${method} ${pathname.replace("/api/v1", "").replace(/(?<=panoramas\/).+/, "{id}")}`;
     switch (route) {
       case "POST /panoramas":
         return this.create(headers["idempotency-key"], JSON.parse(body.toString()), refuse);
       case "GET /panoramas":
-        return { status: 200, body: { data: this.tasks.map((task) => this.shown(task)).reverse(), next_cursor: null } };
+        return { status: 200, body: this.page(searchParams) };
       case "GET /panoramas/{id}": {
         const task = this.tasks.find(({ id }) => pathname.endsWith(`/${id}`));
         if (task === undefined) return refuse(404, "not_found");
@@ -168,6 +168,14 @@ export class FakeService {
       this.keys.set(String(key), task);
     }
     return { status: 202, body: { id: task.id, status: "processing", credits_charged: task.credits_charged } };
+  }
+
+  /** The cursor is the number of tasks before the page; any other text stands for none. */
+  private page(query: URLSearchParams): unknown {
+    const start = Number(query.get("cursor")) || 0;
+    const end = start + Number(query.get("limit") ?? 20);
+    const data = this.tasks.toReversed().slice(start, end);
+    return { data: data.map((task) => this.shown(task)), next_cursor: end < this.tasks.length ? String(end) : null };
   }
 
   private shown({ id, credits_charged, prompt, reads }: FakeTask): unknown {

@@ -1,10 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { PanoramaTask } from "../../../adapters/client/answers.js";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { parseServiceUrl } from "../../../adapters/client/service-url.js";
-import { type GenerateOptions, generatePanorama } from "../../../adapters/terminal/generate-panorama.js";
-import { FakeService } from "../../support/fake-service.js";
+import { type GenerateOptions, generatePanorama, stateOf } from "../../../adapters/terminal/generate-panorama.js";
+import { silentProgress } from "../../../adapters/terminal/progress-display.js";
+import { FakeService, type Fault } from "../../support/fake-service.js";
 import { pngBytes } from "../../support/image-bytes.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
 import { SkippingClock } from "../../support/skipping-clock.js";
@@ -13,7 +15,10 @@ let service: FakeService;
 let steps: string[];
 let folder: string;
 
-const generate = (options: Partial<GenerateOptions>) =>
+const generate = (
+  options: Partial<GenerateOptions>,
+  watch: Partial<Pick<Parameters<typeof generatePanorama>[0], "onChange" | "progress" | "signal">> = {},
+) =>
   generatePanorama(
     {
       client: new PanoramaClient(
@@ -21,7 +26,8 @@ const generate = (options: Partial<GenerateOptions>) =>
         new SkippingClock(() => service.hanging()),
         () => 0.5,
       ),
-      progress: { step: (text) => steps.push(text), end: () => {} },
+      progress: { step: (text) => steps.push(text), clear: () => {}, end: () => {} },
+      ...watch,
     },
     {
       prompt: "a quiet harbour",
@@ -99,5 +105,50 @@ describe("panorama generate", () => {
     const error = (await generate({}))._unsafeUnwrapErr();
     expect(error).toContain(`Task task-1 has succeeded (${service.origin}/works/slug-task-1)`);
     expect(error).toContain("is not an image");
+  });
+
+  it("reports every change of the task once, until its image is in permanent storage", async () => {
+    const read = (state: object): Fault => ({
+      kind: "answer",
+      status: 200,
+      body: JSON.stringify({ id: "task-1", credits_charged: 4, ...state }),
+    });
+    const output = { image_url: `${service.origin}/assets/panoramas/temporary.jpg`, slug: "s", viewer_url: "v" };
+    const uploading = read({ status: "succeeded", output: { ...output, storage_status: "uploading" } });
+    const processing = read({ status: "processing" });
+    const saved = read({ status: "succeeded", output: { ...output, storage_status: "saved" } });
+    const reads = [processing, processing, read({ status: "succeeded" }), uploading, uploading, saved];
+    service.failNext("GET", "/panoramas/task-1", ...reads);
+    const states: string[] = [];
+    expect((await generate({}, { onChange: (task) => states.push(stateOf(task)) })).isOk()).toBe(true);
+    expect(states).toEqual(["processing", "succeeded", "succeeded, image uploading", "succeeded, image saved"]);
+  });
+
+  it("reports the failure of the task as its last change", async () => {
+    const changes: PanoramaTask[] = [];
+    await generate({ prompt: "a storm test:fail" }, { onChange: (task) => changes.push(task) });
+    expect(changes).toEqual([
+      { id: "task-1", status: "processing", credits_charged: 4 },
+      {
+        id: "task-1",
+        status: "failed",
+        credits_charged: 4,
+        error: { code: "generation_failed", message: "The generation failed; 4 credits were refunded." },
+      },
+    ]);
+  });
+
+  it("leaves the task running when it is interrupted, and says its id", async () => {
+    const interrupted = new AbortController();
+    const ended = await generate({}, { onChange: () => interrupted.abort(), signal: interrupted.signal });
+    expect(ended._unsafeUnwrapErr()).toMatch(/^Interrupted\. Task task-1 continues: /);
+    expect(service.requests("GET", "/panoramas/task-1")).toHaveLength(0);
+  });
+
+  it("says when it is interrupted that a creation without an answer may have been charged", async () => {
+    const interrupted = new AbortController();
+    const progress = { ...silentProgress, step: () => interrupted.abort() };
+    const ended = await generate({}, { progress, signal: interrupted.signal });
+    expect(ended._unsafeUnwrapErr()).toContain("may have been accepted and charged");
   });
 });

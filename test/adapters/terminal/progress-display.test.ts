@@ -28,6 +28,10 @@ describe("the progress of panorama generate", () => {
     const last = written.at(-1)?.replace(CLEAR_LINE, "");
     expect(last).toMatch(/^█{15}░{9} 30 s {2}Generating x+$/);
     expect(last).toHaveLength(59);
+    progress.clear();
+    expect(written.at(-1)).toBe(CLEAR_LINE);
+    await clock.advance(200);
+    expect(written.at(-1)).toContain("30 s");
     progress.end();
     expect(written.at(-1)).toBe(CLEAR_LINE);
     await clock.advance(1_000);
