@@ -20,6 +20,7 @@ const TEST_PACKAGES = [
   "typescript",
   "undici",
   "vitest",
+  "wabt",
   "zod",
 ];
 

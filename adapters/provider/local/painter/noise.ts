@@ -1,3 +1,5 @@
+import { NOISE_KERNEL } from "./noise-kernel-code.js";
+
 /** A small, fast, seeded generator of pseudo-random numbers in [0, 1) (mulberry32). */
 export const randomsFrom = (seed: number): (() => number) => {
   let state = seed | 0;
@@ -46,20 +48,44 @@ const AT3_MAX = 1.22;
 /** Upper bound of the change of `at2` per unit of distance: the worst slopes at the worst place, rounded up. */
 export const AT2_STEEPEST = 2.4;
 
+/** The part of the interface of WebAssembly that is used here; TypeScript has it only among the types of browsers. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+};
+
+type Kernel = {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  fractal2(table: number, x: number, y: number, octaves: number, floor: number): number;
+};
+
+const kernel = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(NOISE_KERNEL, "base64"))).exports as Kernel;
+/** A constant, so that the compiler can call it without a wrapper. */
+const kernelFractal2 = kernel.fractal2;
+
+/** A table in the memory of the kernel, see noise-kernel.wat: random order, and two components of slopes. */
+const ORDER_BYTES = 512;
+const SLOPES_BYTES = 512 * Float64Array.BYTES_PER_ELEMENT;
+const TABLE_BYTES = ORDER_BYTES + 2 * SLOPES_BYTES;
+/** Noises take tables in turn. A thread paints one strip at a time, with at most eight noises, so none is in use twice. */
+const TABLES = 32;
+let noises = 0;
+
 /**
  * Seeded gradient noise: smooth, from about -1 to 1 with mean 0, one bump per unit.
  *
- * Its loops take half of the time of a picture, and the compiler inlines only so much into one function: what it does not
- * inline costs more than the arithmetic. So an octave is written inside the loop, and its helpers are tiny. The plus signs
- * before arguments tell the compiler that they are numbers: otherwise it allocates memory for them in every octave.
+ * Its loops take half of the time of a picture. In the plane they run in WebAssembly: with vector instructions, and without
+ * memory allocated for each number that is passed. In space the compiler inlines only so much into one function, and what
+ * it does not inline costs more than the arithmetic. So an octave is written inside the loop, and its helpers are tiny. The
+ * plus signs before arguments tell the compiler that they are numbers: otherwise it allocates memory for them in every
+ * octave.
  */
 export class Noise {
   /** The numbers 0 to 255 in random order, twice, so that a sum of two bytes and 1 needs no modulo. */
   private readonly permutation = new Uint8Array(512);
-  /** The slopes at the corners of the grid in the plane, by that order: the components of each. */
-  private readonly planeX = new Float64Array(512);
-  private readonly planeY = new Float64Array(512);
-  /** The same in space. */
+  /** The address of its table in the memory of the kernel. */
+  private readonly table: number;
+  /** The slopes at the corners of the grid in space, by that order: the components of each. */
   private readonly spaceX = new Float64Array(512);
   private readonly spaceY = new Float64Array(512);
   private readonly spaceZ = new Float64Array(512);
@@ -75,10 +101,15 @@ export class Noise {
     }
     this.permutation.set(order);
     this.permutation.set(order, 256);
+    this.table = (noises++ % TABLES) * TABLE_BYTES;
+    const { buffer } = kernel.memory;
+    new Uint8Array(buffer, this.table).set(this.permutation);
+    const planeX = new Float64Array(buffer, this.table + ORDER_BYTES, 512);
+    const planeY = new Float64Array(buffer, this.table + ORDER_BYTES + SLOPES_BYTES, 512);
     for (const [index, corner] of this.permutation.entries()) {
       const angle = (corner / 256) * 2 * Math.PI;
-      this.planeX[index] = 1.15 * Math.cos(angle);
-      this.planeY[index] = 1.15 * Math.sin(angle);
+      planeX[index] = 1.15 * Math.cos(angle);
+      planeY[index] = 1.15 * Math.sin(angle);
       const height = 1 - (2 * corner + 1) / 256;
       const turn = corner * 2.399963;
       const level = Math.sqrt(1 - height * height);
@@ -90,7 +121,7 @@ export class Noise {
 
   /** One octave alone. */
   at2(x: number, y: number): number {
-    return 2 * this.fractal2(x, y, 1);
+    return 2 * kernelFractal2(this.table, x, y, 1, Number.NEGATIVE_INFINITY);
   }
 
   /**
@@ -98,35 +129,7 @@ export class Noise {
    * sums up to `floor` are the same passes it: the finer octaves are skipped when they cannot lift the sum above it.
    */
   fractal2(x: number, y: number, octaves: number, floor = Number.NEGATIVE_INFINITY): number {
-    const { permutation: p, planeX: gx, planeY: gy } = this;
-    let sum = 0;
-    let strength = 0.5;
-    let px = +x;
-    let py = +y;
-    const limit = +floor;
-    const finerMax = AT2_MAX;
-    for (let left = +octaves; left > 0; left--) {
-      const x0 = Math.floor(px);
-      const y0 = Math.floor(py);
-      const fx = px - x0;
-      const fy = py - y0;
-      const column = x0 & 255;
-      const row = y0 & 255;
-      const west = (p[column] as number) + row;
-      const east = (p[column + 1] as number) + row;
-      const u = fade(fx);
-      const low = lerp(slope2(gx, gy, west, fx, fy), slope2(gx, gy, east, fx - 1, fy), u);
-      const high = lerp(slope2(gx, gy, west + 1, fx, fy - 1), slope2(gx, gy, east + 1, fx - 1, fy - 1), u);
-      sum += strength * (left < 1 ? left : 1) * lerp(low, high, fade(fy));
-      // All finer octaves together are at most as strong as this one.
-      if (sum + strength * finerMax < limit) return sum;
-      // Each octave is rotated a little, so that no grid is visible.
-      const turned = 1.6 * px + 1.2 * py + 17.3;
-      py = 1.6 * py - 1.2 * px + 5.9;
-      px = turned;
-      strength *= 0.5;
-    }
-    return sum;
+    return kernelFractal2(this.table, x, y, octaves, floor);
   }
 
   /** Like `fractal2`. */
@@ -179,9 +182,6 @@ export class Noise {
     return sum;
   }
 }
-
-const slope2 = (gx: Float64Array, gy: Float64Array, corner: number, x: number, y: number): number =>
-  (gx[corner] as number) * x + (gy[corner] as number) * y;
 
 const slope3 = (
   gx: Float64Array,
