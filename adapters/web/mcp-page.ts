@@ -62,6 +62,9 @@ ${PRICES}</li>
 <dt><code>PANORAMA_UPLOAD_DIRS</code></dt><dd>The folders from which the assistant may upload images, separated by
 <code>:</code> (Windows: <code>;</code>). Default: none.</dd>
 <dt><code>PANORAMA_BASE_URL</code></dt><dd>The base URL of the service. Default: this service.</dd>
+<dt><code>PANORAMA_STATE_DIR</code></dt><dd>The folder for keys of creations whose answer was lost, so that they can be
+continued after a restart. Default: <code>panorama</code> in <code>~/.local/state</code> (Windows:
+<code>%LOCALAPPDATA%</code>).</dd>
 </dl>
 <p>If npm reports <code>EALLOWREMOTE</code>, its <code>allow-remote</code> setting forbids packages from a URL. Set it to
 <code>all</code>, or <a href="${offer.packagePath}">download the package</a> and give npx the path of the file.</p></div>`,

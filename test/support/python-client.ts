@@ -1,0 +1,74 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** The last release of OpenAPI Generator whose npm package contains the generator; later ones download it when they run. */
+const GENERATOR = "node_modules/@openapitools/openapi-generator-cli/bin/openapi-generator.jar";
+
+const CODE_ONLY = "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false";
+
+/** What the generated code imports. */
+const PYTHON_MODULES = ["certifi", "dateutil", "six", "urllib3"];
+const python = process.env.PYTHON_PATH ?? "/usr/bin/python3";
+
+/**
+ * Generates a Python client (package `openapi_client`) in an empty folder with OpenAPI Generator. Throws with what to
+ * install if the machine has no Java, or no Python with the modules that the generated code imports.
+ */
+export const generatePythonClient = async (document: object, folder: string): Promise<void> => {
+  await requireTool("java", ["-version"], "a Java runtime on the PATH (on Debian and Ubuntu: default-jre-headless)");
+  await requireTool(
+    python,
+    ["-c", `import ${PYTHON_MODULES.join(", ")}`],
+    "Python 3 with the modules certifi, dateutil, six and urllib3 (on Debian and Ubuntu: python3-certifi, " +
+      "python3-dateutil, python3-urllib3), or PYTHON_PATH with the path of such a Python",
+  );
+  const description = join(folder, "openapi.json");
+  await writeFile(description, JSON.stringify(asOpenApi30(document)));
+  const java = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]; // half the processor time for a program of seconds
+  // The generator's own validator knows fewer keywords than OpenAPI has today. Another test lints the description.
+  const options = ["--generator-name=python", "--skip-validate-spec", `--global-property=${CODE_ONLY}`];
+  await run("java", [
+    ...java,
+    "-jar",
+    GENERATOR,
+    "generate",
+    ...options,
+    `--input-spec=${description}`,
+    `--output=${folder}`,
+  ]);
+  if (!existsSync(join(folder, "openapi_client"))) throw new Error("OpenAPI Generator has written no client.");
+};
+
+/** Runs a script with the client of `folder` and returns the JSON that it prints. */
+export const runPython = async (script: string, folder: string, args: readonly string[]): Promise<unknown> => {
+  const env = { PATH: process.env.PATH, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
+  const { stdout } = await run(python, [script, ...args], { env });
+  return JSON.parse(stdout);
+};
+
+const requireTool = async (command: string, args: readonly string[], what: string): Promise<void> => {
+  await run(command, args).catch((error: unknown) => {
+    throw new Error(`This test needs ${what}.`, { cause: error });
+  });
+};
+
+/** The same description in the words of OpenAPI 3.0, which is what this generator reads. */
+const asOpenApi30 = (document: object): object => {
+  const { webhooks: _, ...rest } = document as Record<string, unknown>;
+  return { ...(downgraded(rest) as object), openapi: "3.0.3" };
+};
+
+const downgraded = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(downgraded);
+  if (typeof value !== "object" || value === null) return value;
+  const { const: only, type, ...others } = value as Record<string, unknown>;
+  const schema = Object.fromEntries(Object.entries(others).map(([key, member]) => [key, downgraded(member)]));
+  if (only !== undefined) schema.enum = [only];
+  if (Array.isArray(type)) return { ...schema, type: type.find((name) => name !== "null"), nullable: true };
+  return type === undefined ? schema : { ...schema, type: downgraded(type) };
+};
