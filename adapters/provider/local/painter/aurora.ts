@@ -23,6 +23,10 @@ const FOLD = 0.7;
 const BENT_STEEPEST = Math.hypot(1.5, 0.5) + BEND * 0.5 * AT2_STEEPEST;
 const PHASE_STEEPEST = BENT_STEEPEST + FOLD * (1.7 + 2 * 0.5 * AT2_STEEPEST) * AT2_STEEPEST;
 
+/** The bands have gaps, about as wide as the inverse of the scale, where the noise is below the negative edge. */
+const GAPS_SCALE = 0.4;
+const GAPS_EDGE = 0.35;
+
 /** The aurora: bands on a plane overhead, extended upwards layer by layer. */
 export class Aurora {
   private readonly noise: Noise;
@@ -50,10 +54,12 @@ export class Aurora {
       if (this.setDark(layer, px, pz, (awayFromBand(bent) - FOLD * AT2_MAX) / BENT_STEEPEST)) continue;
       const phase = bent + FOLD * noise.at2(px * 1.7 - 8, pz * 1.7 + 2 * bend);
       if (this.setDark(layer, px, pz, awayFromBand(phase) / PHASE_STEEPEST)) continue;
+      const fullness = noise.at2(px * GAPS_SCALE + 20, pz * GAPS_SCALE);
+      if (this.setDark(layer, px, pz, (-GAPS_EDGE - fullness) / (GAPS_SCALE * AT2_STEEPEST))) continue;
       const curtain = Math.exp(-Math.abs(Math.sin(phase)) * 11);
       if (curtain < 0.01) continue;
       const rays = 0.55 + 0.9 * noise.at2(px * 7 + 5, pz * 7);
-      const gaps = smoothstep(-0.35, 0.35, noise.at2(px * 0.4 + 20, pz * 0.4));
+      const gaps = smoothstep(-GAPS_EDGE, GAPS_EDGE, fullness);
       const light = curtain * Math.max(0, rays) * gaps * fading * seen;
       shine(paint, hue, (light * strength * 3.4) / LAYERS.length);
     }

@@ -195,6 +195,7 @@ class GroundColumn {
           const share = (lastRow - (from + to) / 2) / rise;
           const at = lastDistance + (distance - lastDistance) * (share < 0 ? 0 : share);
           const covered = (to - from) * weight * (1 - (this.hidden[pixel] as number));
+          if (covered === 0) continue;
           if (wet) {
             this.waterShare[pixel] = (this.waterShare[pixel] as number) + covered;
             this.waterDistance[pixel] = (this.waterDistance[pixel] as number) + covered * at;
