@@ -72,6 +72,7 @@ const environmentSchema = z.object({
   GCS_API_ENDPOINT: origin.optional(),
   SUBMIT_TIMEOUT_MS: milliseconds(100).default(30_000),
   GENERATION_DEADLINE_MS: milliseconds(1000).default(600_000),
+  QUEUE_MAX: z.coerce.number().int().min(0).max(1_000_000).default(10_000),
   PROVIDER: providerNames.default(["local"]),
   PROVIDER_POLL_MS: milliseconds(100).optional(),
   PROVIDER_CALLS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).optional(),
@@ -126,6 +127,8 @@ export type Config = {
   readonly provider: LocalProviderConfig | RemoteProvidersConfig;
   readonly submitTimeoutMilliseconds: number;
   readonly generationDeadlineMilliseconds: number;
+  /** Maximum number of tasks that wait in the queue in front of the provider. */
+  readonly queueMax: number;
   /** How long one instance holds a task exclusively for one poll of the provider. */
   readonly leaseMilliseconds: number;
   /** How long an uploaded reference image is kept that no task uses. */
@@ -248,6 +251,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     provider: provider.value,
     submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
     generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
+    queueMax: data.QUEUE_MAX,
     leaseMilliseconds: data.LEASE_MS,
     referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
     stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },

@@ -49,6 +49,7 @@ import type { createPanorama } from "../application/panoramas/create-panorama.js
 import type { deletePanorama } from "../application/panoramas/delete-panorama.js";
 import type { findOwnPanorama } from "../application/panoramas/find-own-panorama.js";
 import type { findPublicPanorama } from "../application/panoramas/find-public-panorama.js";
+import type { GenerationTime } from "../application/panoramas/generation-time.js";
 import type { listPublicPanoramas } from "../application/panoramas/list-public-panoramas.js";
 import type { listTasks } from "../application/panoramas/list-tasks.js";
 import type { retryFailedImages } from "../application/panoramas/retry-failed-images.js";
@@ -91,6 +92,7 @@ export const tokens = {
   ids: token<Ids>("ids"),
   secrets: token<Secrets>("secrets"),
   signals: token<InProcessTaskSignals>("signals"),
+  generationTime: token<GenerationTime>("generationTime"),
 
   // persistence
   database: token<SqliteDatabase | PostgresDatabase>("database"),

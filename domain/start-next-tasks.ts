@@ -15,5 +15,6 @@ export const startNextTasks = (
 ): StartedTasks => {
   const slots = concurrencyMax === undefined ? next.length : freeSlots(queue, concurrencyMax, next.length);
   const starting = next.slice(0, slots);
-  return { tasks: starting.map(start), round: starting.at(-1)?.turn ?? queue.round };
+  // A task that has returned to the queue keeps its turn, which may be of an earlier round.
+  return { tasks: starting.map(start), round: Math.max(queue.round, starting.at(-1)?.turn ?? queue.round) };
 };

@@ -19,15 +19,18 @@ import type { TaskId } from "./task-id.js";
 /**
  * A panorama task (specification, Panorama task).
  *
+ *      ┌────requeue──────┐
+ *      ▼                 │
  *   queued ──start──▶ reserved ──submit──▶ submitted ──succeed──▶ succeeded
  *      └──────fail───────┴────────fail──────────┴────────fail───▶ failed
  *
- * `queued`: credits are held and nothing was sent; the task waits for a free slot of the provider (queue.ts).
+ * `queued`: credits are held and no generation was started; the task waits for room at the provider (queue.ts).
  * `reserved`: credits are held and the provider's answer is not recorded yet.
  * `submitted`: the upstream task id is recorded.
  *
- * The client sees all three as `processing`. No state is entered twice, so `state` alone distinguishes two versions of
- * a task. A task is sent to the provider once, by the caller that made it `reserved`.
+ * The client sees all three as `processing`. A task returns to the queue only if certainly nothing was started for it.
+ * Each return increments `submissions`; all other states are entered once. So `state` and `submissions` together
+ * distinguish two versions of a task. Each submission is sent once, by the caller that made the task `reserved`.
  */
 export type Task = QueuedTask | ReservedTask | SubmittedTask | SucceededTask | FailedTask;
 
@@ -45,12 +48,16 @@ export type QueuedTask = TaskCore & {
   readonly reservation: HeldReservation;
   /** The round of the queue in which it starts (queue.ts). */
   readonly turn: number;
+  /** How many submissions have ended before, each without starting a generation. */
+  readonly submissions: number;
 };
 export type ReservedTask = TaskCore & {
   readonly state: "reserved";
   readonly reservation: HeldReservation;
-  /** Whether it was `queued` before. If so, its creation request has been answered already. */
-  readonly wasQueued: boolean;
+  /** Its turn if it was `queued` before. Then its creation request has been answered already. */
+  readonly turn: number | undefined;
+  /** How many submissions have ended before this one. */
+  readonly submissions: number;
 };
 export type SubmittedTask = TaskCore &
   Accepted & { readonly state: "submitted"; readonly reservation: HeldReservation };
@@ -99,7 +106,7 @@ export const isInProgress = (task: Task): boolean =>
  * can be used again.
  */
 export const isRefusedCreation = (before: Task, next: Task): boolean =>
-  before.state === "reserved" && !before.wasQueued && next.state === "failed";
+  before.state === "reserved" && before.turn === undefined && next.state === "failed";
 
 /** Whether the public gallery shows the task: it is public, and its image is in permanent storage. */
 export const isInGallery = (task: Task): task is SucceededTask =>
@@ -126,23 +133,31 @@ export const openTask = (
   const cost = costOf(draft.request.resolution);
   return hold(standing.credits, { taskId: draft.id, accountId, credits: cost }).andThen(({ reservation, balance }) =>
     admitTask(standing.activeTasks).map((activeTasks) => {
-      const core = { ...draft, accountId, reservedAt: now, reservation };
+      const core = { ...draft, accountId, reservedAt: now, reservation, submissions: 0 };
       const task: OpenedTask["task"] =
-        turn === undefined ? { ...core, state: "reserved", wasQueued: false } : { ...core, state: "queued", turn };
+        turn === undefined ? { ...core, state: "reserved", turn } : { ...core, state: "queued", turn };
       return { task, standing: { accountId, credits: balance, activeTasks } };
     }),
   );
 };
 
-/** The provider has a free slot for the task. */
-export const start = ({ turn: _, ...task }: QueuedTask): ReservedTask => ({
+/** The provider has room for the task. */
+export const start = (task: QueuedTask): ReservedTask => ({ ...task, state: "reserved" });
+
+/** The submission has certainly started nothing, because the provider has no room now. The task waits for its turn. */
+export const requeue = (task: ReservedTask, turn: number): QueuedTask => ({
   ...task,
-  state: "reserved",
-  wasQueued: true,
+  state: "queued",
+  turn,
+  submissions: task.submissions + 1,
 });
 
 /** The provider accepted the task under its own id. */
-export const submit = ({ wasQueued: _, ...task }: ReservedTask, upstreamTaskId: string, now: Date): SubmittedTask => ({
+export const submit = (
+  { turn: _, submissions: __, ...task }: ReservedTask,
+  upstreamTaskId: string,
+  now: Date,
+): SubmittedTask => ({
   ...task,
   state: "submitted",
   submittedAt: now,

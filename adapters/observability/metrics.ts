@@ -33,6 +33,11 @@ export class Metrics {
     help: "Tasks that had to wait for a free slot of the provider.",
     registers: this.registers,
   });
+  readonly tasksRequeued = new Counter({
+    name: "panorama_tasks_requeued_total",
+    help: "Submissions that started nothing and whose task waits in the queue again.",
+    registers: this.registers,
+  });
   readonly tasksSubmitted = new Counter({
     name: "panorama_tasks_submitted_total",
     help: "Tasks that the provider accepted.",

@@ -41,6 +41,9 @@ const count = (metrics: Metrics, event: OperationalEvent): void => {
     case "task_queued":
       metrics.tasksQueued.inc();
       break;
+    case "task_requeued":
+      metrics.tasksRequeued.inc();
+      break;
     case "task_submitted":
       metrics.tasksSubmitted.inc();
       break;

@@ -389,6 +389,13 @@ export const migrationSteps: readonly Step[] = [
       ],
     },
   },
+  {
+    name: "900-task-submissions",
+    up: {
+      sqlite: [`alter table "task" add column "submissions" integer not null default 0`],
+      postgresql: [`alter table "task" add column "submissions" int not null default 0`],
+    },
+  },
 ];
 
 /** The migrator records here which steps have run. */

@@ -1,16 +1,37 @@
-import type { Queue } from "../../domain/queue.js";
+import type { Queue, QueuePlace } from "../../domain/queue.js";
 import { integer } from "./columns.js";
 import type { Sql } from "./database.js";
 
+/** A condition that is 1 if any task waits, and otherwise 0. */
+export const ANY_QUEUED = "cast(exists (select 1 from task where state = 'queued') as integer)";
+
 /** Reads the queue and locks it until the transaction ends, so that no other transaction takes a slot or a turn. */
 export const lockQueue = async (sql: Sql): Promise<Queue> => {
+  const round = await lockRound(sql);
+  // A separate statement after the lock: a PostgreSQL statement only sees what was committed before it began.
+  const [tasks = {}] = await sql(
+    `select
+      (select cast(count(*) as integer) from task where state in ('reserved', 'submitted') and due_at is not null) as running,
+      (select cast(count(*) as integer) from task where state = 'queued') as waiting`,
+  );
+  return { running: integer(tasks, "running"), waiting: integer(tasks, "waiting"), round };
+};
+
+/** Locks the queue like `lockQueue`, and reads only its round. */
+export const lockRound = async (sql: Sql): Promise<number> => {
   const [queue] = await sql("update task_queue set round = round returning id, round");
   if (queue === undefined) throw new Error("the row of task_queue is missing");
-  // A separate statement after the lock: a PostgreSQL statement only sees what was committed before it began.
-  const [tasks] = await sql(
-    "select cast(count(*) as integer) as running from task where state in ('reserved', 'submitted') and due_at is not null",
+  return integer(queue, "round");
+};
+
+/** The place of a task that gets this turn now; the queue is locked. */
+export const placeOf = async (sql: Sql, { waiting }: Queue, turn: number): Promise<QueuePlace> => {
+  if (waiting === 0) return { turn, ahead: 0, waiting };
+  const [tasks = {}] = await sql(
+    "select cast(count(*) as integer) as ahead from task where state = 'queued' and turn <= ?",
+    [turn],
   );
-  return { running: integer(tasks ?? {}, "running"), waiting: await anyQueued(sql), round: integer(queue, "round") };
+  return { turn, ahead: integer(tasks, "ahead"), waiting };
 };
 
 export const anyQueued = async (sql: Sql): Promise<boolean> =>

@@ -124,6 +124,8 @@ export const TaskTable = defineEntity({
     fence: p.integer(),
     /** Its turn in the queue (domain/queue.ts); null if it was never queued. */
     turn: p.integer().nullable(),
+    /** How often it has returned to the queue. Together with `state` it names the version of an active task. */
+    submissions: p.integer().default(0),
     /** Set when the owner deletes the panorama. Then only the ledger and the idempotency keys refer to the task. */
     hiddenAt: p.datetime(3).nullable(),
   },

@@ -12,6 +12,7 @@ import type {
 import type { AccountId, Standing } from "../../domain/account.js";
 import type { IdempotentRequest } from "../../domain/idempotency.js";
 import type { ObjectName } from "../../domain/object-name.js";
+import type { QueuePlace } from "../../domain/queue.js";
 import type { Slug } from "../../domain/slug.js";
 import { startNextTasks } from "../../domain/start-next-tasks.js";
 import {
@@ -34,6 +35,7 @@ import { releaseReferences } from "./reference-rows.js";
 import { olderThan, update } from "./statement.js";
 import { moveTask } from "./task-moves.js";
 import { type Opening, openTaskRows } from "./task-opening.js";
+import { requeueTask } from "./task-returns.js";
 import { stateColumns, toTask } from "./task-rows.js";
 import { UnreadableTasks } from "./unreadable-tasks.js";
 import { writeInOneRoundTrip } from "./write-in-one-round-trip.js";
@@ -68,7 +70,7 @@ export class SqlTaskStore implements TaskStore {
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
-    decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
+    decide: (standing: Standing, place?: QueuePlace) => Result<OpenedTask, Refusal>,
     limits?: QueueLimits,
     references?: ReadonlyMap<number, ObjectName>,
   ): Promise<Opening<Refusal>> {
@@ -90,6 +92,10 @@ export class SqlTaskStore implements TaskStore {
       return ok([...tasks]);
     });
     return started._unsafeUnwrap();
+  }
+
+  requeue(current: ReservedTask | Lease<ReservedTask>, dueAt: Date): Promise<Result<QueuedTask, StaleTask>> {
+    return requeueTask(this.database, current, dueAt);
   }
 
   async find(id: TaskId, owner: AccountId): Promise<Task | undefined> {

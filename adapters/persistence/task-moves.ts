@@ -27,10 +27,10 @@ export const moveTask = async (
 };
 
 /**
- * Checks and writes in one statement. To compare the state is enough, because a task enters no state twice. An image
- * enters only `uploading` twice.
+ * Checks and writes in one statement. To compare state and submission is enough, because a task enters no state twice in
+ * one submission. An image enters only `uploading` twice.
  */
-const replace = async (
+export const replace = async (
   sql: Sql,
   current: Task | Lease<Task>,
   next: Task,
@@ -41,6 +41,7 @@ const replace = async (
   const conditions = {
     id: before.id,
     state: before.state,
+    ...("submissions" in before && { submissions: before.submissions }),
     ...(before.state === "succeeded" && { storage_status: before.image.status }),
     ...("fence" in current && { fence: current.fence }),
   };

@@ -5,7 +5,7 @@ import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { reservationEntry } from "../../domain/ledger.js";
 import type { ObjectName } from "../../domain/object-name.js";
-import { mustQueue, nextTurn } from "../../domain/queue.js";
+import { mustQueue, nextTurn, type QueuePlace } from "../../domain/queue.js";
 import { requireStored } from "../../domain/reference-image.js";
 import type { OpenedTask, Task } from "../../domain/task.js";
 import { standingOf } from "./account-rows.js";
@@ -13,7 +13,7 @@ import { type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { entryRow } from "./ledger-rows.js";
 import { lockAccount } from "./lock-account.js";
-import { lockQueue } from "./queue-rows.js";
+import { ANY_QUEUED, lockQueue, placeOf } from "./queue-rows.js";
 import { lockReferences, useReferences } from "./reference-rows.js";
 import { insertion } from "./statement.js";
 import { newTaskRow, toTask } from "./task-rows.js";
@@ -33,23 +33,28 @@ export const openTaskRows = async <Refusal>(
   account: AccountId,
   dueAt: Date,
   idempotent: IdempotentRequest | undefined,
-  decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
+  decide: (standing: Standing, place?: QueuePlace) => Result<OpenedTask, Refusal>,
   limits?: QueueLimits,
   references: ReadonlyMap<number, ObjectName> = NO_REFERENCES,
 ): Promise<Opening<Refusal>> => {
-  if (limits === undefined && references.size === 0 && database.dialect === "postgresql") {
+  if (!alwaysLocksQueue(limits) && references.size === 0 && database.dialect === "postgresql") {
     for (let attempt = 0; attempt < UNLOCKED_ATTEMPTS_MAX; attempt += 1) {
-      const opening = await openUnlessChanged(database.sql, account, dueAt, idempotent, decide);
+      const opening = await openUnlessChanged(database.sql, account, dueAt, idempotent, decide, limits);
+      if (opening === "tasks_wait") break;
       if (opening !== undefined) return opening;
     }
   }
   return openLocked(database, account, dueAt, idempotent, decide, limits, references);
 };
 
+/** Without a concurrency limit, and while the provider takes creations, a task waits only if others wait already. */
+const alwaysLocksQueue = (limits: QueueLimits | undefined): boolean =>
+  limits !== undefined && (limits.busy || limits.concurrencyMax !== undefined);
+
 /**
  * Opens a task in two round trips on PostgreSQL: reads what the decision needs, then writes everything in one
  * statement if nobody has written the account's row since. Otherwise writes nothing and returns `undefined`: decide
- * again.
+ * again. Writes nothing either if the task may have to wait behind others.
  *
  * The row's version is `xmin`, the number of the transaction that has written it; locks do not change it. Every
  * creation writes the row, so an unchanged row also means that no other one has used the idempotency key.
@@ -60,9 +65,11 @@ const openUnlessChanged = async <Refusal>(
   dueAt: Date,
   idempotent: IdempotentRequest | undefined,
   decide: (standing: Standing) => Result<OpenedTask, Refusal>,
-): Promise<Opening<Refusal> | undefined> => {
-  const { current, version, first } = await readAccount(sql, account, idempotent);
+  limits: QueueLimits | undefined,
+): Promise<Opening<Refusal> | "tasks_wait" | undefined> => {
+  const { current, version, first, anyWaits } = await readAccount(sql, account, idempotent);
   if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
+  if (anyWaits && limits !== undefined) return "tasks_wait";
 
   const decided = decide(current);
   if (decided.isErr()) return err(decided.error);
@@ -75,18 +82,18 @@ const openUnlessChanged = async <Refusal>(
   return (await writeIfChecked(sql, takeStanding, writes)) ? ok({ task, replayed: false }) : undefined;
 };
 
-/** Opens a task while its account and its reference images are locked, and with `limits` the queue. */
+/** Opens a task while its account and its reference images are locked, and the queue if the task may have to wait. */
 const openLocked = <Refusal>(
   database: Database,
   account: AccountId,
   dueAt: Date,
   idempotent: IdempotentRequest | undefined,
-  decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
+  decide: (standing: Standing, place?: QueuePlace) => Result<OpenedTask, Refusal>,
   limits: QueueLimits | undefined,
   references: ReadonlyMap<number, ObjectName>,
 ): Promise<Opening<Refusal>> =>
   database.transaction<OpenedOnce, Refusal | InvalidRequest>(async (sql) => {
-    const { current, lastTurn } = await lockAccount(sql, account);
+    const { current, lastTurn, anyWaits } = await lockAccount(sql, account);
     const first = idempotent && (await firstUse(sql, account, idempotent));
     if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
 
@@ -96,8 +103,9 @@ const openLocked = <Refusal>(
       if (stored.isErr()) return err(stored.error);
     }
 
-    const turn = limits && (await turnOf(sql, limits.concurrencyMax, lastTurn));
-    const decided = decide(current, turn);
+    const mayWait = limits !== undefined && (anyWaits || alwaysLocksQueue(limits));
+    const place = mayWait ? await placeInQueue(sql, limits, lastTurn) : undefined;
+    const decided = decide(current, place);
     if (decided.isErr()) return err(decided.error);
     const { task, standing } = decided.value;
     const rows = creationRows(task, task.state === "queued" && limits ? limits.dueAt : dueAt, idempotent);
@@ -105,7 +113,7 @@ const openLocked = <Refusal>(
       ...rows.map(([table, row]) => insertion(table, row)),
       {
         text: "update account set credits = ?, active_tasks = ?, last_turn = ? where id = ?",
-        parameters: [standing.credits, standing.activeTasks, turn ?? lastTurn, account],
+        parameters: [standing.credits, standing.activeTasks, place?.turn ?? lastTurn, account],
       },
       ...useReferences(task, used),
     ]);
@@ -130,9 +138,12 @@ const creationRows = (
   return rows;
 };
 
-/** Reads the account's standing with the version of its row, and the first use of the idempotency key, in one statement. */
+/**
+ * Reads the account's standing with the version of its row, the first use of the idempotency key, and whether any task
+ * waits, in one statement.
+ */
 const readAccount = async (sql: Sql, account: AccountId, idempotent: IdempotentRequest | undefined) => {
-  const standing = "account.credits as balance, active_tasks, cast(account.xmin as text) as version";
+  const standing = `account.credits as balance, active_tasks, cast(account.xmin as text) as version, ${ANY_QUEUED} as any_queued`;
   const [row] =
     idempotent === undefined
       ? await sql(`select ${standing} from account where id = ?`, [account])
@@ -147,14 +158,19 @@ const readAccount = async (sql: Sql, account: AccountId, idempotent: IdempotentR
   return {
     current: standingOf(account, { ...row, credits: row.balance }),
     version: text(row, "version"),
+    anyWaits: row.any_queued === 1,
     first: idempotent === undefined || row.request_sha256 === null ? undefined : replayOf(row, idempotent),
   };
 };
 
-/** The turn of a new task if it must wait; `undefined` if it can start at once. */
-const turnOf = async (sql: Sql, concurrencyMax: number, lastTurn: number): Promise<number | undefined> => {
+/** The place of a new task if it must wait; `undefined` if it can start at once. */
+const placeInQueue = async (
+  sql: Sql,
+  { concurrencyMax, busy }: QueueLimits,
+  lastTurn: number,
+): Promise<QueuePlace | undefined> => {
   const queue = await lockQueue(sql);
-  return mustQueue(queue, concurrencyMax) ? nextTurn(queue, lastTurn) : undefined;
+  return busy || mustQueue(queue, concurrencyMax) ? placeOf(sql, queue, nextTurn(queue, lastTurn)) : undefined;
 };
 
 /** The task of an idempotency key that is already used; an error if it was used for another request. */

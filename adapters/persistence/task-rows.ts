@@ -27,12 +27,15 @@ export const toTask = (row: Row): Task => {
   const state = oneOf(row, "state", TASK_STATES);
   switch (state) {
     case "queued": {
+      const submissions = integer(row, "submissions");
       const reservation = { taskId: id, accountId, credits: cost, state: "held" } as const;
-      return { id, accountId, slug, request, reservedAt, state, reservation, turn: integer(row, "turn") };
+      return { id, accountId, slug, request, reservedAt, state, reservation, turn: integer(row, "turn"), submissions };
     }
     case "reserved": {
+      const turn = optional(row, "turn", integer);
+      const submissions = integer(row, "submissions");
       const reservation = { taskId: id, accountId, credits: cost, state: "held" } as const;
-      return { id, accountId, slug, request, reservedAt, state, reservation, wasQueued: row.turn !== null };
+      return { id, accountId, slug, request, reservedAt, state, reservation, turn, submissions };
     }
     case "submitted": {
       const reservation = { taskId: id, accountId, credits: cost, state: "held" } as const;
@@ -102,7 +105,6 @@ export const newTaskRow = (task: OpenedTask["task"], dueAt: Date): Row => ({
   reserved_at: task.reservedAt,
   due_at: dueAt,
   fence: 0,
-  turn: task.state === "queued" ? task.turn : null,
   ...stateColumns(task),
 });
 
@@ -115,7 +117,7 @@ export const stateColumns = (task: Task): Row => {
   switch (state) {
     case "queued":
     case "reserved":
-      return { state };
+      return { state, turn: task.turn ?? null, submissions: task.submissions };
     case "submitted":
       return { state, submitted_at: task.submittedAt, upstream_task_id: task.upstreamTaskId };
     case "succeeded":

@@ -27,6 +27,8 @@ export class ProviderChain implements GenerationProvider {
   readonly name: string;
   /** The smallest limit of all providers, because the queue does not know which provider will get a task. */
   readonly concurrencyMax: number | undefined;
+  /** Of all providers together. */
+  readonly callsPerSecond: number | undefined;
   private readonly providers: Providers;
   private readonly warn: (message: string) => void;
 
@@ -37,6 +39,11 @@ export class ProviderChain implements GenerationProvider {
     this.name = providers.map(({ name }) => name).join(",");
     const limits = providers.flatMap(({ concurrencyMax }) => concurrencyMax ?? []);
     this.concurrencyMax = limits.length === 0 ? undefined : Math.min(...limits);
+    this.callsPerSecond = providers.reduce<number | undefined>(
+      (sum, { callsPerSecond }) =>
+        sum === undefined || callsPerSecond === undefined ? undefined : sum + callsPerSecond,
+      0,
+    );
   }
 
   readiness(): Readiness {
@@ -55,8 +62,9 @@ export class ProviderChain implements GenerationProvider {
     return others.some((provider) => provider.canMake(request).isOk()) ? ok(undefined) : made;
   }
 
-  async submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
+  async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
     const refusals: string[] = [];
+    let anyBusy = false;
     for (const provider of this.providers.filter((one) => one.canMake(order.request).isOk())) {
       const { name } = provider;
       if (provider.readiness() === "down") {
@@ -64,14 +72,16 @@ export class ProviderChain implements GenerationProvider {
         continue;
       }
       if (refusals.length > 0) this.warn(`${name} is asked instead (${refusals.join("; ")}).`);
-      const submitted = await provider.submit(order);
+      const submitted = await provider.submit(order, submissionDeadline);
       if (submitted.isOk()) return ok(`${name}:${submitted.value}`);
       const { kind, reason } = submitted.error;
       refusals.push(`${name}: ${reason}`);
       // Something may have been started, so no other provider is tried.
       if (kind === "unknown") return err({ kind, reason: refusals.join("; ") });
+      anyBusy ||= kind === "busy";
     }
-    return err({ kind: "refused", reason: refusals.join("; ") || "no provider can make it" });
+    const reason = refusals.join("; ") || "no provider can make it";
+    return err({ kind: anyBusy ? "busy" : "refused", reason });
   }
 
   async poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {

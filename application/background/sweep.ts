@@ -1,20 +1,22 @@
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/idempotency.js";
 import { fail, type QueuedTask, type ReservedTask, submit } from "../../domain/task.js";
+import type { SubmissionSettings } from "../panoramas/submit-task.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { TaskSignals } from "../ports/task-signals.js";
 import type { DueWork, Lease, TaskStore } from "../ports/task-store.js";
 import { CLOCK_TOLERANCE_MILLISECONDS, type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
 type Ports = LeasePorts & {
-  readonly tasks: Pick<TaskStore, "move" | "bringForward" | "forgetIdempotencyKeys">;
+  readonly tasks: Pick<TaskStore, "move" | "requeue" | "bringForward" | "forgetIdempotencyKeys">;
   readonly provider: Pick<GenerationProvider, "search">;
   readonly signals: Pick<TaskSignals, "announce">;
 };
 
-type Settings = WorkLimits & {
-  /** How far ahead each kind of work can be due: its longest delay, or its lease if that is longer. */
-  readonly dueWithinMilliseconds: Readonly<Record<keyof DueWork, number>>;
-};
+type Settings = WorkLimits &
+  SubmissionSettings & {
+    /** How far ahead each kind of work can be due: its longest delay, or its lease if that is longer. */
+    readonly dueWithinMilliseconds: Readonly<Record<keyof DueWork, number>>;
+  };
 
 /**
  * Resolves every reserved task whose submission has no recorded answer after its deadline, fails the tasks that have
@@ -31,7 +33,13 @@ export const sweep =
     for (const step of [
       () => bringForward(ports, settings),
       async () => {
-        worked += await workOnLeases(ports, "sweep", settings, (lease) => resolveReserved(ports, lease), stopping);
+        worked += await workOnLeases(
+          ports,
+          "sweep",
+          settings,
+          (lease) => resolveReserved(ports, settings, lease),
+          stopping,
+        );
       },
       async () => {
         worked += await workOnLeases(ports, "giveUp", settings, (lease) => giveUpQueued(ports, lease), stopping);
@@ -71,16 +79,20 @@ const giveUpQueued = async (
 };
 
 /**
- * Searches the provider once for the task. If it is not found, or the search or its record fails, the task fails and is
- * refunded: the customer never pays for an unclear submission.
+ * Searches the provider once for the task. If the provider certainly has no such task, the process died before the call
+ * was sent, and the task returns to the queue, unless its time to wait is over. If the search or its record fails, the
+ * task fails and is refunded: the customer never pays for an unclear submission.
+ *
+ * Nobody sends the earlier submission after this search, also not a process that was paused: a provider sends no call
+ * that could still be under way at the submission deadline (`GenerationProvider.submit`).
  */
-const resolveReserved = async (ports: Ports, lease: Lease<ReservedTask>): Promise<undefined> => {
+const resolveReserved = async (ports: Ports, settings: Settings, lease: Lease<ReservedTask>): Promise<undefined> => {
   const { task } = lease;
   try {
     const found = await ports.provider.search(task.id, task.reservedAt);
     if (found.isErr()) await failReserved(ports, lease, { isOrphan: true, detail: found.error.reason });
     else if (found.value !== undefined) await recover(ports, lease, found.value);
-    else await failReserved(ports, lease, { isOrphan: false, detail: "the provider has no such task" });
+    else await requeueReserved(ports, settings, lease);
   } catch (error) {
     // For example an upstream task id that the store rejects. Another attempt would throw again.
     ports.reporter.report({ kind: "work_failed", work: "sweep", taskId: task.id, error });
@@ -96,6 +108,20 @@ const recover = async (ports: Ports, lease: Lease<ReservedTask>, upstreamTaskId:
   if (moved.isErr()) return; // its submission was recorded in the meantime
   reporter.report({ kind: "submission_recovered", taskId: submitted.id, upstreamTaskId });
   signals.announce(submitted);
+};
+
+const requeueReserved = async (
+  ports: Ports,
+  { queueDeadlineMilliseconds }: Settings,
+  lease: Lease<ReservedTask>,
+): Promise<void> => {
+  const { tasks, clock, reporter } = ports;
+  const { id, reservedAt } = lease.task;
+  const detail = "the provider has no such task";
+  const dueAt = new Date(reservedAt.getTime() + queueDeadlineMilliseconds);
+  if (dueAt <= clock.now()) return failReserved(ports, lease, { isOrphan: false, detail });
+  const requeued = await tasks.requeue(lease, dueAt);
+  if (requeued.isOk()) reporter.report({ kind: "task_requeued", taskId: id, detail });
 };
 
 const failReserved = async (

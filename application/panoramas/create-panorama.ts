@@ -5,6 +5,7 @@ import { type CreationRequest, canonicalText } from "../../domain/creation-reque
 import type { IdempotencyKey } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { isRecordedReference, type ObjectName } from "../../domain/object-name.js";
+import { type QueuePlace, shortestWaitMilliseconds } from "../../domain/queue.js";
 import type { InsufficientCredits } from "../../domain/reservation.js";
 import { openTask, type Task } from "../../domain/task.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
@@ -12,7 +13,8 @@ import type { Ids } from "../ports/ids.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
 import type { TaskStore } from "../ports/task-store.js";
-import { type SubmissionPorts, submitTask, type UpstreamError } from "./submit-task.js";
+import type { GenerationTime } from "./generation-time.js";
+import { type SubmissionPorts, type SubmissionSettings, submitTask, type UpstreamError } from "./submit-task.js";
 
 export type CreatePanoramaError = InvalidRequest | InsufficientCredits | TooManyActiveTasks | UpstreamError;
 
@@ -21,51 +23,59 @@ export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean 
 
 type Ports = SubmissionPorts & {
   readonly tasks: Pick<TaskStore, "open">;
-  readonly provider: Pick<GenerationProvider, "canMake" | "concurrencyMax" | "readiness">;
+  readonly provider: Pick<GenerationProvider, "canMake" | "callsPerSecond" | "concurrencyMax" | "readiness">;
+  readonly generationTime: Pick<GenerationTime, "lately">;
   readonly ids: Pick<Ids, "taskId" | "slug">;
   readonly secrets: Pick<Secrets, "sha256">;
   readonly storage: Pick<ObjectStorage, "nameOf">;
 };
 
-export type CreationSettings = {
+export type CreationSettings = SubmissionSettings & {
   /** The sweep resolves a task that has no recorded answer of the provider after this time. */
   readonly submissionDeadlineMilliseconds: number;
-  /** A task that still waits for a free slot of the provider after this time fails and is refunded. */
-  readonly queueDeadlineMilliseconds: number;
+  /** Maximum number of tasks that wait in the queue; further creations are refused. */
+  readonly queueMax: number;
 };
 
 export type CreatePanorama = ReturnType<typeof createPanorama>;
 
 /**
- * `POST /panoramas`: reserves the credits, then submits the task to the provider. If the provider has no free slot, the
- * task is queued (start-queued-tasks.ts). A refused creation costs nothing. While the provider is down, every creation
- * is refused immediately.
+ * `POST /panoramas`: reserves the credits, then submits the task to the provider. If the provider has no free slot or no
+ * room now, the task is queued (start-queued-tasks.ts). A refused creation costs nothing. While the provider is down,
+ * every creation is refused immediately; so is one that would wait for too long.
  */
 export const createPanorama =
-  (ports: Ports, { submissionDeadlineMilliseconds, queueDeadlineMilliseconds }: CreationSettings) =>
+  (ports: Ports, settings: CreationSettings) =>
   async (
     owner: AccountId,
     request: CreationRequest,
     idempotencyKey?: IdempotencyKey,
   ): Promise<Result<CreatedPanorama, CreatePanoramaError>> => {
-    const { tasks, provider, clock, ids, secrets, storage, reporter } = ports;
+    const { tasks, provider, generationTime, clock, ids, secrets, storage, reporter } = ports;
+    const { submissionDeadlineMilliseconds, queueDeadlineMilliseconds, queueMax } = settings;
     const possible = provider.canMake(request);
     if (possible.isErr()) return err(possible.error);
     const idempotent = idempotencyKey && { key: idempotencyKey, requestSha256: secrets.sha256(canonicalText(request)) };
     const now = clock.now();
     const after = (milliseconds: number) => new Date(now.getTime() + milliseconds);
     const draft = { id: ids.taskId(), slug: ids.slug(), request };
-    const { concurrencyMax } = provider;
+    const { concurrencyMax, callsPerSecond } = provider;
+    const submissionDeadline = after(submissionDeadlineMilliseconds);
+    const waitsTooLong = ({ ahead, waiting }: QueuePlace): boolean => {
+      const pace = { concurrencyMax, callsPerSecond, generationMilliseconds: generationTime.lately() };
+      return waiting >= queueMax || shortestWaitMilliseconds(ahead, pace) > queueDeadlineMilliseconds;
+    };
 
     const opened = await tasks.open<CreatePanoramaError>(
       owner,
-      after(submissionDeadlineMilliseconds),
+      submissionDeadline,
       idempotent,
-      (standing, turn) => {
-        const opening = openTask(standing, draft, now, turn);
-        return opening.isOk() && provider.readiness() === "down" ? err({ kind: "upstream_error" }) : opening;
+      (standing, place) => {
+        const opening = openTask(standing, draft, now, place?.turn);
+        const hopeless = provider.readiness() === "down" || (place !== undefined && waitsTooLong(place));
+        return opening.isOk() && hopeless ? err({ kind: "upstream_error" }) : opening;
       },
-      concurrencyMax === undefined ? undefined : { concurrencyMax, dueAt: after(queueDeadlineMilliseconds) },
+      { concurrencyMax, busy: provider.readiness() === "busy", dueAt: after(queueDeadlineMilliseconds) },
       request.imageUrls.length === 0 ? undefined : recordedReferences(storage, request.imageUrls),
     );
     if (opened.isErr()) return err(opened.error);
@@ -75,7 +85,10 @@ export const createPanorama =
       reporter.report({ kind: "task_queued", taskId: task.id });
       return ok({ task, replayed });
     }
-    return (await submitTask(ports, task)).map((submitted) => ({ task: submitted, replayed }));
+    return (await submitTask(ports, settings, task, submissionDeadline)).map((submitted) => ({
+      task: submitted,
+      replayed,
+    }));
   };
 
 /** The reference images of this service among the URLs, by the index of their URL. */

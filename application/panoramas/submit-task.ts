@@ -10,12 +10,15 @@ import type { TaskStore } from "../ports/task-store.js";
 export type UpstreamError = { readonly kind: "upstream_error" };
 
 export type SubmissionPorts = {
-  readonly tasks: Pick<TaskStore, "find" | "move">;
+  readonly tasks: Pick<TaskStore, "find" | "move" | "requeue">;
   readonly provider: Pick<GenerationProvider, "submit" | "search" | "nextPollMilliseconds">;
   readonly clock: Clock;
   readonly signals: Pick<TaskSignals, "announce">;
   readonly reporter: Reporter;
 };
+
+/** `queueDeadlineMilliseconds`: a task that waits for so long, from its reservation on, fails and is refunded. */
+export type SubmissionSettings = { readonly queueDeadlineMilliseconds: number };
 
 /** Timeout of the search for the upstream task after an unclear answer; the client waits for it. */
 const SEARCH_TIMEOUT_MILLISECONDS = 5_000;
@@ -23,23 +26,33 @@ const SEARCH_TIMEOUT_MILLISECONDS = 5_000;
 /**
  * Submits a task to the provider and records the result. After an unclear answer (a timeout, a broken connection) it
  * searches once for an upstream task with our task id and uses the one that it finds. If there is none, and after a
- * refusal, the task fails and is refunded.
+ * refusal, the task fails and is refunded. If the provider has no room now, the task returns to the queue.
  *
  * Must be called once, by the caller that made the task `reserved`, and with no transaction open: the provider may take
- * seconds, and the process may be killed during the call.
+ * seconds, and the process may be killed during the call. `submissionDeadline` is when the sweep resolves the task.
  */
-export const submitTask = async (ports: SubmissionPorts, task: ReservedTask): Promise<Result<Task, UpstreamError>> => {
+export const submitTask = async (
+  ports: SubmissionPorts,
+  settings: SubmissionSettings,
+  task: ReservedTask,
+  submissionDeadline: Date,
+): Promise<Result<Task, UpstreamError>> => {
   const { tasks, provider, clock, signals, reporter } = ports;
-  const submission = await provider.submit({ taskId: task.id, request: task.request });
+  const submission = await provider.submit({ taskId: task.id, request: task.request }, submissionDeadline);
   const accepted = submission.isErr() ? await findUpstreamTask(ports, task, submission.error) : submission;
-  if (accepted.isErr()) return failAndRefund(ports, task, accepted.error);
+  if (accepted.isErr()) {
+    const { kind, reason } = accepted.error;
+    return kind === "busy"
+      ? returnToQueue(ports, settings, task, reason)
+      : failAndRefund(ports, task, { kind, reason });
+  }
 
   const upstreamTaskId = accepted.value;
   const submittedAt = clock.now();
   const submitted = submit(task, upstreamTaskId, submittedAt);
   const firstPoll = new Date(submittedAt.getTime() + provider.nextPollMilliseconds(upstreamTaskId, 0));
   const recorded = await tasks.move(task, submitted, firstPoll);
-  if (recorded.isErr()) return readSweptTask(ports, task, `accepted as ${upstreamTaskId}`);
+  if (recorded.isErr()) return readSweptTask(ports, task, `accepted as ${upstreamTaskId}`, upstreamTaskId);
   const kind = submission.isOk() ? "task_submitted" : "submission_recovered";
   reporter.report({ kind, taskId: task.id, upstreamTaskId });
   signals.announce(submitted);
@@ -52,7 +65,7 @@ const findUpstreamTask = async (
   task: ReservedTask,
   failure: SubmissionFailure,
 ): Promise<Result<string, SubmissionFailure>> => {
-  if (failure.kind === "refused") return err(failure);
+  if (failure.kind !== "unknown") return err(failure);
   const ended = new AbortController();
   const found = await Promise.race([
     provider.search(task.id, task.reservedAt),
@@ -62,15 +75,27 @@ const findUpstreamTask = async (
   return found?.isOk() && found.value !== undefined ? ok(found.value) : err(failure);
 };
 
-const reasonOf: Record<SubmissionFailure["kind"], FailureReason> = {
-  refused: "refused",
-  unknown: "submission_unknown",
+/** The queue's deadline counts from the reservation, so that a task cannot wait for ever. */
+const returnToQueue = async (
+  ports: SubmissionPorts,
+  { queueDeadlineMilliseconds }: SubmissionSettings,
+  task: ReservedTask,
+  detail: string,
+): Promise<Result<Task, UpstreamError>> => {
+  const { tasks, reporter } = ports;
+  const dueAt = new Date(task.reservedAt.getTime() + queueDeadlineMilliseconds);
+  const requeued = await tasks.requeue(task, dueAt);
+  if (requeued.isErr()) return readSweptTask(ports, task, detail);
+  reporter.report({ kind: "task_requeued", taskId: task.id, detail });
+  return ok(requeued.value);
 };
+
+const reasonOf = { refused: "refused", unknown: "submission_unknown" } satisfies Record<string, FailureReason>;
 
 const failAndRefund = async (
   ports: SubmissionPorts,
   task: ReservedTask,
-  failure: SubmissionFailure,
+  failure: { readonly kind: keyof typeof reasonOf; readonly reason: string },
 ): Promise<Result<Task, UpstreamError>> => {
   const { tasks, clock, reporter, signals } = ports;
   const reason = reasonOf[failure.kind];
@@ -87,20 +112,22 @@ const failAndRefund = async (
 
 /**
  * The provider answered after the submission deadline, and the sweep has already resolved the task. If the sweep found
- * it at the provider, it runs and is charged: returns it, even if `lateResult` is a failure. Otherwise the sweep has
- * failed and refunded it: returns an error.
+ * it at the provider, or has returned it to the queue, it is charged and continues: returns it, even if `lateResult` is
+ * a failure. Otherwise the sweep has failed and refunded it: returns an error. `upstreamTaskId` is what the provider has
+ * accepted; it is an orphan unless the task has it.
  */
 const readSweptTask = async (
   { tasks, reporter }: SubmissionPorts,
   { id, accountId }: ReservedTask,
   lateResult: string,
+  upstreamTaskId?: string,
 ): Promise<Result<Task, UpstreamError>> => {
   const current = await tasks.find(id, accountId);
-  if (current !== undefined && current.state !== "failed") return ok(current);
-  reporter.report({
-    kind: "possible_orphan",
-    taskId: id,
-    detail: `ended after the submission deadline: ${lateResult}`,
-  });
-  return err({ kind: "upstream_error" });
+  const continues = current !== undefined && current.state !== "failed";
+  const known = continues && "upstreamTaskId" in current ? current.upstreamTaskId : undefined;
+  if (!continues || (upstreamTaskId !== undefined && upstreamTaskId !== known)) {
+    const detail = `ended after the submission deadline: ${lateResult}`;
+    reporter.report({ kind: "possible_orphan", taskId: id, detail });
+  }
+  return continues ? ok(current) : err({ kind: "upstream_error" });
 };

@@ -7,10 +7,11 @@ import type { TaskId } from "../../domain/task-id.js";
 export type GenerationOrder = { readonly taskId: TaskId; readonly request: CreationRequest };
 
 /**
- * `refused`: the provider started nothing. `unknown`: the outcome is unknown (timeout, connection lost after sending,
+ * `refused`: the provider started nothing. `busy`: the provider certainly started nothing, because it has no room now;
+ * it may accept the same order later. `unknown`: the outcome is unknown (timeout, connection lost after sending,
  * unusable response), so an orphaned upstream task may exist. `reason` is for the log only.
  */
-export type SubmissionFailure = { readonly kind: "refused" | "unknown"; readonly reason: string };
+export type SubmissionFailure = { readonly kind: "refused" | "busy" | "unknown"; readonly reason: string };
 
 export type Progress =
   | { readonly state: "running" }
@@ -33,8 +34,8 @@ export type DownloadFailure = ResultGone | ResultUnusable | ProviderUnavailable;
 export type GeneratedImage = { readonly bytes: Uint8Array; readonly thumbnail: "possible" | "unavailable" };
 
 /**
- * Whether a creation should be sent now. `busy`: the provider asked for a pause, which may be longer than a creation
- * can wait. `down`: the circuit breaker is open, so nothing is sent. `probing`: the circuit breaker is half open, so one
+ * Whether a creation should be sent now. `busy`: not yet, because the provider asked for a pause, or other creations
+ * wait for the rate limiter. `down`: the circuit breaker is open, so nothing is sent. `probing`: the circuit breaker is half open, so one
  * creation at a time is sent to test the provider.
  */
 export type Readiness = "ready" | "busy" | "probing" | "down";
@@ -44,18 +45,25 @@ export interface GenerationProvider {
   readonly name: string;
   /** Maximum number of concurrent generations; `undefined` means no limit. Further tasks wait in the queue. */
   readonly concurrencyMax: number | undefined;
+  /** Maximum number of calls that this instance makes per second; `undefined` means no limit. */
+  readonly callsPerSecond: number | undefined;
   /** Makes no call to the provider. */
   readiness(): Readiness;
   /** Delay until the next poll of a task, given its age since submission. Random jitter spreads the polls. */
   nextPollMilliseconds(upstreamTaskId: string, sinceSubmissionMilliseconds: number): number;
   /** Rejects requests that this provider can never fulfil. Makes no call; runs before credits are reserved. */
   canMake(request: CreationRequest): Result<void, InvalidRequest>;
-  /** Starts one generation and returns the upstream task id. Never retries, so that nothing starts twice. */
-  submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>>;
+  /**
+   * Starts one generation and returns the upstream task id. Never retries, so that nothing starts twice.
+   *
+   * From `submissionDeadline` on, another instance may search for the upstream task and, if there is none, send the
+   * order again. So a call that could still be under way then is not sent (`busy`). Without it nobody else sends it.
+   */
+  submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>>;
   poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>>;
   /**
    * Returns the id of the upstream task that is tagged with `taskId` and was submitted after `since`, which limits the
-   * search; `undefined` if there is certainly none.
+   * search; `undefined` if there is certainly none, because then the task may be sent again.
    */
   search(taskId: TaskId, since: Date): Promise<Result<string | undefined, ProviderUnavailable>>;
   /**

@@ -4,8 +4,10 @@ import type { TaskId } from "../../domain/task-id.js";
 
 /** An event for the operator's logs and metrics. It never contains a prompt, key or password. */
 export type OperationalEvent =
-  /** The provider has no free slot; the task waits in the queue. */
+  /** The provider has no room now; the task waits in the queue. */
   | { readonly kind: "task_queued"; readonly taskId: TaskId }
+  /** A submission has certainly started nothing; the task waits in the queue again. */
+  | { readonly kind: "task_requeued"; readonly taskId: TaskId; readonly detail: string }
   | { readonly kind: "task_submitted"; readonly taskId: TaskId; readonly upstreamTaskId: string }
   | { readonly kind: "task_succeeded"; readonly taskId: TaskId; readonly seconds: number }
   | { readonly kind: "task_failed"; readonly taskId: TaskId; readonly reason: FailureReason; readonly detail: string }

@@ -3,6 +3,7 @@ import type { AccountId, Standing } from "../../domain/account.js";
 import type { IdempotentRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { ObjectName } from "../../domain/object-name.js";
+import type { QueuePlace } from "../../domain/queue.js";
 import type { Slug } from "../../domain/slug.js";
 import type { OpenedTask, QueuedTask, ReservedTask, SubmittedTask, SucceededTask, Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -35,9 +36,12 @@ export type DueWork = {
   readonly erase: SucceededTask;
 };
 
-/** The queue for a provider with a concurrency limit (domain/queue.ts). */
+/** What decides whether a new task must wait in the queue (domain/queue.ts). */
 export type QueueLimits = {
-  readonly concurrencyMax: number;
+  /** `undefined` for a provider without a concurrency limit. */
+  readonly concurrencyMax: number | undefined;
+  /** Whether the provider takes no creation now. Then the task must wait also if a slot is free. */
+  readonly busy: boolean;
   /** When a queued task is given up. */
   readonly dueAt: Date;
 };
@@ -59,8 +63,9 @@ export interface TaskStore {
    * If the idempotency key is already used, `decide` is not called: the same request returns its task as `replayed`,
    * another request is rejected.
    *
-   * `dueAt` applies to a task that is sent to the provider at once. With `queue`, the queue of all instances is locked,
-   * and `decide` receives a turn if the task must wait.
+   * `dueAt` applies to a task that is sent to the provider at once. `decide` receives a place if the task must wait. The
+   * queue of all instances is locked if the provider has a concurrency limit or is busy. Otherwise a task waits only
+   * behind others that were waiting when the account was read. Without `queue` it never waits.
    *
    * `references`: the reference images of this service that the request refers to, by the index of their URL. The same
    * transaction records that the task uses them; the request is rejected if one of them is deleted
@@ -70,7 +75,7 @@ export interface TaskStore {
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
-    decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
+    decide: (standing: Standing, place?: QueuePlace) => Result<OpenedTask, Refusal>,
     queue?: QueueLimits,
     references?: ReadonlyMap<number, ObjectName>,
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>>;
@@ -81,6 +86,14 @@ export interface TaskStore {
    * the provider. `concurrencyMax` is `undefined` for a provider without a concurrency limit.
    */
   startQueued(concurrencyMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]>;
+
+  /**
+   * Returns a task to the queue: certainly nothing was started for it. A task that was queued before keeps its turn;
+   * another one gets a turn before the newer waiting tasks of its account (domain/queue.ts). `dueAt` is when it is given
+   * up. Nothing is written if the stored task is no longer in this submission (and, with a lease, if another worker has
+   * claimed it since).
+   */
+  requeue(current: ReservedTask | Lease<ReservedTask>, dueAt: Date): Promise<Result<QueuedTask, StaleTask>>;
 
   find(id: TaskId, owner: AccountId): Promise<Task | undefined>;
   /** Finds the task of any account, unless it is hidden. */
@@ -115,9 +128,9 @@ export interface TaskStore {
   claim<Work extends keyof DueWork>(work: Work, now: Date, until: Date, limit: number): Promise<Lease<DueWork[Work]>[]>;
 
   /**
-   * Stores `next` if the stored task is still in the state of `current` and its image in the same storage status (and,
-   * with a lease, no other worker has claimed it since). The same transaction applies all consequences: a failed task's
-   * refund entry and credits, the account's slot of a task that is no longer active, the release of the idempotency key
+   * Stores `next` if the stored task is still in the state and the submission of `current`, and its image in the same
+   * storage status (and, with a lease, if no other worker has claimed it since). The same transaction applies all
+   * consequences: a failed task's refund entry and credits, the account's slot of a task that is no longer active, the release of the idempotency key
    * of a refused creation, and of the reference images of a failed task, which are unused from then on. `dueAt` is when the next background work is due; `undefined` means never.
    */
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;

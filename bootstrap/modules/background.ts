@@ -54,7 +54,10 @@ export const background = new ContainerModule(({ bind }) => {
     tokens.startQueuedTasks,
     { config, tasks, provider, clock, signals, reporter },
     ({ config, ...ports }) =>
-      startQueuedTasks(ports, { submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config) }),
+      startQueuedTasks(ports, {
+        submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),
+        queueDeadlineMilliseconds: config.generationDeadlineMilliseconds,
+      }),
   );
   provide(
     bind,
@@ -77,6 +80,7 @@ export const background = new ContainerModule(({ bind }) => {
     sweep(ports, {
       leaseMilliseconds: config.leaseMilliseconds,
       concurrency: SWEEP_CONCURRENCY,
+      queueDeadlineMilliseconds: config.generationDeadlineMilliseconds,
       dueWithinMilliseconds: dueWithinMilliseconds(config),
     }),
   );

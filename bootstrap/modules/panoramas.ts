@@ -5,6 +5,7 @@ import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
 import { findOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
 import { findPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
+import { generationTime } from "../../application/panoramas/generation-time.js";
 import { listPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
 import { retryFailedImages } from "../../application/panoramas/retry-failed-images.js";
@@ -19,14 +20,20 @@ import { tokens } from "../tokens.js";
 export const panoramas = new ContainerModule(({ bind }) => {
   const { config, tasks, references, provider, storage, imaging, clock, ids, secrets, signals, reporter } = tokens;
 
+  provide(bind, tokens.generationTime, { signals }, ({ signals }) => {
+    const time = generationTime();
+    signals.subscribe((task) => time.add(task));
+    return time;
+  });
   provide(
     bind,
     tokens.createPanorama,
-    { config, tasks, provider, storage, clock, ids, secrets, signals, reporter },
+    { config, tasks, provider, generationTime: tokens.generationTime, storage, clock, ids, secrets, signals, reporter },
     ({ config, ...ports }) =>
       createPanorama(ports, {
         submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),
         queueDeadlineMilliseconds: config.generationDeadlineMilliseconds,
+        queueMax: config.queueMax,
       }),
   );
   provide(bind, tokens.checkUpload, { references }, checkUpload);

@@ -27,6 +27,7 @@ describe("the application on in-memory stores", () => {
       "storage unavailable",
       "submission_recovered",
       "submission_unknown",
+      "task_requeued",
       "too_many_active_tasks",
       "upstream_error",
     ]);

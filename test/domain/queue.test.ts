@@ -1,14 +1,24 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { freeSlots, mustQueue, nextTurn, type Queue } from "../../domain/queue.js";
+import {
+  freeSlots,
+  mustQueue,
+  nextTurn,
+  type Queue,
+  type QueuePace,
+  shortestWaitMilliseconds,
+  turnsAfterReturn,
+} from "../../domain/queue.js";
 
-const queue = (differences: Partial<Queue> = {}): Queue => ({ running: 0, waiting: false, round: 1, ...differences });
+const queue = (differences: Partial<Queue> = {}): Queue => ({ running: 0, waiting: 0, round: 1, ...differences });
 
 describe("the queue of a provider", () => {
   it("queues a new task if no slot is free or any task waits", () => {
     expect(mustQueue(queue({ running: 1 }), 2)).toBe(false);
     expect(mustQueue(queue({ running: 2 }), 2)).toBe(true);
-    expect(mustQueue(queue({ running: 0, waiting: true }), 2)).toBe(true);
+    expect(mustQueue(queue({ running: 0, waiting: 1 }), 2)).toBe(true);
+    expect(mustQueue(queue({ running: 9 }), undefined)).toBe(false);
+    expect(mustQueue(queue({ waiting: 1 }), undefined)).toBe(true);
   });
 
   it("has as many free slots as the limit minus the running tasks", () => {
@@ -22,6 +32,71 @@ describe("the queue of a provider", () => {
     expect(nextTurn(queue({ round: 4 }), 2)).toBe(4);
     expect(nextTurn(queue({ round: 4 }), 4)).toBe(5);
     expect(nextTurn(queue({ round: 4 }), 6)).toBe(7);
+  });
+
+  it("gives a returning task the first turn of its account's newer tasks, which move back by one", () => {
+    expect(turnsAfterReturn({ round: 4 }, 0, [])).toEqual([4]);
+    expect(turnsAfterReturn({ round: 4 }, 4, [])).toEqual([5]);
+    expect(turnsAfterReturn({ round: 4 }, 6, [5, 6])).toEqual([5, 6, 7]);
+  });
+
+  it("keeps the tasks of an account in order, one per round, in whatever order they return", () => {
+    return fc.assert(
+      fc.property(fc.shuffledSubarray([0, 1, 2, 3, 4]), fc.integer({ min: 1, max: 9 }), (returning, round) => {
+        const turns = new Map<number, number>();
+        let lastTurn = 0;
+        for (const task of returning) {
+          const newer = [...turns.keys()].filter((other) => other > task).sort((a, b) => a - b);
+          const moved = turnsAfterReturn(
+            { round },
+            lastTurn,
+            newer.map((other) => turns.get(other) ?? 0),
+          );
+          for (const [index, other] of [task, ...newer].entries()) turns.set(other, moved[index] ?? 0);
+          lastTurn = Math.max(lastTurn, ...moved);
+        }
+        const inOrder = [...turns].sort(([a], [b]) => a - b).map(([, turn]) => turn);
+        expect(inOrder).toEqual(returning.map((_, index) => round + index));
+      }),
+    );
+  });
+
+  const pace = (differences: Partial<QueuePace> = {}): QueuePace => ({
+    concurrencyMax: undefined,
+    generationMilliseconds: undefined,
+    callsPerSecond: undefined,
+    ...differences,
+  });
+
+  it("knows no wait without knowledge about the provider", () => {
+    expect(shortestWaitMilliseconds(10_000, pace())).toBe(0);
+    expect(shortestWaitMilliseconds(10_000, pace({ concurrencyMax: 1 }))).toBe(0);
+    expect(shortestWaitMilliseconds(10_000, pace({ generationMilliseconds: 30_000 }))).toBe(0);
+  });
+
+  it("waits for a generation per group of tasks that have slots, and for a call per task", () => {
+    const slots = pace({ concurrencyMax: 2, generationMilliseconds: 30_000 });
+    expect(shortestWaitMilliseconds(1, slots)).toBe(0);
+    expect(shortestWaitMilliseconds(2, slots)).toBe(30_000);
+    expect(shortestWaitMilliseconds(5, slots)).toBe(60_000);
+    expect(shortestWaitMilliseconds(5, pace({ callsPerSecond: 10 }))).toBe(500);
+    expect(shortestWaitMilliseconds(5, { ...slots, callsPerSecond: 0.01 })).toBe(500_000);
+  });
+
+  it("never estimates more than the wait of a queue that is served without a break", () => {
+    return fc.assert(
+      fc.property(
+        fc.nat(200),
+        fc.integer({ min: 1, max: 9 }),
+        fc.integer({ min: 1, max: 60 }),
+        (ahead, slots, seconds) => {
+          // All slots have just been taken; each runs one generation after the other.
+          const waited = Math.ceil((ahead + 1) / slots) * seconds * 1000;
+          const known = pace({ concurrencyMax: slots, generationMilliseconds: seconds * 1000 });
+          expect(shortestWaitMilliseconds(ahead, known)).toBeLessThanOrEqual(waited);
+        },
+      ),
+    );
   });
 
   type Waiting = { readonly account: number; readonly turn: number; readonly number: number };

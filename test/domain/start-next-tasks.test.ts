@@ -5,7 +5,7 @@ import { start } from "../../domain/task.js";
 import { aQueuedTask, taskId } from "../support/builders.js";
 
 describe("startNextTasks", () => {
-  const queue: Queue = { running: 3, waiting: true, round: 4 };
+  const queue: Queue = { running: 3, waiting: 3, round: 4 };
   const next = [
     aQueuedTask({ id: taskId(1), turn: 4 }),
     aQueuedTask({ id: taskId(2), turn: 5 }),
@@ -22,6 +22,11 @@ describe("startNextTasks", () => {
 
   it("starts all given tasks when the provider has no concurrency limit", () => {
     expect(startNextTasks(queue, next, undefined)).toEqual({ tasks: next.map(start), round: 6 });
+  });
+
+  it("starts tasks of earlier rounds, which have returned to the queue, without going back to their round", () => {
+    const returned = aQueuedTask({ id: taskId(9), turn: 2, submissions: 1 });
+    expect(startNextTasks(queue, [returned], 5)).toEqual({ tasks: [start(returned)], round: 4 });
   });
 
   it("starts nothing and keeps the round when no slot is free or no task waits", () => {

@@ -12,6 +12,7 @@ import {
   isInProgress,
   isRefusedCreation,
   openTask,
+  requeue,
   start,
   statusOf,
   submit,
@@ -43,7 +44,7 @@ const states = {
   failed: aFailedTask(),
 } as const satisfies Record<Task["state"], Task>;
 
-const events = { start, submit, succeed, fail } as const;
+const events = { start, requeue, submit, succeed, fail } as const;
 type Event = keyof typeof events;
 
 /** The events that each state allows, as in the drawing in task.ts: a forbidden one does not compile. */
@@ -53,6 +54,7 @@ const legalEvents = (task: Task): Partial<Record<Event, () => Task>> => {
       return { start: () => start(task), fail: () => fail(task, "deadline_passed", later) };
     case "reserved":
       return {
+        requeue: () => requeue(task, 2),
         submit: () => submit(task, "upstream-2", later),
         fail: () => fail(task, "deadline_passed", later),
       };
@@ -67,7 +69,7 @@ const legalEvents = (task: Task): Partial<Record<Event, () => Task>> => {
 describe("a task", () => {
   it("records when the provider accepted it, and under which id", () => {
     const task = aReservedTask();
-    const { wasQueued: _, ...core } = task;
+    const { turn: _, submissions: __, ...core } = task;
     expect(submit(task, "upstream-2", later)).toStrictEqual({
       ...core,
       state: "submitted",
@@ -76,15 +78,21 @@ describe("a task", () => {
     });
   });
 
-  it("drops its turn when it starts, and remembers that it was queued", () => {
-    const { turn: _, ...core } = aQueuedTask({ turn: 7 });
-    expect(start(aQueuedTask({ turn: 7 }))).toStrictEqual({ ...core, state: "reserved", wasQueued: true });
+  it("keeps its turn when it starts", () => {
+    expect(start(aQueuedTask({ turn: 7 }))).toStrictEqual({ ...aQueuedTask({ turn: 7 }), state: "reserved" });
+  });
+
+  it("is the same task with another submission after it has returned to the queue", () => {
+    const sent = start(aQueuedTask({ turn: 7 }));
+    expect(requeue(sent, 7)).toStrictEqual({ ...aQueuedTask({ turn: 7 }), submissions: 1 });
+    expect(start(requeue(sent, 7))).toStrictEqual({ ...sent, submissions: 1 });
+    expect(requeue(aReservedTask(), 3)).toStrictEqual(aQueuedTask({ turn: 3, submissions: 1 }));
   });
 
   it("counts as a refused creation only when it fails before its creation request is answered", () => {
     const failed = aFailedTask({ reason: "refused" });
     expect(isRefusedCreation(aReservedTask(), failed)).toBe(true);
-    expect(isRefusedCreation(aReservedTask({ wasQueued: true }), failed)).toBe(false);
+    expect(isRefusedCreation(aReservedTask({ turn: 7 }), failed)).toBe(false);
     expect(isRefusedCreation(aQueuedTask(), failed)).toBe(false);
     expect(isRefusedCreation(aSubmittedTask(), failed)).toBe(false);
     expect(isRefusedCreation(aReservedTask(), aSubmittedTask())).toBe(false);
@@ -104,7 +112,7 @@ describe("a task", () => {
   it.each<FailureReason>(["never_started", "refused", "submission_unknown", "never_submitted"])(
     "refunds its credits and records the reason when the provider did not accept it: %s",
     (reason) => {
-      const { wasQueued: _, ...task } = aReservedTask();
+      const { turn: _, submissions: __, ...task } = aReservedTask();
       expect(fail(aReservedTask(), reason, later)).toEqual({
         ...task,
         state: "failed",
@@ -222,7 +230,8 @@ describe("openTask", () => {
         accountId: accountId(1),
         reservedAt: noon,
         state: "reserved",
-        wasQueued: false,
+        turn: undefined,
+        submissions: 0,
         reservation: { taskId: taskId(1), accountId: accountId(1), credits: 10, state: "held" },
       },
       standing: standing(90, 3),

@@ -159,7 +159,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant("script" as const),
       script: fc.record(
         {
-          submit: fc.constantFrom<Script["submit"][]>("accept", "accept", "refuse", "unknown", "unknown_but_started"),
+          submit: fc.constantFrom<Script["submit"][]>(
+            "accept",
+            "accept",
+            "busy",
+            "refuse",
+            "unknown",
+            "unknown_but_started",
+          ),
           poll: fc.constantFrom<Script["poll"][]>("running", "succeeded", "succeeded", "failed", "unavailable"),
           search: fc.constantFrom<Script["search"][]>("found_if_started", "nothing", "unavailable"),
           download: fc.constantFrom<Script["download"][]>(
@@ -309,6 +316,8 @@ class Model {
     }
     const running = tasks.filter(({ state }) => state === "reserved" || state === "submitted");
     expect(running.length).toBeLessThanOrEqual(world.provider.concurrencyMax ?? tasks.length);
+    const turns = tasks.flatMap((task) => (task.state === "queued" ? [`${task.accountId} ${task.turn}`] : []));
+    expect(new Set(turns).size, "turns of waiting tasks, each once per account").toBe(turns.length);
     for (const task of tasks) this.checkTask(task);
     this.checkProvider(new Map(tasks.map((task) => [task.id, task])));
     this.checkIdempotencyKeys();
@@ -417,6 +426,7 @@ class Model {
       if (!wanted.includes(started)) expect(started, `upstream tasks of a task that is ${task?.state}`).toBe(wanted[0]);
     }
     for (const { kind } of this.world.reporter.of("submission_recovered")) this.seen.add(kind);
+    for (const { kind } of this.world.reporter.of("task_requeued")) this.seen.add(kind);
   }
 
   /** An idempotency key names only one task within the time for which it is stored. */
@@ -453,7 +463,7 @@ const leavesItsKeyFree = (task: Task): boolean =>
 /** The states that a task may have at a later step, by its state now. */
 const nextStates: Record<Task["state"], readonly Task["state"][]> = {
   queued: ["queued", "reserved", "submitted", "succeeded", "failed"],
-  reserved: ["reserved", "submitted", "succeeded", "failed"],
+  reserved: ["queued", "reserved", "submitted", "succeeded", "failed"],
   submitted: ["submitted", "succeeded", "failed"],
   succeeded: ["succeeded"],
   failed: ["failed"],

@@ -12,6 +12,7 @@ import { createOrder } from "../../application/credits/create-order.js";
 import { payOrder } from "../../application/credits/pay-order.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
+import { type GenerationTime, generationTime } from "../../application/panoramas/generation-time.js";
 import { readTask } from "../../application/panoramas/read-task.js";
 import { retryFailedImages } from "../../application/panoramas/retry-failed-images.js";
 import { retryImage } from "../../application/panoramas/retry-image.js";
@@ -50,6 +51,7 @@ type Ports = Stores & {
   readonly ids: Ids;
   readonly secrets: Secrets;
   readonly signals: TaskSignals;
+  readonly generationTime?: GenerationTime;
   readonly reporter: Reporter;
 };
 
@@ -66,6 +68,7 @@ const limits = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 2 };
 export const DEADLINES = {
   submissionDeadlineMilliseconds: SUBMISSION_DEADLINE_MILLISECONDS,
   queueDeadlineMilliseconds: QUEUE_DEADLINE_MILLISECONDS,
+  queueMax: 1_000,
 };
 
 const DUE_WITHIN_MILLISECONDS = {
@@ -78,13 +81,13 @@ const DUE_WITHIN_MILLISECONDS = {
 
 /** The use cases that move tasks and credits, wired as the service wires them. */
 export const useCases = (ports: Ports) => ({
-  createPanorama: createPanorama(ports, DEADLINES),
+  createPanorama: createPanorama({ generationTime: generationTime(), ...ports }, DEADLINES),
   start: startQueuedTasks(ports, DEADLINES),
   readTask: readTask(ports),
   waitForTask: waitForTask(ports),
   settle: settleSubmittedTasks(ports, { ...limits, generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS }),
   keep: keepFinishedImages(ports, limits),
-  sweep: sweep(ports, { ...limits, dueWithinMilliseconds: DUE_WITHIN_MILLISECONDS }),
+  sweep: sweep(ports, { ...limits, ...DEADLINES, dueWithinMilliseconds: DUE_WITHIN_MILLISECONDS }),
   erase: eraseDeletedPanoramas(ports, limits),
   deleteExpired: deleteExpiredReferences(ports, {
     retentionMilliseconds: RETENTION_MILLISECONDS,

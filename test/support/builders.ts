@@ -81,12 +81,12 @@ const core = (differences: Differences<Task>) => {
 };
 
 export const aQueuedTask = (differences: Differences<QueuedTask> = {}): QueuedTask => {
-  const task = { ...core(differences), turn: 1, ...differences };
+  const task = { ...core(differences), turn: 1, submissions: 0, ...differences };
   return { ...task, state: "queued", reservation: reservationOf(task, "held") };
 };
 
 export const aReservedTask = (differences: Differences<ReservedTask> = {}): ReservedTask => {
-  const task = { ...core(differences), wasQueued: false, ...differences };
+  const task = { ...core(differences), turn: undefined, submissions: 0, ...differences };
   return { ...task, state: "reserved", reservation: reservationOf(task, "held") };
 };
 

@@ -20,6 +20,7 @@ import { readCredits } from "../../application/credits/read-credits.js";
 import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import { checkUpload } from "../../application/panoramas/check-upload.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
+import { generationTime } from "../../application/panoramas/generation-time.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
 import { waitForTask } from "../../application/panoramas/wait-for-task.js";
@@ -89,7 +90,10 @@ export class HttpService {
             if (admitted.isOk() && task !== undefined) this.calls.readTask = (this.calls.readTask ?? 0) + 1;
             return admitted;
           }),
-        createPanorama: this.counted("createPanorama", createPanorama(ports, DEADLINES)),
+        createPanorama: this.counted(
+          "createPanorama",
+          createPanorama({ ...ports, generationTime: generationTime() }, DEADLINES),
+        ),
         waitForTask: this.counted("waitForTask", waitForTask(ports)),
         listTasks: this.counted("listTasks", listTasks(ports)),
         checkUpload: checkUpload(ports),

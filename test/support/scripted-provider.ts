@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
+import type { Clock } from "../../application/ports/clock.js";
 import type {
   DownloadFailure,
   GeneratedImage,
@@ -19,10 +20,10 @@ import { image } from "./fake-imaging.js";
  */
 export type Script = {
   /** `unknown…`: the call has no clear result; the upstream task is started or not. */
-  readonly submit: "accept" | "refuse" | "unknown" | "unknown_but_started";
+  readonly submit: "accept" | "refuse" | "busy" | "unknown" | "unknown_but_started";
   /** Used only while the upstream task runs: a finished one does not change any more. */
   readonly poll: "running" | "succeeded" | "failed" | "unavailable";
-  /** `nothing`: the search does not find the task (yet), although it may have been started. */
+  /** `nothing`: the search does not find the task (yet), so it is not certain that it was not started. */
   readonly search: "found_if_started" | "nothing" | "unavailable";
   readonly download: "image" | "image_without_thumbnail" | "no_image" | "gone" | "unusable" | "unavailable";
   readonly discard: "done" | "unavailable";
@@ -43,8 +44,11 @@ const SUCCESS: Script = {
 export class ScriptedProvider implements GenerationProvider {
   readonly name: string;
   concurrencyMax: number | undefined;
+  callsPerSecond: number | undefined;
   ready: Readiness = "ready";
   script: Script;
+  /** Decides whether it is too late to start a task. */
+  clock: Pick<Clock, "now"> = { now: () => new Date(0) };
   /** What `canMake` returns. */
   makes: Result<void, InvalidRequest> = ok(undefined);
 
@@ -99,12 +103,16 @@ export class ScriptedProvider implements GenerationProvider {
     return this.makes;
   }
 
-  async submit({ taskId }: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
+  async submit({ taskId }: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
     const { submit } = this.script;
+    if (submissionDeadline !== undefined && this.clock.now() >= submissionDeadline) {
+      return err({ kind: "busy", reason: "it is too late to start the task" });
+    }
     const starts = submit === "accept" || submit === "unknown_but_started";
     const upstreamTaskId = starts ? this.start(taskId) : "";
     await this.held.get("submit");
     if (submit === "accept") return ok(upstreamTaskId);
+    if (submit === "busy") return err({ kind: "busy", reason: "the script is busy" });
     return submit === "refuse"
       ? err({ kind: "refused", reason: "the script refuses" })
       : err({ kind: "unknown", reason: "the script gives no clear answer" });
@@ -128,8 +136,8 @@ export class ScriptedProvider implements GenerationProvider {
     const { search } = this.script;
     const found = [...this.upstream].find(([, task]) => task.taskId === taskId)?.[0];
     await this.held.get("search");
-    if (search === "unavailable") return err(unavailable);
-    return ok(search === "nothing" ? undefined : found);
+    if (search === "unavailable" || (search === "nothing" && found !== undefined)) return err(unavailable);
+    return ok(found);
   }
 
   async download(temporaryUrl: string): Promise<Result<GeneratedImage, DownloadFailure>> {

@@ -38,6 +38,7 @@ import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
 import { findOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
 import { findPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
+import { generationTime } from "../../application/panoramas/generation-time.js";
 import { listPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
@@ -162,7 +163,7 @@ export class WebService {
   /** Creates a panorama and runs the background work once, so that it reaches the state of the provider's script. */
   async panorama(owner: Person, body: Readonly<Record<string, unknown>> = {}): Promise<Task> {
     const request = parseCreationRequest({ resolution: "1k", prompt: "four quarters", visibility: "public", ...body });
-    const create = createPanorama(this, DEADLINES);
+    const create = createPanorama({ ...this, generationTime: generationTime() }, DEADLINES);
     const { task } = (await create(owner.id, request._unsafeUnwrap()))._unsafeUnwrap();
     await this.work();
     return (await this.tasks.find(task.id, owner.id))!;
@@ -197,7 +198,7 @@ export class WebService {
     const { rateLimits, storage, url } = this;
     const ports = { ...this, payments: this.payments };
     const shared = {
-      createPanorama: createPanorama(this, DEADLINES),
+      createPanorama: createPanorama({ ...this, generationTime: generationTime() }, DEADLINES),
       listTasks: listTasks(ports),
       checkUpload: checkUpload(ports),
       uploadImages: uploadImages(ports),

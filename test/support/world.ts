@@ -1,6 +1,7 @@
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
+import { generationTime } from "../../application/panoramas/generation-time.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
 import { type Stores, useCases } from "./application.js";
@@ -22,8 +23,10 @@ export const aWorld = (stores: Stores = memoryStores()) => {
     ids: new RandomIds(),
     secrets: new NodeSecrets(),
     signals: new InProcessTaskSignals(),
+    generationTime: generationTime(),
     reporter: new RecordingReporter(),
   };
+  ports.provider.clock = ports.clock;
   const requests = stores.requestsAt(ports.clock);
   return { ...ports, requests, ...useCases(ports) };
 };

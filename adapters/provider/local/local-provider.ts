@@ -40,6 +40,7 @@ export class LocalProvider implements GenerationProvider {
   readonly name = "local";
   /** No limit: the paint pool queues what exceeds the number of processors. */
   readonly concurrencyMax = undefined;
+  readonly callsPerSecond = undefined;
   private readonly clock: Clock;
   private readonly references: ReferenceImages;
   private readonly pool: PaintPool;

@@ -43,6 +43,7 @@ export type RemoteProviderParts = ProviderApiParts & {
 export class RemoteProvider implements GenerationProvider {
   readonly name: string;
   readonly concurrencyMax: number | undefined;
+  readonly callsPerSecond: number;
   private readonly dialect: Dialect;
   private readonly settings: ProviderSettings;
   private readonly storage: ObjectStorage;
@@ -58,6 +59,7 @@ export class RemoteProvider implements GenerationProvider {
     const { dialect, settings, storage, publicFetch, clock, warn } = parts;
     this.name = dialect.name;
     this.concurrencyMax = settings.concurrencyMax ?? dialect.defaults.concurrencyMax;
+    this.callsPerSecond = settings.callsPerSecond ?? dialect.defaults.callsPerSecond;
     this.dialect = dialect;
     this.settings = settings;
     this.storage = storage;
@@ -90,7 +92,7 @@ export class RemoteProvider implements GenerationProvider {
     return this.dialect.check?.((path) => this.listApi.read(path)) ?? ok(undefined);
   }
 
-  async submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
+  async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
     const { webhookUrls, generationDeadlineMilliseconds } = this.settings;
     const creation = this.dialect.creation(order, {
       webhookUrl: webhookUrls?.of(order.taskId),
@@ -100,7 +102,9 @@ export class RemoteProvider implements GenerationProvider {
       publicFetch: this.publicFetch,
       upload: (path, form) => this.api.upload(path, form),
     });
-    return (await this.api.create(creation)).andThen(({ body }) => this.dialect.upstreamTaskIdOf(body));
+    return (await this.api.create(creation, submissionDeadline)).andThen(({ body }) =>
+      this.dialect.upstreamTaskIdOf(body),
+    );
   }
 
   async poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { receiveProviderWebhook } from "../../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../../application/background/settle-submitted-tasks.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
+import { generationTime } from "../../../application/panoramas/generation-time.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import { DEADLINES } from "../../support/application.js";
 import { aCreationRequest, taskId } from "../../support/builders.js";
@@ -37,7 +38,8 @@ const webhookSetup = <R extends WebhooksUnderTest>(name: string, start: (clock: 
   beforeEach(async () => {
     pollsDue = 0;
     context.service = await HttpService.start({
-      createPanorama: (...creation) => createPanorama(ports(), DEADLINES)(...creation),
+      createPanorama: (...creation) =>
+        createPanorama({ ...ports(), generationTime: generationTime() }, DEADLINES)(...creation),
       receiveProviderWebhook: (...webhook) =>
         receiveProviderWebhook({ ...context.service, webhooks: new Map([[name, context.remote.webhooks]]), pollDue })(
           ...webhook,

@@ -57,6 +57,7 @@ describe("Database on PostgreSQL", () => {
       { name: "006-password-links" },
       { name: "007-failed-images" },
       { name: "008-account-limits" },
+      { name: "900-task-submissions" },
     ]);
     await opened.close();
   });

@@ -1,3 +1,4 @@
+import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AccountId } from "../../../domain/account.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";
@@ -105,6 +106,46 @@ describe("startQueuedTasks", () => {
     expect((await create(owner, "key")).id).toBe(task.id);
   });
 
+  it("returns a task to the head of the queue when the provider is busy, and the task succeeds later", async () => {
+    const other = await anOwner(world, 100);
+    await create();
+    const [task, next] = [await create(owner, "key"), await create(other)];
+    await endRunning();
+    world.provider.submit = async () => {
+      world.provider.ready = "busy";
+      return err({ kind: "busy", reason: "no room" });
+    };
+    expect(await world.start()).toBe(1);
+    expect(await stored(task)).toMatchObject({ state: "queued", turn: 1, submissions: 1 });
+    expect(world.reporter.of("task_requeued")).toEqual([{ kind: "task_requeued", taskId: task.id, detail: "no room" }]);
+    expect(await world.start()).toBe(0);
+    expect(world.reporter.of("task_failed")).toEqual([]);
+
+    world.provider.ready = "ready";
+    world.provider.play({ submit: "accept" });
+    Reflect.deleteProperty(world.provider, "submit");
+    expect(await world.start()).toBe(1);
+    expect(await stored(task)).toMatchObject({ state: "submitted" });
+    expect(await stored(next)).toMatchObject({ state: "queued" });
+    expect((await create(owner, "key")).id).toBe(task.id);
+    expect(await world.ledger.balance(owner)).toBe(92);
+  });
+
+  it("counts the queue deadline of a task that was sent from its creation on", async () => {
+    const before = world.clock.now();
+    world.provider.play({ submit: "busy" });
+    const task = await create();
+    expect(task).toMatchObject({ state: "queued", reservedAt: before });
+    await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS - 1);
+    await world.start();
+    await world.sweep();
+    expect(await stored(task)).toMatchObject({ state: "queued" });
+    await world.clock.advance(1);
+    await world.sweep();
+    expect(await stored(task)).toMatchObject({ state: "failed", reason: "never_started" });
+    expect(await world.ledger.balance(owner)).toBe(100);
+  });
+
   it("refunds a task at its queue deadline, and not earlier", async () => {
     await create();
     const task = await create();
@@ -179,7 +220,10 @@ describe("startQueuedTasks", () => {
     expect(world.provider.startedFor(task.id)).toBe(0);
     await world.clock.advance(60_000);
     await world.sweep();
-    expect(await stored(task)).toMatchObject({ state: "failed", reason: "never_submitted" });
+    expect(await stored(task)).toMatchObject({ state: "queued", turn: 1, submissions: 1 });
+    expect(await world.start()).toBe(1);
+    expect(await stored(task)).toMatchObject({ state: "submitted" });
+    expect(world.provider.startedFor(task.id)).toBe(1);
   });
 
   it("submits all queued tasks after the operator has removed the limit", async () => {

@@ -41,13 +41,55 @@ describe("sweep", () => {
     expect(await balance()).toBe(96);
   });
 
-  it("fails and refunds a task that was never submitted because the process was killed", async () => {
+  it("returns a task to the queue that was never submitted because the process was killed", async () => {
     await killAfter(1);
     expect(await afterTheDeadline()).toBe(1);
+    expect(await onlyTask()).toMatchObject({ state: "queued", submissions: 1 });
+    expect(await balance()).toBe(96);
+    expect(world.reporter.of("task_requeued")).toHaveLength(1);
+    expect(world.reporter.of("possible_orphan")).toEqual([]);
+    expect(await world.sweep()).toBe(0);
+    expect(await world.start()).toBe(1);
+    expect(await onlyTask()).toMatchObject({ state: "submitted" });
+    expect(world.provider.started).toBe(1);
+  });
+
+  it("fails and refunds such a task if its time in the queue is over", async () => {
+    await killAfter(1);
+    await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS);
+    expect(await world.sweep()).toBe(1);
     expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
     expect(await balance()).toBe(100);
     expect(world.reporter.of("possible_orphan")).toEqual([]);
-    expect(await world.sweep()).toBe(0);
+  });
+
+  it("does not let a paused process send a task that was returned to the queue", async () => {
+    const gates = new PortGates();
+    const provider = gates.guard(world.provider, { losable: false });
+    const creation = useCases({ ...world, provider }).createPanorama(owner, aCreationRequest());
+    await world.clock.advance(0);
+    expect(gates.halted).toBe(1); // the call to the provider
+    await afterTheDeadline();
+    await world.start();
+    expect(await onlyTask()).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
+    await gates.resume(0);
+    expect((await creation)._unsafeUnwrap().task).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
+    expect(world.provider.started).toBe(1);
+    expect(await balance()).toBe(96);
+  });
+
+  it("does not let the late failure of an earlier submission end the task", async () => {
+    world.provider.play({ submit: "refuse" });
+    const answer = world.provider.hold("submit");
+    const creation = world.createPanorama(owner, aCreationRequest());
+    await afterTheDeadline();
+    expect(await onlyTask()).toMatchObject({ state: "queued", submissions: 1 });
+    const [task] = await world.tasks.startQueued(undefined, 1, new Date(world.clock.now().getTime() + 60_000));
+    expect(task).toMatchObject({ state: "reserved", submissions: 1 });
+    answer();
+    expect((await creation)._unsafeUnwrap().task).toEqual(task);
+    expect(await onlyTask()).toEqual(task);
+    expect(await balance()).toBe(96);
   });
 
   it("finds the upstream task when the process was killed before it recorded the answer, and the task succeeds", async () => {
@@ -63,18 +105,15 @@ describe("sweep", () => {
     expect(world.provider.started).toBe(1);
   });
 
-  it.each([
-    ["nothing", 0],
-    ["unavailable", 1],
-  ] as const)(
-    "refunds when the search gives %s, so that an unclear submission is never charged",
-    async (search, orphans) => {
+  it.each(["nothing", "unavailable"] as const)(
+    "refunds when the search gives %s without certainty, so that an unclear submission is never charged",
+    async (search) => {
       world.provider.play({ search });
       await killAfter(2);
       await afterTheDeadline();
       expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
       expect(await balance()).toBe(100);
-      expect(world.reporter.of("possible_orphan")).toHaveLength(orphans);
+      expect(world.reporter.of("possible_orphan")).toHaveLength(1);
     },
   );
 
@@ -119,7 +158,7 @@ describe("sweep", () => {
     await killAfter(1);
     world.tasks[method] = () => Promise.reject(broken);
     await expect(afterTheDeadline()).rejects.toBe(broken);
-    expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
+    expect(await onlyTask()).toMatchObject({ state: "queued", submissions: 1 });
   });
 
   it("gives up tasks in the queue even if the claim of reserved ones throws", async () => {

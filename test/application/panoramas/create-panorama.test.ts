@@ -1,11 +1,12 @@
 import { err } from "neverthrow";
 import { describe, expect, it } from "vitest";
+import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import { SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
-import { aCreationRequest } from "../../support/builders.js";
+import { DEADLINES, QUEUE_DEADLINE_MILLISECONDS, SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
+import { aCreationRequest, aSucceededTask } from "../../support/builders.js";
 import { createsFiftyConcurrently } from "../../support/fifty-creations.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
@@ -99,6 +100,59 @@ describe("createPanorama", () => {
     },
   );
 
+  it("accepts a task that a busy provider has not started, and keeps it in the queue", async () => {
+    const world = aWorld();
+    world.provider.play({ submit: "busy" });
+    const owner = await anOwner(world, 100);
+    const { task, replayed } = (await world.createPanorama(owner, lake, key))._unsafeUnwrap();
+    expect({ task, replayed }).toMatchObject({ task: { state: "queued", turn: 1, submissions: 1 }, replayed: false });
+    expect(await world.tasks.find(task.id, owner)).toEqual(task);
+    expect((await world.createPanorama(owner, lake, key))._unsafeUnwrap()).toEqual({ task, replayed: true });
+    expect(await world.ledger.balance(owner)).toBe(96);
+    expect(world.reporter.events).toEqual([{ kind: "task_requeued", taskId: task.id, detail: "the script is busy" }]);
+  });
+
+  it("queues a task without sending it while the provider is busy, and while others wait", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    world.provider.ready = "busy";
+    const { task } = (await world.createPanorama(owner, lake))._unsafeUnwrap();
+    expect(task).toMatchObject({ state: "queued", turn: 1, submissions: 0 });
+    world.provider.ready = "ready";
+    const other = (await world.createPanorama(await anOwner(world, 100), lake))._unsafeUnwrap().task;
+    expect(other).toMatchObject({ state: "queued", turn: 1 });
+    expect(world.provider.started).toBe(0);
+    expect(await world.start()).toBe(2);
+    expect((await world.createPanorama(owner, lake))._unsafeUnwrap().task.state).toBe("submitted");
+  });
+
+  it("refuses a creation beyond the maximum length of the queue, and charges nothing", async () => {
+    const world = aWorld();
+    const create = createPanorama(world, { ...DEADLINES, queueMax: 1 });
+    const owner = await anOwner(world, 100);
+    world.provider.ready = "busy";
+    expect((await create(owner, lake))._unsafeUnwrap().task.state).toBe("queued");
+    expect((await create(owner, lake))._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
+    expect(await world.ledger.balance(owner)).toBe(96);
+    expect(await world.tasks.list(owner, 10, undefined)).toHaveLength(1);
+  });
+
+  it("refuses a creation that would wait for longer than the queue's deadline, as far as is known", async () => {
+    const world = aWorld();
+    world.provider.concurrencyMax = 1;
+    const owner = await anOwner(world, 100);
+    const create = async () => (await world.createPanorama(owner, lake)).isOk();
+    expect(await create()).toBe(true);
+    expect([await create(), await create()]).toEqual([true, true]); // nothing is known about the time of a generation
+    const submittedAt = new Date(0);
+    const milliseconds = QUEUE_DEADLINE_MILLISECONDS / 2 + 1;
+    world.generationTime.add(aSucceededTask({ submittedAt, succeededAt: new Date(milliseconds) }));
+    expect(await create()).toBe(false);
+    expect(await world.ledger.balance(owner)).toBe(88);
+    const stranger = await anOwner(world, 100); // has its first task in the first round
+    expect((await world.createPanorama(stranger, lake)).isOk()).toBe(true);
+  });
+
   it("continues after an unclear answer if the provider finds the upstream task by our task id", async () => {
     const world = aWorld();
     world.provider.play({ submit: "unknown_but_started", search: "found_if_started" });
@@ -180,6 +234,7 @@ describe("createPanorama when the provider answers after the submission deadline
     expect(created._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
     expect((await world.ledger.entries(owner)).map(({ kind }) => kind)).toEqual(["purchase", "reservation", "refund"]);
     expect(world.reporter.of("possible_orphan")).toMatchObject([
+      { detail: "the script is unavailable" },
       { detail: "ended after the submission deadline: accepted as upstream-1" },
     ]);
   });

@@ -104,17 +104,58 @@ export const remoteProviderContract = (
       expect(JSON.stringify([creation?.body, [...(creation?.query ?? [])]])).not.toContain("webhook");
     });
 
-    it.each([400, 401, 402, 403, 404, 409, 422, 429])(
-      "reports a creation with status %i as refused",
-      async (status) => {
-        remote.fake.faults.creates.push(refuses(status, { "retry-after": "1" }, { error: `No: ${PROMPT}` }));
-        const failure = (await remote.provider.submit(anOrder()))._unsafeUnwrapErr();
-        expect(failure.kind).toBe("refused");
-        expect(failure.reason).toContain(`status ${status}`);
-        expect(failure.reason).not.toContain(PROMPT);
-        expect(creations()).toBe(1);
-      },
-    );
+    it.each([400, 401, 402, 403, 404, 409, 422])("reports a creation with status %i as refused", async (status) => {
+      remote.fake.faults.creates.push(refuses(status, { "retry-after": "1" }, { error: `No: ${PROMPT}` }));
+      const failure = (await remote.provider.submit(anOrder()))._unsafeUnwrapErr();
+      expect(failure.kind).toBe("refused");
+      expect(failure.reason).toContain(`status ${status}`);
+      expect(failure.reason).not.toContain(PROMPT);
+      expect(creations()).toBe(1);
+    });
+
+    it.each([429, 503])("reports a creation with status %i and Retry-After as busy", async (status) => {
+      remote.fake.faults.creates.push(refuses(status, { "retry-after": "1" }, { error: `No: ${PROMPT}` }));
+      const failure = (await remote.provider.submit(anOrder()))._unsafeUnwrapErr();
+      expect(failure.kind).toBe("busy");
+      expect(failure.reason).toContain(`status ${status}`);
+      expect(failure.reason).not.toContain(PROMPT);
+      expect(remote.provider.readiness()).toBe("busy");
+      await clock.advance(1_000);
+      expect(remote.provider.readiness()).toBe("ready");
+      expect(creations()).toBe(1);
+    });
+
+    it("stays ready however often it is busy, because a busy provider responds", async () => {
+      for (let n = 1; n <= 6; n += 1) {
+        remote.fake.faults.creates.push(refuses(503, { "retry-after": "1" }));
+        expect((await remote.provider.submit(anOrder(n)))._unsafeUnwrapErr().kind).toBe("busy");
+        await clock.advance(1_000);
+      }
+      expect(remote.provider.readiness()).toBe("ready");
+    });
+
+    it("sends nothing that could still be under way at the submission deadline", async () => {
+      const deadline = (milliseconds: number) => new Date(clock.now().getTime() + milliseconds);
+      const late = await remote.provider.submit(anOrder(1), deadline(SUBMIT_TIMEOUT_MILLISECONDS / 2 - 1));
+      expect(late._unsafeUnwrapErr()).toEqual({ kind: "busy", reason: "no time was left to send the creation" });
+      expect(creations()).toBe(0);
+      const inTime = await remote.provider.submit(anOrder(2), deadline(SUBMIT_TIMEOUT_MILLISECONDS / 2));
+      expect(inTime.isOk()).toBe(true);
+    });
+
+    it("is busy while a creation waits for the rate limiter, which is three seconds at most", async () => {
+      const other = await start({ clock, callsPerSecond: 1, submitTimeoutMilliseconds: 30_000 });
+      const submissions = [1, 2, 3, 4, 5, 6].map((n) => other.provider.submit(anOrder(n)));
+      await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(2);
+      expect(other.provider.readiness()).toBe("busy");
+      await advanceUntil(clock, Promise.all(submissions));
+      const kinds = (await Promise.all(submissions)).map((sent) => (sent.isOk() ? "sent" : sent.error.kind));
+      expect(kinds.filter((kind) => kind === "busy").length).toBeGreaterThan(0);
+      expect(kinds.filter((kind) => kind === "sent").length).toBe(other.fake.tasks.length);
+      expect(kinds).not.toContain("refused");
+      expect(other.provider.readiness()).toBe("ready");
+      await other.close();
+    });
 
     it.each<[string, Fault]>([
       ["the connection is cut before the answer", FAULTS.cutBefore],
@@ -240,16 +281,16 @@ export const remoteProviderContract = (
       expect((await polled(id)).state).toBe("succeeded");
     });
 
-    it("delays the next poll and refuses creations during a pause", async () => {
+    it("delays the next poll and sends no creation during a pause", async () => {
       const id = await submitted();
       expect(remote.provider.nextPollMilliseconds(id, 0)).toBeLessThanOrEqual(3_600);
       expect(remote.provider.nextPollMilliseconds(id, 60_001)).toBeGreaterThanOrEqual(4_000);
       remote.fake.faults.polls.push(refuses(503, { "retry-after": "30" }));
       await remote.provider.poll(id);
       expect(remote.provider.nextPollMilliseconds(id, 0)).toBeGreaterThanOrEqual(10_000);
-      const refused = (await remote.provider.submit(anOrder(2)))._unsafeUnwrapErr();
-      expect(refused).toEqual({
-        kind: "refused",
+      const busy = (await remote.provider.submit(anOrder(2)))._unsafeUnwrapErr();
+      expect(busy).toEqual({
+        kind: "busy",
         reason: "calls to the provider are paused for 30 more seconds",
       });
       expect(creations()).toBe(1);
@@ -257,16 +298,16 @@ export const remoteProviderContract = (
       expect((await remote.provider.submit(anOrder(2))).isOk()).toBe(true);
     });
 
-    it("pauses after three refused creations in a row, and lets a creation wait for the end within its timeout", async () => {
+    it("pauses after three refused creations in a row, and lets a creation wait for the end of a short pause", async () => {
       const other = await start({ clock, submitTimeoutMilliseconds: 30_000 });
       for (const n of [1, 2, 3]) {
         expect(other.provider.readiness()).toBe("ready");
-        other.fake.faults.creates.push(refuses(429, { "retry-after": "15" }));
-        expect((await other.provider.submit(anOrder(n)))._unsafeUnwrapErr().kind).toBe("refused");
+        other.fake.faults.creates.push(refuses(429, { "retry-after": "3" }));
+        expect((await other.provider.submit(anOrder(n)))._unsafeUnwrapErr().kind).toBe("busy");
       }
       expect(other.provider.readiness()).toBe("busy");
       const waiting = other.provider.submit(anOrder(4));
-      await clock.advance(14_999);
+      await clock.advance(2_999);
       expect(other.fake.server.requests).toHaveLength(3);
       await clock.advance(1);
       expect((await waiting).isOk()).toBe(true);

@@ -256,8 +256,8 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
           account,
           noon,
           idempotent,
-          (standing, turn) => openTask(standing, draft, noon, turn),
-          { concurrencyMax, dueAt: later },
+          (standing, place) => openTask(standing, draft, noon, place?.turn),
+          { concurrencyMax, busy: false, dueAt: later },
         );
         return unwrap(opened).task;
       };
@@ -298,10 +298,8 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.startQueued(1, 9, deadline)).toEqual([]);
         expect(await tasks.startQueued(3, 9, deadline)).toHaveLength(2);
         expect(await tasks.startQueued(3, 9, deadline)).toEqual([]);
-        expect(await tasks.startQueued(undefined, 1, deadline)).toEqual([
-          aReservedTask({ id: taskId(4), wasQueued: true }),
-        ]);
-        expect(await tasks.find(taskId(4), owner)).toEqual(aReservedTask({ id: taskId(4), wasQueued: true }));
+        expect(await tasks.startQueued(undefined, 1, deadline)).toEqual([aReservedTask({ id: taskId(4), turn: 3 })]);
+        expect(await tasks.find(taskId(4), owner)).toEqual(aReservedTask({ id: taskId(4), turn: 3 }));
         expect(await tasks.claim("sweep", secondsAfter(noon, 34), later, 9)).toHaveLength(1);
         expect(await tasks.claim("sweep", deadline, later, 9)).toHaveLength(3);
       });
@@ -350,6 +348,99 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.startQueued(2, 9, deadline)).toHaveLength(1);
         const given = await tasks.move(lease as Lease<Task>, failed(aQueuedTask({ id: taskId(2) })), undefined);
         expect(given).toEqual(err({ kind: "stale_task", id: taskId(2) }));
+      });
+
+      it("keeps the turn of a task that returns, so that it is started next", async () => {
+        await aStranger();
+        await openLimited(1, 1);
+        await openLimited(2, 1);
+        await openLimited(3, 1, { account: stranger });
+        const [sent] = await tasks.startQueued(2, 1, deadline);
+        const back = aQueuedTask({ id: taskId(2), turn: 1, submissions: 1 });
+        expect(await tasks.requeue(sent as ReservedTask, later)).toEqual(ok(back));
+        expect(await tasks.find(taskId(2), owner)).toEqual(back);
+        expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
+        expect(await tasks.claim("giveUp", secondsAfter(noon, 299), later, 9)).toEqual([]);
+        expect(await tasks.startQueued(2, 1, deadline)).toEqual([
+          aReservedTask({ id: taskId(2), turn: 1, submissions: 1 }),
+        ]);
+      });
+
+      it("gives a task that returns a turn before the newer ones of its account, and one per round", async () => {
+        await aStranger();
+        const first = await openLimited(1, 3);
+        const second = await openLimited(2, 3);
+        await openLimited(3, 1);
+        await openLimited(4, 1, { account: stranger });
+        expect(unwrap(await tasks.requeue(second as ReservedTask, later))).toMatchObject({ turn: 1, submissions: 1 });
+        expect(unwrap(await tasks.requeue(first as ReservedTask, later))).toMatchObject({ turn: 1, submissions: 1 });
+        const turns = await Promise.all([1, 2, 3].map((n) => tasks.find(taskId(n), owner)));
+        expect(turns).toMatchObject([{ turn: 1 }, { turn: 2 }, { turn: 3 }]);
+        expect(await openLimited(5, 1)).toMatchObject({ turn: 4 });
+        const order: TaskId[] = [];
+        for (let n = 0; n < 5; n += 1) order.push(...ids(await tasks.startQueued(undefined, 1, deadline)));
+        expect(order).toEqual([1, 4, 2, 3, 5].map(taskId));
+      });
+
+      it("rejects writes of an earlier submission", async () => {
+        const first = (await openLimited(1, 1)) as ReservedTask;
+        const [lease] = await tasks.claim("sweep", noon, later, 9);
+        unwrap(await tasks.requeue(first, later));
+        const [again] = await tasks.startQueued(1, 1, deadline);
+        expect(again).toEqual(aReservedTask({ id: taskId(1), turn: 1, submissions: 1 }));
+        const stale = err({ kind: "stale_task", id: taskId(1) });
+        expect(await tasks.move(first, submit(first, "upstream-1", noon), later)).toEqual(stale);
+        expect(await tasks.move(lease as Lease<Task>, failed(first), undefined)).toEqual(stale);
+        expect(await tasks.requeue(first, later)).toEqual(stale);
+        expect(await tasks.requeue(lease as Lease<ReservedTask>, later)).toEqual(stale);
+        expect(await tasks.find(taskId(1), owner)).toEqual(again);
+        unwrap(await tasks.requeue(again as ReservedTask, later));
+        expect(await tasks.move(aQueuedTask({ id: taskId(1), submissions: 1 }), failed(first), undefined)).toEqual(
+          stale,
+        );
+      });
+
+      it("returns a task once, with concurrent callers and while others are given up", async () => {
+        const opened: Task[] = [];
+        for (const n of [1, 2, 3, 4]) opened.push(await openLimited(n, 9));
+        const outcomes = await Promise.all([
+          ...opened.map((task) => tasks.requeue(task as ReservedTask, later)),
+          ...opened.map((task) => tasks.requeue(task as ReservedTask, later)),
+          ...opened.map((task) => tasks.move(task, failed(task), undefined)),
+        ]);
+        expect(outcomes.filter((outcome) => outcome.isOk())).toHaveLength(4);
+        const waiting = (await tasks.list(owner, 9, undefined)).filter(({ state }) => state === "queued");
+        expect(await standing()).toMatchObject({ activeTasks: waiting.length });
+      });
+
+      it("tells a task that must wait how many are before it, and how many wait", async () => {
+        await aStranger();
+        const places: unknown[] = [];
+        const place = async (n: number, account: AccountId, limits: { busy?: boolean; concurrencyMax?: number }) => {
+          const { id, slug, request } = aReservedTask({ id: taskId(n) });
+          await tasks.open(
+            account,
+            noon,
+            undefined,
+            (standing, place) => {
+              places.push(place);
+              return openTask(standing, { id, slug, request }, noon, place?.turn);
+            },
+            { concurrencyMax: undefined, busy: false, dueAt: later, ...limits },
+          );
+        };
+        await place(1, owner, {});
+        await place(2, owner, { busy: true });
+        await place(3, owner, { concurrencyMax: 9 });
+        await place(4, owner, {});
+        await place(5, stranger, {});
+        expect(places).toEqual([
+          undefined,
+          { turn: 1, ahead: 0, waiting: 0 },
+          { turn: 2, ahead: 1, waiting: 1 },
+          { turn: 3, ahead: 2, waiting: 2 },
+          { turn: 1, ahead: 1, waiting: 3 },
+        ]);
       });
 
       it.each<[string, (task: Task) => Promise<Task>]>([

@@ -2,6 +2,7 @@ import type { Result } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { TaskStore } from "../../../application/ports/task-store.js";
 import { credits } from "../../../domain/credits.js";
+import type { QueuePlace } from "../../../domain/queue.js";
 import { keep, type UploadingImage, uploading } from "../../../domain/storage-status.js";
 import { openTask, type SucceededTask, submit, succeed, withImage } from "../../../domain/task.js";
 import {
@@ -141,9 +142,9 @@ export const describeUnreadableTasks = (
       for (let n = 2; n <= 5; n += 1) {
         await stores.database.sql("update account set active_tasks = 0");
         const task = aReservedTask({ id: taskId(n), accountId: owner });
-        const queue = { concurrencyMax: 1, dueAt: secondsAfter(noon, 600) };
-        const decide = (standing: Parameters<typeof openTask>[0], turn?: number) =>
-          openTask(standing, task, noon, turn);
+        const queue = { concurrencyMax: 1, busy: false, dueAt: secondsAfter(noon, 600) };
+        const decide = (standing: Parameters<typeof openTask>[0], place?: QueuePlace) =>
+          openTask(standing, task, noon, place?.turn);
         unwrap(await tasks.open(owner, noon, undefined, decide, queue));
       }
       await damage(2, 3);

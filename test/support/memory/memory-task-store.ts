@@ -15,7 +15,7 @@ import { type IdempotentRequest, sameRequest } from "../../../domain/idempotency
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../../domain/ledger.js";
 import type { ObjectName } from "../../../domain/object-name.js";
-import { mustQueue, nextTurn, type Queue } from "../../../domain/queue.js";
+import { mustQueue, nextTurn, type Queue, type QueuePlace, turnsAfterReturn } from "../../../domain/queue.js";
 import { requireStored } from "../../../domain/reference-image.js";
 import type { Slug } from "../../../domain/slug.js";
 import { startNextTasks } from "../../../domain/start-next-tasks.js";
@@ -24,7 +24,9 @@ import {
   isInGallery,
   isRefusedCreation,
   type OpenedTask,
+  type QueuedTask,
   type ReservedTask,
+  requeue,
   type SucceededTask,
   type Task,
 } from "../../../domain/task.js";
@@ -55,7 +57,7 @@ export class MemoryTaskStore implements TaskStore {
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
-    decide: (standing: Standing, turn?: number) => Result<OpenedTask, Refusal>,
+    decide: (standing: Standing, place?: QueuePlace) => Result<OpenedTask, Refusal>,
     limits?: QueueLimits,
     references: ReadonlyMap<number, ObjectName> = new Map(),
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>> {
@@ -75,12 +77,10 @@ export class MemoryTaskStore implements TaskStore {
     const found = requireStored(references, new Set(known));
     if (found.isErr()) return err(found.error);
     const used = new Set(references.values());
-    const turn =
-      limits !== undefined && mustQueue(this.queue, limits.concurrencyMax)
-        ? nextTurn(this.queue, stored.lastTurn)
-        : undefined;
-    return decide(stored.standing, turn).map(({ task, standing }) => {
-      stored.lastTurn = turn ?? stored.lastTurn;
+    const mustWait = limits !== undefined && (limits.busy || mustQueue(this.queue, limits.concurrencyMax));
+    const place = mustWait ? this.placeOf(nextTurn(this.queue, stored.lastTurn)) : undefined;
+    return decide(stored.standing, place).map(({ task, standing }) => {
+      stored.lastTurn = place?.turn ?? stored.lastTurn;
       const due = task.state === "queued" && limits ? limits.dueAt : dueAt;
       tasks.set(task.id, { task, dueAt: due, fence: 0, hidden: false });
       ledger.push(reservationEntry(task.reservation, task.reservedAt));
@@ -102,16 +102,36 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async startQueued(concurrencyMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]> {
-    const next = [...this.database.tasks.values()]
-      .flatMap(({ task }) => (task.state === "queued" ? [task] : []))
-      .sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1))
-      .slice(0, limit);
+    const next = this.waiting.sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1)).slice(0, limit);
     const started = startNextTasks(this.queue, next, concurrencyMax);
     for (const task of started.tasks) {
       this.database.tasks.set(task.id, { ...this.row(task.id), task, dueAt });
     }
     this.database.round = started.round;
     return [...started.tasks];
+  }
+
+  async requeue(current: ReservedTask | Lease<ReservedTask>, dueAt: Date): Promise<Result<QueuedTask, StaleTask>> {
+    const before = "fence" in current ? current.task : current;
+    const { lastTurn } = this.database.account(before.accountId);
+    const newer = this.waiting
+      .filter(({ id, accountId }) => accountId === before.accountId && id > before.id)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+    const turns = turnsAfterReturn(
+      this.queue,
+      lastTurn,
+      newer.map(({ turn }) => turn),
+    );
+    const queued = requeue(before, before.turn ?? turns[0] ?? this.queue.round);
+    const moved = this.replace(current, queued, dueAt);
+    if (moved.isErr()) return err(moved.error);
+    if (before.turn === undefined) {
+      for (const [index, task] of newer.entries()) {
+        this.row(task.id).task = { ...task, turn: turns[index + 1] ?? task.turn };
+      }
+      this.database.account(before.accountId).lastTurn = Math.max(lastTurn, ...turns);
+    }
+    return ok(queued);
   }
 
   async find(id: TaskId, owner: AccountId): Promise<Task | undefined> {
@@ -182,12 +202,17 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>> {
+    return this.replace(current, next, dueAt);
+  }
+
+  private replace(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Result<void, StaleTask> {
     const lease = "fence" in current ? current : undefined;
     const before = "fence" in current ? current.task : current;
     const stored = this.database.tasks.get(before.id);
     if (
       stored === undefined ||
       stored.task.state !== before.state ||
+      submissionsOf(stored.task) !== submissionsOf(before) ||
       imageStatus(stored.task) !== imageStatus(before) ||
       (lease !== undefined && lease.fence !== stored.fence)
     ) {
@@ -243,7 +268,16 @@ export class MemoryTaskStore implements TaskStore {
   private get queue(): Queue {
     const states = [...this.database.tasks.values()].map(({ task }) => task.state);
     const running = states.filter((state) => state === "reserved" || state === "submitted").length;
-    return { running, waiting: states.includes("queued"), round: this.database.round };
+    return { running, waiting: this.waiting.length, round: this.database.round };
+  }
+
+  private get waiting(): QueuedTask[] {
+    return [...this.database.tasks.values()].flatMap(({ task }) => (task.state === "queued" ? [task] : []));
+  }
+
+  private placeOf(turn: number): QueuePlace {
+    const ahead = this.waiting.filter((task) => task.turn <= turn).length;
+    return { turn, ahead, waiting: this.waiting.length };
   }
 
   private shown(id: TaskId, owner: AccountId) {
@@ -277,5 +311,7 @@ export class MemoryTaskStore implements TaskStore {
     this.database.idempotencyKeys = this.database.idempotencyKeys.filter(wanted);
   }
 }
+
+const submissionsOf = (task: Task) => ("submissions" in task ? task.submissions : undefined);
 
 const imageStatus = (task: Task) => (task.state === "succeeded" ? task.image.status : undefined);

@@ -25,7 +25,8 @@ const PROBE_MILLISECONDS = 5_000;
  * sends one call as a probe, and no other while the probe is in flight. If the probe is answered, all calls are sent
  * again; if it fails, the next break is twice as long, up to a minute.
  *
- * A failure is a call without an answer, or a 5xx to a creation. A 5xx to a read may be about one broken task, which
+ * A failure is a call without an answer, or a 5xx to a creation, except a 503 that says when to come back: a busy
+ * provider responds. A 5xx to a read may be about one broken task, which
  * must not stop all creations: it is ignored, unless the read is the probe; then it is a failure. Everything else is an
  * answer.
  */
@@ -107,6 +108,7 @@ class IgnoredVerdict extends Error {}
 
 const verdictOn = (method: Call["method"], called: Result<Answer, CallFailure>): "answer" | "failure" | "ignored" => {
   if (called.isErr()) return "failure";
-  if (called.value.status < 500) return "answer";
+  const { status, retryAfter } = called.value;
+  if (status < 500 || (status === 503 && retryAfter !== undefined)) return "answer";
   return method === "POST" || method === "PUT" ? "failure" : "ignored";
 };

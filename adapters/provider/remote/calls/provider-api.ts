@@ -21,6 +21,11 @@ const READ_TIMEOUT_MILLISECONDS = 10_000;
 /** How long a read may wait for the rate limiter. */
 const READ_WAIT_MILLISECONDS_MAX = 10_000;
 const READ_ATTEMPTS = 3;
+/**
+ * How long a creation may wait for the rate limiter. Short, because a client waits for the answer, and a task that waits
+ * in the queue is safe from the end of this process. Longer than the time between two calls at the lowest rate.
+ */
+const CREATION_WAIT_MILLISECONDS_MAX = 3_000;
 const BACK_OFF_MILLISECONDS = 500;
 const BACK_OFF_MILLISECONDS_MAX = 10_000;
 
@@ -45,6 +50,8 @@ export class ProviderApi {
   private readonly dialect: Dialect;
   private readonly circuit: CircuitBreaker;
   private readonly rateLimiter: CallRateLimiter;
+  /** Number of creations that wait for the rate limiter. */
+  private waitingCreations = 0;
 
   constructor({ http, clock, settings, dialect, onCircuitChange }: ProviderApiParts) {
     this.http = http;
@@ -57,7 +64,8 @@ export class ProviderApi {
 
   readiness(): Readiness {
     const readiness = this.circuit.readiness();
-    return readiness !== "down" && this.rateLimiter.pausedMilliseconds > 0 ? "busy" : readiness;
+    const busy = this.waitingCreations > 0 || this.rateLimiter.pausedMilliseconds > 0;
+    return readiness !== "down" && busy ? "busy" : readiness;
   }
 
   nextPollMilliseconds(sinceSubmissionMilliseconds: number): number {
@@ -72,34 +80,57 @@ export class ProviderApi {
   /**
    * Sends a creation at most once. Returns a 2xx answer whose body is not checked yet. The time limit includes preparing
    * the body: after it nothing is sent.
+   *
+   * At the submission deadline another instance may search for the task and send it again. So nothing is sent in the
+   * last part of the time, in which an answer could no longer arrive. The clock is read when the connection is open and
+   * the request is written in the same turn of the event loop. So it holds also if this process is paused (SIGSTOP) at
+   * any await before: timers that expired meanwhile may run late, but the clock is right at once. A request that was
+   * written before is at the provider long before the deadline, or was lost with its connection.
    */
-  async create({
-    method = "POST",
-    path,
-    headers = {},
-    body: prepare,
-  }: Creation): Promise<Result<Answer, SubmissionFailure>> {
+  async create(
+    { method = "POST", path, headers = {}, body: prepare }: Creation,
+    submissionDeadline?: Date,
+  ): Promise<Result<Answer, SubmissionFailure>> {
     if (this.circuit.readiness() === "down") return err({ kind: "refused", reason: DOWN });
     const { submitTimeoutMilliseconds } = this.settings;
     const signal = AbortSignal.timeout(submitTimeoutMilliseconds);
     // The call itself gets at least half of the time: if it is sent too late, its answer is lost.
-    const sentBy = this.clock.now().getTime() + submitTimeoutMilliseconds / 2;
+    const forCall = submitTimeoutMilliseconds / 2;
+    const sentBy = this.clock.now().getTime() + forCall;
+    const latest = submissionDeadline === undefined ? Number.POSITIVE_INFINITY : submissionDeadline.getTime() - forCall;
+    const mayBeSent = () => this.clock.now().getTime() <= latest;
     const body = await prepare();
-    if (body.isErr()) return err({ kind: "refused", reason: body.error });
-    const turn = await this.rateLimiter.turn("creation", Math.max(0, sentBy - this.clock.now().getTime()));
-    if (turn.isErr()) return err({ kind: "refused", reason: turn.error });
-    if (signal.aborted) return err({ kind: "refused", reason: "no time was left to send the creation" });
+    if (body.isErr()) {
+      // Probably a call for the body was not sent during the pause, or was refused with it.
+      const paused = this.rateLimiter.pausedMilliseconds > 0;
+      return err({ kind: paused ? "busy" : "refused", reason: body.error });
+    }
+    const turn = await this.turnForCreation(sentBy);
+    if (turn.isErr()) return err({ kind: "busy", reason: turn.error });
+    if (signal.aborted || !mayBeSent()) return err({ kind: "busy", reason: "no time was left to send the creation" });
 
-    const called = await this.send({ method, path, headers, body: body.value, signal });
+    const called = await this.send({ method, path, headers, body: body.value, signal, mayBeSent });
     if (called.isErr()) {
       const { kind, reason } = called.error;
-      return err({ kind: kind === "not_sent" ? "refused" : "unknown", reason });
+      return err({ kind: FAILURE_OF_CALL[kind], reason });
     }
     const { status } = called.value;
     if (status >= 200 && status < 300) return ok(called.value);
+    if (this.pauseSecondsOf(called.value) !== undefined) return err({ kind: "busy", reason: meaningOf(called.value) });
     // 408 and 499 mean that the call was cut off, so something may have been started.
     const refused = status >= 400 && status < 500 && status !== 408 && status !== 499;
     return err({ kind: refused ? "refused" : "unknown", reason: meaningOf(called.value) });
+  }
+
+  /** Waits for a short time only, and not longer than until `sentBy`. */
+  private async turnForCreation(sentBy: number): Promise<Result<void, string>> {
+    const left = sentBy - this.clock.now().getTime();
+    this.waitingCreations += 1;
+    try {
+      return await this.rateLimiter.turn("creation", Math.max(0, Math.min(left, CREATION_WAIT_MILLISECONDS_MAX)));
+    } finally {
+      this.waitingCreations -= 1;
+    }
   }
 
   /**
@@ -169,10 +200,21 @@ export class ProviderApi {
   }
 
   private backOffIfTold(method: Call["method"], answer: Answer): void {
-    const seconds = pauseSeconds(answer, this.clock.now(), this.dialect.defaults.pauseSeconds);
+    const seconds = this.pauseSecondsOf(answer);
     const kind = method === "POST" || method === "PUT" ? "creation" : "read";
     this.rateLimiter.answered(kind, seconds === undefined ? undefined : seconds * 1000);
   }
+
+  /** For how long a busy provider asks to pause; otherwise `undefined`. A busy provider has started nothing. */
+  private pauseSecondsOf(answer: Answer): number | undefined {
+    return pauseSeconds(answer, this.clock.now(), this.dialect.defaults.pauseSeconds);
+  }
 }
 
-type CallToPath = Pick<Call, "method" | "body" | "form" | "signal"> & Pick<Creation, "path" | "headers">;
+const FAILURE_OF_CALL: Record<CallFailure["kind"], SubmissionFailure["kind"]> = {
+  not_sent: "refused",
+  too_late: "busy",
+  no_answer: "unknown",
+};
+
+type CallToPath = Pick<Call, "method" | "body" | "form" | "signal" | "mayBeSent"> & Pick<Creation, "path" | "headers">;

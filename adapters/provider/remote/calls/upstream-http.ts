@@ -11,6 +11,8 @@ export type Call = {
   readonly form?: Form;
   /** Aborts the call, also while its answer is read. */
   readonly signal: AbortSignal;
+  /** Asked when the connection is open, directly before the request is written to it. Absent: always. */
+  readonly mayBeSent?: () => boolean;
 };
 
 /** Text fields and one file. */
@@ -27,8 +29,11 @@ export type Form = {
 /** `body` is the decoded JSON; `undefined` if it is missing, incomplete or not JSON. */
 export type Answer = { readonly status: number; readonly retryAfter: string | undefined; readonly body: unknown };
 
-/** `not_sent`: there was no connection, so no byte of the request was sent. `reason` is for the log. */
-export type CallFailure = { readonly kind: "not_sent" | "no_answer"; readonly reason: string };
+/**
+ * `not_sent`: there was no connection, so no byte of the request was sent. `too_late`: neither was it sent, because
+ * `mayBeSent` did not allow it any more. `reason` is for the log.
+ */
+export type CallFailure = { readonly kind: "not_sent" | "too_late" | "no_answer"; readonly reason: string };
 
 const CONNECT_TIMEOUT_MILLISECONDS = 10_000;
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
@@ -61,12 +66,12 @@ export class UpstreamHttp {
 
 const send = async (
   dispatcher: Dispatcher,
-  { method, url, headers, body, form, signal }: Call,
+  { method, url, headers, body, form, signal, mayBeSent }: Call,
 ): Promise<Result<Answer, CallFailure>> => {
   let answer: Dispatcher.ResponseData;
   try {
     answer = await request(url, {
-      dispatcher,
+      dispatcher: mayBeSent === undefined ? dispatcher : dispatcher.compose(unlessTooLate(mayBeSent)),
       method,
       headers: {
         accept: "application/json",
@@ -77,6 +82,7 @@ const send = async (
       signal,
     });
   } catch (error) {
+    if (error instanceof TooLate) return err({ kind: "too_late", reason: error.message });
     return err({ kind: error instanceof NoConnection ? "not_sent" : "no_answer", reason: codeOf(error) });
   }
   const retryAfter = answer.headers["retry-after"];
@@ -105,6 +111,25 @@ const markingNoConnection: typeof connect = (options, callback) =>
     if (error === null) callback(null, socket);
     else callback(new NoConnection(error.message, { cause: error }), null);
   });
+
+/** The time to send the request was over when its connection was open. */
+class TooLate extends Error {}
+
+/** The library calls `onRequestStart` in the same turn of the event loop in which it writes the request. */
+const unlessTooLate =
+  (mayBeSent: () => boolean): Dispatcher.DispatcherComposeInterceptor =>
+  (dispatch) =>
+  (options, handler) =>
+    dispatch(options, {
+      onRequestStart(controller, context) {
+        handler.onRequestStart?.(controller, context);
+        if (!mayBeSent()) controller.abort(new TooLate("the time to send the creation was over"));
+      },
+      onResponseStart: (...response) => handler.onResponseStart?.(...response),
+      onResponseData: (...data) => handler.onResponseData?.(...data),
+      onResponseEnd: (...end) => handler.onResponseEnd?.(...end),
+      onResponseError: (...error) => handler.onResponseError?.(...error),
+    });
 
 const readJson = async (body: Dispatcher.ResponseData["body"]): Promise<unknown> => {
   try {

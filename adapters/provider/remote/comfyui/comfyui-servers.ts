@@ -29,6 +29,7 @@ export type ComfyuiServersParts = {
 export class ComfyuiServers implements GenerationProvider {
   readonly name = "comfyui";
   readonly concurrencyMax: number;
+  readonly callsPerSecond: GenerationProvider["callsPerSecond"];
   readonly readiness: GenerationProvider["readiness"];
   readonly nextPollMilliseconds: GenerationProvider["nextPollMilliseconds"];
   readonly canMake: GenerationProvider["canMake"];
@@ -45,6 +46,7 @@ export class ComfyuiServers implements GenerationProvider {
     this.concurrencyMax =
       parts.concurrencyMax ?? servers.reduce((sum, { concurrencyMax = 1 }) => sum + concurrencyMax, 0);
     const all = new ProviderChain(servers, warn);
+    this.callsPerSecond = all.callsPerSecond;
     this.readiness = () => all.readiness();
     this.nextPollMilliseconds = (id, since) => all.nextPollMilliseconds(id, since);
     this.canMake = (request) => all.canMake(request);
@@ -53,12 +55,12 @@ export class ComfyuiServers implements GenerationProvider {
     this.download = (url, id) => all.download(url, id);
   }
 
-  async submit(order: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
+  async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
     const [first, ...others] = await this.inOrder();
     if (first === undefined) return err({ kind: "refused", reason: "no ComfyUI server answers" });
     this.count(first, 1);
     try {
-      return await new ProviderChain([first, ...others], this.parts.warn).submit(order);
+      return await new ProviderChain([first, ...others], this.parts.warn).submit(order, submissionDeadline);
     } finally {
       this.count(first, -1);
     }
