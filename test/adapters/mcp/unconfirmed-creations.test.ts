@@ -67,19 +67,34 @@ describe("UnconfirmedCreations", () => {
     expect(machine.start(6).begin("a harbour")).toEqual(begun("key-5"));
   });
 
+  it("continues nothing that the service may have forgotten: 24 hours after it was sent first", async () => {
+    const machine = new Machine(await scratchFolder());
+    const creations = machine.start(1);
+    machine.start(2).begin("a lake");
+    machine.running.delete(2);
+    creations.leaveInDoubt(creations.begin("a harbour"));
+    machine.now += CONTINUED_WITHIN - 1;
+    creations.leaveInDoubt(creations.begin("a harbour"));
+    expect(machine.start(3).begin("a lake")).toEqual(continued("key-1"));
+    machine.running.delete(3);
+    machine.now += 1;
+    expect(machine.start(4).begin("a lake")).toEqual(begun("key-3"));
+    expect(creations.begin("a harbour")).toEqual(begun("key-4"));
+  });
+
   it("hands every key to one call at a time, and continues what an ended process left, whatever happens", () => {
     const slot = fc.nat(2);
     const command = fc.oneof(
       {
         weight: 4,
-        arbitrary: fc.record({ do: fc.constant("begin" as const), slot, request: fc.constantFrom("a", "b") }),
+        arbitrary: fc.record({ do: fc.constant("begin" as const), slot, request: fc.constantFrom("a", "a", "b") }),
       },
       { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("settle" as const, "doubt" as const), slot }) },
       {
         weight: 2,
-        arbitrary: fc.record({ do: fc.constant("restart" as const), slot, processId: fc.integer({ min: 1, max: 5 }) }),
+        arbitrary: fc.record({ do: fc.constant("restart" as const), slot, processId: fc.integer({ min: 1, max: 4 }) }),
       },
-      { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const), hours: fc.integer({ min: 1, max: 13 }) }) },
+      { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const), hours: fc.integer({ min: 6, max: 20 }) }) },
     );
     fc.assert(
       fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
@@ -94,7 +109,7 @@ describe("UnconfirmedCreations", () => {
         };
         let runs = 0;
         const started = (pid: number) => ({ pid, run: ++runs, creations: machine.start(pid) });
-        const slots = [started(11), started(12), started(13)] as const;
+        const slots = [started(1), started(2), started(3)] as const;
         const inFlight: { readonly known: Known; readonly creation: Creation }[] = [];
         let inDoubt: Known[] = [];
         const orphans: Known[] = [];
