@@ -9,7 +9,7 @@ import { waitUpToASecond } from "./wait-up-to-a-second.js";
  * them back. While creations wait for the rate limiter, the provider is busy, so tasks start as fast as calls may be
  * sent. While the circuit is probing, one submission shows whether the provider has recovered.
  */
-const IN_FLIGHT_MAX = { ready: 4, busy: 0, probing: 1, down: 0 };
+const IN_FLIGHT_MAX = { ready: 16, busy: 0, probing: 1, down: 0 };
 
 type Ports = SubmissionPorts & {
   readonly tasks: Pick<TaskStore, "startQueued">;

@@ -98,6 +98,23 @@ describe("ProviderChain.submit", () => {
     },
   );
 
+  it("uses the next provider when the first is busy, and is busy if that one starts nothing either", async () => {
+    first.play({ submit: "busy" });
+    expect(await chain.submit(ORDER)).toEqual(ok("second:upstream-1"));
+    second.play({ submit: "refuse" });
+    const reason = "first: the script is busy; second: the script refuses";
+    expect(await chain.submit(ORDER)).toEqual(err({ kind: "busy", reason }));
+    second.play({ submit: "unknown" });
+    expect((await chain.submit(ORDER))._unsafeUnwrapErr().kind).toBe("unknown");
+  });
+
+  it("passes the submission deadline on to each provider", async () => {
+    first.play({ submit: "refuse" });
+    const over = await chain.submit(ORDER, second.clock.now());
+    expect(over).toEqual(err({ kind: "busy", reason: expect.stringContaining("second: it is too late") }));
+    expect(second.started).toBe(0);
+  });
+
   it("is refused when all providers refuse, with every reason", async () => {
     first.play({ submit: "refuse" });
     second.play({ submit: "refuse" });

@@ -119,9 +119,7 @@ export const remoteProviderContract = (
       expect(failure.kind).toBe("busy");
       expect(failure.reason).toContain(`status ${status}`);
       expect(failure.reason).not.toContain(PROMPT);
-      expect(remote.provider.readiness()).toBe("busy");
-      await clock.advance(1_000);
-      expect(remote.provider.readiness()).toBe("ready");
+      expect(remote.provider.readiness()).toBe("ready"); // one refusal says nothing about the next creation
       expect(creations()).toBe(1);
     });
 
@@ -146,7 +144,7 @@ export const remoteProviderContract = (
     it("is busy while a creation waits for the rate limiter, which is three seconds at most", async () => {
       const other = await start({ clock, callsPerSecond: 1, submitTimeoutMilliseconds: 30_000 });
       const submissions = [1, 2, 3, 4, 5, 6].map((n) => other.provider.submit(anOrder(n)));
-      await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(2);
+      await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(1);
       expect(other.provider.readiness()).toBe("busy");
       await advanceUntil(clock, Promise.all(submissions));
       const kinds = (await Promise.all(submissions)).map((sent) => (sent.isOk() ? "sent" : sent.error.kind));

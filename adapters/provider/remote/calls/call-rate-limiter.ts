@@ -55,15 +55,6 @@ export class CallRateLimiter {
     return Math.max(0, this.pausedUntil - this.now());
   }
 
-  /** How many more creations can start within a second, beside the calls that wait already; 0 during a pause. */
-  get room(): number {
-    if (this.pausedMilliseconds > 0) return 0;
-    const { creation, read } = this.waiting;
-    const secondsLeft = 1 - Math.max(0, this.nextAt - this.now()) / 1_000;
-    const starts = Math.max(0, Math.ceil(secondsLeft * this.callsPerSecond));
-    return Math.max(0, starts - Math.min(read.length, Math.floor(starts / 2)) - creation.length);
-  }
-
   /**
    * Resolves when the call may start, or with an error if it cannot start within `waitMillisecondsMax`. During a pause
    * it immediately rejects reads, because they are repeated anyway, and creations that cannot wait for its end. The error

@@ -53,6 +53,12 @@ export type SkyboxSettings = ProviderAccess & { readonly styleId: number };
  */
 export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect => {
   let promptCharactersMax = PROMPT_CHARACTERS_MAX;
+  /**
+   * The documentation does not say whether the list contains what was made over the API. Until it has shown the latest
+   * generation of this process, a task that is not in the list may exist all the same.
+   */
+  let listShowsOurs = false;
+  let latestId: string | undefined;
   return {
     name: "skybox",
     baseUrl,
@@ -105,7 +111,9 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
     upstreamTaskIdOf(body): Result<string, SubmissionFailure> {
       if (errorSchema.safeParse(body).success) return err({ kind: "refused", reason: "the answer is an error" });
       const { data } = createdSchema.safeParse(body);
-      return data === undefined ? err({ kind: "unknown", reason: "the answer has no task id" }) : ok(data.id);
+      if (data === undefined) return err({ kind: "unknown", reason: "the answer has no task id" });
+      latestId = data.id;
+      return ok(data.id);
     },
 
     pollPath: (upstreamTaskId) => `/imagine/requests/${encodeURIComponent(upstreamTaskId)}`,
@@ -134,11 +142,15 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
     listSince: () => ({
       firstPath: pathOfPage(0),
       pageOf: (body, page) =>
-        parseBody(listSchema, "a list of generations", body).map(({ data, has_more }) => ({
-          tasks: data.map(({ id, seed }) => ({ id, seed })),
-          nextUrl: has_more === true ? baseUrl + pathOfPage(page + 1) : undefined,
-          allSeedsKnown: true,
-        })),
+        parseBody(listSchema, "a list of generations", body).map(({ data, has_more }) => {
+          listShowsOurs ||= data.some(({ id }) => id === latestId);
+          const complete = has_more !== undefined || data.length < PAGE_SIZE;
+          return {
+            tasks: data.map(({ id, seed }) => ({ id, seed })),
+            nextUrl: has_more === true ? baseUrl + pathOfPage(page + 1) : undefined,
+            allSeedsKnown: listShowsOurs && complete && data.every(({ seed }) => typeof seed === "number"),
+          };
+        }),
     }),
     // No `signatureOf`: Skybox AI says that it signs its webhooks, but not how.
   };

@@ -181,36 +181,6 @@ describe("CallRateLimiter when the provider is too busy", () => {
   });
 });
 
-describe("CallRateLimiter.room", () => {
-  it("is the number of creations that can start within a second", async () => {
-    const limiter = new CallRateLimiter(clock, 10);
-    expect(limiter.room).toBe(10);
-    const starts: [string, number][] = [];
-    for (let n = 0; n < 4; n += 1) ask(limiter, starts, `${n}`, "creation");
-    await clock.advance(0);
-    expect(limiter.room).toBe(6);
-    await clock.advance(1_000);
-    expect(limiter.room).toBe(10);
-    expect(new CallRateLimiter(clock, Number.POSITIVE_INFINITY).room).toBe(Number.POSITIVE_INFINITY);
-  });
-
-  it("leaves every other start to reads that wait", async () => {
-    const limiter = new CallRateLimiter(clock, 10);
-    const starts: [string, number][] = [];
-    for (let n = 0; n < 50; n += 1) ask(limiter, starts, `${n}`, "read");
-    await clock.advance(0);
-    expect(limiter.room).toBe(5);
-  });
-
-  it("is 0 during a pause, and smaller after it", async () => {
-    const limiter = new CallRateLimiter(clock, 10);
-    limiter.answered("read", 1_000);
-    expect(limiter.room).toBe(0);
-    await clock.advance(1_000);
-    expect(limiter.room).toBe(7);
-  });
-});
-
 /** A provider that takes `perSecond` calls a second and refuses those above with the seconds to wait. */
 class BusyProvider {
   readonly arrivals: number[] = [];

@@ -31,14 +31,34 @@ describe("UpstreamHttp", () => {
     server.close();
   });
 
-  const create = () =>
+  const create = (mayBeSent?: () => boolean) =>
     http.call({
       method: "POST",
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tasks`,
       headers: {},
       body: {},
       signal: new AbortController().signal,
+      ...(mayBeSent && { mayBeSent }),
     });
+  it("asks when the connection is open whether a request may be sent, and sends nothing if not", async () => {
+    let requests = 0;
+    server.on("request", () => {
+      requests += 1;
+    });
+    const connectionsWhenAsked: number[] = [];
+    const answer = (allowed: boolean) => () => {
+      connectionsWhenAsked.push(connections);
+      return allowed;
+    };
+    expect(await create(answer(true))).toEqual(ok({ status: 200, retryAfter: undefined, body: {} }));
+    expect(await create(answer(false))).toEqual(
+      err({ kind: "too_late", reason: "the time to send the creation was over" }),
+    );
+    expect(connectionsWhenAsked).toHaveLength(2);
+    expect(Math.min(...connectionsWhenAsked)).toBeGreaterThan(0);
+    expect(requests).toBe(1);
+  });
+
   it("sends a creation on the connection of the one before, and closes it when there is none for about a second", async () => {
     const closed = once(server, "connection").then(([socket]) => once(socket, "close"));
     for (let n = 0; n < 3; n += 1) {
