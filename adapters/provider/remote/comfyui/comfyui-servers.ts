@@ -57,7 +57,10 @@ export class ComfyuiServers implements GenerationProvider {
 
   async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
     const [first, ...others] = await this.inOrder();
-    if (first === undefined) return err({ kind: "refused", reason: "no ComfyUI server answers" });
+    if (first === undefined) {
+      const anyBusy = this.parts.servers.some((server) => server.readiness() === "busy");
+      return err({ kind: anyBusy ? "busy" : "refused", reason: "no ComfyUI server answers" });
+    }
     this.count(first, 1);
     try {
       return await new ProviderChain([first, ...others], this.parts.warn).submit(order, submissionDeadline);

@@ -211,6 +211,15 @@ describe("ComfyuiServers", () => {
     expect(await both.provider.submit(order(3))).toEqual(err(refused));
   });
 
+  it("is busy, and does not refuse, while all servers are paused", async () => {
+    for (const fake of both.fakes) fake.faults.lists.push(refuses(429, { "retry-after": "20" }));
+    const busy = { kind: "busy", reason: "no ComfyUI server answers" };
+    expect(await both.provider.submit(order(1))).toEqual(err(busy));
+    expect(await both.provider.submit(order(1))).toEqual(err(busy));
+    await clock.advance(20_000);
+    expect((await both.provider.submit(order(1))).isOk()).toBe(true);
+  });
+
   it("asks the next server after a refusal, and none after an unclear answer", async () => {
     const [first, second] = both.fakes;
     first.faults.creates.push(refuses(400));

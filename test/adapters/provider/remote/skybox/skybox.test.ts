@@ -1,7 +1,7 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
-import { aCreationRequest, taskId } from "../../../../support/builders.js";
+import { aCreationRequest, noon, taskId } from "../../../../support/builders.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { answers, FAULTS, refuses } from "../../../../support/faulty-server.js";
 import { HandClock } from "../../../../support/hand-clock.js";
@@ -171,6 +171,16 @@ describe("skybox dialect", () => {
     expect((await skybox.provider.poll(other))._unsafeUnwrap()).toEqual({ state: "running" });
     await clock.advance(60_000);
     expect((await skybox.provider.poll(other))._unsafeUnwrap().state).toBe("failed");
+  });
+
+  it("is certain that a task does not exist only after its list has shown one that was made over the API", async () => {
+    expect((await skybox.provider.search(taskId(2), noon))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    await skybox.provider.submit(anOrder());
+    skybox.fake.faults.lists.push(answers({ data: [{ id: 4711, seed: 7 }], has_more: false }));
+    expect((await skybox.provider.search(taskId(2), noon))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    expect(await skybox.provider.search(taskId(2), noon)).toEqual(ok(undefined));
+    skybox.fake.faults.lists.push(answers({ data: [{ id: 4711, seed: null }], has_more: false }));
+    expect((await skybox.provider.search(taskId(2), noon))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
   });
 
   it("distinguishes missing credit from a bad key in the reason", async () => {
