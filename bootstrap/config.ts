@@ -98,6 +98,7 @@ const environmentSchema = z.object({
   COMFYUI_WORKFLOW: z.string().optional(),
   HTTP_PROVIDER_URL: ownServer.optional(),
   HTTP_PROVIDER_TOKEN: secret.optional(),
+  SEAM_MAX: z.coerce.number().min(0).max(255).optional(),
   LEASE_MS: milliseconds(1000).default(60_000),
   REFERENCE_RETENTION_HOURS: z.coerce.number().int().min(1).max(8760).default(24),
   STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional(),
@@ -129,6 +130,8 @@ export type Config = {
   readonly generationDeadlineMilliseconds: number;
   /** Maximum number of tasks that wait in the queue in front of the provider. */
   readonly queueMax: number;
+  /** Generated pictures with a larger seam are unusable (domain/picture.ts). Absent: any seam is allowed. */
+  readonly seamMax: number | undefined;
   /** How long one instance holds a task exclusively for one poll of the provider. */
   readonly leaseMilliseconds: number;
   /** How long an uploaded reference image is kept that no task uses. */
@@ -252,6 +255,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
     generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
     queueMax: data.QUEUE_MAX,
+    seamMax: data.SEAM_MAX,
     leaseMilliseconds: data.LEASE_MS,
     referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
     stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },

@@ -28,6 +28,7 @@ import type { sendPasswordLink } from "../application/accounts/send-password-lin
 import type { setPassword } from "../application/accounts/set-password.js";
 import type { setPasswordByLink } from "../application/accounts/set-password-by-link.js";
 import type { signUp } from "../application/accounts/sign-up.js";
+import type { checkGeneratedImages } from "../application/background/check-generated-images.js";
 import type { deleteExpiredReferences } from "../application/background/delete-expired-references.js";
 import type { eraseDeletedPanoramas } from "../application/background/erase-deleted-panoramas.js";
 import type { keepFinishedImages } from "../application/background/keep-finished-images.js";
@@ -81,7 +82,7 @@ import { token } from "./provide.js";
 /** The token of a use case: the type of what `Create` returns when it gets its ports. */
 const useCase = <Create extends (...ports: never[]) => unknown>(name: string) => token<ReturnType<Create>>(name);
 
-type WorkName = "start" | "settle" | "keep" | "sweep" | "erase" | "watch" | "expire" | "clean";
+type WorkName = "start" | "settle" | "check" | "keep" | "sweep" | "erase" | "watch" | "expire" | "clean";
 
 /** Every part of the service, in the order of bootstrap/modules. */
 export const tokens = {
@@ -178,6 +179,7 @@ export const tokens = {
   // background
   startQueuedTasks: useCase<typeof startQueuedTasks>("startQueuedTasks"),
   settleSubmittedTasks: useCase<typeof settleSubmittedTasks>("settleSubmittedTasks"),
+  checkGeneratedImages: useCase<typeof checkGeneratedImages>("checkGeneratedImages"),
   keepFinishedImages: useCase<typeof keepFinishedImages>("keepFinishedImages"),
   sweep: useCase<typeof sweep>("sweep"),
   eraseDeletedPanoramas: useCase<typeof eraseDeletedPanoramas>("eraseDeletedPanoramas"),

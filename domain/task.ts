@@ -2,6 +2,7 @@ import type { Result } from "neverthrow";
 import type { AccountId, Standing } from "./account.js";
 import { admitTask, type TooManyActiveTasks } from "./concurrency-limit.js";
 import type { CreationRequest } from "./creation-request.js";
+import type { ObjectName } from "./object-name.js";
 import {
   type CapturedReservation,
   capture,
@@ -11,9 +12,9 @@ import {
   type RefundedReservation,
   refund,
 } from "./reservation.js";
-import { costOf } from "./resolution.js";
+import { costOf, type PixelSize } from "./resolution.js";
 import type { Slug } from "./slug.js";
-import { isKept, type StoredImage, type UploadingImage } from "./storage-status.js";
+import { isKept, type StoredImage, uploading } from "./storage-status.js";
 import type { TaskId } from "./task-id.js";
 
 /**
@@ -21,18 +22,19 @@ import type { TaskId } from "./task-id.js";
  *
  *      ┌────requeue──────┐
  *      ▼                 │
- *   queued ──start──▶ reserved ──submit──▶ submitted ──succeed──▶ succeeded
- *      └──────fail───────┴────────fail──────────┴────────fail───▶ failed
+ *   queued ──start──▶ reserved ──submit──▶ submitted ──finish──▶ generated ──succeed──▶ succeeded
+ *      └──────fail───────┴────────fail─────────┴───────fail──────────┴────────fail───▶ failed
  *
  * `queued`: credits are held and no generation was started; the task waits for room at the provider (queue.ts).
  * `reserved`: credits are held and the provider's answer is not recorded yet.
  * `submitted`: the upstream task id is recorded.
+ * `generated`: the provider has a result; whether it is a usable picture is not known yet (picture.ts).
  *
- * The client sees all three as `processing`. A task returns to the queue only if certainly nothing was started for it.
+ * The client sees all four as `processing`. A task returns to the queue only if certainly nothing was started for it.
  * Each return increments `submissions`; all other states are entered once. So `state` and `submissions` together
  * distinguish two versions of a task. Each submission is sent once, by the caller that made the task `reserved`.
  */
-export type Task = QueuedTask | ReservedTask | SubmittedTask | SucceededTask | FailedTask;
+export type Task = QueuedTask | ReservedTask | SubmittedTask | GeneratedTask | SucceededTask | FailedTask;
 
 type TaskCore = {
   readonly id: TaskId;
@@ -61,12 +63,16 @@ export type ReservedTask = TaskCore & {
 };
 export type SubmittedTask = TaskCore &
   Accepted & { readonly state: "submitted"; readonly reservation: HeldReservation };
+export type GeneratedTask = TaskCore &
+  Accepted & { readonly state: "generated"; readonly reservation: HeldReservation; readonly temporaryUrl: string };
 export type SucceededTask = TaskCore &
   Accepted & {
     readonly state: "succeeded";
     readonly reservation: CapturedReservation;
     readonly succeededAt: Date;
     readonly image: StoredImage;
+    /** The size of the provider's result. `undefined` for a task of a version that did not record it. */
+    readonly nativeSize: PixelSize | undefined;
   };
 export type FailedTask = TaskCore & {
   readonly state: "failed";
@@ -76,14 +82,14 @@ export type FailedTask = TaskCore & {
 };
 
 /** Tasks that may still change state; the client sees them as `processing`. */
-export type ActiveTask = QueuedTask | ReservedTask | SubmittedTask;
+export type ActiveTask = QueuedTask | ReservedTask | SubmittedTask | GeneratedTask;
 
 /**
  * Why a task failed.
  *
  * Before the provider accepted it: `never_started` (it waited too long in the queue), `refused`, `submission_unknown`
  * (no clear answer), `never_submitted` (no answer was recorded before the deadline).
- * Afterwards: `generation_failed`, `deadline_passed`.
+ * Afterwards: `generation_failed` (also: its result is not a usable picture), `deadline_passed`.
  */
 export type FailureReason =
   | "never_started"
@@ -95,7 +101,7 @@ export type FailureReason =
 
 /** Counts against the account's concurrency limit (specification, Task `status`). */
 export const isActive = (task: Task): task is ActiveTask =>
-  task.state === "queued" || task.state === "reserved" || task.state === "submitted";
+  task.state === "queued" || task.state === "reserved" || task.state === "submitted" || task.state === "generated";
 
 /** Whether the task is still being generated, or its image still being stored. */
 export const isInProgress = (task: Task): boolean =>
@@ -165,15 +171,31 @@ export const submit = (
 });
 
 /** The clock was set back after the submission: the age of the task counts from `now`, so that its deadline is near. */
-export const restartAge = (task: SubmittedTask, now: Date): SubmittedTask => ({ ...task, submittedAt: now });
+export const restartAge = <T extends SubmittedTask | GeneratedTask>(task: T, now: Date): T => ({
+  ...task,
+  submittedAt: now,
+});
 
-/** The image exists at the provider's temporary URL; the held credits are spent. */
-export const succeed = (task: SubmittedTask, image: UploadingImage, now: Date): SucceededTask => ({
+/** The provider has ended the generation with a result at its temporary URL. */
+export const finish = (task: SubmittedTask, temporaryUrl: string): GeneratedTask => ({
+  ...task,
+  state: "generated",
+  temporaryUrl,
+});
+
+/** The result is a usable picture of `nativeSize`; the held credits are spent. */
+export const succeed = (
+  { temporaryUrl, ...task }: GeneratedTask,
+  imageName: ObjectName,
+  nativeSize: PixelSize,
+  now: Date,
+): SucceededTask => ({
   ...task,
   state: "succeeded",
   reservation: capture(task.reservation),
   succeededAt: now,
-  image,
+  image: uploading(temporaryUrl, imageName),
+  nativeSize,
 });
 
 /** There will be no image; the held credits return to the account. */

@@ -12,6 +12,9 @@ export const panoramaOutputSchema = z.object({
   slug: z.string(),
   viewer_url: z.string(),
   storage_status: z.enum(STORAGE_STATUSES),
+  /** Pixels of the generated image before it was resized. Absent for older tasks, and from older services. */
+  native_width: z.int().optional(),
+  native_height: z.int().optional(),
 });
 export type PanoramaOutput = z.infer<typeof panoramaOutputSchema>;
 

@@ -5,6 +5,10 @@ import { isKept, STORAGE_STATUSES, type StoredImage } from "../../domain/storage
 import { type SucceededTask, statusOf, type Task } from "../../domain/task.js";
 import { creditsChargedSchema } from "./credits-charged.js";
 
+const nativePixels = z.int().min(1).meta({
+  description: "Pixels of the generated image before it was resized. Absent for older tasks.",
+});
+
 const panoramaOutputSchema = z
   .object({
     image_url: z.url().meta({
@@ -14,6 +18,8 @@ const panoramaOutputSchema = z
     slug: z.string(),
     viewer_url: z.url().meta({ format: "uri", description: "The interactive viewer." }),
     storage_status: z.enum(STORAGE_STATUSES),
+    native_width: nativePixels.optional(),
+    native_height: nativePixels.optional(),
   })
   .meta({ id: "PanoramaOutput" });
 
@@ -49,6 +55,7 @@ export const panoramaTask = (task: Task, urls: TaskUrls): z.infer<typeof panoram
     case "queued":
     case "reserved":
     case "submitted":
+    case "generated":
       return core;
     case "succeeded":
       return { ...core, output: output(task, urls) };
@@ -57,11 +64,13 @@ export const panoramaTask = (task: Task, urls: TaskUrls): z.infer<typeof panoram
   }
 };
 
-const output = ({ slug, image, request }: SucceededTask, { storage, publicUrl }: TaskUrls) => ({
+const output = ({ slug, image, request, nativeSize }: SucceededTask, { storage, publicUrl }: TaskUrls) => ({
   image_url: imageUrl(image, storage),
   slug,
   viewer_url: publicUrl + viewerPath(slug, request.visibility),
   storage_status: image.status,
+  native_width: nativeSize?.widthPixels,
+  native_height: nativeSize?.heightPixels,
 });
 
 /** The permanent URL of a saved image, else the temporary URL (specification, `output.storage_status`). */

@@ -1,11 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Sharp } from "sharp";
-import type { Imaging, UnusableImage } from "../../application/ports/imaging.js";
+import type { EncodedPanorama, Imaging, UnusableImage } from "../../application/ports/imaging.js";
 import { IMAGE_PIXELS_MAX, type ImageType, imageTypeOf } from "../../domain/image-type.js";
 import type { PixelSize } from "../../domain/resolution.js";
 import { decoding, type ImageLibrary, loadSharp } from "../system/load-sharp.js";
 import { pixelSize } from "../wording/pixel-size.js";
 import { photoSphereXmp } from "./photo-sphere-xmp.js";
+import { type RawPanorama, rangeOf } from "./raw-panorama.js";
+import { blendSeam, SEAM_VISIBLE, seamOf } from "./seam.js";
 
 const PANORAMA_SIZE_MAX: PixelSize = { widthPixels: 8192, heightPixels: 4096 };
 const ASPECT_TOLERANCE = 0.01;
@@ -27,7 +29,7 @@ export class SharpImaging implements Imaging {
     }
   }
 
-  async panorama(bytes: Uint8Array, size: PixelSize): Promise<Result<Uint8Array, UnusableImage>> {
+  async panorama(bytes: Uint8Array, size: PixelSize): Promise<Result<EncodedPanorama, UnusableImage>> {
     const type = imageTypeOf(bytes);
     if (type === undefined) return unusable("it is neither JPEG, PNG nor WebP");
     const inspected = await this.inspect(bytes, type);
@@ -37,10 +39,13 @@ export class SharpImaging implements Imaging {
     if (!isTwoToOne(from)) return unusable(`it has ${pixelSize(from)} pixels, which is not 2:1`);
 
     return encoded(async (sharp) => {
-      const decoder = sharp(bytes, LIMITS);
-      const upright = decoder.autoOrient().flatten({ background: "black" }).toColourspace("srgb");
-      const exact = isSameSize(from, size) ? upright : await resizeSeamlessly(sharp, upright, from, size);
-      return exact.withXmp(photoSphereXmp(size)).jpeg({ quality: JPEG_QUALITY }).toBuffer();
+      const resized = isSameSize(from, size) ? undefined : padding(from.widthPixels, size.widthPixels);
+      const raw = await decoded(sharp, bytes, resized?.before ?? 0);
+      const picture = { nativeSize: from, isFlat: await isFlat(sharp, raw), seam: seamOf(raw), poles: polesOf(raw) };
+      if (picture.seam > SEAM_VISIBLE) await blendSeam(raw);
+      const exact = resized === undefined ? sharpOf(sharp, raw) : resize(sharp, raw, size, resized.after);
+      const jpeg = exact.withXmp(photoSphereXmp(size)).jpeg({ quality: JPEG_QUALITY });
+      return { ...picture, bytes: await jpeg.toBuffer() };
     });
   }
 
@@ -55,9 +60,7 @@ export class SharpImaging implements Imaging {
 const LIMITS = { limitInputPixels: IMAGE_PIXELS_MAX, failOn: "error" } as const;
 
 /** Returns `unusable_image` if `work` throws: only decoding shows whether the image is complete. */
-const encoded = async (
-  work: (sharp: ImageLibrary) => Promise<Uint8Array>,
-): Promise<Result<Uint8Array, UnusableImage>> => {
+const encoded = async <T>(work: (sharp: ImageLibrary) => Promise<T>): Promise<Result<T, UnusableImage>> => {
   try {
     return ok(await decoding(work));
   } catch (error) {
@@ -65,25 +68,52 @@ const encoded = async (
   }
 };
 
-/**
- * Resizes a panorama without a seam: its left and right edges are neighbours. Before the resize, each edge is padded
- * with columns from the opposite edge, so that the filter sees them; the padding is cut off afterwards.
- */
-const resizeSeamlessly = async (
+/** The pixels with `left` columns of padding at each edge, which are those of the opposite edge: they are neighbours. */
+const decoded = async (sharp: ImageLibrary, bytes: Uint8Array, left: number): Promise<RawPanorama> => {
+  const upright = sharp(bytes, LIMITS).autoOrient().flatten({ background: "black" }).toColourspace("srgb");
+  const padded = left === 0 ? upright : upright.extend({ left, right: left, extendWith: "repeat" });
+  const { data, info } = await padded.raw().toBuffer({ resolveWithObject: true });
+  return { data, width: info.width - 2 * left, height: info.height, channels: info.channels, left };
+};
+
+const sharpOf = (sharp: ImageLibrary, { data, width, height, channels, left }: RawPanorama): Sharp =>
+  sharp(data, {
+    raw: { width: width + 2 * left, height, channels: channels as 1 | 2 | 3 | 4 },
+    limitInputPixels: false,
+  });
+
+/** Resizes with the padding, so that the filter sees it, and cuts it off, `after` columns at each edge. */
+const resize = (
   sharp: ImageLibrary,
-  panorama: Sharp,
-  from: PixelSize,
-  to: PixelSize,
-): Promise<Sharp> => {
-  const { before, after } = padding(from.widthPixels, to.widthPixels);
-  const { data, info } = await panorama
-    .extend({ left: before, right: before, extendWith: "repeat" })
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  const { width, height, channels } = info;
-  return sharp(data, { raw: { width, height, channels }, limitInputPixels: false })
-    .resize({ width: to.widthPixels + 2 * after, height: to.heightPixels, fit: "fill" })
-    .extract({ left: after, top: 0, width: to.widthPixels, height: to.heightPixels });
+  raw: RawPanorama,
+  { widthPixels, heightPixels }: PixelSize,
+  after: number,
+): Sharp =>
+  sharpOf(sharp, raw)
+    .resize({ width: widthPixels + 2 * after, height: heightPixels, fit: "fill" })
+    .extract({ left: after, top: 0, width: widthPixels, height: heightPixels });
+
+/** Levels of 0 to 255 between the darkest and the brightest pixel of a picture of one colour, by channel. */
+const FLAT_RANGE_MAX = 4;
+/** Pixels in each direction that are looked at before all are. */
+const PROBES = 32;
+
+/** Looks at some pixels first: nearly always they differ. */
+const isFlat = async (sharp: ImageLibrary, raw: RawPanorama): Promise<boolean> => {
+  const { width, height } = raw;
+  const probes = Array.from({ length: PROBES * PROBES }, (_, n): [number, number] => [
+    Math.floor(((n % PROBES) * width) / PROBES),
+    Math.floor((Math.floor(n / PROBES) * height) / PROBES),
+  ]);
+  if (rangeOf(raw, probes) > FLAT_RANGE_MAX) return false;
+  const { channels } = await sharpOf(sharp, raw).stats();
+  return channels.every(({ min, max }) => max - min <= FLAT_RANGE_MAX);
+};
+
+/** The larger one of the ranges of colours in the first and in the last row (domain/picture.ts). */
+const polesOf = (raw: RawPanorama): number => {
+  const row = (y: number) => Array.from({ length: raw.width }, (_, x): [number, number] => [x, y]);
+  return Math.max(rangeOf(raw, row(0)), rangeOf(raw, row(raw.height - 1)));
 };
 
 /** Columns of padding at each edge: 32 to 64 before the resize, chosen so that they are nearly a whole number after it. */

@@ -49,6 +49,12 @@ export class Metrics {
     buckets: [1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 300, 600],
     registers: this.registers,
   });
+  readonly seams = new Histogram({
+    name: "panorama_seam_levels",
+    help: "Seam of each generated picture before it is blended, in levels of 0 to 255.",
+    buckets: [0, 1, 3, 6, 10, 20, 40, 80],
+    registers: this.registers,
+  });
   readonly tasksFailed = new Counter({
     name: "panorama_tasks_failed_total",
     help: "Tasks that failed and were refunded.",

@@ -47,6 +47,9 @@ const count = (metrics: Metrics, event: OperationalEvent): void => {
     case "task_submitted":
       metrics.tasksSubmitted.inc();
       break;
+    case "picture_measured":
+      metrics.seams.observe(event.seam);
+      break;
     case "task_succeeded":
       metrics.taskSeconds.observe(event.seconds);
       break;

@@ -390,10 +390,20 @@ export const migrationSteps: readonly Step[] = [
     },
   },
   {
-    name: "900-task-submissions",
+    name: "009-task-submissions",
     up: {
       sqlite: [`alter table "task" add column "submissions" integer not null default 0`],
       postgresql: [`alter table "task" add column "submissions" int not null default 0`],
+    },
+  },
+  {
+    name: "010-native-size",
+    up: {
+      sqlite: [
+        `alter table "task" add column "native_width" integer null`,
+        `alter table "task" add column "native_height" integer null`,
+      ],
+      postgresql: [`alter table "task" add column "native_width" int null, add column "native_height" int null`],
     },
   },
 ];

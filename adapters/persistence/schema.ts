@@ -120,6 +120,9 @@ export const TaskTable = defineEntity({
     temporaryUrl: p.text().nullable(),
     imageName: p.string().length(128).nullable(),
     failedAttempts: p.integer().nullable(),
+    /** The size of the provider's result; null for tasks of versions that did not record it. */
+    nativeWidth: p.integer().nullable(),
+    nativeHeight: p.integer().nullable(),
     dueAt: p.datetime(3).nullable(),
     fence: p.integer(),
     /** Its turn in the queue (domain/queue.ts); null if it was never queued. */

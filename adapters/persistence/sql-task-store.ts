@@ -45,6 +45,7 @@ const rowsOfWork: Readonly<Record<keyof DueWork, string>> = {
   giveUp: "state = 'queued'",
   sweep: "state = 'reserved'",
   settle: "state = 'submitted'",
+  check: "state = 'generated'",
   keep: "state = 'succeeded' and hidden_at is null",
   erase: "state = 'succeeded' and hidden_at is not null",
 };

@@ -1,11 +1,11 @@
 import type { CreationRequest } from "../../domain/creation-request.js";
-import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
+import { type PixelSize, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import { STORAGE_STATUSES, type StoredImage } from "../../domain/storage-status.js";
 import type { FailureReason, OpenedTask, Task } from "../../domain/task.js";
 import type { Visibility } from "../../domain/visibility.js";
 import { amount, branded, date, integer, oneOf, optional, type Row, text, texts } from "./columns.js";
 
-const TASK_STATES: readonly Task["state"][] = ["queued", "reserved", "submitted", "succeeded", "failed"];
+const TASK_STATES: readonly Task["state"][] = ["queued", "reserved", "submitted", "generated", "succeeded", "failed"];
 const VISIBILITIES: readonly Visibility[] = ["private", "public"];
 const FAILURE_REASONS: readonly FailureReason[] = [
   "never_started",
@@ -43,12 +43,31 @@ export const toTask = (row: Row): Task => {
       const upstreamTaskId = text(row, "upstream_task_id");
       return { id, accountId, slug, request, reservedAt, state, reservation, submittedAt, upstreamTaskId };
     }
+    case "generated": {
+      const reservation = { taskId: id, accountId, credits: cost, state: "held" } as const;
+      const submittedAt = date(row, "submitted_at");
+      const upstreamTaskId = text(row, "upstream_task_id");
+      const temporaryUrl = text(row, "temporary_url");
+      return {
+        id,
+        accountId,
+        slug,
+        request,
+        reservedAt,
+        state,
+        reservation,
+        submittedAt,
+        upstreamTaskId,
+        temporaryUrl,
+      };
+    }
     case "succeeded": {
       const reservation = { taskId: id, accountId, credits: cost, state: "captured" } as const;
       const submittedAt = date(row, "submitted_at");
       const upstreamTaskId = text(row, "upstream_task_id");
       const succeededAt = date(row, "succeeded_at");
       const image = toImage(row);
+      const nativeSize = toNativeSize(row);
       return {
         id,
         accountId,
@@ -61,6 +80,7 @@ export const toTask = (row: Row): Task => {
         upstreamTaskId,
         succeededAt,
         image,
+        nativeSize,
       };
     }
     case "failed": {
@@ -92,6 +112,11 @@ const toImage = (row: Row): StoredImage => {
     : { temporaryUrl, imageName, status };
 };
 
+const toNativeSize = (row: Row): PixelSize | undefined =>
+  row.native_width === null
+    ? undefined
+    : { widthPixels: integer(row, "native_width"), heightPixels: integer(row, "native_height") };
+
 /** The row of a new task. All other columns are null. */
 export const newTaskRow = (task: OpenedTask["task"], dueAt: Date): Row => ({
   id: task.id,
@@ -120,6 +145,8 @@ export const stateColumns = (task: Task): Row => {
       return { state, turn: task.turn ?? null, submissions: task.submissions };
     case "submitted":
       return { state, submitted_at: task.submittedAt, upstream_task_id: task.upstreamTaskId };
+    case "generated":
+      return { state, submitted_at: task.submittedAt, temporary_url: task.temporaryUrl };
     case "succeeded":
       return {
         state,
@@ -128,6 +155,8 @@ export const stateColumns = (task: Task): Row => {
         temporary_url: task.image.temporaryUrl,
         image_name: task.image.imageName,
         failed_attempts: task.image.status === "uploading" ? task.image.failedAttempts : null,
+        native_width: task.nativeSize?.widthPixels ?? null,
+        native_height: task.nativeSize?.heightPixels ?? null,
       };
     case "failed":
       return { state, failed_at: task.failedAt, failure_reason: task.reason };

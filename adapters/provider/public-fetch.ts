@@ -8,10 +8,11 @@ export type FetchedBytes = { readonly bytes: Uint8Array; readonly contentType: s
 
 /**
  * `forbidden`: the IP address is not public, or the scheme is not https. `gone`: status 403, 404 or 410. `too_large`:
- * more than `bytesMax` bytes. `too_many_redirects`: more than three. `unavailable`: any failure that a retry may fix.
+ * more than `bytesMax` bytes. `too_slow`: the bytes have begun to arrive, and do not end in time. `too_many_redirects`:
+ * more than three. `unavailable`: any failure that a retry may fix.
  */
 export type FetchFailure = {
-  readonly kind: "forbidden" | "gone" | "too_large" | "too_many_redirects" | "unavailable";
+  readonly kind: "forbidden" | "gone" | "too_large" | "too_slow" | "too_many_redirects" | "unavailable";
   readonly reason: string;
 };
 
@@ -82,10 +83,9 @@ export class PublicFetch {
       });
       if (statusCode === 200) {
         const declared = Number(headers["content-length"] ?? 0);
-        const bytes = declared > bytesMax ? undefined : await readAtMost(body, bytesMax);
-        if (bytes !== undefined) return ok({ bytes, contentType: onlyValue(headers["content-type"]) });
-        discard(body);
-        return err({ kind: "too_large", reason: `more than ${bytesMax} bytes` });
+        const read = declared > bytesMax ? err(tooLarge(bytesMax)) : await readAtMost(body, bytesMax, signal);
+        if (read.isErr()) discard(body);
+        return read.map((bytes) => ({ bytes, contentType: onlyValue(headers["content-type"]) }));
       }
       discard(body);
       const location = onlyValue(headers.location);
@@ -125,16 +125,27 @@ const lookupPublic: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-const readAtMost = async (body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array | undefined> => {
+const readAtMost = async (
+  body: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<Result<Uint8Array, FetchFailure>> => {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > bytesMax) return undefined;
-    chunks.push(chunk);
+  try {
+    for await (const chunk of body) {
+      length += chunk.length;
+      if (length > bytesMax) return err(tooLarge(bytesMax));
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return err({ kind: "too_slow", reason: `only ${length} bytes arrived in time` });
   }
-  return Buffer.concat(chunks, length);
+  return ok(Buffer.concat(chunks, length));
 };
+
+const tooLarge = (bytesMax: number): FetchFailure => ({ kind: "too_large", reason: `more than ${bytesMax} bytes` });
 
 /** Ends a body that is not read further, and ignores the error that it emits then. */
 const discard = (body: Readable): void => {

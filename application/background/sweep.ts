@@ -58,7 +58,7 @@ export const sweep =
  */
 const bringForward = async ({ tasks, clock }: Ports, { dueWithinMilliseconds }: Settings): Promise<void> => {
   const now = clock.now().getTime();
-  for (const work of ["giveUp", "sweep", "settle", "keep", "erase"] as const) {
+  for (const work of ["giveUp", "sweep", "settle", "check", "keep", "erase"] as const) {
     const latest = now + dueWithinMilliseconds[work];
     const dueAt = work === "giveUp" || work === "sweep" ? latest : now;
     await tasks.bringForward(work, new Date(latest + CLOCK_TOLERANCE_MILLISECONDS), new Date(dueAt));

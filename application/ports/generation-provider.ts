@@ -24,14 +24,24 @@ export type ProviderUnavailable = { readonly kind: "provider_unavailable"; reado
 /** The image at the temporary URL is permanently gone. */
 export type ResultGone = { readonly kind: "result_gone"; readonly reason: string };
 
-/** The image can never be downloaded: its URL leads to a private address, to too many bytes or through too many redirects. */
+/**
+ * The image can never be downloaded: its URL leads to a private address, to too many bytes, to bytes that arrive too
+ * slowly or do not end, or through too many redirects.
+ */
 export type ResultUnusable = { readonly kind: "result_unusable"; readonly reason: string };
 
 /** Only `provider_unavailable` is worth another attempt. */
 export type DownloadFailure = ResultGone | ResultUnusable | ProviderUnavailable;
 
-/** `thumbnail` is `unavailable` only for the test trigger `test:no-thumb`: then no thumbnail must be made. */
-export type GeneratedImage = { readonly bytes: Uint8Array; readonly thumbnail: "possible" | "unavailable" };
+/**
+ * `thumbnail` is `unavailable` only for the test trigger `test:no-thumb`: then no thumbnail must be made. `ends` is set
+ * only for `test:expired` and `test:storage-fail`: then the image must not be stored but end in this storage status.
+ */
+export type GeneratedImage = {
+  readonly bytes: Uint8Array;
+  readonly thumbnail: "possible" | "unavailable";
+  readonly ends?: "expired" | "failed";
+};
 
 /**
  * Whether a creation should be sent now. `busy`: not yet, because the provider asked for a pause, or other creations

@@ -1,16 +1,23 @@
 import type { Result } from "neverthrow";
 import type { ImageType } from "../../domain/image-type.js";
+import type { Picture } from "../../domain/picture.js";
 import type { PixelSize } from "../../domain/resolution.js";
 
 /** The bytes are not an acceptable image. `reason` is a clause without a full stop: "it has 512 × 512 pixels". */
 export type UnusableImage = { readonly kind: "unusable_image"; readonly reason: string };
 
+/** A panorama as JPEG, and what was measured in the picture that it was made from. */
+export type EncodedPanorama = Picture & { readonly bytes: Uint8Array };
+
 /** Inspects and encodes images. Rejects decompression bombs. */
 export interface Imaging {
   /** Returns the size of an image of this type. Rejects images that are too large to decode. Reads the header only. */
   inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>>;
-  /** Returns a JPEG of exactly this size with Photo Sphere XMP. Rejects images that are not 2:1 (within 1 %). */
-  panorama(bytes: Uint8Array, size: PixelSize): Promise<Result<Uint8Array, UnusableImage>>;
+  /**
+   * Returns a JPEG of exactly this size with Photo Sphere XMP, without a visible seam between its left and right edge.
+   * Rejects images that are not 2:1 (within 1 %). Decodes the bytes once.
+   */
+  panorama(bytes: Uint8Array, size: PixelSize): Promise<Result<EncodedPanorama, UnusableImage>>;
   /** Returns a WebP of 512 × 256 pixels. */
   thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>>;
 }

@@ -1,3 +1,4 @@
+import type { PixelSize } from "../../domain/resolution.js";
 import type { StorageStatus } from "../../domain/storage-status.js";
 import type { FailureReason } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -9,6 +10,14 @@ export type OperationalEvent =
   /** A submission has certainly started nothing; the task waits in the queue again. */
   | { readonly kind: "task_requeued"; readonly taskId: TaskId; readonly detail: string }
   | { readonly kind: "task_submitted"; readonly taskId: TaskId; readonly upstreamTaskId: string }
+  /** The result of a generation was decoded. domain/picture.ts explains the measures. */
+  | {
+      readonly kind: "picture_measured";
+      readonly taskId: TaskId;
+      readonly nativeSize: PixelSize;
+      readonly seam: number;
+      readonly poles: number;
+    }
   | { readonly kind: "task_succeeded"; readonly taskId: TaskId; readonly seconds: number }
   | { readonly kind: "task_failed"; readonly taskId: TaskId; readonly reason: FailureReason; readonly detail: string }
   /** An upstream task may exist whose result is not used and not paid for by the customer. */

@@ -5,7 +5,15 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { ObjectName } from "../../domain/object-name.js";
 import type { QueuePlace } from "../../domain/queue.js";
 import type { Slug } from "../../domain/slug.js";
-import type { OpenedTask, QueuedTask, ReservedTask, SubmittedTask, SucceededTask, Task } from "../../domain/task.js";
+import type {
+  GeneratedTask,
+  OpenedTask,
+  QueuedTask,
+  ReservedTask,
+  SubmittedTask,
+  SucceededTask,
+  Task,
+} from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
 import type { NotFound } from "../errors.js";
@@ -30,6 +38,8 @@ export type DueWork = {
   readonly sweep: ReservedTask;
   /** Submitted tasks whose next poll is due. */
   readonly settle: SubmittedTask;
+  /** Tasks whose result is to be downloaded and checked. */
+  readonly check: GeneratedTask;
   /** Succeeded tasks whose image or thumbnail is not stored yet. */
   readonly keep: SucceededTask;
   /** Hidden tasks whose objects, or copy at the provider, may still exist. */

@@ -2,15 +2,17 @@ import { ContainerModule } from "inversify";
 import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
 import { longestPollMilliseconds, POLL_MILLISECONDS } from "../../adapters/provider/remote/calls/poll-delay.js";
 import { WorkSchedule } from "../../adapters/scheduling/work-schedule.js";
+import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "../../application/background/check-generated-images.js";
 import { deleteExpiredReferences } from "../../application/background/delete-expired-references.js";
 import {
   ERASE_PAUSE_MILLISECONDS,
   eraseDeletedPanoramas,
 } from "../../application/background/erase-deleted-panoramas.js";
-import { KEEP_PAUSE_MILLISECONDS_MAX, keepFinishedImages } from "../../application/background/keep-finished-images.js";
+import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { startQueuedTasks } from "../../application/background/start-queued-tasks.js";
+import { KEEP_PAUSE_MILLISECONDS_MAX } from "../../application/background/store-panorama.js";
 import { sweep } from "../../application/background/sweep.js";
 import { watchWaitedTasks } from "../../application/background/watch-waited-tasks.js";
 import type { DueWork } from "../../application/ports/task-store.js";
@@ -22,12 +24,14 @@ import { tokens } from "../tokens.js";
 
 /** Tasks in progress at the same time, per instance and kind of work. */
 const POLL_CONCURRENCY = 64; // at one second per answer, about as many polls per second as providers allow
+/** Slow downloads take their time limit, so that they delay others by less than a customer notices. */
+const CHECK_CONCURRENCY = 8;
 const KEEP_CONCURRENCY = 4;
 const SWEEP_CONCURRENCY = 16;
 const ERASE_CONCURRENCY = 4;
 
 /** A lease for one image is this many times longer, because download, encoding and upload take longer than a poll. */
-const KEEP_LEASES = 3;
+const IMAGE_LEASES = 3;
 
 /** How far ahead each kind of work can be due: its longest delay, or its lease if that is longer. */
 const dueWithinMilliseconds = (config: Config): Record<keyof DueWork, number> => {
@@ -40,8 +44,9 @@ const dueWithinMilliseconds = (config: Config): Record<keyof DueWork, number> =>
       leaseMilliseconds, // longer than the polls of the local provider
       ...polls.map(({ pollMilliseconds = POLL_MILLISECONDS }) => longestPollMilliseconds(pollMilliseconds)),
     ),
-    keep: Math.max(KEEP_LEASES * leaseMilliseconds, KEEP_PAUSE_MILLISECONDS_MAX),
-    erase: Math.max(KEEP_LEASES * leaseMilliseconds, ERASE_PAUSE_MILLISECONDS), // first after the lease of a worker
+    check: Math.max(IMAGE_LEASES * leaseMilliseconds, CHECK_PAUSE_MILLISECONDS),
+    keep: Math.max(IMAGE_LEASES * leaseMilliseconds, KEEP_PAUSE_MILLISECONDS_MAX),
+    erase: Math.max(IMAGE_LEASES * leaseMilliseconds, ERASE_PAUSE_MILLISECONDS), // first after the lease of a worker
   };
 };
 
@@ -62,9 +67,21 @@ export const background = new ContainerModule(({ bind }) => {
   provide(
     bind,
     tokens.settleSubmittedTasks,
-    { config, tasks, provider, clock, ids, signals, reporter },
+    { config, tasks, provider, clock, signals, reporter },
     ({ config: { leaseMilliseconds, generationDeadlineMilliseconds }, ...ports }) =>
       settleSubmittedTasks(ports, { leaseMilliseconds, concurrency: POLL_CONCURRENCY, generationDeadlineMilliseconds }),
+  );
+  provide(
+    bind,
+    tokens.checkGeneratedImages,
+    { config, tasks, provider, storage, imaging, clock, ids, signals, reporter },
+    ({ config: { leaseMilliseconds, generationDeadlineMilliseconds, seamMax }, ...ports }) =>
+      checkGeneratedImages(ports, {
+        leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds,
+        concurrency: CHECK_CONCURRENCY,
+        generationDeadlineMilliseconds,
+        seamMax,
+      }),
   );
   provide(
     bind,
@@ -72,7 +89,7 @@ export const background = new ContainerModule(({ bind }) => {
     { config, tasks, provider, storage, imaging, clock, signals, reporter },
     ({ config, ...ports }) =>
       keepFinishedImages(ports, {
-        leaseMilliseconds: KEEP_LEASES * config.leaseMilliseconds,
+        leaseMilliseconds: IMAGE_LEASES * config.leaseMilliseconds,
         concurrency: KEEP_CONCURRENCY,
       }),
   );
@@ -106,6 +123,7 @@ export const background = new ContainerModule(({ bind }) => {
     {
       startQueuedTasks: tokens.startQueuedTasks,
       settleSubmittedTasks: tokens.settleSubmittedTasks,
+      checkGeneratedImages: tokens.checkGeneratedImages,
       keepFinishedImages: tokens.keepFinishedImages,
       sweep: tokens.sweep,
       eraseDeletedPanoramas: tokens.eraseDeletedPanoramas,
@@ -124,6 +142,7 @@ export const background = new ContainerModule(({ bind }) => {
         [
           { name: "start", cron: "* * * * * *", run: useCases.startQueuedTasks },
           { name: "settle", cron: "* * * * * *", run: useCases.settleSubmittedTasks },
+          { name: "check", cron: "* * * * * *", run: useCases.checkGeneratedImages },
           { name: "keep", cron: "* * * * * *", run: useCases.keepFinishedImages },
           { name: "sweep", cron: "*/5 * * * * *", run: useCases.sweep },
           { name: "erase", cron: "*/5 * * * * *", run: useCases.eraseDeletedPanoramas },
@@ -145,8 +164,8 @@ export const background = new ContainerModule(({ bind }) => {
         },
       );
       signals.subscribe((task) => {
-        if (task.state === "succeeded") schedule.wake("keep");
-        if (!isActive(task)) schedule.wake("start"); // the task has freed its slot at the provider
+        if (task.state === "generated") schedule.wake("check");
+        if (task.state === "generated" || !isActive(task)) schedule.wake("start"); // its slot at the provider is free
       });
       return schedule;
     },

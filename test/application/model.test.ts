@@ -10,6 +10,7 @@ describe("the application on in-memory stores", () => {
     // The runs test enough only if together they reach every outcome.
     expect([...seen].sort()).toEqual([
       "deadline_passed",
+      "generated",
       "generation_failed",
       "image expired",
       "image failed",

@@ -48,7 +48,7 @@ const CREATIONS_RELEASED_SECONDS = 30;
 const HEAP_GROWTH_MAX = 1.1;
 const COLLECTIONS = 3;
 const STEP_TIMEOUT_SECONDS = 900;
-const ACTIVE = "state in ('reserved', 'submitted')";
+const ACTIVE = "state in ('reserved', 'submitted', 'generated')";
 const UPLOADING = "storage_status = 'uploading'";
 
 const { values: options } = parseArgs({

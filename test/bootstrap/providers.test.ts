@@ -11,7 +11,7 @@ import { FAULTS, refuses } from "../support/faulty-server.js";
 import { RestClient } from "../support/rest-client.js";
 import { scratchFolder } from "../support/scratch-folder.js";
 import { Installation } from "../support/service-process.js";
-import { plain } from "../support/test-images.js";
+import { plain, seamless } from "../support/test-images.js";
 
 const PROMPT = "a lake that no log may mention";
 
@@ -30,7 +30,7 @@ afterEach(async () => {
 describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, Fake, key, size) => {
   it("makes panoramas of the exact size, and writes neither the key nor the prompt to the log", async () => {
     const fake: FakeProvider & { readonly baseUrl: string } = await Fake.start();
-    fake.picture = await plain(size).jpeg().toBuffer();
+    fake.picture = await seamless(size).jpeg().toBuffer();
     const prefix = name.toUpperCase();
     const installation = await Installation.create({
       PROVIDER: name,
@@ -96,7 +96,7 @@ describe("the service with PROVIDER=skybox,fal", () => {
   it("submits to fal what Skybox AI rejects, and logs it", async () => {
     const { skybox, fal, environment } = await bothFakes();
     skybox.faults.creates.push(refuses(402));
-    fal.picture = await plain({ widthPixels: 1920, heightPixels: 960 }).jpeg().toBuffer();
+    fal.picture = await seamless({ widthPixels: 1920, heightPixels: 960 }).jpeg().toBuffer();
     const installation = await Installation.create(environment);
     ends.push(() => installation.remove());
     const { demo_api_key = "" } = await installation.start();

@@ -8,6 +8,7 @@ import { keep, uploading } from "../../domain/storage-status.js";
 import {
   type FailureReason,
   fail,
+  finish,
   isActive,
   isInProgress,
   isRefusedCreation,
@@ -23,6 +24,8 @@ import {
   aCreationRequest,
   accountId,
   aFailedTask,
+  aGeneratedTask,
+  aNativeSize,
   anImageName,
   aQueuedTask,
   aReservedTask,
@@ -40,11 +43,12 @@ const states = {
   queued: aQueuedTask(),
   reserved: aReservedTask(),
   submitted: aSubmittedTask(),
+  generated: aGeneratedTask(),
   succeeded: aSucceededTask(),
   failed: aFailedTask(),
 } as const satisfies Record<Task["state"], Task>;
 
-const events = { start, requeue, submit, succeed, fail } as const;
+const events = { start, requeue, submit, finish, succeed, fail } as const;
 type Event = keyof typeof events;
 
 /** The events that each state allows, as in the drawing in task.ts: a forbidden one does not compile. */
@@ -59,7 +63,12 @@ const legalEvents = (task: Task): Partial<Record<Event, () => Task>> => {
         fail: () => fail(task, "deadline_passed", later),
       };
     case "submitted":
-      return { succeed: () => succeed(task, image, later), fail: () => fail(task, "deadline_passed", later) };
+      return { finish: () => finish(task, image.temporaryUrl), fail: () => fail(task, "deadline_passed", later) };
+    case "generated":
+      return {
+        succeed: () => succeed(task, image.imageName, aNativeSize, later),
+        fail: () => fail(task, "generation_failed", later),
+      };
     case "succeeded":
     case "failed":
       return {};
@@ -98,14 +107,21 @@ describe("a task", () => {
     expect(isRefusedCreation(aReservedTask(), aSubmittedTask())).toBe(false);
   });
 
-  it("captures its credits when it succeeds, and has an image to keep", () => {
+  it("keeps its credits held while its result is not checked", () => {
     const task = aSubmittedTask();
-    expect(succeed(task, image, later)).toEqual({
+    const { temporaryUrl } = image;
+    expect(finish(task, temporaryUrl)).toStrictEqual({ ...task, state: "generated", temporaryUrl });
+  });
+
+  it("captures its credits when it succeeds, and has an image to keep", () => {
+    const { temporaryUrl: _, ...task } = aGeneratedTask();
+    expect(succeed(aGeneratedTask(), image.imageName, aNativeSize, later)).toStrictEqual({
       ...task,
       state: "succeeded",
       reservation: { ...task.reservation, state: "captured" },
       succeededAt: later,
       image,
+      nativeSize: aNativeSize,
     });
   });
 
@@ -142,8 +158,10 @@ describe("a task", () => {
     ["queued", "fail", "failed"],
     ["reserved", "submit", "submitted"],
     ["reserved", "fail", "failed"],
-    ["submitted", "succeed", "succeeded"],
+    ["submitted", "finish", "generated"],
     ["submitted", "fail", "failed"],
+    ["generated", "succeed", "succeeded"],
+    ["generated", "fail", "failed"],
   ])("moves from %s by %s to %s, and the task before stays unchanged", (state, event, target) => {
     const before = states[state];
     const copy = structuredClone(before);
@@ -155,8 +173,9 @@ describe("a task", () => {
     type StatesThatAllow<Name extends Event> = Parameters<(typeof events)[Name]>[0]["state"];
     expectTypeOf<StatesThatAllow<"start">>().toEqualTypeOf<"queued">();
     expectTypeOf<StatesThatAllow<"submit">>().toEqualTypeOf<"reserved">();
-    expectTypeOf<StatesThatAllow<"succeed">>().toEqualTypeOf<"submitted">();
-    expectTypeOf<StatesThatAllow<"fail">>().toEqualTypeOf<"queued" | "reserved" | "submitted">();
+    expectTypeOf<StatesThatAllow<"finish">>().toEqualTypeOf<"submitted">();
+    expectTypeOf<StatesThatAllow<"succeed">>().toEqualTypeOf<"generated">();
+    expectTypeOf<StatesThatAllow<"fail">>().toEqualTypeOf<"queued" | "reserved" | "submitted" | "generated">();
   });
 
   it("never leaves a final state, and resolves its credits exactly once, in every sequence of events", () => {
@@ -173,9 +192,7 @@ describe("a task", () => {
             if (!isActive(next)) resolutions += 1;
             task = next;
             expect(task.reservation.state).toBe(
-              { queued: "held", reserved: "held", submitted: "held", succeeded: "captured", failed: "refunded" }[
-                task.state
-              ],
+              isActive(task) ? "held" : { succeeded: "captured", failed: "refunded" }[task.state],
             );
             expect(task.reservation.credits).toBe(states[start].reservation.credits);
             expect([task.id, task.accountId, task.slug]).toEqual([
@@ -194,6 +211,7 @@ describe("a task", () => {
     ["queued", "processing", true],
     ["reserved", "processing", true],
     ["submitted", "processing", true],
+    ["generated", "processing", true],
     ["succeeded", "succeeded", false],
     ["failed", "failed", false],
   ] as const)("has in state %s the status %s, and isActive is %s", (state, status, active) => {
@@ -205,6 +223,7 @@ describe("a task", () => {
     expect(isInProgress(states.queued)).toBe(true);
     expect(isInProgress(states.reserved)).toBe(true);
     expect(isInProgress(states.submitted)).toBe(true);
+    expect(isInProgress(states.generated)).toBe(true);
     expect(isInProgress(aSucceededTask({ image }))).toBe(true);
     expect(isInProgress(aSucceededTask({ image: keep(image) }))).toBe(false);
     expect(isInProgress(states.failed)).toBe(false);

@@ -60,7 +60,7 @@ export const keepsItsInvariants = async (
   return seen;
 };
 
-type Work = "start" | "sweep" | "settle" | "keep";
+type Work = "start" | "sweep" | "poll" | "check" | "keep";
 
 type Step =
   | {
@@ -73,6 +73,8 @@ type Step =
       readonly times: number;
     }
   | { readonly kind: "work"; readonly instance: number; readonly work: Work }
+  /** A third instance does the work from begin to end, while the calls of the others stay halted. */
+  | { readonly kind: "workWholly"; readonly work: Work }
   | { readonly kind: "retryFailedImages"; readonly instance: number }
   | { readonly kind: "retryImage"; readonly instance: number; readonly task: number }
   | { readonly kind: "payOrder"; readonly instance: number; readonly order: number }
@@ -118,7 +120,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("work" as const),
       instance,
-      work: fc.constantFrom<Work[]>("start", "sweep", "settle", "keep"),
+      work: fc.constantFrom<Work[]>("start", "sweep", "poll", "poll", "check", "check", "keep"),
+    }),
+  },
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      kind: fc.constant("workWholly" as const),
+      work: fc.constantFrom<Work[]>("poll", "check", "keep"),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("retryImage" as const), instance, task: fc.nat() }) },
@@ -171,8 +180,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
           search: fc.constantFrom<Script["search"][]>("found_if_started", "nothing", "unavailable"),
           download: fc.constantFrom<Script["download"][]>(
             "image",
+            "image",
             "image_without_thumbnail",
             "no_image",
+            "black",
+            "gone",
             "gone",
             "unusable",
             "unavailable",
@@ -190,7 +202,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
-    weight: 1,
+    weight: 6,
     arbitrary: fc.record({ kind: fc.constant("storage" as const), available: fc.boolean(), thumbnails: fc.boolean() }),
   },
 );
@@ -272,6 +284,8 @@ class Model {
         return;
       case "work":
         return this.watch(this.instance(step.instance).useCases[step.work]());
+      case "workWholly":
+        return void (await this.world[step.work]());
       case "retryImage": {
         if (this.lastSeen.size === 0) return;
         const { task } = pick([...this.lastSeen.values()], step.task);
@@ -413,7 +427,7 @@ class Model {
       if (status === "saved") expect(objects.has(thumbnailNameOf(imageName))).toBe(true);
     }
     if (task.state === "failed") this.seen.add(task.reason);
-    if (task.state === "queued") this.seen.add("queued");
+    if (task.state === "queued" || task.state === "generated") this.seen.add(task.state);
     this.lastSeen.set(task.id, { task, firstSeenAt: last?.firstSeenAt ?? this.world.clock.now() });
   }
 
@@ -422,7 +436,7 @@ class Model {
     for (const { taskId } of this.creations) {
       const task = tasks.get(taskId);
       const started = this.world.provider.startedFor(taskId);
-      const wanted = task === undefined ? [0] : task.state === "submitted" || task.state === "succeeded" ? [1] : [0, 1];
+      const wanted = task === undefined ? [0] : isStarted(task) ? [1] : [0, 1];
       if (!wanted.includes(started)) expect(started, `upstream tasks of a task that is ${task?.state}`).toBe(wanted[0]);
     }
     for (const { kind } of this.world.reporter.of("submission_recovered")) this.seen.add(kind);
@@ -460,11 +474,14 @@ class Model {
 const leavesItsKeyFree = (task: Task): boolean =>
   task.state === "failed" && ["refused", "submission_unknown", "never_submitted"].includes(task.reason);
 
+const isStarted = ({ state }: Task): boolean => state === "submitted" || state === "generated" || state === "succeeded";
+
 /** The states that a task may have at a later step, by its state now. */
 const nextStates: Record<Task["state"], readonly Task["state"][]> = {
-  queued: ["queued", "reserved", "submitted", "succeeded", "failed"],
-  reserved: ["queued", "reserved", "submitted", "succeeded", "failed"],
-  submitted: ["submitted", "succeeded", "failed"],
+  queued: ["queued", "reserved", "submitted", "generated", "succeeded", "failed"],
+  reserved: ["queued", "reserved", "submitted", "generated", "succeeded", "failed"],
+  submitted: ["submitted", "generated", "succeeded", "failed"],
+  generated: ["generated", "succeeded", "failed"],
   succeeded: ["succeeded"],
   failed: ["failed"],
 };

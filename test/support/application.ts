@@ -1,11 +1,13 @@
+import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "../../application/background/check-generated-images.js";
 import { deleteExpiredReferences } from "../../application/background/delete-expired-references.js";
 import {
   ERASE_PAUSE_MILLISECONDS,
   eraseDeletedPanoramas,
 } from "../../application/background/erase-deleted-panoramas.js";
-import { KEEP_PAUSE_MILLISECONDS_MAX, keepFinishedImages } from "../../application/background/keep-finished-images.js";
+import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { startQueuedTasks } from "../../application/background/start-queued-tasks.js";
+import { KEEP_PAUSE_MILLISECONDS_MAX } from "../../application/background/store-panorama.js";
 import { sweep } from "../../application/background/sweep.js";
 import { watchWaitedTasks } from "../../application/background/watch-waited-tasks.js";
 import { createOrder } from "../../application/credits/create-order.js";
@@ -62,6 +64,8 @@ export const LEASE_MILLISECONDS = 120_000;
 
 export const RETENTION_MILLISECONDS = 24 * 60 * 60 * 1000;
 
+export const SEAM_MAX = 50;
+
 /** Concurrency 2, so that a batch of work needs more than one claim. */
 const limits = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 2 };
 
@@ -75,30 +79,43 @@ const DUE_WITHIN_MILLISECONDS = {
   giveUp: QUEUE_DEADLINE_MILLISECONDS,
   sweep: LEASE_MILLISECONDS,
   settle: LEASE_MILLISECONDS,
+  check: Math.max(LEASE_MILLISECONDS, CHECK_PAUSE_MILLISECONDS),
   keep: KEEP_PAUSE_MILLISECONDS_MAX,
   erase: ERASE_PAUSE_MILLISECONDS,
 };
 
 /** The use cases that move tasks and credits, wired as the service wires them. */
-export const useCases = (ports: Ports) => ({
-  createPanorama: createPanorama({ generationTime: generationTime(), ...ports }, DEADLINES),
-  start: startQueuedTasks(ports, DEADLINES),
-  readTask: readTask(ports),
-  waitForTask: waitForTask(ports),
-  settle: settleSubmittedTasks(ports, { ...limits, generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS }),
-  keep: keepFinishedImages(ports, limits),
-  sweep: sweep(ports, { ...limits, ...DEADLINES, dueWithinMilliseconds: DUE_WITHIN_MILLISECONDS }),
-  erase: eraseDeletedPanoramas(ports, limits),
-  deleteExpired: deleteExpiredReferences(ports, {
-    retentionMilliseconds: RETENTION_MILLISECONDS,
-    leaseMilliseconds: LEASE_MILLISECONDS,
-  }),
-  watch: watchWaitedTasks(ports),
-  retryImage: retryImage(ports),
-  retryFailedImages: retryFailedImages(ports),
-  deletePanorama: deletePanorama(ports),
-  createOrder: createOrder(ports),
-  payOrder: payOrder(ports),
-});
+export const useCases = (ports: Ports) => {
+  const generation = { ...limits, generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS };
+  const poll = settleSubmittedTasks(ports, generation);
+  const check = checkGeneratedImages(ports, { ...generation, seamMax: SEAM_MAX });
+  return {
+    poll,
+    check,
+    /** Polls, then checks and stores the results, as the schedule does. Resolves to the number of polls. */
+    settle: async (stopping?: AbortSignal): Promise<number> => {
+      const polls = await poll(stopping);
+      await check(stopping);
+      return polls;
+    },
+    createPanorama: createPanorama({ generationTime: generationTime(), ...ports }, DEADLINES),
+    start: startQueuedTasks(ports, DEADLINES),
+    readTask: readTask(ports),
+    waitForTask: waitForTask(ports),
+    keep: keepFinishedImages(ports, limits),
+    sweep: sweep(ports, { ...limits, ...DEADLINES, dueWithinMilliseconds: DUE_WITHIN_MILLISECONDS }),
+    erase: eraseDeletedPanoramas(ports, limits),
+    deleteExpired: deleteExpiredReferences(ports, {
+      retentionMilliseconds: RETENTION_MILLISECONDS,
+      leaseMilliseconds: LEASE_MILLISECONDS,
+    }),
+    watch: watchWaitedTasks(ports),
+    retryImage: retryImage(ports),
+    retryFailedImages: retryFailedImages(ports),
+    deletePanorama: deletePanorama(ports),
+    createOrder: createOrder(ports),
+    payOrder: payOrder(ports),
+  };
+};
 
 export type UseCases = ReturnType<typeof useCases>;

@@ -5,10 +5,18 @@ import { credits } from "../../domain/credits.js";
 import { type ObjectName, panoramaName } from "../../domain/object-name.js";
 import type { OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
 import type { Reservation } from "../../domain/reservation.js";
-import { costOf } from "../../domain/resolution.js";
+import { costOf, type PixelSize } from "../../domain/resolution.js";
 import type { Slug } from "../../domain/slug.js";
 import { uploading } from "../../domain/storage-status.js";
-import type { FailedTask, QueuedTask, ReservedTask, SubmittedTask, SucceededTask, Task } from "../../domain/task.js";
+import type {
+  FailedTask,
+  GeneratedTask,
+  QueuedTask,
+  ReservedTask,
+  SubmittedTask,
+  SucceededTask,
+  Task,
+} from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 
 /** The start of every test, also the initial time of HandClock. */
@@ -100,6 +108,15 @@ export const aSubmittedTask = (differences: Differences<SubmittedTask> = {}): Su
   return { ...task, state: "submitted", reservation: reservationOf(task, "held") };
 };
 
+export const aGeneratedTask = (differences: Differences<GeneratedTask> = {}): GeneratedTask => ({
+  ...aSubmittedTask(differences),
+  temporaryUrl: "https://provider.example.com/temporary/1.jpg",
+  ...differences,
+  state: "generated",
+});
+
+export const aNativeSize: PixelSize = { widthPixels: 1440, heightPixels: 720 };
+
 export const aSucceededTask = (differences: Differences<SucceededTask> = {}): SucceededTask => {
   const { id, accountId, slug, request, reservedAt, submittedAt, upstreamTaskId } = aSubmittedTask(differences);
   const task = {
@@ -112,6 +129,7 @@ export const aSucceededTask = (differences: Differences<SucceededTask> = {}): Su
     upstreamTaskId,
     succeededAt: secondsAfter(noon, 30),
     image: uploading("https://provider.example.com/temporary/1.jpg", anImageName()),
+    nativeSize: aNativeSize,
     ...differences,
   };
   return { ...task, state: "succeeded", reservation: reservationOf(task, "captured") };

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Imaging, UnusableImage } from "../../application/ports/imaging.js";
+import type { EncodedPanorama, Imaging, UnusableImage } from "../../application/ports/imaging.js";
 import { type ImageType, imageTypeOf } from "../../domain/image-type.js";
 import type { PixelSize } from "../../domain/resolution.js";
 
@@ -10,20 +10,31 @@ import type { PixelSize } from "../../domain/resolution.js";
 export class FakeImaging implements Imaging {
   /** While false, `thumbnail` fails. */
   thumbnails = true;
+  /** The seam of every picture. */
+  seam = 0;
+  /** Pictures that were decoded. */
+  decoded = 0;
 
   async inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>> {
     return imageTypeOf(bytes) === type ? ok({ widthPixels: 1024, heightPixels: 512 }) : err(unusable);
   }
 
-  async panorama(bytes: Uint8Array, size: PixelSize): Promise<Result<Uint8Array, UnusableImage>> {
+  /** A picture of `black` is flat. */
+  async panorama(bytes: Uint8Array, size: PixelSize): Promise<Result<EncodedPanorama, UnusableImage>> {
+    this.decoded += 1;
     if (imageTypeOf(bytes) === undefined) return err(unusable);
-    return ok(image(`${size.widthPixels}×${size.heightPixels} of ${readable(bytes)}`));
+    const text = readable(bytes);
+    const made = image(`${size.widthPixels}×${size.heightPixels} of ${text}`);
+    return ok({ bytes: made, nativeSize: NATIVE_SIZE, isFlat: text === "black", seam: this.seam, poles: 0 });
   }
 
   async thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>> {
     return this.thumbnails ? ok(image(`thumbnail of ${readable(panorama)}`)) : err(unusable);
   }
 }
+
+/** Of every fake picture. */
+export const NATIVE_SIZE: PixelSize = { widthPixels: 1440, heightPixels: 720 };
 
 const JPEG_SIGNATURE = Buffer.from([0xff, 0xd8, 0xff]);
 

@@ -13,6 +13,7 @@ import { RandomIds } from "../../adapters/system/random-ids.js";
 import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
 import { openAccount } from "../../application/accounts/open-account.js";
 import { whenReady } from "../../application/awaitable.js";
+import { checkGeneratedImages } from "../../application/background/check-generated-images.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
@@ -182,10 +183,12 @@ export class HttpService {
     return ((await response.json()) as { id: string }).id;
   }
 
-  /** Polls every submitted task once, as the schedule does. */
+  /** Polls every submitted task once, and checks and stores the results, as the schedule does. */
   async settle(): Promise<void> {
     await this.clock.advance(this.provider.nextPollMilliseconds());
-    await settleSubmittedTasks(this, { ...LIMITS, generationDeadlineMilliseconds: 600_000 })();
+    const generation = { ...LIMITS, generationDeadlineMilliseconds: 600_000 };
+    await settleSubmittedTasks(this, generation)();
+    await checkGeneratedImages(this, { ...generation, seamMax: undefined })();
   }
 
   /** Tries once to save every finished image. */

@@ -25,7 +25,7 @@ export type Script = {
   readonly poll: "running" | "succeeded" | "failed" | "unavailable";
   /** `nothing`: the search does not find the task (yet), so it is not certain that it was not started. */
   readonly search: "found_if_started" | "nothing" | "unavailable";
-  readonly download: "image" | "image_without_thumbnail" | "no_image" | "gone" | "unusable" | "unavailable";
+  readonly download: "image" | "image_without_thumbnail" | "no_image" | "black" | "gone" | "unusable" | "unavailable";
   readonly discard: "done" | "unavailable";
 };
 
@@ -52,6 +52,7 @@ export class ScriptedProvider implements GenerationProvider {
   /** What `canMake` returns. */
   makes: Result<void, InvalidRequest> = ok(undefined);
 
+  downloads = 0;
   /** The upstream tasks that were discarded, in this order. */
   readonly discarded: string[] = [];
   private readonly upstream = new Map<string, { readonly taskId: TaskId; progress: Progress }>();
@@ -142,6 +143,7 @@ export class ScriptedProvider implements GenerationProvider {
 
   async download(temporaryUrl: string): Promise<Result<GeneratedImage, DownloadFailure>> {
     const { download } = this.script;
+    this.downloads += 1;
     await this.held.get("download");
     switch (download) {
       case "gone":
@@ -150,6 +152,8 @@ export class ScriptedProvider implements GenerationProvider {
         return err({ kind: "result_unusable", reason: "the script lets the URL lead to a private address" });
       case "unavailable":
         return err(unavailable);
+      case "black":
+        return ok({ bytes: image("black"), thumbnail: "possible" });
       case "no_image":
         return ok({ bytes: Buffer.from("<html>this is no image</html>"), thumbnail: "possible" });
       default:

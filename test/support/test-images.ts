@@ -19,6 +19,25 @@ export const seamless = ({ widthPixels, heightPixels }: PixelSize): Sharp => {
   return sharp(pixels, { raw: { width: widthPixels, height: heightPixels, channels: 3 } });
 };
 
+/**
+ * A panorama whose right edge is brighter than its left one by `levels`, in the upper part of its height. The brightness
+ * grows from left to right.
+ */
+export const withSeam = ({ widthPixels, heightPixels }: PixelSize, levels: number, upperPart = 1): Sharp => {
+  const pixels = Buffer.alloc(widthPixels * heightPixels * 3);
+  for (let y = 0, at = 0; y < heightPixels; y += 1) {
+    const step = y < heightPixels * upperPart ? levels : 0;
+    for (let x = 0; x < widthPixels; x += 1) {
+      const angle = ((x + 0.5) / widthPixels) * 2 * Math.PI;
+      const brightness = 100 + 30 * Math.sin(3 * angle) + (step * x) / (widthPixels - 1);
+      pixels.fill(brightness, at, at + 3);
+      pixels[at + 2] = brightness + 20;
+      at += 3;
+    }
+  }
+  return sharp(pixels, { raw: { width: widthPixels, height: heightPixels, channels: 3 } });
+};
+
 /** A grey noise image, rotated to the left by `rotatedBy` columns. */
 export const noise = ({ widthPixels, heightPixels }: PixelSize, rotatedBy: number): Sharp => {
   const pixels = Buffer.alloc(widthPixels * heightPixels * 3);

@@ -25,6 +25,7 @@ import { revokeApiKey } from "../../application/accounts/revoke-api-key.js";
 import { sendPasswordLink } from "../../application/accounts/send-password-link.js";
 import { setPasswordByLink } from "../../application/accounts/set-password-by-link.js";
 import { signUp } from "../../application/accounts/sign-up.js";
+import { checkGeneratedImages } from "../../application/background/check-generated-images.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
@@ -180,7 +181,9 @@ export class WebService {
   async work(): Promise<void> {
     const limits = { leaseMilliseconds: 60_000, concurrency: 10 };
     await this.clock.advance(this.provider.nextPollMilliseconds());
-    await settleSubmittedTasks(this, { ...limits, generationDeadlineMilliseconds: 600_000 })();
+    const generation = { ...limits, generationDeadlineMilliseconds: 600_000 };
+    await settleSubmittedTasks(this, generation)();
+    await checkGeneratedImages(this, { ...generation, seamMax: undefined })();
     await keepFinishedImages(this, limits)();
   }
 

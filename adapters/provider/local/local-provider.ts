@@ -29,7 +29,9 @@ const SLOW_MILLISECONDS = 60_000;
 const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 const JPEG_QUALITY = 92;
 /** A temporary name contains the trigger that takes effect at the download, where only the name is known. */
-const RESULT_NAME = /^[\w-]{22,}(?:\.(expired|no-thumb))?\.jpg$/;
+const RESULT_NAME = /^[\w-]{22,}(?:\.(expired|no-thumb|storage-fail))?\.jpg$/;
+/** The storage status in which the image of these triggers ends. */
+const ENDS = { expired: "expired", "storage-fail": "failed" } as const;
 
 /**
  * The embedded generation provider: paints a landscape from the words of the prompt and projects the reference images
@@ -136,9 +138,15 @@ export class LocalProvider implements GenerationProvider {
     // Only the last segment: the URL may be stored in another spelling, and the public URL may have changed since.
     const name = temporaryUrl.slice(temporaryUrl.lastIndexOf("/") + 1);
     return onDisk(async () => {
-      const bytes = await this.temporaryImage(name);
+      const bytes = RESULT_NAME.test(name) ? await this.folder.result(name) : undefined;
       if (bytes === undefined) return err({ kind: "result_gone", reason: "the temporary image does not exist" });
-      return ok({ bytes, thumbnail: triggerIn(name) === "no-thumb" ? "unavailable" : "possible" });
+      const trigger = triggerIn(name);
+      const thumbnail = trigger === "no-thumb" ? "unavailable" : "possible";
+      return ok(
+        trigger === "expired" || trigger === "storage-fail"
+          ? { bytes, thumbnail, ends: ENDS[trigger] }
+          : { bytes, thumbnail },
+      );
     });
   }
 
@@ -146,7 +154,10 @@ export class LocalProvider implements GenerationProvider {
     return onDisk(async () => ok(await this.folder.remove(taskIdOf(upstreamTaskId))));
   }
 
-  /** The bytes behind `/generations/{name}`; `undefined` for an unknown or expired image. */
+  /**
+   * The bytes behind `/generations/{name}`; `undefined` for an unknown or expired image. With `test:expired` the image
+   * can be downloaded for its check, and its URL is gone afterwards.
+   */
   async temporaryImage(name: string): Promise<Uint8Array | undefined> {
     return RESULT_NAME.test(name) && triggerIn(name) !== "expired" ? this.folder.result(name) : undefined;
   }
@@ -175,7 +186,6 @@ export class LocalProvider implements GenerationProvider {
   private async paint(job: Job): Promise<Uint8Array | { readonly failed: string } | undefined> {
     const trigger = sandboxTriggerOf(job.prompt);
     if (trigger === "fail") return { failed: "the prompt asked for a failure" };
-    if (trigger === "storage-fail") return Buffer.from("This is not an image, as the prompt asked.\n");
 
     const references: Reference[] = [];
     // The resolution of the picture where a reference is shown: more would be invisible and cause aliasing.
@@ -213,8 +223,10 @@ const idOf = (taskId: TaskId): string => ID_PREFIX + taskId;
 const taskIdOf = (upstreamTaskId: string): TaskId => upstreamTaskId.slice(ID_PREFIX.length) as TaskId;
 
 const freshResultName = (trigger: SandboxTrigger | undefined): string => {
-  const suffix = trigger === "expired" || trigger === "no-thumb" ? `.${trigger}` : "";
+  const lasts = trigger === "expired" || trigger === "no-thumb" || trigger === "storage-fail";
+  const suffix = lasts ? `.${trigger}` : "";
   return `${randomBytes(16).toString("base64url")}${suffix}.jpg`;
 };
 
-const triggerIn = (resultName: string): string | undefined => RESULT_NAME.exec(resultName)?.[1];
+const triggerIn = (resultName: string): SandboxTrigger | undefined =>
+  RESULT_NAME.exec(resultName)?.[1] as SandboxTrigger | undefined;

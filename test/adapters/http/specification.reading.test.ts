@@ -26,9 +26,17 @@ describe("the reading routes", () => {
       expect(await readJson(response)).toEqual({ id, status: "processing", credits_charged: 4 });
     });
 
+    /** The task succeeds. Its image is not stored yet, and due. */
+    const settleWithoutStorage = async () => {
+      service.storage.available = false;
+      await service.settle();
+      service.storage.available = true;
+      await service.clock.advance(1_000);
+    };
+
     it("returns the temporary URL of the provider while the image is uploading", async () => {
       const id = await service.created(customer);
-      await service.settle();
+      await settleWithoutStorage();
       const { slug } = [...service.database.tasks.values()][0]!.task;
       expect(await readJson(await read(id))).toEqual({
         id,
@@ -39,6 +47,8 @@ describe("the reading routes", () => {
           slug,
           viewer_url: `https://panoramas.example/works/${slug}`,
           storage_status: "uploading",
+          native_width: 1440,
+          native_height: 720,
         },
       });
     });
@@ -50,7 +60,7 @@ describe("the reading routes", () => {
       ["expired", { download: "gone" }, /^https:\/\/temporary\.example\//],
     ] as const)("returns the storage status %s with the matching URL", async (storageStatus, script, url) => {
       const id = await service.created(customer);
-      await service.settle();
+      await settleWithoutStorage();
       service.provider.play(script);
       await service.keep();
       expect(await readJson(await read(id))).toMatchObject({

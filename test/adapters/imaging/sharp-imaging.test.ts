@@ -1,13 +1,20 @@
+import { readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
+import { photoSphereXmp } from "../../../adapters/imaging/photo-sphere-xmp.js";
+import { SEAM_VISIBLE } from "../../../adapters/imaging/seam.js";
 import { SharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
 import { type PixelSize, RESOLUTIONS } from "../../../domain/resolution.js";
-import { bombPng, noise, plain, seamless } from "../../support/test-images.js";
+import { bombPng, noise, plain, seamless, withSeam } from "../../support/test-images.js";
 
 const imaging = new SharpImaging();
 const size = (widthPixels: number, heightPixels: number): PixelSize => ({ widthPixels, heightPixels });
 const small = size(256, 128);
 const target = RESOLUTIONS["1k"];
+
+/** The JPEG that is made of these bytes. */
+const panorama = async (bytes: Uint8Array, wanted: PixelSize = target): Promise<Uint8Array> =>
+  (await imaging.panorama(bytes, wanted))._unsafeUnwrap().bytes;
 
 const refusal = async (bytes: Uint8Array): Promise<string> => {
   const { kind, reason } = (await imaging.panorama(bytes, target))._unsafeUnwrapErr();
@@ -43,7 +50,7 @@ describe("SharpImaging.panorama", () => {
       `makes a ${resolution} JPEG with Photo Sphere XMP of its real size from an image that is %s`,
       async (_, given) => {
         const source = given.widthPixels === 0 ? wanted : given;
-        const made = (await imaging.panorama(await plain(source).png().toBuffer(), wanted))._unsafeUnwrap();
+        const made = await panorama(await plain(source).png().toBuffer(), wanted);
         const { format, width, height, channels } = await sharp(made).metadata();
         expect({ format, width, height, channels }).toEqual({
           format: "jpeg",
@@ -70,7 +77,7 @@ describe("SharpImaging.panorama", () => {
   }
 
   it("puts the XMP into one APP1 segment before the image data", async () => {
-    const made = (await imaging.panorama(await plain(small).png().toBuffer(), target))._unsafeUnwrap();
+    const made = await panorama(await plain(small).png().toBuffer(), target);
     const bytes = Buffer.from(made);
     const at = bytes.indexOf("http://ns.adobe.com/xap/1.0/\0", 0, "latin1");
     expect(bytes.readUInt16BE(at - 4)).toBe(0xffe1);
@@ -84,12 +91,12 @@ describe("SharpImaging.panorama", () => {
   it.each([size(2048, 1024), size(6144, 3072), size(3000, 1500), size(3120, 1560), size(512, 256), size(128, 64)])(
     "makes no seam at the left and right edge when it resizes from $widthPixels × $heightPixels",
     async (from) => {
-      const panorama = async (rotatedColumns: number) => {
+      const rotated = async (rotatedColumns: number) => {
         const source = await noise(from, rotatedColumns).png({ compressionLevel: 0 }).toBuffer();
-        return pixels((await imaging.panorama(source, target))._unsafeUnwrap());
+        return pixels(await panorama(source));
       };
-      const at = await panorama(0);
-      const atRotated = await panorama(from.widthPixels / 2);
+      const at = await rotated(0);
+      const atRotated = await rotated(from.widthPixels / 2);
       const width = target.widthPixels;
       for (const x of [0, 1, 2, width - 3, width - 2, width - 1]) {
         let difference = 0;
@@ -103,10 +110,7 @@ describe("SharpImaging.panorama", () => {
 
   it("does not resize an image of the target size: every pixel keeps its position", async () => {
     const source = await seamless(target).png().toBuffer();
-    const [before, after] = [
-      await pixels(source),
-      await pixels((await imaging.panorama(source, target))._unsafeUnwrap()),
-    ];
+    const [before, after] = [await pixels(source), await pixels(await panorama(source))];
     for (const x of [0, 1, 17, 500, 1022, 1023]) {
       for (const [channel, value] of before(x, 200).entries()) {
         expect(Math.abs(value - (after(x, 200)[channel] ?? 0))).toBeLessThan(8);
@@ -131,7 +135,7 @@ describe("SharpImaging.panorama", () => {
     ["fully transparent WebP", () => plain(small, "#c86432").ensureAlpha(0).webp(), [0, 0, 0]],
   ])("makes an image with three channels and the right colours from a %s", async (_, source, colour) => {
     for (const wanted of [target, small]) {
-      const made = (await imaging.panorama(await source().toBuffer(), wanted))._unsafeUnwrap();
+      const made = await panorama(await source().toBuffer(), wanted);
       near((await pixels(made))(wanted.widthPixels / 2, wanted.heightPixels / 2), colour);
     }
   });
@@ -145,7 +149,7 @@ describe("SharpImaging.panorama", () => {
       .jpeg({ quality: 95 })
       .toBuffer();
     expect(await sharp(turned).metadata()).toMatchObject({ width: 128, height: 256 });
-    const made = (await imaging.panorama(turned, target))._unsafeUnwrap();
+    const made = await panorama(turned);
     const [, , blueAbove = 0] = (await pixels(made))(300, 20);
     const [, , blueBelow = 0] = (await pixels(made))(300, 490);
     expect(blueAbove - blueBelow).toBeGreaterThan(150);
@@ -212,15 +216,124 @@ describe("SharpImaging.panorama", () => {
     );
     for (const [index, colour] of colours.entries()) {
       const wanted = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
-      near(await middle(made[index]!._unsafeUnwrap()), wanted);
+      near(await middle(made[index]!._unsafeUnwrap().bytes), wanted);
     }
   });
 });
 
+/** What a picture became before seams were measured: one pipeline, without a look at the pixels. */
+const withoutMeasuring = (bytes: Uint8Array): Promise<Buffer> =>
+  sharp(bytes, { failOn: "error" })
+    .autoOrient()
+    .flatten({ background: "black" })
+    .toColourspace("srgb")
+    .withXmp(photoSphereXmp(target))
+    .jpeg({ quality: 90 })
+    .toBuffer();
+
+describe("SharpImaging.panorama and seams", () => {
+  const measured = async (bytes: Uint8Array) => (await imaging.panorama(bytes, target))._unsafeUnwrap();
+  /** The largest difference between the last and the first column. */
+  const stepOf = async (bytes: Uint8Array): Promise<number> => {
+    const at = await pixels(bytes);
+    const { width, height } = await sharp(bytes).metadata();
+    let largest = 0;
+    for (let y = 8; y < height - 8; y += 1) {
+      const [left, right] = [at(0, y), at(width - 1, y)];
+      largest = Math.max(largest, ...left.map((value, c) => Math.abs(value - (right[c] ?? 0))));
+    }
+    return largest;
+  };
+
+  it("measures no seam in a panorama, nor in noise, at any size and quality", async () => {
+    const pictures = [
+      seamless(target).png(),
+      seamless(size(2048, 1024)).jpeg({ quality: 90 }),
+      seamless(target).jpeg({ quality: 30 }),
+      noise(target, 0).png(),
+      noise(size(128, 64), 5).png(),
+      plain(target).png(),
+    ];
+    for (const picture of pictures)
+      expect((await measured(await picture.toBuffer())).seam).toBeLessThanOrEqual(SEAM_VISIBLE);
+    expect((await measured(await readFile(".github/images/panorama.jpg"))).seam).toBeLessThan(1);
+  });
+
+  it.each(["png", "jpeg", "webp"] as const)(
+    "makes of a good %s byte for byte what it made without seams",
+    async (format) => {
+      for (const picture of [seamless(target), noise(target, 0)]) {
+        const bytes = await picture.toFormat(format, { quality: 95 }).withMetadata({ density: 300 }).toBuffer();
+        const { bytes: made } = await measured(bytes);
+        expect(Buffer.from(made).equals(await withoutMeasuring(bytes))).toBe(true);
+      }
+    },
+  );
+
+  it.each([target, size(2048, 1024), size(512, 256), size(3000, 1500)])(
+    "measures and removes a seam over the whole height, at $widthPixels × $heightPixels",
+    async (given) => {
+      const bytes = await withSeam(given, 40).png().toBuffer();
+      const { seam, bytes: made } = await measured(bytes);
+      expect(seam).toBeGreaterThan(25);
+      expect(await stepOf(bytes)).toBeGreaterThanOrEqual(39);
+      expect(await stepOf(made)).toBeLessThanOrEqual(6);
+      expect((await measured(made)).seam).toBeLessThanOrEqual(SEAM_VISIBLE);
+    },
+  );
+
+  it("measures a seam that is in a part of the height only, and changes nothing far from it", async () => {
+    const bytes = await withSeam(target, 40, 0.25).png().toBuffer();
+    const { seam, bytes: made } = await measured(bytes);
+    expect(seam).toBeGreaterThan(25);
+    const [before, after] = [await pixels(bytes), await pixels(made)];
+    for (const [x, y] of [
+      [512, 60],
+      [100, 60],
+      [900, 60],
+      [3, 400],
+      [1020, 400],
+    ] as const) {
+      for (const [c, value] of before(x, y).entries()) expect(Math.abs(value - (after(x, y)[c] ?? 0))).toBeLessThan(8);
+    }
+  });
+
+  it("measures how much the colours of the poles vary", async () => {
+    expect((await measured(await plain(target).png().toBuffer())).poles).toBe(0);
+    expect((await measured(await seamless(target).png().toBuffer())).poles).toBeGreaterThan(190);
+  });
+
+  it("returns the size before the picture is resized", async () => {
+    expect((await measured(await seamless(size(2047, 1030)).jpeg().toBuffer())).nativeSize).toEqual(size(2047, 1030));
+    const turned = await seamless(small).rotate(270).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    expect((await measured(turned)).nativeSize).toEqual(small);
+  });
+
+  it.each<[string, () => Promise<Buffer>, boolean]>([
+    ["a black JPEG", () => plain(target, "black").jpeg().toBuffer(), true],
+    ["a grey WebP", () => plain(target, "#777777").webp().toBuffer(), true],
+    ["a transparent PNG", () => plain(target).ensureAlpha(0).png().toBuffer(), true],
+    ["a black picture with one bright dot", () => dotted(), false],
+    ["a panorama", () => seamless(target).jpeg().toBuffer(), false],
+    ["noise", () => noise(target, 0).jpeg().toBuffer(), false],
+  ])("finds that %s is flat or not", async (_, picture, flat) => {
+    expect((await measured(await picture())).isFlat).toBe(flat);
+  });
+
+  /** The dot is at no pixel that is looked at first. */
+  const dotted = (): Promise<Buffer> =>
+    plain(target, "black")
+      .composite([
+        { input: { create: { width: 3, height: 3, channels: 3, background: "white" } }, left: 505, top: 245 },
+      ])
+      .png()
+      .toBuffer();
+});
+
 describe("SharpImaging.thumbnail", () => {
   it("makes a WebP of 512 × 256 pixels and less than 30 kB, without the panorama's XMP", async () => {
-    const panorama = (await imaging.panorama(await seamless(target).png().toBuffer(), target))._unsafeUnwrap();
-    const thumbnail = (await imaging.thumbnail(panorama))._unsafeUnwrap();
+    const made = await panorama(await seamless(target).png().toBuffer(), target);
+    const thumbnail = (await imaging.thumbnail(made))._unsafeUnwrap();
     expect(await sharp(thumbnail).metadata()).toMatchObject({ format: "webp", width: 512, height: 256 });
     expect((await sharp(thumbnail).metadata()).xmp).toBeUndefined();
     expect(thumbnail.length).toBeLessThan(30_000);

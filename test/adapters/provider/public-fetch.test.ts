@@ -120,13 +120,19 @@ describe("PublicFetch", () => {
     expect(sent).toBeLessThan(50_000_000);
   });
 
-  it("reports unavailable after the timeout, even while bytes still arrive", async () => {
+  it("reports too_slow after the timeout if bytes have begun to arrive, and unavailable without an answer", async () => {
     const origin = await aServer((_, response) => {
       const drip = setInterval(() => response.write("."), 20);
       response.on("close", () => clearInterval(drip));
     });
     const failure = (await aFetch(origin).get(origin, { ...limits, timeoutMilliseconds: 200 }))._unsafeUnwrapErr();
-    expect(failure).toMatchObject({ kind: "unavailable", reason: expect.stringContaining("Timeout") });
+    expect(failure).toMatchObject({
+      kind: "too_slow",
+      reason: expect.stringMatching(/^only \d+ bytes arrived in time$/),
+    });
+    const silent = await aServer(() => {});
+    const none = (await aFetch(silent).get(silent, { ...limits, timeoutMilliseconds: 200 }))._unsafeUnwrapErr();
+    expect(none).toMatchObject({ kind: "unavailable", reason: expect.stringContaining("Timeout") });
   });
 
   it("reports a body that is cut off as unavailable", async () => {

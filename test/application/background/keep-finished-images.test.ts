@@ -8,6 +8,7 @@ import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
 import { aCreationRequest, taskId } from "../../support/builders.js";
 import { readable } from "../../support/fake-imaging.js";
 import { PortGates } from "../../support/port-gates.js";
+import type { Script } from "../../support/scripted-provider.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -19,8 +20,21 @@ beforeEach(async () => {
   owner = await anOwner(world, 100);
   id = (await world.createPanorama(owner, aCreationRequest({ resolution: "2k" })))._unsafeUnwrap().task.id;
   await world.clock.advance(world.provider.nextPollMilliseconds());
-  await world.settle();
+  await world.poll();
+  await succeedWithoutStoring();
 });
+
+/** Lets the checked tasks succeed, as if the process was killed before it stored the images. Their leases expire. */
+const succeedWithoutStoring = async () => {
+  const gates = new PortGates();
+  const stopping = new AbortController();
+  const { check } = useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) });
+  void check(stopping.signal);
+  await world.clock.advance(0);
+  stopping.abort();
+  gates.kill();
+  await world.clock.advance(LEASE_MILLISECONDS);
+};
 
 const image = async () => ((await world.readTask(id, owner))._unsafeUnwrap() as SucceededTask).image;
 const stored = async () => {
@@ -94,7 +108,8 @@ describe("keepFinishedImages", () => {
 
   it("retries with growing back-off while the storage is unavailable, and stores the image afterwards", async () => {
     world.storage.available = false;
-    expect(await waitsUntil(4_000)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600, 600]);
+    // By the age of the image: its lease lasted 120 seconds.
+    expect(await waitsUntil(4_000)).toEqual([121, 242, 484, 600, 600, 600, 600, 600]);
     expect(await image()).toMatchObject({ status: "uploading", failedAttempts: 0 });
     world.storage.available = true;
     await world.clock.advance(tenMinutes);
@@ -128,7 +143,7 @@ describe("keepFinishedImages", () => {
     world.storage.available = false;
     await world.keep();
     world.storage.available = true;
-    await world.clock.advance(1_000);
+    await world.clock.advance(tenMinutes);
     await world.keep();
     expect((await image()).status).toBe("saved");
   });
@@ -266,9 +281,15 @@ describe("retryImage", () => {
 });
 
 describe("retryFailedImages", () => {
-  const finish = async () => {
+  /** Each succeeds while the storage is unavailable. Afterwards its download has the result of the script. */
+  const finish = async (download: Script["download"]) => {
     await world.clock.advance(world.provider.nextPollMilliseconds());
+    world.provider.play({ download: "image" });
+    world.storage.available = false;
     await world.settle();
+    world.storage.available = true;
+    await world.clock.advance(1_000);
+    world.provider.play({ download });
     await world.keep();
   };
   const statuses = async (account: AccountId) =>
@@ -280,11 +301,10 @@ describe("retryFailedImages", () => {
     const other = await anOwner(world, 1_000);
     for (let n = 0; n < 210; n += 1) {
       await world.createPanorama(other, aCreationRequest());
-      if (n % 5 === 4) await finish();
+      if (n % 5 === 4) await finish("no_image");
     }
-    world.provider.play({ download: "gone" });
     await world.createPanorama(owner, aCreationRequest());
-    await finish();
+    await finish("gone");
 
     expect(await world.retryFailedImages()).toBe(211);
     expect(await world.retryFailedImages()).toBe(0);

@@ -31,19 +31,20 @@ describe("settleSubmittedTasks", () => {
     expect(await world.settle()).toBe(0);
   });
 
-  it("captures the credits of a finished generation, and its image is due to be stored immediately", async () => {
+  it("holds the credits of a finished generation, and its result is due to be checked immediately", async () => {
     await nextPoll();
-    await world.settle();
+    expect(await world.poll()).toBe(1);
 
     expect(await task()).toMatchObject({
-      state: "succeeded",
-      reservation: { state: "captured", credits: 4 },
-      succeededAt: world.clock.now(),
-      image: { status: "uploading", temporaryUrl: "https://temporary.example/upstream-1", failedAttempts: 0 },
+      state: "generated",
+      reservation: { state: "held", credits: 4 },
+      temporaryUrl: "https://temporary.example/upstream-1",
     });
     expect(await balance()).toBe(96);
-    expect(world.reporter.of("task_succeeded")).toEqual([{ kind: "task_succeeded", taskId: id, seconds: 5 }]);
-    expect(await world.keep()).toBe(1);
+    expect(world.reporter.of("task_succeeded")).toEqual([]);
+    expect(world.provider.downloads).toBe(0);
+    expect([await world.poll(), await world.check()]).toEqual([0, 1]);
+    expect((await task()).state).toBe("succeeded");
   });
 
   it("refunds the credits of a failed generation once", async () => {
@@ -100,11 +101,11 @@ describe("settleSubmittedTasks", () => {
     world.provider.play({ poll: "running" });
     const answer = world.provider.hold("poll");
     const stopping = new AbortController();
-    const slow = world.settle(stopping.signal);
+    const slow = world.poll(stopping.signal);
     stopping.abort(); // it does not claim its own task again
     await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
     const gates = new PortGates();
-    const successor = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) }).settle();
+    const successor = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) }).poll();
     await world.clock.advance(0); // the next worker holds the lease and has not polled yet
     answer();
     await slow;
@@ -113,7 +114,7 @@ describe("settleSubmittedTasks", () => {
     world.provider.play({ poll: "succeeded" });
     await gates.resume(0);
     await successor;
-    expect((await task()).state).toBe("succeeded");
+    expect((await task()).state).toBe("generated");
     expect(await balance()).toBe(96);
   });
 
@@ -139,7 +140,7 @@ describe("settleSubmittedTasks", () => {
 
   it.each([
     ["the provider cannot be asked", () => (world.provider.poll = () => Promise.reject(broken))],
-    ["the result cannot be stored", () => rejectMoves("succeeded")],
+    ["the result cannot be stored", () => rejectMoves("generated")],
   ])("fails and refunds the task at the deadline, not earlier, if %s because of an error", async (_, breakIt) => {
     breakIt();
     await nextPoll();

@@ -21,12 +21,17 @@ const aPanorama = async (image: "saved" | "saved-no-thumb" | "failed"): Promise<
   const owner = await anOwner(world, 100);
   const { id } = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task;
   await world.clock.advance(world.provider.nextPollMilliseconds());
-  await world.settle();
-  if (image === "failed") world.provider.play({ download: "no_image" });
+  world.storage.available = image !== "failed";
   world.imaging.thumbnails = image === "saved";
-  await world.keep();
-  world.provider.play({ download: "image" });
+  await world.settle();
+  world.storage.available = true;
   world.imaging.thumbnails = true;
+  if (image === "failed") {
+    world.provider.play({ download: "unusable" });
+    await world.clock.advance(1_000);
+    await world.keep();
+    world.provider.play({ download: "image" });
+  }
   expect(((await world.tasks.find(id, owner)) as SucceededTask).image.status).toBe(image);
   return { world, owner, id };
 };

@@ -12,6 +12,8 @@ export type Subject = {
   readonly searchable: boolean | "finished";
   /** An order for the n-th task that ends with this outcome. */
   order(n: number, outcome: OrderedOutcome): GenerationOrder;
+  /** Makes the temporary URL of an order "expire" do so; absent if the order is enough. */
+  expire?(temporaryUrl: string): Promise<void>;
   /** Resolves when every submitted generation has ended. */
   allEnded(): Promise<void>;
   close(): Promise<void>;
@@ -75,11 +77,12 @@ export const generationProviderContract = (name: string, open: () => Promise<Sub
     });
 
     it("reports an expired result as result_gone", async () => {
-      const { provider, order, allEnded } = await opened();
+      const { provider, order, allEnded, expire } = await opened();
       const id = (await provider.submit(order(1, "expire")))._unsafeUnwrap();
       await allEnded();
       const progress = (await provider.poll(id))._unsafeUnwrap();
       if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+      await expire?.(progress.temporaryUrl);
       expect((await provider.download(progress.temporaryUrl, id))._unsafeUnwrapErr().kind).toBe("result_gone");
     });
 

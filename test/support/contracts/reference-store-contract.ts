@@ -5,12 +5,12 @@ import type { NewReference } from "../../../application/ports/reference-store.js
 import type { AccountId } from "../../../domain/account.js";
 import { type ObjectName, referenceImageName } from "../../../domain/object-name.js";
 import type { UploadStanding } from "../../../domain/reference-image.js";
-import { uploading } from "../../../domain/storage-status.js";
-import { fail, openTask, submit, succeed, type Task } from "../../../domain/task.js";
+import { fail, finish, openTask, submit, succeed, type Task } from "../../../domain/task.js";
 import { useCases } from "../application.js";
 import {
   aCreationRequest,
   accountId,
+  aNativeSize,
   anAccount,
   anImageName,
   aPaidOrder,
@@ -64,7 +64,7 @@ export const describeReferenceStore = (technology: string, makeStores: () => Pro
     const succeedNow = async (task: Awaited<ReturnType<typeof created>>) => {
       const submitted = submit(task, "upstream-1", noon);
       (await stores.tasks.move(task, submitted, noon))._unsafeUnwrap();
-      const done = succeed(submitted, uploading("https://provider.example/1", anImageName()), noon);
+      const done = succeed(finish(submitted, "https://provider.example/1"), anImageName(), aNativeSize, noon);
       (await stores.tasks.move(submitted, done, undefined))._unsafeUnwrap();
     };
     /** The names that are deletable after everything that was uploaded before `before` has expired. */

@@ -18,14 +18,16 @@ import {
   retry,
   type StoredImage,
   type UploadingImage,
-  uploading,
 } from "../../../domain/storage-status.js";
 import {
   type ActiveTask,
   type FailureReason,
   fail,
+  finish,
+  type GeneratedTask,
   openTask,
   type ReservedTask,
+  restartAge,
   type SubmittedTask,
   type SucceededTask,
   submit,
@@ -37,6 +39,7 @@ import type { TaskId } from "../../../domain/task-id.js";
 import {
   aCreationRequest,
   accountId,
+  aNativeSize,
   anAccount,
   anImageName,
   aPaidOrder,
@@ -89,9 +92,15 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       unwrap(await tasks.move(task, next, dueAt));
       return next;
     };
-    const succeeded = async (n = 1): Promise<SucceededTask> => {
+    const generated = async (n = 1, dueAt = noon): Promise<GeneratedTask> => {
       const task = await submitted(n);
-      const next = succeed(task, uploading(`https://p.example/${n}`, anImageName(n)), secondsAfter(noon, 30));
+      const next = finish(task, `https://p.example/${n}`);
+      unwrap(await tasks.move(task, next, dueAt));
+      return next;
+    };
+    const succeeded = async (n = 1): Promise<SucceededTask> => {
+      const task = await generated(n);
+      const next = succeed(task, anImageName(n), aNativeSize, secondsAfter(noon, 30));
       unwrap(await tasks.move(task, next, noon));
       return next;
     };
@@ -535,6 +544,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       it.each<[string, () => Promise<Task>]>([
         ["reserved", () => reserved()],
         ["submitted", () => submitted()],
+        ["generated", () => generated()],
       ])("refunds a %s task that fails and frees its slot", async (_, make) => {
         const task = await make();
         const next = failed(task);
@@ -542,6 +552,23 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.find(next.id, owner)).toEqual(next);
         expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
         expect(await entries()).toEqual(["purchase 100", "reservation -4", "refund 4"]);
+      });
+
+      it("stores a generated task with its temporary URL, which stays active", async () => {
+        const task = await generated();
+        expect(await tasks.find(task.id, owner)).toEqual(task);
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+        const restarted = restartAge(task, secondsAfter(noon, 600));
+        unwrap(await tasks.move(task, restarted, noon));
+        expect(await tasks.find(task.id, owner)).toEqual(restarted);
+      });
+
+      it("stores the native size of a result, and reads a task without one", async () => {
+        const task = await succeeded();
+        expect(await tasks.find(task.id, owner)).toEqual({ ...task, nativeSize: aNativeSize });
+        const older = { ...task, nativeSize: undefined };
+        unwrap(await tasks.move(task, older, noon));
+        expect(await tasks.find(task.id, owner)).toStrictEqual(older);
       });
 
       it("stores every transition of the image's status", async () => {
@@ -601,8 +628,8 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       });
 
       it("applies one of twenty concurrent moves, so that a refund happens at most once", async () => {
-        const task = await submitted();
-        const success = succeed(task, uploading("https://p.example/1", anImageName()), noon);
+        const task = await generated();
+        const success = succeed(task, anImageName(), aNativeSize, noon);
         const moves = Array.from({ length: 20 }, (_, n) =>
           tasks.move(task, n % 2 === 0 ? failed(task) : success, undefined),
         );
@@ -617,12 +644,17 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       });
 
       it("keeps credits and slots correct when five tasks of one account end concurrently", async () => {
-        const active: SubmittedTask[] = [];
-        for (const n of [1, 2, 3, 4, 5]) active.push(await submitted(n));
-        const image = (n: number) => uploading(`https://p.example/${n}`, anImageName(n));
+        const active: GeneratedTask[] = [];
+        for (const n of [1, 2, 3, 4, 5]) active.push(await generated(n));
         await Promise.all(
           active.map(async (task, n) =>
-            unwrap(await tasks.move(task, n < 3 ? failed(task) : succeed(task, image(n), noon), undefined)),
+            unwrap(
+              await tasks.move(
+                task,
+                n < 3 ? failed(task) : succeed(task, anImageName(n), aNativeSize, noon),
+                undefined,
+              ),
+            ),
           ),
         );
         expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 0 });
@@ -651,9 +683,9 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       });
 
       it("setVisibility changes the task, also while background work moves it", async () => {
-        const task = await submitted(1);
+        const task = await generated(1);
         await publish(task);
-        unwrap(await tasks.move(task, succeed(task, uploading("https://p.example/1", anImageName()), noon), noon));
+        unwrap(await tasks.move(task, succeed(task, anImageName(), aNativeSize, noon), noon));
         expect((await tasks.find(task.id, owner))?.request.visibility).toBe("public");
         unwrap(await tasks.setVisibility(task.id, owner, "private"));
         expect((await tasks.find(task.id, owner))?.request.visibility).toBe("private");

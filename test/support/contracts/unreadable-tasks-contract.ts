@@ -3,11 +3,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { TaskStore } from "../../../application/ports/task-store.js";
 import { credits } from "../../../domain/credits.js";
 import type { QueuePlace } from "../../../domain/queue.js";
-import { keep, type UploadingImage, uploading } from "../../../domain/storage-status.js";
-import { openTask, type SucceededTask, submit, succeed, withImage } from "../../../domain/task.js";
+import { keep, type UploadingImage } from "../../../domain/storage-status.js";
+import { finish, openTask, type SucceededTask, submit, succeed, withImage } from "../../../domain/task.js";
 import {
   aCreationRequest,
   accountId,
+  aNativeSize,
   anAccount,
   anImageName,
   aPaidOrder,
@@ -57,7 +58,7 @@ export const describeUnreadableTasks = (
     };
     const saved = async (n: number): Promise<SucceededTask> => {
       const task = await submitted(n);
-      const done = succeed(task, uploading("https://p.example/", anImageName(n)), noon);
+      const done = succeed(finish(task, "https://p.example/"), anImageName(n), aNativeSize, noon);
       const kept = withImage(done, keep(done.image as UploadingImage));
       unwrap(await tasks.move(task, done, noon));
       unwrap(await tasks.move(done, kept, undefined));

@@ -38,6 +38,7 @@ const stateOfWork = {
   giveUp: "queued",
   sweep: "reserved",
   settle: "submitted",
+  check: "generated",
   keep: "succeeded",
   erase: "succeeded",
 } as const;

@@ -9,7 +9,8 @@ import type {
 import type { FetchFailure, PublicFetch } from "../../public-fetch.js";
 import { unavailable } from "../../unavailable.js";
 
-const LIMITS = { bytesMax: 64 * 1024 * 1024, timeoutMilliseconds: 60_000 };
+/** A customer whose result does not end is refunded within 30 seconds. */
+const LIMITS = { bytesMax: 64 * 1024 * 1024, timeoutMilliseconds: 20_000 };
 
 /** Downloads a result. If its URL is gone, polls once for a fresh URL and tries that. */
 export const downloadResult = async (
@@ -38,6 +39,7 @@ const failureOf = ({ kind, reason }: FetchFailure): DownloadFailure => {
       return gone(reason);
     case "forbidden":
     case "too_large":
+    case "too_slow":
     case "too_many_redirects":
       return { kind: "result_unusable", reason: `the result's URL: ${reason}` };
     case "unavailable":

@@ -2,17 +2,17 @@ import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SharpImaging } from "../../../../adapters/imaging/sharp-imaging.js";
 import type { PixelSize } from "../../../../domain/resolution.js";
-import { KEEP_ATTEMPTS_MAX } from "../../../../domain/storage-status.js";
-import { useCases } from "../../../support/application.js";
+import type { SucceededTask } from "../../../../domain/task.js";
+import { GENERATION_DEADLINE_MILLISECONDS, useCases } from "../../../support/application.js";
 import { aCreationRequest } from "../../../support/builders.js";
 import { FAULTS, type Fault, refuses } from "../../../support/faulty-server.js";
 import { type StartOfOne, startFal, startReplicate, startSkybox } from "../../../support/providers-under-test.js";
-import { bombPng, plain } from "../../../support/test-images.js";
+import { bombPng, plain, seamless } from "../../../support/test-images.js";
 import { anOwner, aWorld, type World } from "../../../support/world.js";
 
 const size = (widthPixels: number, heightPixels: number): PixelSize => ({ widthPixels, heightPixels });
 const MINUTE_MILLISECONDS = 60_000;
-const A_PANORAMA = plain(size(1024, 512)).jpeg().toBuffer();
+const A_PANORAMA = seamless(size(1024, 512)).jpeg().toBuffer();
 
 describe.each<[string, StartOfOne]>([
   ["Skybox AI", startSkybox],
@@ -27,50 +27,47 @@ describe.each<[string, StartOfOne]>([
   });
   afterEach(() => remote.close());
 
-  /** The final state of the image of a finished generation, and the number of attempts. */
-  const kept = async (picture: Buffer, faults: readonly Fault[] = []) => {
+  /** The task at its end, the number of attempts to download its result, and the credits that its account has left. */
+  const ended = async (picture: Buffer, faults: readonly Fault[] = []) => {
     remote.fake.picture = picture;
     remote.fake.faults.images.push(...faults);
     const ports = { ...world, provider: remote.provider, imaging: new SharpImaging() };
-    const { createPanorama, settle, keep } = useCases(ports);
+    const { createPanorama, poll, check } = useCases(ports);
     const request = aCreationRequest({ resolution: "1k", image_urls: ["https://pictures.example/p.jpg"] });
-    const { task } = (await createPanorama(await anOwner(world, 4), request))._unsafeUnwrap();
+    const owner = await anOwner(world, 4);
+    const { id } = (await createPanorama(owner, request))._unsafeUnwrap().task;
     await world.clock.advance(MINUTE_MILLISECONDS);
-    await settle();
+    await poll();
     for (let attempts = 1; ; attempts += 1) {
-      expect(await keep()).toBe(1);
-      const now = await world.tasks.find(task.id, task.accountId);
-      if (now?.state !== "succeeded") throw new Error(`The task is ${now?.state}.`);
-      if (now.image.status !== "uploading") return { image: now.image, attempts };
-      await world.clock.advance(MINUTE_MILLISECONDS);
+      expect(await check()).toBe(1);
+      const task = await world.tasks.find(id, owner);
+      if (task === undefined) throw new Error("The task is gone.");
+      if (task.state !== "generated") return { task, attempts, credits: await world.ledger.balance(owner) };
+      await world.clock.advance(5_000);
     }
   };
+  const refunded = { task: { state: "failed", reason: "generation_failed" }, attempts: 1, credits: 4 };
 
   it.each([
     ["larger", size(2048, 1024)],
     ["smaller", size(512, 256)],
     ["nearly 2:1", size(1536, 764)],
   ])("is scaled to exactly 1024 × 512 pixels when it is %s", async (_, given) => {
-    const { image } = await kept(await plain(given).jpeg().toBuffer());
-    expect(image.status).toBe("saved");
-    const stored = world.storage.objects.get(image.imageName);
+    const { task } = await ended(await seamless(given).jpeg().toBuffer());
+    expect(task).toMatchObject({ state: "succeeded", image: { status: "saved" }, nativeSize: given });
+    const stored = world.storage.objects.get((task as SucceededTask).image.imageName);
     expect(await sharp(stored?.bytes).metadata()).toMatchObject({ format: "jpeg", width: 1024, height: 512 });
   });
 
   it.each<[string, Promise<Buffer>]>([
-    ["is not 2:1", plain(size(1024, 1024)).jpeg().toBuffer()],
+    ["is not 2:1", seamless(size(1024, 1024)).jpeg().toBuffer()],
+    ["is black", plain(size(1024, 512), "black").jpeg().toBuffer()],
     ["is HTML", Promise.resolve(Buffer.from("<!doctype html><title>Log in</title>"))],
-    [
-      "is cut off",
-      plain(size(1024, 512))
-        .jpeg()
-        .toBuffer()
-        .then((whole) => whole.subarray(0, whole.length / 2)),
-    ],
+    ["is JSON", Promise.resolve(Buffer.from('{"detail": "the file is not found"}'))],
+    ["is cut off", A_PANORAMA.then((whole) => whole.subarray(0, whole.length / 2))],
     ["has too many pixels", Promise.resolve(bombPng(size(20_000, 10_000)))],
-  ])("fails at the first attempt when it %s", async (_, picture) => {
-    const { image, attempts } = await kept(await picture);
-    expect([image.status, attempts]).toEqual(["failed", 1]);
+  ])("is refunded at the first attempt when it %s", async (_, picture) => {
+    expect(await ended(await picture)).toMatchObject(refunded);
     expect(world.storage.objects.size).toBe(0);
   });
 
@@ -83,24 +80,23 @@ describe.each<[string, StartOfOne]>([
     ["redirects to a private address", [refuses(302, { location: "https://10.0.0.1/" })]],
     ["redirects in a circle", Array.from({ length: 4 }, () => refuses(302, { location: "?again" }))],
     ["announces 380 MiB", [tooLarge]],
-  ])("fails at the first attempt when its URL %s", async (_, faults) => {
-    const { image, attempts } = await kept(await A_PANORAMA, faults);
-    expect([image.status, attempts]).toEqual(["failed", 1]);
+  ])("is refunded at the first attempt when its URL %s", async (_, faults) => {
+    expect(await ended(await A_PANORAMA, faults)).toMatchObject(refunded);
   });
 
-  it("fails after the last attempt when every download fails with status 500", async () => {
-    const faults = Array.from({ length: KEEP_ATTEMPTS_MAX }, () => FAULTS.failsBefore);
-    const { image, attempts } = await kept(await A_PANORAMA, faults);
-    expect([image.status, attempts]).toEqual(["failed", KEEP_ATTEMPTS_MAX]);
+  it("is refunded at the deadline when every download fails with status 500", async () => {
+    const faults = Array.from({ length: 200 }, () => FAULTS.failsBefore);
+    const { task, attempts, credits } = await ended(await A_PANORAMA, faults);
+    expect(task).toMatchObject({ state: "failed", reason: "deadline_passed" });
+    expect([attempts, credits]).toEqual([1 + (GENERATION_DEADLINE_MILLISECONDS - MINUTE_MILLISECONDS) / 5_000, 4]);
   });
 
   it("is saved when the download succeeds after three failures", async () => {
-    const { image, attempts } = await kept(await A_PANORAMA, [FAULTS.failsBefore, FAULTS.cutBefore, refuses(429)]);
-    expect([image.status, attempts]).toEqual(["saved", 4]);
+    const { task, attempts } = await ended(await A_PANORAMA, [FAULTS.failsBefore, FAULTS.cutBefore, refuses(429)]);
+    expect([task, attempts]).toMatchObject([{ image: { status: "saved" } }, 4]);
   });
 
-  it("expires when its URL and a fresh one are both gone", async () => {
-    const { image, attempts } = await kept(await A_PANORAMA, [refuses(403), refuses(403)]);
-    expect([image.status, attempts]).toEqual(["expired", 1]);
+  it("is refunded when its URL and a fresh one are both gone", async () => {
+    expect(await ended(await A_PANORAMA, [refuses(403), refuses(403)])).toMatchObject(refunded);
   });
 });

@@ -58,6 +58,7 @@ type Step =
   /** The connections to all providers are cut until no call is sent any more. */
   | { readonly kind: "outage" }
   | { readonly kind: "start" | "settle" | "keep" | "sweep" }
+  | { readonly kind: "storage"; readonly available: boolean }
   | { readonly kind: "pass"; readonly milliseconds: number };
 
 const fault: fc.Arbitrary<Fault> = fc.constantFrom(
@@ -135,6 +136,8 @@ const pollAndKeep: Step[] = [pass(30_000), { kind: "settle" }, { kind: "keep" }]
 const SEQUENCE_PARTS: readonly (readonly Step[])[] = [
   [...everyPlan("succeed"), create, ...pollAndKeep],
   [faultsOfFirst("images", refuses(404), refuses(410)), create, ...pollAndKeep],
+  [{ kind: "storage", available: false }, create, ...pollAndKeep, { kind: "storage", available: true }],
+  [faultsOfFirst("images", refuses(404), refuses(410)), ...pollAndKeep],
   [faultsOfFirst("creates", FAULTS.html), create],
   [faultsOfFirst("creates", FAULTS.failsBefore), create],
   [faultsOfFirst("creates", refuses(422)), create, ...pollAndKeep],
@@ -225,6 +228,9 @@ const run = async (start: Start, steps: readonly Step[]): Promise<ReadonlySet<st
         for (const faults of faultsOfCalls) faults.splice(0);
         return;
       }
+      case "storage":
+        world.storage.available = step.available;
+        return;
       case "pass":
         return clock.advance(step.milliseconds);
       default:

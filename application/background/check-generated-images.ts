@@ -1,0 +1,114 @@
+import { panoramaName } from "../../domain/object-name.js";
+import { flawOf } from "../../domain/picture.js";
+import { RESOLUTIONS } from "../../domain/resolution.js";
+import { type GeneratedTask, type SucceededTask, succeed } from "../../domain/task.js";
+import type { GeneratedImage, GenerationProvider } from "../ports/generation-provider.js";
+import type { Ids } from "../ports/ids.js";
+import type { EncodedPanorama } from "../ports/imaging.js";
+import type { Lease } from "../ports/task-store.js";
+import {
+  attemptBeforeDeadline,
+  type DeadlinePorts,
+  type DeadlineSettings,
+  failTask,
+  moveAndAnnounce,
+  type NotYet,
+} from "./generation-deadline.js";
+import { recordAttempt, type StoragePorts, storePanorama } from "./store-panorama.js";
+import { workOnLeases } from "./work-on-leases.js";
+
+type Ports = DeadlinePorts &
+  StoragePorts & {
+    readonly provider: Pick<GenerationProvider, "download">;
+    readonly ids: Pick<Ids, "unguessable">;
+  };
+
+type Settings = DeadlineSettings & {
+  /** Results with a larger seam are unusable (domain/picture.ts); `undefined` allows any. */
+  readonly seamMax: number | undefined;
+};
+
+/** Between two attempts to download a result. */
+export const CHECK_PAUSE_MILLISECONDS = 5_000;
+
+/**
+ * Downloads and checks the result of every generation that is due. A task with a usable picture succeeds, and the same
+ * bytes are stored at once; if that does not work, keep-finished-images.ts downloads them again. A task whose result is
+ * not a usable picture, or can never be downloaded, fails and is refunded. Other failures of a download are repeated
+ * until the generation deadline. Resolves to the number of results.
+ */
+export const checkGeneratedImages =
+  (ports: Ports, settings: Settings) =>
+  (stopping?: AbortSignal): Promise<number> =>
+    workOnLeases(
+      ports,
+      "check",
+      settings,
+      (claimed) =>
+        attemptBeforeDeadline(ports, "check", settings, claimed, (lease) => checkResult(ports, settings, lease)),
+      stopping,
+    );
+
+const checkResult = async (
+  ports: Ports,
+  { seamMax, leaseMilliseconds }: Settings,
+  lease: Lease<GeneratedTask>,
+): Promise<NotYet | undefined> => {
+  const { provider, imaging, reporter } = ports;
+  const { task } = lease;
+  const unusable = async (reason: string) => {
+    await failTask(ports, lease, "generation_failed", `the result is unusable: ${reason}`);
+    return undefined;
+  };
+
+  const downloaded = await provider.download(task.temporaryUrl, task.upstreamTaskId);
+  if (downloaded.isErr()) {
+    const { kind, reason } = downloaded.error;
+    if (kind !== "provider_unavailable") return unusable(reason);
+    reporter.report({ kind: "provider_unavailable", taskId: task.id, detail: reason });
+    return { detail: "the result cannot be downloaded", pauseMilliseconds: CHECK_PAUSE_MILLISECONDS };
+  }
+  const panorama = await imaging.panorama(downloaded.value.bytes, RESOLUTIONS[task.request.resolution]);
+  if (panorama.isErr()) return unusable(panorama.error.reason);
+  const { nativeSize, seam, poles } = panorama.value;
+  reporter.report({ kind: "picture_measured", taskId: task.id, nativeSize, seam, poles });
+  const flaw = flawOf(panorama.value, seamMax);
+  if (flaw !== undefined) return unusable(flaw);
+
+  const succeeded = await recordSuccess(ports, lease, panorama.value, leaseMilliseconds);
+  if (succeeded !== undefined) await storeResult(ports, succeeded, panorama.value, downloaded.value);
+  return undefined;
+};
+
+/** The lease continues for the time that storing may take. Resolves to `undefined` if another worker has it now. */
+const recordSuccess = async (
+  ports: Ports,
+  lease: Lease<GeneratedTask>,
+  { nativeSize }: EncodedPanorama,
+  leaseMilliseconds: number,
+): Promise<Lease<SucceededTask> | undefined> => {
+  const { ids, clock, reporter } = ports;
+  const now = clock.now();
+  const task = succeed(lease.task, panoramaName(ids.unguessable()), nativeSize, now);
+  const moved = await moveAndAnnounce(ports, lease, task, new Date(now.getTime() + leaseMilliseconds));
+  if (moved.isErr()) return undefined;
+  const seconds = (now.getTime() - task.reservedAt.getTime()) / 1000;
+  reporter.report({ kind: "task_succeeded", taskId: task.id, seconds });
+  return { ...lease, task };
+};
+
+/** An error in here is reported, and does not throw: the task has succeeded, and its image is due again. */
+const storeResult = async (
+  ports: Ports,
+  lease: Lease<SucceededTask>,
+  { bytes }: EncodedPanorama,
+  downloaded: GeneratedImage,
+): Promise<void> => {
+  const { image } = lease.task;
+  if (image.status !== "uploading") return;
+  try {
+    await recordAttempt(ports, lease, () => storePanorama(ports, image, bytes, downloaded));
+  } catch (error) {
+    ports.reporter.report({ kind: "work_failed", work: "check", taskId: lease.task.id, error });
+  }
+};

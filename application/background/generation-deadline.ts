@@ -1,0 +1,97 @@
+import { ok, type Result } from "neverthrow";
+import {
+  type FailureReason,
+  fail,
+  type GeneratedTask,
+  restartAge,
+  type SubmittedTask,
+  type Task,
+} from "../../domain/task.js";
+import type { TaskSignals } from "../ports/task-signals.js";
+import type { Lease, StaleTask, TaskStore } from "../ports/task-store.js";
+import { CLOCK_TOLERANCE_MILLISECONDS, type LeasePorts, type WorkLimits } from "./work-on-leases.js";
+
+export type DeadlinePorts = LeasePorts & {
+  readonly tasks: Pick<TaskStore, "move">;
+  readonly signals: Pick<TaskSignals, "announce">;
+};
+
+export type DeadlineSettings = WorkLimits & { readonly generationDeadlineMilliseconds: number };
+
+type Generation = SubmittedTask | GeneratedTask;
+
+/** The task has not moved on: what the log says about it, and when the next attempt may take place. */
+export type NotYet = { readonly detail: string; readonly pauseMilliseconds: number };
+
+/**
+ * Makes one attempt to move a generation on, which resolves to `undefined` if it did. After the generation deadline this
+ * attempt was the last one: if the task has not moved on, or the attempt throws, it fails and is refunded. Resolves to the
+ * time of the next attempt, if there is one.
+ */
+export const attemptBeforeDeadline = async <T extends Generation>(
+  ports: DeadlinePorts,
+  work: "settle" | "check",
+  settings: DeadlineSettings,
+  claimed: Lease<T>,
+  attempt: (lease: Lease<T>, sinceSubmissionMilliseconds: number) => Promise<NotYet | undefined>,
+): Promise<Date | undefined> => {
+  const { clock, reporter } = ports;
+  const deadline = settings.generationDeadlineMilliseconds;
+  const lease = await withPlausibleAge(ports, settings, claimed);
+  if (lease.isErr()) return undefined; // another worker holds the lease now
+  const { task } = lease.value;
+  const age = () => clock.now().getTime() - task.submittedAt.getTime();
+  let notYet: NotYet | undefined;
+  try {
+    notYet = await attempt(lease.value, age());
+    if (notYet === undefined) return undefined;
+  } catch (error) {
+    // Before the deadline there is another attempt when the lease has expired.
+    if (age() < deadline) throw error;
+    reporter.report({ kind: "work_failed", work, taskId: task.id, error });
+    await failTask(ports, lease.value, "deadline_passed", `the last attempt threw an error, after ${deadline} ms`);
+    return undefined;
+  }
+  const left = deadline - age();
+  if (left <= 0) {
+    await failTask(ports, lease.value, "deadline_passed", `${notYet.detail} after ${deadline} ms`);
+    return undefined;
+  }
+  return new Date(clock.now().getTime() + Math.min(notYet.pauseMilliseconds, left));
+};
+
+/** If the submission lies in the future, the clock was set back, and the deadline would come too late. */
+const withPlausibleAge = async <T extends Generation>(
+  { tasks, clock }: DeadlinePorts,
+  { leaseMilliseconds }: WorkLimits,
+  lease: Lease<T>,
+): Promise<Result<Lease<T>, StaleTask>> => {
+  const now = clock.now();
+  if (lease.task.submittedAt.getTime() <= now.getTime() + CLOCK_TOLERANCE_MILLISECONDS) return ok(lease);
+  const task = restartAge(lease.task, now);
+  const moved = await tasks.move(lease, task, new Date(now.getTime() + leaseMilliseconds));
+  return moved.map(() => ({ ...lease, task }));
+};
+
+export const failTask = async (
+  ports: DeadlinePorts,
+  lease: Lease<Generation>,
+  reason: FailureReason,
+  detail: string,
+): Promise<void> => {
+  const failed = fail(lease.task, reason, ports.clock.now());
+  const moved = await moveAndAnnounce(ports, lease, failed, undefined);
+  if (moved.isOk()) ports.reporter.report({ kind: "task_failed", taskId: failed.id, reason, detail });
+};
+
+/** Stores and announces the next state. Does not announce a stale task: the worker that moved it has done so. */
+export const moveAndAnnounce = async (
+  { tasks, signals }: DeadlinePorts,
+  lease: Lease<Task>,
+  next: Task,
+  dueAt: Date | undefined,
+): Promise<Result<void, StaleTask>> => {
+  const moved = await tasks.move(lease, next, dueAt);
+  if (moved.isOk()) signals.announce(next);
+  return moved;
+};

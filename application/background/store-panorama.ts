@@ -1,0 +1,117 @@
+import { err, ok, type Result } from "neverthrow";
+import { thumbnailNameOf } from "../../domain/object-name.js";
+import {
+  expire,
+  failAttempt,
+  giveUp,
+  keep,
+  keepRetryAfterSeconds,
+  keepWithoutThumbnail,
+  type StoredImage,
+  storageRetryAfterSeconds,
+  type UploadingImage,
+  waitForStorage,
+} from "../../domain/storage-status.js";
+import { type SucceededTask, withImage } from "../../domain/task.js";
+import type { GeneratedImage } from "../ports/generation-provider.js";
+import type { Imaging } from "../ports/imaging.js";
+import type { ObjectStorage } from "../ports/object-storage.js";
+import type { TaskSignals } from "../ports/task-signals.js";
+import type { Lease, TaskStore } from "../ports/task-store.js";
+import type { LeasePorts } from "./work-on-leases.js";
+
+export type StoragePorts = Pick<LeasePorts, "clock" | "reporter"> & {
+  readonly tasks: Pick<TaskStore, "move">;
+  readonly storage: Pick<ObjectStorage, "put" | "read">;
+  readonly imaging: Pick<Imaging, "panorama" | "thumbnail">;
+  readonly signals: Pick<TaskSignals, "announce">;
+};
+
+/** An image is never due later than this. */
+export const KEEP_PAUSE_MILLISECONDS_MAX = 10 * 60 * 1000;
+
+/** Interval and total time of the retries for a missing thumbnail. */
+const THUMBNAIL_RETRY_MILLISECONDS = KEEP_PAUSE_MILLISECONDS_MAX;
+const THUMBNAIL_GIVE_UP_MILLISECONDS = 24 * 60 * 60 * 1000;
+
+/** The image after one attempt, a detail for the log, and whether only the permanent storage was missing. */
+export type Attempt = { readonly image: StoredImage; readonly detail: string; readonly isStorageUnavailable?: boolean };
+
+/** Records the image after an attempt. An attempt that throws counts as a failed one, so that it is not repeated for ever. */
+export const recordAttempt = async (
+  ports: StoragePorts,
+  lease: Lease<SucceededTask>,
+  attempt: () => Promise<Attempt>,
+): Promise<void> => {
+  const { tasks, clock, signals, reporter } = ports;
+  const { task } = lease;
+  const {
+    image,
+    detail,
+    isStorageUnavailable = false,
+  } = await attempt().catch((error: unknown): Attempt => {
+    reporter.report({ kind: "work_failed", work: "keep", taskId: task.id, error });
+    const next = task.image.status === "uploading" ? failAttempt(task.image) : task.image;
+    return { image: next, detail: "the attempt threw an error" };
+  });
+  const next = withImage(task, image);
+  const moved = await tasks.move(lease, next, nextAttempt(next, isStorageUnavailable, clock.now()));
+  if (moved.isErr()) return; // another worker holds the lease now; its result counts
+  reporter.report({ kind: "image_status", taskId: task.id, status: image.status, detail });
+  signals.announce(next);
+};
+
+/** Stores an encoded panorama and its thumbnail. `downloaded` is the image that it was made from. */
+export const storePanorama = async (
+  ports: StoragePorts,
+  image: UploadingImage,
+  panorama: Uint8Array,
+  { thumbnail, ends }: GeneratedImage,
+): Promise<Attempt> => {
+  if (ends !== undefined) {
+    return { image: ends === "expired" ? expire(image) : giveUp(image), detail: `the provider's sandbox: ${ends}` };
+  }
+  const stored = await ports.storage.put(image.imageName, panorama, "image/jpeg");
+  if (stored.isErr()) {
+    return { image: waitForStorage(image), detail: stored.error.reason, isStorageUnavailable: true };
+  }
+
+  const withoutThumbnail = (detail: string): Attempt => ({
+    image: keepWithoutThumbnail(image),
+    detail,
+  });
+  if (thumbnail === "unavailable") return withoutThumbnail("the provider's sandbox simulates a thumbnail failure");
+  const made = await storeThumbnail(ports, image, panorama);
+  return made.isErr() ? withoutThumbnail(made.error) : { image: keep(image), detail: "stored" };
+};
+
+export const storeThumbnail = async (
+  { storage, imaging }: StoragePorts,
+  { imageName }: StoredImage,
+  panorama: Uint8Array,
+): Promise<Result<void, string>> => {
+  const thumbnail = await imaging.thumbnail(panorama);
+  if (thumbnail.isErr()) return err(thumbnail.error.reason);
+  const stored = await storage.put(thumbnailNameOf(imageName), thumbnail.value, "image/webp");
+  return stored.isErr() ? err(stored.error.reason) : ok(undefined);
+};
+
+const nextAttempt = (
+  { image, succeededAt }: SucceededTask,
+  isStorageUnavailable: boolean,
+  now: Date,
+): Date | undefined => {
+  const sinceSuccess = now.getTime() - succeededAt.getTime();
+  switch (image.status) {
+    case "uploading": {
+      const pause = isStorageUnavailable ? storageRetryAfterSeconds(sinceSuccess / 1000) : keepRetryAfterSeconds(image);
+      return new Date(now.getTime() + pause * 1000);
+    }
+    case "saved-no-thumb":
+      return sinceSuccess < THUMBNAIL_GIVE_UP_MILLISECONDS
+        ? new Date(now.getTime() + THUMBNAIL_RETRY_MILLISECONDS)
+        : undefined;
+    default:
+      return undefined;
+  }
+};

@@ -1,0 +1,259 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { AccountId } from "../../../domain/account.js";
+import { KEEP_ATTEMPTS_MAX } from "../../../domain/storage-status.js";
+import { type SucceededTask, statusOf } from "../../../domain/task.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, SEAM_MAX, useCases } from "../../support/application.js";
+import { aCreationRequest } from "../../support/builders.js";
+import { NATIVE_SIZE } from "../../support/fake-imaging.js";
+import { PortGates } from "../../support/port-gates.js";
+import { type Script, ScriptedProvider } from "../../support/scripted-provider.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+let world: World;
+let owner: AccountId;
+let id: TaskId;
+
+/** A generation that the provider has finished. Its result was not looked at. */
+beforeEach(async () => {
+  world = aWorld();
+  owner = await anOwner(world, 100);
+  id = (await world.createPanorama(owner, aCreationRequest({ resolution: "2k" })))._unsafeUnwrap().task.id;
+  await world.clock.advance(world.provider.nextPollMilliseconds());
+  expect(await world.poll()).toBe(1);
+});
+
+const task = async () => (await world.readTask(id, owner))._unsafeUnwrap();
+const imageStatus = async () => ((await task()) as SucceededTask).image.status;
+const balance = () => world.ledger.balance(owner);
+const A_SECOND = 1_000;
+const TEN_MINUTES = 600_000;
+const CHECK_PAUSE = 5_000;
+
+/** Fails with this reason, is refunded once, and never touches the storage. */
+const expectRefund = async (reason: "generation_failed" | "deadline_passed") => {
+  expect(await task()).toMatchObject({ state: "failed", reason, reservation: { state: "refunded", credits: 6 } });
+  expect(await balance()).toBe(100);
+  expect(world.storage.objects.size).toBe(0);
+  expect(world.reporter.of("task_failed")).toHaveLength(1);
+  expect(world.reporter.of("task_succeeded")).toEqual([]);
+
+  await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
+  expect([await world.poll(), await world.check(), await world.keep()]).toEqual([0, 0, 0]);
+  expect(await balance()).toBe(100);
+};
+
+describe("checkGeneratedImages", () => {
+  it("lets a task with a usable picture succeed, and stores the bytes that it has downloaded and decoded once", async () => {
+    expect(statusOf(await task())).toBe("processing");
+    expect(await balance()).toBe(94);
+    await world.clock.advance(A_SECOND);
+    expect(await world.check()).toBe(1);
+
+    expect(await task()).toMatchObject({
+      state: "succeeded",
+      reservation: { state: "captured", credits: 6 },
+      succeededAt: world.clock.now(),
+      image: { status: "saved", temporaryUrl: "https://temporary.example/upstream-1" },
+      nativeSize: NATIVE_SIZE,
+    });
+    expect(await balance()).toBe(94);
+    expect([world.provider.downloads, world.imaging.decoded, world.storage.objects.size]).toEqual([1, 1, 2]);
+    expect(world.reporter.of("picture_measured")).toEqual([
+      { kind: "picture_measured", taskId: id, nativeSize: NATIVE_SIZE, seam: 0, poles: 0 },
+    ]);
+    expect(world.reporter.of("task_succeeded")).toEqual([{ kind: "task_succeeded", taskId: id, seconds: 6 }]);
+
+    await world.clock.advance(TEN_MINUTES);
+    expect([await world.check(), await world.keep()]).toEqual([0, 0]);
+  });
+
+  it.each<[string, Script["download"], string]>([
+    ["is not an image", "no_image", "it is not an image"],
+    ["is black", "black", "it is a single flat colour"],
+    ["is gone", "gone", "the script lets the URL expire"],
+    ["can never be downloaded", "unusable", "the script lets the URL lead to a private address"],
+  ])("fails and refunds a task at once whose result %s", async (_, download, reason) => {
+    world.provider.play({ download });
+    expect(await world.check()).toBe(1);
+    await expectRefund("generation_failed");
+    expect(world.reporter.of("task_failed")).toMatchObject([{ detail: `the result is unusable: ${reason}` }]);
+  });
+
+  it("fails and refunds a task whose picture has a larger seam than allowed", async () => {
+    world.imaging.seam = SEAM_MAX + 0.1;
+    await world.check();
+    await expectRefund("generation_failed");
+    expect(world.reporter.of("picture_measured")).toMatchObject([{ seam: SEAM_MAX + 0.1 }]);
+  });
+
+  it("accepts a picture with the largest seam allowed", async () => {
+    world.imaging.seam = SEAM_MAX;
+    await world.check();
+    expect((await task()).state).toBe("succeeded");
+  });
+
+  it("repeats a download that fails for now, every five seconds", async () => {
+    world.provider.play({ download: "unavailable" });
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      expect(await world.check()).toBe(1);
+      await world.clock.advance(CHECK_PAUSE - 1);
+      expect(await world.check()).toBe(0);
+      await world.clock.advance(1);
+    }
+    expect(world.reporter.of("provider_unavailable")).toHaveLength(3);
+    world.provider.play({ download: "image" });
+    await world.check();
+    expect(await imageStatus()).toBe("saved");
+  });
+
+  it.each([
+    ["fails for now", () => world.provider.play({ download: "unavailable" })],
+    ["throws an error", () => (world.provider.download = () => Promise.reject(new Error("a bug")))],
+  ])("fails and refunds a task at the deadline, not earlier, whose download %s", async (_, breakIt) => {
+    breakIt();
+    await world.check();
+    await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS - world.provider.nextPollMilliseconds() - 1);
+    await world.check();
+    expect((await task()).state).toBe("generated");
+
+    await world.clock.advance(LEASE_MILLISECONDS);
+    await world.check();
+    await expectRefund("deadline_passed");
+  });
+
+  it("checks once more after the deadline, and a usable picture succeeds", async () => {
+    await world.clock.advance(10 * GENERATION_DEADLINE_MILLISECONDS);
+    await world.check();
+    expect(await imageStatus()).toBe("saved");
+  });
+
+  it("succeeds while the storage is unavailable, and tries to store the image with growing back-off", async () => {
+    world.storage.available = false;
+    await world.check();
+    expect(await task()).toMatchObject({ state: "succeeded", image: { status: "uploading", failedAttempts: 0 } });
+
+    const waits: number[] = [];
+    for (let passed = 0, wait = 1; passed < 4_000; passed += 1, wait += 1) {
+      await world.clock.advance(A_SECOND);
+      if ((await world.keep()) === 0) continue;
+      waits.push(wait);
+      wait = 0;
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600, 600]);
+    world.storage.available = true;
+    await world.clock.advance(TEN_MINUTES);
+    expect(await world.keep()).toBe(1);
+    expect(await imageStatus()).toBe("saved");
+  });
+
+  it("shows success with uploading while the storage is slow, and keeps its lease meanwhile", async () => {
+    const gates = new PortGates();
+    const checked = useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) }).check();
+    await world.clock.advance(0);
+    expect(await imageStatus()).toBe("uploading");
+    await world.clock.advance(LEASE_MILLISECONDS - 1);
+    expect(await world.keep()).toBe(0);
+    while (gates.halted > 0) await gates.resume(0);
+    await world.clock.advance(A_SECOND);
+    expect(await checked).toBe(1);
+    expect(await imageStatus()).toBe("saved");
+    expect(world.provider.downloads).toBe(1);
+  });
+
+  it("saves the image without a thumbnail if none can be made, and adds one later", async () => {
+    world.imaging.thumbnails = false;
+    await world.check();
+    expect(await imageStatus()).toBe("saved-no-thumb");
+    world.imaging.thumbnails = true;
+    await world.clock.advance(TEN_MINUTES);
+    expect(await world.keep()).toBe(1);
+    expect(await imageStatus()).toBe("saved");
+  });
+
+  it.each(["expired", "failed"] as const)(
+    "ends with the storage status %s if the provider's sandbox asks for it",
+    async (ends) => {
+      const { download } = world.provider;
+      world.provider.download = async (url) =>
+        (await download.call(world.provider, url)).map((one) => ({ ...one, ends }));
+      await world.check();
+      expect(await imageStatus()).toBe(ends);
+      expect(await balance()).toBe(94);
+      expect(world.storage.objects.size).toBe(0);
+    },
+  );
+
+  it("counts an attempt to store that throws as failed, and the task stays succeeded", async () => {
+    world.storage.put = () => Promise.reject(new Error("a bug"));
+    await world.check();
+    expect(await task()).toMatchObject({ state: "succeeded", image: { status: "uploading", failedAttempts: 1 } });
+    for (let attempt = 1; attempt < KEEP_ATTEMPTS_MAX; attempt += 1) {
+      await world.clock.advance(60_000);
+      expect(await world.keep()).toBe(1);
+    }
+    expect(await imageStatus()).toBe("failed");
+  });
+
+  it("resumes after the process was killed between success and storing, with one object", async () => {
+    const gates = new PortGates();
+    void useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) }).check();
+    await world.clock.advance(0);
+    gates.kill();
+    expect(await imageStatus()).toBe("uploading");
+    expect(await world.keep()).toBe(0);
+    await world.clock.advance(LEASE_MILLISECONDS);
+    expect(await world.keep()).toBe(1);
+    expect(await imageStatus()).toBe("saved");
+    expect(world.storage.objects.size).toBe(2);
+    expect(world.provider.downloads).toBe(2);
+  });
+
+  it("checks a result again after the process was killed during its download", async () => {
+    const gates = new PortGates();
+    const stopping = new AbortController();
+    void useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) }).check(stopping.signal);
+    await world.clock.advance(0);
+    stopping.abort();
+    gates.kill();
+    expect(await world.check()).toBe(0);
+    await world.clock.advance(LEASE_MILLISECONDS);
+    expect(await world.check()).toBe(1);
+    expect(await imageStatus()).toBe("saved");
+  });
+
+  it("does not refund a task whose picture another worker has accepted since its lease expired", async () => {
+    world.provider.play({ download: "unusable" });
+    const answer = world.provider.hold("download");
+    const stopping = new AbortController();
+    const slow = world.check(stopping.signal);
+    stopping.abort(); // it does not claim its own task again
+    await world.clock.advance(LEASE_MILLISECONDS);
+    const successor = Object.assign(Object.create(world.provider), {
+      download: (url: string) => new ScriptedProvider().download(url),
+    });
+    await useCases({ ...world, provider: successor }).check();
+    answer();
+    await slow;
+    expect(await imageStatus()).toBe("saved");
+    expect(await balance()).toBe(94);
+    expect(world.reporter.of("task_failed")).toEqual([]);
+  });
+
+  it("checks once when two instances work at the same time", async () => {
+    expect((await Promise.all([world.check(), world.check()])).sort()).toEqual([0, 1]);
+    expect(world.provider.downloads).toBe(1);
+  });
+
+  it("does not delay the polls of other tasks while a download is slow", async () => {
+    const answer = world.provider.hold("download");
+    const slow = world.check();
+    await world.createPanorama(owner, aCreationRequest());
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    expect(await world.poll()).toBe(1);
+    answer();
+    await world.clock.advance(A_SECOND);
+    await slow;
+    expect(await imageStatus()).toBe("saved");
+  });
+});
