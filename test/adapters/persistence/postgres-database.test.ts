@@ -57,7 +57,8 @@ describe("Database on PostgreSQL", () => {
       { name: "006-password-links" },
       { name: "007-failed-images" },
       { name: "008-account-limits" },
-      { name: "900-task-submissions" },
+      { name: "009-task-submissions" },
+      { name: "010-native-size" },
     ]);
     await opened.close();
   });
