@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { err, type Result } from "neverthrow";
-import { accountCreate, accountSetPassword } from "./commands/account.js";
+import { accountCreate, accountSetLowBalance, accountSetPassword } from "./commands/account.js";
 import type { Command, Output, Values } from "./commands/command.js";
 import { generate } from "./commands/generate.js";
 import { imageRetry } from "./commands/image.js";
@@ -16,6 +16,7 @@ const COMMANDS: readonly Command[] = [
   serve,
   accountCreate,
   accountSetPassword,
+  accountSetLowBalance,
   orderCreate,
   orderPay,
   keyCreate,

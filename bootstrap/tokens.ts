@@ -17,6 +17,7 @@ import type { checkPasswordLink } from "../application/accounts/check-password-l
 import type { createApiKey } from "../application/accounts/create-api-key.js";
 import type { findSession } from "../application/accounts/find-session.js";
 import type { hasAccounts } from "../application/accounts/has-accounts.js";
+import type { keyUses } from "../application/accounts/key-uses.js";
 import type { listApiKeys } from "../application/accounts/list-api-keys.js";
 import type { logIn } from "../application/accounts/log-in.js";
 import type { logOut } from "../application/accounts/log-out.js";
@@ -25,6 +26,7 @@ import type { readAccount } from "../application/accounts/read-account.js";
 import type { revokeAnyApiKey } from "../application/accounts/revoke-any-api-key.js";
 import type { revokeApiKey } from "../application/accounts/revoke-api-key.js";
 import type { sendPasswordLink } from "../application/accounts/send-password-link.js";
+import type { setLowBalance } from "../application/accounts/set-low-balance.js";
 import type { setPassword } from "../application/accounts/set-password.js";
 import type { setPasswordByLink } from "../application/accounts/set-password-by-link.js";
 import type { signUp } from "../application/accounts/sign-up.js";
@@ -40,6 +42,7 @@ import type { watchWaitedTasks } from "../application/background/watch-waited-ta
 import type { buyCredits } from "../application/credits/buy-credits.js";
 import type { createOrder } from "../application/credits/create-order.js";
 import type { payOrder } from "../application/credits/pay-order.js";
+import type { readCreditTotals } from "../application/credits/read-credit-totals.js";
 import type { readCredits } from "../application/credits/read-credits.js";
 import type { readLedger } from "../application/credits/read-ledger.js";
 import type { receivePaymentWebhook } from "../application/credits/receive-payment-webhook.js";
@@ -82,7 +85,7 @@ import { token } from "./provide.js";
 /** The token of a use case: the type of what `Create` returns when it gets its ports. */
 const useCase = <Create extends (...ports: never[]) => unknown>(name: string) => token<ReturnType<Create>>(name);
 
-type WorkName = "start" | "settle" | "check" | "keep" | "sweep" | "erase" | "watch" | "expire" | "clean";
+type WorkName = "start" | "settle" | "check" | "keep" | "sweep" | "erase" | "watch" | "expire" | "uses" | "clean";
 
 /** Every part of the service, in the order of bootstrap/modules. */
 export const tokens = {
@@ -129,10 +132,13 @@ export const tokens = {
   listApiKeys: useCase<typeof listApiKeys>("listApiKeys"),
   revokeApiKey: useCase<typeof revokeApiKey>("revokeApiKey"),
   revokeAnyApiKey: useCase<typeof revokeAnyApiKey>("revokeAnyApiKey"),
+  keyUses: useCase<typeof keyUses>("keyUses"),
+  setLowBalance: useCase<typeof setLowBalance>("setLowBalance"),
 
   // credits
   payments: token<Payments>("payments"),
   readCredits: useCase<typeof readCredits>("readCredits"),
+  readCreditTotals: useCase<typeof readCreditTotals>("readCreditTotals"),
   createOrder: useCase<typeof createOrder>("createOrder"),
   payOrder: useCase<typeof payOrder>("payOrder"),
   buyCredits: useCase<typeof buyCredits>("buyCredits"),

@@ -22,6 +22,8 @@ export type Standing = {
   readonly credits: Credits;
   /** Tasks that are `processing`. */
   readonly activeTasks: number;
+  /** Below this balance the owner is told (low-balance.ts). */
+  readonly lowBalanceThreshold?: Credits | undefined;
 };
 
 export const parseEmail = (text: string): Result<Email, InvalidRequest> => {

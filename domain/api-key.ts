@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "./account.js";
 import type { Brand } from "./brand.js";
 import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
+import type { KeyLimits } from "./key-limits.js";
 
 export type ApiKeyId = Brand<string, "ApiKeyId">;
 
@@ -16,6 +17,9 @@ export type ApiKey = {
   readonly secretSha256: string;
   readonly createdAt: Date;
   readonly revokedAt: Date | undefined;
+  readonly limits: KeyLimits;
+  /** The last admitted request, to the minute; `undefined`: none yet. */
+  readonly lastUsedAt: Date | undefined;
 };
 
 export type NoPaidOrder = { readonly kind: "no_paid_order"; readonly accountId: AccountId };

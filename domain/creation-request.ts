@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
 import type { Brand } from "./brand.js";
 import { type BrokenRule, type InvalidRequest, invalidRequest, WHOLE_BODY } from "./invalid-request.js";
-import { type Resolution, resolutionSchema } from "./resolution.js";
+import { costOf, type Resolution, resolutionSchema } from "./resolution.js";
 import { type Visibility, visibilitySchema } from "./visibility.js";
 
 export const PROMPT_CHARACTERS_MIN = 3;
@@ -86,6 +86,11 @@ export const creationRequestSchema = z
       .max(IMAGE_URLS_MAX)
       .optional(),
     visibility: z.enum(visibilitySchema.options).meta({ description: visibilitySchema.description }).default("private"),
+    max_credits: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: "The most that this panorama may cost. If it costs more, nothing is created or reserved." }),
   })
   .superRefine(({ prompt, image_urls }, context) => {
     if (image_urls !== undefined && image_urls.length > 0) return;
@@ -100,14 +105,28 @@ export const creationRequestSchema = z
     }
   });
 
-/** Parses the decoded JSON body of `POST /panoramas`. The error names the first field that breaks a rule. */
-export const parseCreationRequest = (body: unknown): Result<CreationRequest, InvalidRequest> => {
+/** `maxCredits`: what the client allows the panorama to cost. It is not part of the panorama, so it is not stored. */
+export type Creation = { readonly request: CreationRequest; readonly maxCredits: number | undefined };
+
+/**
+ * Parses the decoded JSON body of `POST /panoramas`. The error names the first field that breaks a rule. Refuses a
+ * panorama that costs more than its `max_credits`.
+ */
+export const parseCreation = (body: unknown): Result<Creation, InvalidRequest> => {
   const parsed = creationRequestSchema.safeParse(body, { reportInput: true });
   if (!parsed.success) return err(firstBrokenRule(parsed.error));
-  const { resolution, prompt, image_urls, visibility } = parsed.data;
+  const { resolution, prompt, image_urls, visibility, max_credits: maxCredits } = parsed.data;
+  const cost = costOf(resolution);
+  if (maxCredits !== undefined && cost > maxCredits) {
+    return err(invalidRequest("max_credits", { name: "cost_max", max: maxCredits, cost }));
+  }
   const fields: Fields = { resolution, prompt: prompt?.trim() || undefined, imageUrls: image_urls ?? [], visibility };
-  return ok(fields as CreationRequest);
+  return ok({ request: fields as CreationRequest, maxCredits });
 };
+
+/** Parses the body without what only its sender needs to know (`parseCreation`). */
+export const parseCreationRequest = (body: unknown): Result<CreationRequest, InvalidRequest> =>
+  parseCreation(body).map(({ request }) => request);
 
 const firstBrokenRule = ({ issues: [issue] }: z.ZodError): InvalidRequest => {
   if (issue === undefined) throw new Error("zod refused the creation request without an issue");
@@ -122,6 +141,9 @@ const firstBrokenRule = ({ issues: [issue] }: z.ZodError): InvalidRequest => {
 /** Throws for an issue that `creationRequestSchema` cannot raise. */
 const ruleOf = (issue: z.core.$ZodIssue): BrokenRule => {
   const { input } = issue;
+  if (issue.path[0] === "max_credits") {
+    return { name: "integer", min: 0, max: Number.MAX_SAFE_INTEGER, actual: input };
+  }
   switch (issue.code) {
     case "invalid_value":
       return { name: "one_of", allowed: issue.values.map(String), actual: input };
@@ -138,6 +160,14 @@ const ruleOf = (issue: z.core.$ZodIssue): BrokenRule => {
 
 const EXPECTED: Partial<Record<string, "string" | "strings">> = { string: "string", array: "strings" };
 
-/** Requests with the same meaning have the same text: the order of keys and explicit defaults make no difference. */
-export const canonicalText = ({ resolution, prompt, imageUrls, visibility }: CreationRequest): string =>
-  JSON.stringify([resolution, prompt ?? null, imageUrls, visibility]);
+/**
+ * Requests with the same meaning have the same text: the order of keys and explicit defaults make no difference.
+ * `maxCredits` is part of it only if it was given, so that texts of earlier versions stay the same.
+ */
+export const canonicalText = (
+  { resolution, prompt, imageUrls, visibility }: CreationRequest,
+  maxCredits?: number,
+): string => {
+  const text = JSON.stringify([resolution, prompt ?? null, imageUrls, visibility]);
+  return maxCredits === undefined ? text : `${text} max_credits ${maxCredits}`;
+};

@@ -3,6 +3,13 @@ import type { Brand } from "./brand.js";
 /** An amount of credits: an integer, zero or more. */
 export type Credits = Brand<number, "Credits">;
 
+/**
+ * The credits of an account: what it has bought is the sum of the three. `remaining`: neither reserved nor spent, the
+ * balance. `reserved`: held by tasks that are `processing`. `spent`: on tasks that have succeeded. Refunded credits are
+ * `remaining` again.
+ */
+export type CreditTotals = { readonly remaining: Credits; readonly reserved: Credits; readonly spent: Credits };
+
 /** Throws for anything but an integer of zero or more. Input is checked before, so such an amount is a bug. */
 export const credits = (amount: number): Credits => {
   if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError(`${amount} is not a valid amount of credits`);

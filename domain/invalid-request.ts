@@ -35,6 +35,8 @@ type ValueRule =
   | { readonly name: "http_url"; readonly actual: string }
   /** The URL contains a user name or a password. */
   | { readonly name: "no_user_info" }
+  /** Not a date or time of RFC 3339, or not in the future. */
+  | { readonly name: "future_time"; readonly actual: string }
   /** Not a `next_cursor` of an earlier page. */
   | { readonly name: "cursor"; readonly actual: string }
   /** The idempotency key belongs to another request. */
@@ -47,6 +49,8 @@ type CreationRule =
   | { readonly name: "prompt_without_images"; readonly min: number; readonly actual: string }
   /** The URL is that of an uploaded image that was deleted because it expired, or with its last task. */
   | { readonly name: "deleted_image" }
+  /** `max_credits` is below the cost of the panorama. */
+  | { readonly name: "cost_max"; readonly max: number; readonly cost: number }
   | { readonly name: "images_only" }
   | { readonly name: "text_only" };
 

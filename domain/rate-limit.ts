@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { API_KEYS_MAX } from "./api-key.js";
+import type { Scope } from "./key-limits.js";
 
 /**
  * Requests of one kind share a limit. `read` and `write`: of an API key (specification, Limits). `total`: the writes of an
@@ -27,6 +28,9 @@ export const RATE_LIMITS = {
   /** E-mails that one network requests. */
   mail: 10,
 } as const;
+/** The scope that a request of an API key needs. */
+export const scopeOf = (kind: RequestKind): Scope => (kind === "write" ? "create" : "read");
+
 export const RATE_WINDOW_MILLISECONDS = 60_000;
 
 /** Times at which a key's requests of one kind were admitted: epoch milliseconds, oldest first, within one window. */

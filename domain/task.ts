@@ -1,7 +1,10 @@
-import type { Result } from "neverthrow";
+import { err, type Result } from "neverthrow";
 import type { AccountId, Standing } from "./account.js";
+import type { ApiKeyId } from "./api-key.js";
+import { admitSpending, type BudgetSpent, type Budgets, type Spending } from "./budget.js";
 import { admitTask, type TooManyActiveTasks } from "./concurrency-limit.js";
 import type { CreationRequest } from "./creation-request.js";
+import { crossesLowBalance, type LowBalance } from "./low-balance.js";
 import type { ObjectName } from "./object-name.js";
 import {
   type CapturedReservation,
@@ -41,6 +44,8 @@ type TaskCore = {
   readonly accountId: AccountId;
   readonly slug: Slug;
   readonly request: CreationRequest;
+  /** The key that created it; `undefined` if it was created on the web pages, or by a version that did not record it. */
+  readonly apiKeyId: ApiKeyId | undefined;
   readonly reservedAt: Date;
 };
 type Accepted = { readonly submittedAt: Date; readonly upstreamTaskId: string };
@@ -122,29 +127,51 @@ export const isInGallery = (task: Task): task is SucceededTask =>
 export const statusOf = (task: Task): "processing" | "succeeded" | "failed" =>
   isActive(task) ? "processing" : task.state;
 
-/** A new task, and the standing of its account with this task included. */
-export type OpenedTask = { readonly task: QueuedTask | ReservedTask; readonly standing: Standing };
+/**
+ * A new task, and the standing of its account with this task included. `lowBalance`: with this task, the balance has
+ * fallen below the account's threshold.
+ */
+export type OpenedTask = {
+  readonly task: QueuedTask | ReservedTask;
+  readonly standing: Standing;
+  readonly lowBalance?: LowBalance | undefined;
+};
+
+/** The budgets of the key that creates a task, and what it has spent. */
+export type BudgetState = { readonly budgets: Budgets; readonly spending: Spending };
+
+export type OpeningRefusal = InsufficientCredits | BudgetSpent | TooManyActiveTasks;
 
 /**
- * Opens a task if the account's standing allows it. Checks the credits first, then the active tasks, in the order that
- * the specification demands. With a `turn` the task is `queued`; without one it is `reserved`, to be submitted now.
+ * Opens a task if the account's standing and the key's budget allow it. Checks the credits first, then the active tasks,
+ * in the order that the specification demands. With a `turn` the task is `queued`; without one it is `reserved`, to be
+ * submitted now.
  */
 export const openTask = (
   standing: Standing,
-  draft: Pick<TaskCore, "id" | "slug" | "request">,
+  draft: Pick<TaskCore, "id" | "slug" | "request"> & Partial<Pick<TaskCore, "apiKeyId">>,
   now: Date,
   turn?: number,
-): Result<OpenedTask, InsufficientCredits | TooManyActiveTasks> => {
-  const { accountId } = standing;
+  budget?: BudgetState,
+): Result<OpenedTask, OpeningRefusal> => {
+  const { accountId, lowBalanceThreshold } = standing;
   const cost = costOf(draft.request.resolution);
-  return hold(standing.credits, { taskId: draft.id, accountId, credits: cost }).andThen(({ reservation, balance }) =>
-    admitTask(standing.activeTasks).map((activeTasks) => {
-      const core = { ...draft, accountId, reservedAt: now, reservation, submissions: 0 };
-      const task: OpenedTask["task"] =
-        turn === undefined ? { ...core, state: "reserved", turn } : { ...core, state: "queued", turn };
-      return { task, standing: { accountId, credits: balance, activeTasks } };
-    }),
-  );
+  const held = hold(standing.credits, { taskId: draft.id, accountId, credits: cost });
+  if (held.isErr()) return err(held.error);
+  const { reservation, balance } = held.value;
+  const within = budget && admitSpending(budget.budgets, budget.spending, cost, now);
+  if (within?.isErr()) return err(within.error);
+  return admitTask(standing.activeTasks).map((activeTasks) => {
+    const core = { ...draft, apiKeyId: draft.apiKeyId, accountId, reservedAt: now, reservation, submissions: 0 };
+    const task: OpenedTask["task"] =
+      turn === undefined ? { ...core, state: "reserved", turn } : { ...core, state: "queued", turn };
+    const isLow = crossesLowBalance(standing.credits, balance, lowBalanceThreshold);
+    return {
+      task,
+      standing: { ...standing, credits: balance, activeTasks },
+      ...(isLow && lowBalanceThreshold !== undefined && { lowBalance: { balance, threshold: lowBalanceThreshold } }),
+    };
+  });
 };
 
 /** The provider has room for the task. */
@@ -200,7 +227,7 @@ export const succeed = (
 
 /** There will be no image; the held credits return to the account. */
 export const fail = (
-  { id, accountId, slug, request, reservedAt, reservation }: ActiveTask,
+  { id, accountId, slug, request, apiKeyId, reservedAt, reservation }: ActiveTask,
   reason: FailureReason,
   now: Date,
 ): FailedTask => ({
@@ -208,6 +235,7 @@ export const fail = (
   accountId,
   slug,
   request,
+  apiKeyId,
   reservedAt,
   state: "failed",
   reservation: refund(reservation),

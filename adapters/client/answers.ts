@@ -44,6 +44,13 @@ export const uploadedSchema = z.object({ image_urls: z.array(z.string()) });
 
 export const balanceSchema = z.object({ remaining_credits: z.int() });
 
+/** Services of version 1.0 send only the balance. */
+export const creditTotalsSchema = balanceSchema.extend({
+  reserved_credits: z.int().optional(),
+  spent_credits: z.int().optional(),
+});
+export type CreditTotals = z.infer<typeof creditTotalsSchema>;
+
 export const errorBodySchema = z.object({
   error: z.object({ code: z.string(), message: z.string(), param: z.string().optional().catch(undefined) }),
 });

@@ -7,9 +7,10 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { admitSizes, admitType, requireFiles } from "../../domain/upload-rules.js";
 import { SystemClock } from "../system/system-clock.js";
 import {
-  balanceSchema,
   type CreatedTask,
+  type CreditTotals,
   createdTaskSchema,
+  creditTotalsSchema,
   type PanoramaTask,
   panoramaTaskSchema,
   type TaskPage,
@@ -69,11 +70,12 @@ export class PanoramaClient {
 
   /**
    * `POST /panoramas`. After an error with `mayHaveBeenAccepted`, call again within 24 hours with the same request and
-   * the same `idempotencyKey`: the panorama is then charged only once.
+   * the same `idempotencyKey`: the panorama is then charged only once. If it costs more than `maxCredits`, nothing is
+   * created, and the error is `invalid_request` with the `param` `max_credits`.
    */
   create(
     request: CreationRequest,
-    { idempotencyKey = randomUUID(), signal }: { readonly idempotencyKey?: string; readonly signal?: AbortSignal } = {},
+    { idempotencyKey = randomUUID(), maxCredits, signal }: CreateOptions = {},
   ): Promise<Result<CreatedTask, ClientError>> {
     const { resolution, prompt, imageUrls, visibility } = request;
     return this.call({
@@ -85,6 +87,7 @@ export class PanoramaClient {
         visibility,
         ...(prompt === undefined ? {} : { prompt }),
         ...(imageUrls.length === 0 ? {} : { image_urls: imageUrls }),
+        max_credits: maxCredits,
       }),
       answer: createdTaskSchema,
       signal,
@@ -147,8 +150,12 @@ export class PanoramaClient {
 
   /** `GET /credits`: the balance of the account. */
   async credits({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Result<number, ClientError>> {
-    const balance = await this.call({ method: "GET", path: "/credits", headers: {}, answer: balanceSchema, signal });
-    return balance.map(({ remaining_credits }) => remaining_credits);
+    return (await this.creditTotals({ ...(signal && { signal }) })).map(({ remaining_credits }) => remaining_credits);
+  }
+
+  /** `GET /credits`: the balance of the account, and what is reserved for tasks in processing and spent on finished ones. */
+  creditTotals({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Result<CreditTotals, ClientError>> {
+    return this.call({ method: "GET", path: "/credits", headers: {}, answer: creditTotalsSchema, signal });
   }
 
   /** `GET /panoramas`: the account's tasks, newest first. `cursor` is the `next_cursor` of the previous page. */
@@ -200,6 +207,12 @@ export class PanoramaClient {
     return this.clock.now().getTime();
   }
 }
+
+type CreateOptions = {
+  readonly idempotencyKey?: string;
+  readonly maxCredits?: number | undefined;
+  readonly signal?: AbortSignal;
+};
 
 type WaitOptions = {
   readonly seconds: number;

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
 import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
-import { parseCreationRequest } from "../../domain/creation-request.js";
+import { parseCreation } from "../../domain/creation-request.js";
 import { type IdempotencyKey, parseIdempotencyKey } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { creditsChargedSchema } from "./credits-charged.js";
@@ -22,13 +22,14 @@ export const creationResponseSchema = z
 /** `POST /panoramas`. */
 export const createPanoramaRoute =
   (createPanorama: CreatePanorama): GuardedHandler =>
-  async (exchange, owner) => {
+  async (exchange, owner, _task, apiKey) => {
     const key = idempotencyKeyOf(exchange);
     if (key.isErr()) return err(key.error);
-    const request = (await readJson(exchange)).andThen(parseCreationRequest);
-    if (request.isErr()) return err(request.error);
+    const creation = (await readJson(exchange)).andThen(parseCreation);
+    if (creation.isErr()) return err(creation.error);
 
-    const created = await createPanorama(owner, request.value, key.value);
+    const { request, maxCredits } = creation.value;
+    const created = await createPanorama(owner, request, key.value, { apiKey, maxCredits });
     return created.map(({ task, replayed }) => {
       // A replayed creation gets the original answer, even if the task has progressed since.
       const body: z.infer<typeof creationResponseSchema> = {

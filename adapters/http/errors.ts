@@ -1,10 +1,12 @@
 import type { NotFound } from "../../application/errors.js";
 import type { UpstreamError } from "../../application/panoramas/submit-task.js";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
+import type { BudgetSpent } from "../../domain/budget.js";
 import type { TooManyActiveTasks } from "../../domain/concurrency-limit.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { AccountRateLimited, RateLimited } from "../../domain/rate-limit.js";
 import type { InsufficientCredits } from "../../domain/reservation.js";
+import { budgetSentence } from "../wording/budget-sentence.js";
 import { parameterName } from "../wording/parameter-name.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
 import { json, type Reply } from "./reply.js";
@@ -20,7 +22,7 @@ export type ErrorCode =
   | "upstream_error"
   | "internal_error";
 
-/** `message` says whether the API key is missing or invalid. */
+/** `message` says whether the API key is missing or invalid, has expired, or lacks a scope. */
 export type Unauthenticated = { readonly kind: "invalid_api_key"; readonly message: string };
 
 /** Something was thrown. The client gets only the request id, with which the operator finds the error in the log. */
@@ -31,6 +33,7 @@ export type ApiError =
   | InvalidRequest
   | Unauthenticated
   | InsufficientCredits
+  | BudgetSpent
   | NotFound
   | RateLimited
   | AccountRateLimited
@@ -67,6 +70,7 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     code: "insufficient_credits",
     message: `This costs ${cost} credits, but the account has ${balance}. Buy credits or choose a lower resolution.`,
   }),
+  budget_spent: (refusal) => ({ status: 402, code: "insufficient_credits", message: budgetSentence(refusal) }),
   not_found: ({ message }) => ({ status: 404, code: "not_found", message }),
   rate_limited: ({ limit, retryAfterSeconds }) => ({
     status: 429,

@@ -1,8 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AdmitApiRequest } from "../../application/accounts/admit-api-request.js";
+import type { KeyUses } from "../../application/accounts/key-uses.js";
 import { type Awaitable, whenReady } from "../../application/awaitable.js";
+import type { AdmittedKey, RefusedRequest } from "../../application/ports/api-requests.js";
 import type { AccountId } from "../../domain/account.js";
-import type { RequestKind } from "../../domain/rate-limit.js";
+import type { Scope } from "../../domain/key-limits.js";
+import type { AccountRateLimited, RateLimited, RequestKind } from "../../domain/rate-limit.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type ApiError, errorReply, type Unauthenticated } from "./errors.js";
@@ -11,11 +14,15 @@ import type { Handler } from "./listener.js";
 import { withAdmitted, withLimited } from "./rate-limit-headers.js";
 import type { Reply } from "./reply.js";
 
-/** Handles a request that is authenticated and within the rate limit. `task` is the one that the route has named. */
+/**
+ * Handles a request that is authenticated and within the rate limit. `task` is the one that the route has named, `apiKey`
+ * the key of the request.
+ */
 export type GuardedHandler = (
   exchange: Exchange,
   owner: AccountId,
   task: Task | undefined,
+  apiKey: AdmittedKey,
 ) => Awaitable<Result<Reply, ApiError>>;
 
 /** `taskOf` names the task to read together with the key. */
@@ -25,9 +32,12 @@ export type Guard = (
   taskOf?: (exchange: Exchange) => TaskId | undefined,
 ) => Handler;
 
-/** Checks the API key (401), then the rate limit of the key, and of the account for writes (429). Does not read the body. */
+/**
+ * Checks the API key with its expiry and scopes (401), then the rate limit of the key, and of the account for writes
+ * (429). Does not read the body.
+ */
 export const guard =
-  (admitApiRequest: AdmitApiRequest): Guard =>
+  (admitApiRequest: AdmitApiRequest, uses: Pick<KeyUses, "note">): Guard =>
   (kind, handler, taskOf) =>
   (exchange) => {
     const secret = secretOf(exchange);
@@ -35,19 +45,22 @@ export const guard =
     return whenReady(admitApiRequest(secret.value, kind, taskOf?.(exchange)), (admitted) => {
       if (admitted.isErr()) {
         const { error } = admitted;
-        if (error.kind === "invalid_api_key") return errorReply(secret.value ? invalid : missing);
-        return withLimited(errorReply(error), kind, error);
+        return error.kind === "rate_limited" || error.kind === "account_rate_limited"
+          ? withLimited(errorReply(error), kind, error)
+          : errorReply(secret.value ? unusable(error) : missing);
       }
-      const { accountId, admission, task } = admitted.value;
-      return whenReady(handler(exchange, accountId, task), (result) =>
+      const { accountId, admission, task, key } = admitted.value;
+      uses.note(key.id);
+      return whenReady(handler(exchange, accountId, task, key), (result) =>
         withAdmitted(result.isOk() ? result.value : errorReply(result.error), kind, admission),
       );
     });
   };
 
+/** Credentials of another scheme are for somebody else, such as a proxy. */
 const secretOf = (exchange: Exchange): Result<string | undefined, Unauthenticated> => {
   const authorization = exchange.header("authorization");
-  const bearer = authorization === undefined ? undefined : (/^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "");
+  const bearer = authorization === undefined ? undefined : /^bearer +(\S.*)$/i.exec(authorization)?.[1]?.trimEnd();
   const xApiKey = exchange.header("x-api-key");
   return bearer !== undefined && xApiKey !== undefined && bearer !== xApiKey ? differ : ok(bearer ?? xApiKey);
 };
@@ -57,5 +70,20 @@ const unauthenticated = (message: string): Unauthenticated => ({ kind: "invalid_
 const missing = unauthenticated(
   "The API key is missing. Send it as Authorization: Bearer sk-…, or as x-api-key: sk-….",
 );
+const unusable = (refused: Exclude<RefusedRequest, RateLimited | AccountRateLimited>): Unauthenticated => {
+  switch (refused.kind) {
+    case "invalid_api_key":
+      return invalid;
+    case "api_key_expired":
+      return unauthenticated(`This API key expired at ${refused.expiredAt.toISOString()}. Create a new one.`);
+    case "missing_scope":
+      return unauthenticated(
+        `This API key may not make this request: it lacks the scope "${refused.scope}", which ${REQUESTS[refused.scope]} need.`,
+      );
+  }
+};
+
+const REQUESTS: Readonly<Record<Scope, string>> = { read: "reading requests", create: "creations and uploads" };
+
 const invalid = unauthenticated("The API key is not valid. It must be complete, begin with sk-, and not be revoked.");
 const differ = err(unauthenticated("Authorization and x-api-key contain different API keys. Send only one of them."));

@@ -1,6 +1,7 @@
 import type { AdmitApiRequest } from "../../application/accounts/admit-api-request.js";
+import type { KeyUses } from "../../application/accounts/key-uses.js";
 import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
-import type { ReadCredits } from "../../application/credits/read-credits.js";
+import type { ReadCreditTotals } from "../../application/credits/read-credit-totals.js";
 import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import type { CheckUpload } from "../../application/panoramas/check-upload.js";
 import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
@@ -34,7 +35,8 @@ export type HttpServerParts = {
   readonly listTasks: ListTasks;
   readonly checkUpload: CheckUpload;
   readonly uploadImages: UploadImages;
-  readonly readCredits: ReadCredits;
+  readonly readCredits: ReadCreditTotals;
+  readonly keyUses: Pick<KeyUses, "note">;
   readonly receivePaymentWebhook: ReceivePaymentWebhook;
   readonly receiveProviderWebhook: ReceiveProviderWebhook;
   /** The web pages. */
@@ -110,10 +112,10 @@ export class HttpServer {
   }
 
   private addInterface(parts: HttpServerParts): void {
-    const { admitApiRequest, createPanorama, waitForTask, listTasks, readCredits, storage } = parts;
+    const { admitApiRequest, createPanorama, waitForTask, listTasks, readCredits, keyUses, storage } = parts;
     const { publicUrl, uploadsFolder } = this.settings;
     const urls = { storage, publicUrl };
-    const guarded = guard(admitApiRequest);
+    const guarded = guard(admitApiRequest, keyUses);
     // A creation and an upload write log lines; reads do not.
     const api = (method: "get" | "post", path: string, handler: Parameters<Listener["route"]>[2]) =>
       this.main.route(method, `/api/v1${path}`, handler, { logs: method === "post" });

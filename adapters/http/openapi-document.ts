@@ -82,16 +82,18 @@ const failures = {
   },
   401: {
     schema: errorSchema("InvalidApiKey", ["invalid_api_key"]),
-    description: "The API key is missing or not valid.",
+    description: "The API key is missing or not valid, has expired, or lacks the scope for this request.",
     headers: { "WWW-Authenticate": bearer },
   },
   402: {
     schema: errorSchema("InsufficientCredits", ["insufficient_credits"]),
-    description: "Not enough credits for the resolution. Buy credits or choose a lower resolution.",
+    description:
+      "Not enough credits for the resolution, or not enough left of the API key's budget of the day or month. The message says which.",
   },
   404: {
     schema: errorSchema("NotFound", ["not_found"]),
-    description: "There is no task with this id on the account.",
+    description:
+      "There is no task with this id on the account; for a creation, the panorama of its Idempotency-Key was deleted.",
   },
   429: {
     schema: errorSchema("RateLimited", ["rate_limited"]),
@@ -141,7 +143,7 @@ const createPanorama: ZodOpenApiOperationObject = {
         .max(KEY_CHARACTERS_MAX + 2)
         .optional()
         .meta({
-          description: `Your own id for this creation: 1 to ${KEY_CHARACTERS_MAX} visible ASCII characters, with or without quotes, valid for ${IDEMPOTENCY_KEPT_MILLISECONDS / 3_600_000} hours. A repeat with the same key and body returns the same task and charges nothing.`,
+          description: `Your own id for this creation: 1 to ${KEY_CHARACTERS_MAX} visible ASCII characters, with or without quotes, valid for ${IDEMPOTENCY_KEPT_MILLISECONDS / 3_600_000} hours. A repeat with the same key and body returns the same task and charges nothing, or gives 404 if its panorama was deleted.`,
         }),
     }),
   },
@@ -153,7 +155,7 @@ const createPanorama: ZodOpenApiOperationObject = {
         description: "Sent only if an earlier request with the same Idempotency-Key created this task.",
       }),
     }),
-    ...refusals(400, 401, 402, 500, 502),
+    ...refusals(400, 401, 402, 404, 500, 502),
     429: response({
       ...failures[429],
       schema: errorSchema("RateLimitedOrTooManyActiveTasks", ["rate_limited", "too_many_active_tasks"]),
@@ -214,7 +216,8 @@ const uploadImages: ZodOpenApiOperationObject = {
 const readCredits: ZodOpenApiOperationObject = {
   operationId: "readCredits",
   summary: "Read the balance",
-  responses: { 200: success("The balance.", creditsResponseSchema), ...refusals(401, 429, 500) },
+  description: "All credits that the account has bought are remaining, reserved or spent.",
+  responses: { 200: success("The credits.", creditsResponseSchema), ...refusals(401, 429, 500) },
 };
 
 /** Allows unknown fields in answers, so that a new field does not break clients. */

@@ -1,8 +1,9 @@
 import type { Account, AccountId, Standing } from "../../domain/account.js";
 import type { ApiKey } from "../../domain/api-key.js";
 import { credits } from "../../domain/credits.js";
+import { type KeyLimits, SCOPES } from "../../domain/key-limits.js";
 import type { Order } from "../../domain/order.js";
-import { branded, date, integer, optional, type Row, text } from "./columns.js";
+import { amount, branded, date, integer, optional, type Row, text } from "./columns.js";
 
 export const toAccount = (row: Row): Account => ({
   id: branded<AccountId>(row, "id"),
@@ -14,6 +15,12 @@ export const standingOf = (accountId: AccountId, row: Row): Standing => ({
   accountId,
   credits: credits(integer(row, "credits")),
   activeTasks: integer(row, "active_tasks"),
+});
+
+/** The standing that decides about a new task. */
+export const openingStandingOf = (accountId: AccountId, row: Row): Standing => ({
+  ...standingOf(accountId, row),
+  lowBalanceThreshold: optional(row, "low_balance_threshold", amount),
 });
 
 export const toOrder = (row: Row): Order => {
@@ -42,7 +49,20 @@ export const toApiKey = (row: Row): ApiKey => ({
   secretSha256: text(row, "secret_sha256"),
   createdAt: date(row, "created_at"),
   revokedAt: optional(row, "revoked_at", date),
+  limits: toKeyLimits(row),
+  lastUsedAt: optional(row, "last_used_at", date),
 });
+
+/** A scope of a newer version is left out: this one has no request that needs it. */
+export const toKeyLimits = (row: Row): KeyLimits => {
+  const scopes = text(row, "scopes").split(",");
+  return {
+    scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+    expiresAt: optional(row, "expires_at", date),
+    creditsPerDay: optional(row, "credits_per_day", amount),
+    creditsPerMonth: optional(row, "credits_per_month", amount),
+  };
+};
 
 export const apiKeyRow = (key: ApiKey): Row => ({
   id: key.id,
@@ -51,4 +71,9 @@ export const apiKeyRow = (key: ApiKey): Row => ({
   secret_sha256: key.secretSha256,
   created_at: key.createdAt,
   revoked_at: key.revokedAt ?? null,
+  scopes: key.limits.scopes.join(","),
+  expires_at: key.limits.expiresAt ?? null,
+  credits_per_day: key.limits.creditsPerDay ?? null,
+  credits_per_month: key.limits.creditsPerMonth ?? null,
+  last_used_at: key.lastUsedAt ?? null,
 });

@@ -1,5 +1,5 @@
 import type { AccountId, Standing } from "../../domain/account.js";
-import { standingOf } from "./account-rows.js";
+import { openingStandingOf } from "./account-rows.js";
 import { integer } from "./columns.js";
 import type { Sql } from "./database.js";
 import { ANY_QUEUED } from "./queue-rows.js";
@@ -14,9 +14,13 @@ export const lockAccount = async (
 ): Promise<{ current: Standing; lastTurn: number; anyWaits: boolean }> => {
   const [row] = await sql(
     `update account set credits = credits where id = ?
-    returning id, credits, active_tasks, last_turn, ${ANY_QUEUED} as any_queued`,
+    returning id, credits, active_tasks, last_turn, low_balance_threshold, ${ANY_QUEUED} as any_queued`,
     [account],
   );
   if (row === undefined) throw new Error(`there is no account ${account}`);
-  return { current: standingOf(account, row), lastTurn: integer(row, "last_turn"), anyWaits: row.any_queued === 1 };
+  return {
+    current: openingStandingOf(account, row),
+    lastTurn: integer(row, "last_turn"),
+    anyWaits: row.any_queued === 1,
+  };
 };

@@ -406,6 +406,43 @@ export const migrationSteps: readonly Step[] = [
       postgresql: [`alter table "task" add column "native_width" int null, add column "native_height" int null`],
     },
   },
+  {
+    name: "011-key-limits",
+    up: {
+      sqlite: [
+        `alter table "account" add column "low_balance_threshold" integer null`,
+        `alter table "api_key" add column "scopes" text not null default 'read,create'`,
+        `alter table "api_key" add column "expires_at" datetime null`,
+        `alter table "api_key" add column "credits_per_day" integer null`,
+        `alter table "api_key" add column "credits_per_month" integer null`,
+        `alter table "api_key" add column "last_used_at" datetime null`,
+        `alter table "task" add column "api_key_id" text null`,
+        `create table "key_spending" (
+        "api_key_id" text not null,
+        "day" integer not null,
+        "credits" integer not null,
+        constraint "key_spending_api_key_id_foreign" foreign key("api_key_id") references "api_key"("id") on delete restrict on update restrict,
+        primary key ("api_key_id", "day")
+      )`,
+      ],
+      postgresql: [
+        `alter table "account" add column "low_balance_threshold" int null`,
+        `alter table "api_key" add column "scopes" varchar(64) not null default 'read,create'`,
+        `alter table "api_key" add column "expires_at" timestamptz(3) null`,
+        `alter table "api_key" add column "credits_per_day" int null`,
+        `alter table "api_key" add column "credits_per_month" int null`,
+        `alter table "api_key" add column "last_used_at" timestamptz(3) null`,
+        `alter table "task" add column "api_key_id" varchar(40) null`,
+        `create table "key_spending" (
+        "api_key_id" varchar(40) not null,
+        "day" int not null,
+        "credits" int not null,
+        constraint "key_spending_pkey" primary key ("api_key_id", "day")
+      )`,
+        `alter table "key_spending" add constraint "key_spending_api_key_id_foreign" foreign key ("api_key_id") references "api_key" ("id") on update restrict on delete restrict`,
+      ],
+    },
+  },
 ];
 
 /** The migrator records here which steps have run. */

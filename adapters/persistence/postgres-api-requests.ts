@@ -2,17 +2,34 @@ import { err, ok, type Result } from "neverthrow";
 import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { AccountId } from "../../domain/account.js";
-import { type Admission, accountRateLimited, type RateLimited, type RequestKind } from "../../domain/rate-limit.js";
+import type { ApiKeyId } from "../../domain/api-key.js";
+import { type Budgets, hasBudget } from "../../domain/budget.js";
+import { type ApiKeyExpired, allowUse, type MissingScope, type Scope } from "../../domain/key-limits.js";
+import {
+  type Admission,
+  accountRateLimited,
+  type RateLimited,
+  type RequestKind,
+  scopeOf,
+} from "../../domain/rate-limit.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { branded } from "./columns.js";
+import { toKeyLimits } from "./account-rows.js";
+import { branded, type Row } from "./columns.js";
 import type { Database } from "./database.js";
 import { admission, admissionParameters, toAdmission } from "./postgres-rate-limits.js";
 import { toTask } from "./task-rows.js";
 
-/** Finds the key and counts its request. A key that is unknown or revoked counts nothing and returns no row. */
-const COUNT_FOR_KEY = `
-  with live_key as (select id, account_id from api_key where secret_sha256 = ? and revoked_at is null),
-  by_key as (${admission("select id, cast(? as text), array[cast(? as bigint)], true from live_key")})`;
+/**
+ * Finds the key and counts its request. A key that is unknown or revoked returns no row; one that has expired or lacks
+ * the scope returns a row without admissions. Both count nothing.
+ */
+const countForKey = (scope: Scope): string => `
+  with live_key as (
+    select id, account_id, scopes, expires_at, credits_per_day, credits_per_month from api_key
+    where secret_sha256 = ? and revoked_at is null
+  ),
+  by_key as (${admission(`select id, cast(? as text), array[cast(? as bigint)], true from live_key
+    where '${scope}' = any(string_to_array(scopes, ',')) and (expires_at is null or expires_at > ?)`)})`;
 
 /** Only a write that the limit of the key admits. */
 const COUNT_FOR_ACCOUNT = `
@@ -20,22 +37,23 @@ const COUNT_FOR_ACCOUNT = `
     "select account_id, cast(? as text), array[cast(? as bigint)], true from live_key cross join by_key where admitted",
   )})`;
 
-const OF_KEY = "live_key.account_id as owner, by_key.admissions, by_key.admitted";
+const OF_KEY = `live_key.id as key_id, live_key.account_id as owner, scopes, expires_at, credits_per_day,
+  credits_per_month, by_key.admissions, by_key.admitted`;
 const OF_ACCOUNT = "by_account.admissions as account_admissions, by_account.admitted as account_admitted";
 
-const READ = `${COUNT_FOR_KEY}
-  select ${OF_KEY} from live_key cross join by_key`;
+const READ = `${countForKey("read")}
+  select ${OF_KEY} from live_key left join by_key on true`;
 
 /** Without such a task the columns of `task` are null. */
-const READ_TASK = `${COUNT_FOR_KEY}
-  select ${OF_KEY}, task.* from live_key cross join by_key
+const READ_TASK = `${countForKey("read")}
+  select ${OF_KEY}, task.* from live_key left join by_key on true
   left join task on task.id = ? and task.account_id = live_key.account_id and task.hidden_at is null`;
 
-const WRITE = `${COUNT_FOR_KEY}, ${COUNT_FOR_ACCOUNT}
-  select ${OF_KEY}, ${OF_ACCOUNT} from live_key cross join by_key left join by_account on true`;
+const WRITE = `${countForKey("create")}, ${COUNT_FOR_ACCOUNT}
+  select ${OF_KEY}, ${OF_ACCOUNT} from live_key left join by_key on true left join by_account on true`;
 
-const WRITE_TASK = `${COUNT_FOR_KEY}, ${COUNT_FOR_ACCOUNT}
-  select ${OF_KEY}, ${OF_ACCOUNT}, task.* from live_key cross join by_key left join by_account on true
+const WRITE_TASK = `${countForKey("create")}, ${COUNT_FOR_ACCOUNT}
+  select ${OF_KEY}, ${OF_ACCOUNT}, task.* from live_key left join by_key on true left join by_account on true
   left join task on task.id = ? and task.account_id = live_key.account_id and task.hidden_at is null`;
 
 /** Key, rate limits and task in one round trip; all instances on the database share the counters. */
@@ -53,14 +71,16 @@ export class PostgresApiRequests implements ApiRequests {
     kind: RequestKind,
     task?: TaskId,
   ): Promise<Result<AdmittedRequest, RefusedRequest>> {
-    const now = this.clock.now().getTime();
+    const time = this.clock.now();
+    const now = time.getTime();
     const isWrite = kind === "write";
-    const parameters: unknown[] = [secretSha256, kind, now, ...admissionParameters(kind)];
+    const parameters: unknown[] = [secretSha256, kind, now, time, ...admissionParameters(kind)];
     if (isWrite) parameters.push("total", now, ...admissionParameters("total"));
     if (task !== undefined) parameters.push(task);
     const [withTask, withoutTask] = isWrite ? [WRITE_TASK, WRITE] : [READ_TASK, READ];
     const [row] = await this.database.sql(task === undefined ? withoutTask : withTask, parameters);
     if (row === undefined) return err({ kind: "invalid_api_key" });
+    if (row.admitted === null) return err(refusalOf(row, kind, time));
 
     const ofKey: Result<Omit<Admission, "log">, RateLimited> = toAdmission(row, kind, now);
     if (ofKey.isErr()) return err(ofKey.error);
@@ -71,8 +91,21 @@ export class PostgresApiRequests implements ApiRequests {
     }
     return ok({
       accountId: branded<AccountId>(row, "owner"),
+      key: { id: branded<ApiKeyId>(row, "key_id"), budgets: isWrite ? budgetsOf(row) : undefined },
       admission: ofKey.value,
       task: typeof row.id === "string" ? toTask(row) : undefined,
     });
   }
 }
+
+/** The domain's reason for a key that the statement has not counted. Throws if the statement has decided otherwise. */
+const refusalOf = (row: Row, kind: RequestKind, now: Date): ApiKeyExpired | MissingScope => {
+  const allowed = allowUse(toKeyLimits(row), scopeOf(kind), now);
+  if (allowed.isOk()) throw new Error("SQL and domain disagree about the limits of a key");
+  return allowed.error;
+};
+
+const budgetsOf = (row: Row): Budgets | undefined => {
+  const limits = toKeyLimits(row);
+  return hasBudget(limits) ? limits : undefined;
+};

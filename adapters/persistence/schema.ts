@@ -24,6 +24,8 @@ export const AccountTable = defineEntity({
     activeTasks: p.integer(),
     /** The turn of its latest queued task; 0 if it never had one. */
     lastTurn: p.integer().default(0),
+    /** Below this balance the owner is told (domain/low-balance.ts); null: never. */
+    lowBalanceThreshold: p.integer().nullable(),
     createdAt: p.datetime(3),
   },
 });
@@ -70,6 +72,32 @@ export const ApiKeyTable = defineEntity({
     secretSha256: p.string().length(64).unique("api_key_secret_unique"),
     createdAt: p.datetime(3),
     revokedAt: p.datetime(3).nullable(),
+    /** Separated by commas. */
+    scopes: p.string().length(64).default("read,create"),
+    expiresAt: p.datetime(3).nullable(),
+    creditsPerDay: p.integer().nullable(),
+    creditsPerMonth: p.integer().nullable(),
+    lastUsedAt: p.datetime(3).nullable(),
+  },
+});
+
+/** What a key has spent on one day: the sum of its tasks that were reserved on it and are not refunded (domain/budget.ts). */
+export const KeySpendingTable = defineEntity({
+  name: "KeySpending",
+  tableName: "key_spending",
+  properties: {
+    apiKeyId: () =>
+      p
+        .manyToOne(ApiKeyTable)
+        .mapToPk()
+        .joinColumn("api_key_id")
+        .deleteRule("restrict")
+        .updateRule("restrict")
+        .index(false)
+        .primary(),
+    /** `yyyymmdd`, in UTC. */
+    day: p.integer().primary().autoincrement(false),
+    credits: p.integer(),
   },
 });
 
@@ -129,6 +157,8 @@ export const TaskTable = defineEntity({
     turn: p.integer().nullable(),
     /** How often it has returned to the queue. Together with `state` it names the version of an active task. */
     submissions: p.integer().default(0),
+    /** The key that created it. Without a foreign key: each creation would lock the row of its key. */
+    apiKeyId: p.string().length(40).nullable(),
     /** Set when the owner deletes the panorama. Then only the ledger and the idempotency keys refer to the task. */
     hiddenAt: p.datetime(3).nullable(),
   },
@@ -278,6 +308,7 @@ export const tables = [
   AccountTable,
   OrderTable,
   ApiKeyTable,
+  KeySpendingTable,
   TaskTable,
   TaskQueueTable,
   LedgerEntryTable,

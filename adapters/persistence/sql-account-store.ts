@@ -3,10 +3,11 @@ import { type NotFound, notFound } from "../../application/errors.js";
 import type { AccountStore, EmailTaken } from "../../application/ports/account-store.js";
 import type { Account, AccountId, Email } from "../../domain/account.js";
 import type { ApiKey } from "../../domain/api-key.js";
+import type { Credits } from "../../domain/credits.js";
 import { purchaseEntry } from "../../domain/ledger.js";
 import type { PaidOrder } from "../../domain/order.js";
 import { apiKeyRow, orderRow, toAccount } from "./account-rows.js";
-import { branded, optional, text } from "./columns.js";
+import { amount, branded, optional, text } from "./columns.js";
 import type { Database } from "./database.js";
 import { deleteAccess } from "./delete-access.js";
 import { insert } from "./insert.js";
@@ -70,5 +71,17 @@ export class SqlAccountStore implements AccountStore {
       await deleteAccess(sql, branded<AccountId>(row, "id"), email);
       return ok(undefined);
     });
+  }
+
+  async lowBalance(id: AccountId): Promise<Credits | undefined> {
+    const [row] = await this.database.sql("select id, low_balance_threshold from account where id = ?", [id]);
+    if (row === undefined) throw new Error(`there is no account ${id}`);
+    return optional(row, "low_balance_threshold", amount);
+  }
+
+  async setLowBalance(id: AccountId, threshold: Credits | undefined): Promise<Result<void, NotFound>> {
+    const set = "update account set low_balance_threshold = ? where id = ? returning id";
+    const changed = await this.database.sql(set, [threshold ?? null, id]);
+    return changed.length === 1 ? ok(undefined) : err(notFound(`There is no account ${id}.`));
   }
 }

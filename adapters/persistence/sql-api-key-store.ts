@@ -3,10 +3,15 @@ import { type NotFound, notFound } from "../../application/errors.js";
 import type { ApiKeyStore } from "../../application/ports/api-key-store.js";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
+import type { Spending } from "../../domain/budget.js";
 import { apiKeyRow, toApiKey } from "./account-rows.js";
 import type { Database } from "./database.js";
 import { insertIfAllowed } from "./insert-if-allowed.js";
+import { readSpendingOfAccount } from "./spending-rows.js";
 import { insertion } from "./statement.js";
+
+/** Keys per statement that stores their last uses. */
+const USES_MAX = 500;
 
 /** API keys in SQLite or PostgreSQL. */
 export class SqlApiKeyStore implements ApiKeyStore {
@@ -38,5 +43,27 @@ export class SqlApiKeyStore implements ApiKeyStore {
     const revoke = "update api_key set revoked_at = coalesce(revoked_at, ?) where id = ? returning id";
     const revoked = await this.database.sql(revoke, [now, id]);
     return revoked.length === 1 ? ok(undefined) : err(notFound(`There is no key ${id}.`));
+  }
+
+  spending(account: AccountId, now: Date): Promise<ReadonlyMap<ApiKeyId, Spending>> {
+    return readSpendingOfAccount(this.database.sql, account, now);
+  }
+
+  async recordUses(uses: ReadonlyMap<ApiKeyId, Date>): Promise<void> {
+    const all = [...uses];
+    for (let start = 0; start < all.length; start += USES_MAX) {
+      const some = all.slice(start, start + USES_MAX);
+      const row = "(cast(? as text), cast(? as timestamptz))";
+      // A transaction, because it is repeated after a deadlock: another instance may write the same keys in another order.
+      await this.database.transaction<void, never>(async (sql) => {
+        await sql(
+          `with used (id, at) as (values ${some.map(() => row).join(", ")})
+          update api_key set last_used_at = used.at from used
+          where api_key.id = used.id and (last_used_at is null or last_used_at < used.at)`,
+          some.flat(),
+        );
+        return ok(undefined);
+      });
+    }
   }
 }

@@ -1,6 +1,6 @@
 import type { AccountLedger, LedgerLine, LedgerStore } from "../../application/ports/ledger-store.js";
 import type { AccountId } from "../../domain/account.js";
-import { type Credits, credits } from "../../domain/credits.js";
+import { type Credits, type CreditTotals, credits } from "../../domain/credits.js";
 import type { LedgerCursor, LedgerEntry } from "../../domain/ledger.js";
 import { standingOf } from "./account-rows.js";
 import { branded, integer, text } from "./columns.js";
@@ -24,6 +24,29 @@ export class SqlLedgerStore implements LedgerStore {
     const [row] = await this.database.sql("select id, credits from account where id = ?", [account]);
     if (row === undefined) throw new Error(`there is no account ${account}`);
     return credits(integer(row, "credits"));
+  }
+
+  /**
+   * The active tasks are the newest ones or near them, and the account knows their number: the search for them ends after
+   * a few rows. What was bought and is neither left nor reserved is spent, because a refund returns to the balance. The
+   * sum over years may be greater than an integer of PostgreSQL.
+   */
+  async totals(account: AccountId): Promise<CreditTotals> {
+    const [row] = await this.database.sql(
+      `select id, credits,
+        (select cast(coalesce(sum(credits), 0) as double precision) from credit_order
+          where account_id = account.id and paid_at is not null) as bought,
+        (select cast(coalesce(sum(credits), 0) as integer) from (
+          select credits from task where account_id = ? and state in ('queued', 'reserved', 'submitted', 'generated')
+          order by id desc limit (select active_tasks from account where id = ?)
+        ) as active) as reserved
+      from account where id = ?`,
+      [account, account, account],
+    );
+    if (row === undefined) throw new Error(`there is no account ${account}`);
+    const [remaining, reserved] = [integer(row, "credits"), integer(row, "reserved")];
+    const spent = integer(row, "bought") - remaining - reserved;
+    return { remaining: credits(remaining), reserved: credits(reserved), spent: credits(Math.max(0, spent)) };
   }
 
   entries(account: AccountId): Promise<LedgerEntry[]> {

@@ -6,23 +6,16 @@ import type {
   Lease,
   Postponement,
   QueueLimits,
+  Spender,
   StaleTask,
   TaskStore,
 } from "../../application/ports/task-store.js";
-import type { AccountId, Standing } from "../../domain/account.js";
+import type { AccountId } from "../../domain/account.js";
 import type { IdempotentRequest } from "../../domain/idempotency.js";
 import type { ObjectName } from "../../domain/object-name.js";
-import type { QueuePlace } from "../../domain/queue.js";
 import type { Slug } from "../../domain/slug.js";
 import { startNextTasks } from "../../domain/start-next-tasks.js";
-import {
-  isInGallery,
-  type OpenedTask,
-  type QueuedTask,
-  type ReservedTask,
-  type SucceededTask,
-  type Task,
-} from "../../domain/task.js";
+import { isInGallery, type QueuedTask, type ReservedTask, type SucceededTask, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
 import { branded, integer, type Row } from "./columns.js";
@@ -34,7 +27,7 @@ import { anyQueued, lockQueue } from "./queue-rows.js";
 import { releaseReferences } from "./reference-rows.js";
 import { olderThan, update } from "./statement.js";
 import { moveTask } from "./task-moves.js";
-import { type Opening, openTaskRows } from "./task-opening.js";
+import { type Decide, type Opening, openTaskRows } from "./task-opening.js";
 import { requeueTask } from "./task-returns.js";
 import { stateColumns, toTask } from "./task-rows.js";
 import { UnreadableTasks } from "./unreadable-tasks.js";
@@ -71,11 +64,12 @@ export class SqlTaskStore implements TaskStore {
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
-    decide: (standing: Standing, place?: QueuePlace) => Result<OpenedTask, Refusal>,
+    decide: Decide<Refusal>,
     limits?: QueueLimits,
     references?: ReadonlyMap<number, ObjectName>,
+    spender?: Spender,
   ): Promise<Opening<Refusal>> {
-    return openTaskRows(this.database, account, dueAt, idempotent, decide, limits, references);
+    return openTaskRows(this.database, account, dueAt, idempotent, decide, limits, references, spender);
   }
 
   async startQueued(concurrencyMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]> {

@@ -1,27 +1,43 @@
 import { err, ok, type Result } from "neverthrow";
 import { countRequest } from "../../application/accounts/count-request.js";
 import { type Awaitable, whenReady } from "../../application/awaitable.js";
-import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../../application/ports/api-requests.js";
+import type {
+  AdmittedKey,
+  AdmittedRequest,
+  ApiRequests,
+  RefusedRequest,
+} from "../../application/ports/api-requests.js";
+import type { Clock } from "../../application/ports/clock.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId } from "../../domain/api-key.js";
-import type { RequestKind } from "../../domain/rate-limit.js";
+import { hasBudget } from "../../domain/budget.js";
+import { allowUse, type KeyLimits } from "../../domain/key-limits.js";
+import { type RequestKind, scopeOf } from "../../domain/rate-limit.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { toKeyLimits } from "./account-rows.js";
 import { branded, type Row } from "./columns.js";
 import type { SqliteDatabase } from "./sqlite-database.js";
 import { toTask } from "./task-rows.js";
 
-const LIVE_KEY = `select api_key.id as key_id, api_key.account_id as owner from api_key
+const KEY = "api_key.id as key_id, api_key.account_id as owner, scopes, expires_at, credits_per_day, credits_per_month";
+
+const LIVE_KEY = `select ${KEY} from api_key
   where secret_sha256 = ? and revoked_at is null`;
 
 /** Without such a task the columns of `task` are null. */
-const LIVE_KEY_WITH_TASK = `select api_key.id as key_id, api_key.account_id as owner, task.* from api_key
+const LIVE_KEY_WITH_TASK = `select ${KEY}, task.* from api_key
   left join task on task.id = ? and task.account_id = api_key.account_id and task.hidden_at is null
   where secret_sha256 = ? and revoked_at is null`;
 
 /** The key and the task of a request, as the database holds them. */
-type Found = { readonly key: ApiKeyId; readonly accountId: AccountId; readonly task: Task | undefined };
+type Found = {
+  readonly key: AdmittedKey;
+  readonly limits: KeyLimits;
+  readonly accountId: AccountId;
+  readonly task: Task | undefined;
+};
 
 /** About 2 kB each. All are forgotten when there are more. */
 const REMEMBERED_MAX = 20_000;
@@ -30,25 +46,30 @@ const REMEMBERED_MAX = 20_000;
  * Key and task in one statement. A SQLite file has one instance, so that its requests are counted in memory.
  *
  * What was found is remembered until anybody commits: then `SqliteDatabase.version` changes, and everything is forgotten.
+ * Whether a key has expired is decided at each request.
  */
 export class SqliteApiRequests implements ApiRequests {
   private readonly database: Pick<SqliteDatabase, "first" | "version">;
   private readonly rateLimits: RateLimits;
+  private readonly clock: Pick<Clock, "now">;
   private readonly remembered = new Map<string, Found>();
   private rememberedAt: number | undefined;
 
-  constructor(database: Pick<SqliteDatabase, "first" | "version">, rateLimits: RateLimits) {
+  constructor(database: Pick<SqliteDatabase, "first" | "version">, rateLimits: RateLimits, clock: Pick<Clock, "now">) {
     this.database = database;
     this.rateLimits = rateLimits;
+    this.clock = clock;
   }
 
   admit(secretSha256: string, kind: RequestKind, task?: TaskId): Awaitable<Result<AdmittedRequest, RefusedRequest>> {
     const found = this.find(secretSha256, task);
     if (found === undefined) return err({ kind: "invalid_api_key" });
-    return whenReady(countRequest(this.rateLimits, found.key, found.accountId, kind), (counted) =>
+    const allowed = allowUse(found.limits, scopeOf(kind), this.clock.now());
+    if (allowed.isErr()) return err(allowed.error);
+    return whenReady(countRequest(this.rateLimits, found.key.id, found.accountId, kind), (counted) =>
       counted.isErr()
         ? err(counted.error)
-        : ok({ accountId: found.accountId, admission: counted.value, task: found.task }),
+        : ok({ accountId: found.accountId, key: found.key, admission: counted.value, task: found.task }),
     );
   }
 
@@ -73,8 +94,12 @@ export class SqliteApiRequests implements ApiRequests {
   }
 }
 
-const toFound = (row: Row): Found => ({
-  key: branded<ApiKeyId>(row, "key_id"),
-  accountId: branded<AccountId>(row, "owner"),
-  task: typeof row.id === "string" ? toTask(row) : undefined,
-});
+const toFound = (row: Row): Found => {
+  const limits = toKeyLimits(row);
+  return {
+    key: { id: branded<ApiKeyId>(row, "key_id"), budgets: hasBudget(limits) ? limits : undefined },
+    limits,
+    accountId: branded<AccountId>(row, "owner"),
+    task: typeof row.id === "string" ? toTask(row) : undefined,
+  };
+};

@@ -5,6 +5,7 @@ import { isActive, isRefusedCreation, type Task } from "../../domain/task.js";
 import type { Database, Sql } from "./database.js";
 import { entryRow } from "./ledger-rows.js";
 import { releaseReferences } from "./reference-rows.js";
+import { giveBack } from "./spending-rows.js";
 import { insertion, type Statement, update } from "./statement.js";
 import { stateColumns } from "./task-rows.js";
 import { writeInOneRoundTrip } from "./write-in-one-round-trip.js";
@@ -51,7 +52,7 @@ export const replace = async (
 };
 
 /**
- * Frees the account's slot. For a failed task, also refunds the credits, and releases its reference images and a refused
+ * Frees the account's slot. For a failed task, also refunds the credits to the account and its key, and releases its reference images and a refused
  * creation's key.
  */
 const releases = (before: Task, next: Task): Statement[] => {
@@ -62,6 +63,7 @@ const releases = (before: Task, next: Task): Statement[] => {
   };
   if (!failed) return [account];
   const releases = [account, insertion("ledger_entry", entryRow(refundEntry(next.reservation, next.failedAt)))];
+  releases.push(...giveBack(next));
   if (next.request.imageUrls.length > 0) releases.push(...releaseReferences(next, next.failedAt));
   if (isRefusedCreation(before, next)) {
     releases.push({ text: "delete from idempotency_key where task_id = ?", parameters: [next.id] });

@@ -1,21 +1,25 @@
 import { err, ok, type Result } from "neverthrow";
-import type { QueueLimits } from "../../application/ports/task-store.js";
+import { deletedReplay, type NotFound } from "../../application/errors.js";
+import type { QueueLimits, Spender } from "../../application/ports/task-store.js";
 import type { AccountId, Standing } from "../../domain/account.js";
+import type { Spending } from "../../domain/budget.js";
 import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { reservationEntry } from "../../domain/ledger.js";
+import type { LowBalance } from "../../domain/low-balance.js";
 import type { ObjectName } from "../../domain/object-name.js";
 import { mustQueue, nextTurn, type QueuePlace } from "../../domain/queue.js";
 import { requireStored } from "../../domain/reference-image.js";
 import type { OpenedTask, Task } from "../../domain/task.js";
-import { standingOf } from "./account-rows.js";
+import { openingStandingOf } from "./account-rows.js";
 import { type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { entryRow } from "./ledger-rows.js";
 import { lockAccount } from "./lock-account.js";
 import { ANY_QUEUED, lockQueue, placeOf } from "./queue-rows.js";
 import { lockReferences, useReferences } from "./reference-rows.js";
-import { insertion } from "./statement.js";
+import { readSpending, spend, spendingOfKey, toSpending } from "./spending-rows.js";
+import { insertion, type Statement } from "./statement.js";
 import { newTaskRow, toTask } from "./task-rows.js";
 import { writeIfChecked, writeInOneRoundTrip } from "./write-in-one-round-trip.js";
 
@@ -25,7 +29,14 @@ const UNLOCKED_ATTEMPTS_MAX = 3;
 const NO_REFERENCES: ReadonlyMap<number, ObjectName> = new Map();
 
 export type OpenedOnce = { readonly task: Task; readonly replayed: boolean };
-export type Opening<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest>;
+export type Opening<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest | NotFound>;
+
+/** The decision of the domain (application/ports/task-store.ts). */
+export type Decide<Refusal> = (
+  standing: Standing,
+  place?: QueuePlace,
+  spending?: Spending,
+) => Result<OpenedTask, Refusal>;
 
 /** `TaskStore.open`. */
 export const openTaskRows = async <Refusal>(
@@ -33,18 +44,19 @@ export const openTaskRows = async <Refusal>(
   account: AccountId,
   dueAt: Date,
   idempotent: IdempotentRequest | undefined,
-  decide: (standing: Standing, place?: QueuePlace) => Result<OpenedTask, Refusal>,
+  decide: Decide<Refusal>,
   limits?: QueueLimits,
   references: ReadonlyMap<number, ObjectName> = NO_REFERENCES,
+  spender?: Spender,
 ): Promise<Opening<Refusal>> => {
   if (!alwaysLocksQueue(limits) && references.size === 0 && database.dialect === "postgresql") {
     for (let attempt = 0; attempt < UNLOCKED_ATTEMPTS_MAX; attempt += 1) {
-      const opening = await openUnlessChanged(database.sql, account, dueAt, idempotent, decide, limits);
+      const opening = await openUnlessChanged(database.sql, account, dueAt, idempotent, decide, limits, spender);
       if (opening === "tasks_wait") break;
       if (opening !== undefined) return opening;
     }
   }
-  return openLocked(database, account, dueAt, idempotent, decide, limits, references);
+  return openLocked(database, account, dueAt, idempotent, decide, limits, references, spender);
 };
 
 /** Without a concurrency limit, and while the provider takes creations, a task waits only if others wait already. */
@@ -57,28 +69,30 @@ const alwaysLocksQueue = (limits: QueueLimits | undefined): boolean =>
  * again. Writes nothing either if the task may have to wait behind others.
  *
  * The row's version is `xmin`, the number of the transaction that has written it; locks do not change it. Every
- * creation writes the row, so an unchanged row also means that no other one has used the idempotency key.
+ * creation and every refund writes the row, so an unchanged row also means that no other creation has used the
+ * idempotency key, and that what the key has spent is the same.
  */
 const openUnlessChanged = async <Refusal>(
   sql: Sql,
   account: AccountId,
   dueAt: Date,
   idempotent: IdempotentRequest | undefined,
-  decide: (standing: Standing) => Result<OpenedTask, Refusal>,
+  decide: Decide<Refusal>,
   limits: QueueLimits | undefined,
+  spender: Spender | undefined,
 ): Promise<Opening<Refusal> | "tasks_wait" | undefined> => {
-  const { current, version, first, anyWaits } = await readAccount(sql, account, idempotent);
+  const { current, version, first, anyWaits, spending } = await readAccount(sql, account, idempotent, spender);
   if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
   if (anyWaits && limits !== undefined) return "tasks_wait";
 
-  const decided = decide(current);
+  const decided = decide(current, undefined, spending);
   if (decided.isErr()) return err(decided.error);
   const { task, standing } = decided.value;
   const takeStanding = {
     text: "update account set credits = ?, active_tasks = ? where id = ? and xmin = cast(? as xid) returning id",
     parameters: [standing.credits, standing.activeTasks, account, version],
   };
-  const writes = creationRows(task, dueAt, idempotent).map(([table, row]) => insertion(table, row, "checked"));
+  const writes = creationWrites(decided.value, dueAt, idempotent, "checked");
   return (await writeIfChecked(sql, takeStanding, writes)) ? ok({ task, replayed: false }) : undefined;
 };
 
@@ -88,11 +102,12 @@ const openLocked = <Refusal>(
   account: AccountId,
   dueAt: Date,
   idempotent: IdempotentRequest | undefined,
-  decide: (standing: Standing, place?: QueuePlace) => Result<OpenedTask, Refusal>,
+  decide: Decide<Refusal>,
   limits: QueueLimits | undefined,
   references: ReadonlyMap<number, ObjectName>,
+  spender: Spender | undefined,
 ): Promise<Opening<Refusal>> =>
-  database.transaction<OpenedOnce, Refusal | InvalidRequest>(async (sql) => {
+  database.transaction<OpenedOnce, Refusal | InvalidRequest | NotFound>(async (sql) => {
     const { current, lastTurn, anyWaits } = await lockAccount(sql, account);
     const first = idempotent && (await firstUse(sql, account, idempotent));
     if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
@@ -105,12 +120,11 @@ const openLocked = <Refusal>(
 
     const mayWait = limits !== undefined && (anyWaits || alwaysLocksQueue(limits));
     const place = mayWait ? await placeInQueue(sql, limits, lastTurn) : undefined;
-    const decided = decide(current, place);
+    const decided = decide(current, place, spender && (await readSpending(sql, spender)));
     if (decided.isErr()) return err(decided.error);
     const { task, standing } = decided.value;
-    const rows = creationRows(task, task.state === "queued" && limits ? limits.dueAt : dueAt, idempotent);
     await writeInOneRoundTrip(sql, database.dialect, [
-      ...rows.map(([table, row]) => insertion(table, row)),
+      ...creationWrites(decided.value, task.state === "queued" && limits ? limits.dueAt : dueAt, idempotent),
       {
         text: "update account set credits = ?, active_tasks = ?, last_turn = ? where id = ?",
         parameters: [standing.credits, standing.activeTasks, place?.turn ?? lastTurn, account],
@@ -120,12 +134,13 @@ const openLocked = <Refusal>(
     return ok({ task, replayed: false });
   });
 
-/** The rows that a creation inserts, in the order of their foreign keys. */
-const creationRows = (
-  task: OpenedTask["task"],
+/** What a creation inserts, in the order of foreign keys. `source` as in `insertion`. */
+const creationWrites = (
+  { task, lowBalance }: OpenedTask,
   dueAt: Date,
   idempotent: IdempotentRequest | undefined,
-): [table: string, row: Row][] => {
+  source?: string,
+): Statement[] => {
   const rows: [string, Row][] = [
     ["task", newTaskRow(task, dueAt)],
     ["ledger_entry", entryRow(reservationEntry(task.reservation, task.reservedAt))],
@@ -135,31 +150,45 @@ const creationRows = (
     const first = { account_id: task.accountId, key, task_id: task.id, request_sha256, created_at: task.reservedAt };
     rows.push(["idempotency_key", first]);
   }
-  return rows;
+  if (lowBalance !== undefined) rows.push(...lowBalanceRows(task, lowBalance));
+  return [...rows.map(([table, row]) => insertion(table, row, source)), ...spend(task, source)];
 };
 
+/** The rows that record that this creation has made the balance low: here belongs the event for the owner. */
+const lowBalanceRows = (_task: OpenedTask["task"], _lowBalance: LowBalance): [table: string, row: Row][] => [];
+
 /**
- * Reads the account's standing with the version of its row, the first use of the idempotency key, and whether any task
- * waits, in one statement.
+ * Reads the account's standing with the version of its row, the first use of the idempotency key, whether any task
+ * waits, and what the spender has spent, in one statement.
  */
-const readAccount = async (sql: Sql, account: AccountId, idempotent: IdempotentRequest | undefined) => {
-  const standing = `account.credits as balance, active_tasks, cast(account.xmin as text) as version, ${ANY_QUEUED} as any_queued`;
+const readAccount = async (
+  sql: Sql,
+  account: AccountId,
+  idempotent: IdempotentRequest | undefined,
+  spender: Spender | undefined,
+) => {
+  const standing = `account.credits as balance, active_tasks, low_balance_threshold,
+    cast(account.xmin as text) as version, ${ANY_QUEUED} as any_queued`;
+  const spent = spender && spendingOfKey(spender);
+  const [columns, tables] = spent ? [", spent.*", `cross join (${spent.text}) as spent`] : ["", ""];
+  const parameters = spent?.parameters ?? [];
   const [row] =
     idempotent === undefined
-      ? await sql(`select ${standing} from account where id = ?`, [account])
+      ? await sql(`select ${standing}${columns} from account ${tables} where id = ?`, [...parameters, account])
       : await sql(
-          `select task.*, request_sha256, ${standing} from account
+          `select task.*, request_sha256, ${standing}${columns} from account ${tables}
           left join idempotency_key on idempotency_key.account_id = account.id and idempotency_key.key = ?
           left join task on task.id = idempotency_key.task_id
           where account.id = ?`,
-          [idempotent.key, account],
+          [...parameters, idempotent.key, account],
         );
   if (row === undefined) throw new Error(`there is no account ${account}`);
   return {
-    current: standingOf(account, { ...row, credits: row.balance }),
+    current: openingStandingOf(account, { ...row, credits: row.balance }),
     version: text(row, "version"),
     anyWaits: row.any_queued === 1,
     first: idempotent === undefined || row.request_sha256 === null ? undefined : replayOf(row, idempotent),
+    spending: spender && toSpending(row),
   };
 };
 
@@ -173,12 +202,12 @@ const placeInQueue = async (
   return busy || mustQueue(queue, concurrencyMax) ? placeOf(sql, queue, nextTurn(queue, lastTurn)) : undefined;
 };
 
-/** The task of an idempotency key that is already used; an error if it was used for another request. */
+/** The task of an idempotency key that is already used; an error if it was used for another request, or is hidden. */
 const firstUse = async (
   sql: Sql,
   account: AccountId,
   idempotent: IdempotentRequest,
-): Promise<Result<Task, InvalidRequest> | undefined> => {
+): Promise<Result<Task, InvalidRequest | NotFound> | undefined> => {
   const [row] = await sql(
     `select task.*, request_sha256 from idempotency_key join task on task.id = idempotency_key.task_id
     where idempotency_key.account_id = ? and idempotency_key.key = ?`,
@@ -187,5 +216,7 @@ const firstUse = async (
   return row && replayOf(row, idempotent);
 };
 
-const replayOf = (row: Row, idempotent: IdempotentRequest): Result<Task, InvalidRequest> =>
-  sameRequest(text(row, "request_sha256"), idempotent).map(() => toTask(row));
+const replayOf = (row: Row, idempotent: IdempotentRequest): Result<Task, InvalidRequest | NotFound> =>
+  sameRequest(text(row, "request_sha256"), idempotent).andThen(() =>
+    row.hidden_at === null ? ok(toTask(row)) : err(deletedReplay(text(row, "id"))),
+  );

@@ -22,6 +22,7 @@ export const toTask = (row: Row): Task => {
   const accountId = branded<Task["accountId"]>(row, "account_id");
   const slug = branded<Task["slug"]>(row, "slug");
   const request = toRequest(row);
+  const apiKeyId = optional(row, "api_key_id", branded<NonNullable<Task["apiKeyId"]>>);
   const reservedAt = date(row, "reserved_at");
   const cost = amount(row, "credits");
   const state = oneOf(row, "state", TASK_STATES);
@@ -29,19 +30,20 @@ export const toTask = (row: Row): Task => {
     case "queued": {
       const submissions = integer(row, "submissions");
       const reservation = { taskId: id, accountId, credits: cost, state: "held" } as const;
-      return { id, accountId, slug, request, reservedAt, state, reservation, turn: integer(row, "turn"), submissions };
+      const turn = integer(row, "turn");
+      return { id, accountId, slug, request, apiKeyId, reservedAt, state, reservation, turn, submissions };
     }
     case "reserved": {
       const turn = optional(row, "turn", integer);
       const submissions = integer(row, "submissions");
       const reservation = { taskId: id, accountId, credits: cost, state: "held" } as const;
-      return { id, accountId, slug, request, reservedAt, state, reservation, turn, submissions };
+      return { id, accountId, slug, request, apiKeyId, reservedAt, state, reservation, turn, submissions };
     }
     case "submitted": {
       const reservation = { taskId: id, accountId, credits: cost, state: "held" } as const;
       const submittedAt = date(row, "submitted_at");
       const upstreamTaskId = text(row, "upstream_task_id");
-      return { id, accountId, slug, request, reservedAt, state, reservation, submittedAt, upstreamTaskId };
+      return { id, accountId, slug, request, apiKeyId, reservedAt, state, reservation, submittedAt, upstreamTaskId };
     }
     case "generated": {
       const reservation = { taskId: id, accountId, credits: cost, state: "held" } as const;
@@ -53,6 +55,7 @@ export const toTask = (row: Row): Task => {
         accountId,
         slug,
         request,
+        apiKeyId,
         reservedAt,
         state,
         reservation,
@@ -73,6 +76,7 @@ export const toTask = (row: Row): Task => {
         accountId,
         slug,
         request,
+        apiKeyId,
         reservedAt,
         state,
         reservation,
@@ -87,7 +91,7 @@ export const toTask = (row: Row): Task => {
       const reservation = { taskId: id, accountId, credits: cost, state: "refunded" } as const;
       const failedAt = date(row, "failed_at");
       const reason = oneOf(row, "failure_reason", FAILURE_REASONS);
-      return { id, accountId, slug, request, reservedAt, state, reservation, failedAt, reason };
+      return { id, accountId, slug, request, apiKeyId, reservedAt, state, reservation, failedAt, reason };
     }
   }
 };
@@ -127,6 +131,7 @@ export const newTaskRow = (task: OpenedTask["task"], dueAt: Date): Row => ({
   image_urls: JSON.stringify(task.request.imageUrls),
   visibility: task.request.visibility,
   credits: task.reservation.credits,
+  api_key_id: task.apiKeyId ?? null,
   reserved_at: task.reservedAt,
   due_at: dueAt,
   fence: 0,

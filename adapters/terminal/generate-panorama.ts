@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { access, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { err, ok, type Result } from "neverthrow";
-import { type CreationRequest, parseCreationRequest } from "../../domain/creation-request.js";
+import { type Creation, parseCreation } from "../../domain/creation-request.js";
 import { FILE_EXTENSIONS } from "../../domain/image-type.js";
 import { type InvalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 import { costOf } from "../../domain/resolution.js";
@@ -20,6 +20,8 @@ export type GenerateOptions = {
   readonly images: readonly string[];
   readonly resolution: string;
   readonly visibility: string;
+  /** The most that the panorama may cost. */
+  readonly maxCredits: string | undefined;
   /** The file to write. Default: a file in the current directory, named by the slug of the panorama. */
   readonly out: string | undefined;
 };
@@ -56,11 +58,12 @@ export const generatePanorama = async (
 
   const imageUrls = await uploadLocal({ client, progress, signal }, options.images);
   if (imageUrls.isErr()) return err(imageUrls.error);
-  const request = requestFor(options, imageUrls.value);
-  if (request.isErr()) return err(request.error);
+  const creation = requestFor(options, imageUrls.value);
+  if (creation.isErr()) return err(creation.error);
+  const { request, maxCredits } = creation.value;
 
-  progress.step(`Creating the panorama (${costOf(request.value.resolution)} credits)`);
-  const created = await client.create(request.value, { signal });
+  progress.step(`Creating the panorama (${costOf(request.resolution)} credits)`);
+  const created = await client.create(request, { maxCredits, signal });
   if (created.isErr()) return err(sentenceOf(created.error));
   const { id, credits_charged } = created.value;
   const changed = onlyChanges(onChange);
@@ -121,14 +124,15 @@ const onlyChanges = (onChange: Dependencies["onChange"]) => {
 const isUrl = (image: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(image);
 
 const requestFor = (
-  { prompt, resolution, visibility, images }: GenerateOptions,
+  { prompt, resolution, visibility, maxCredits, images }: GenerateOptions,
   imageUrls: readonly string[],
-): Result<CreationRequest, string> =>
-  parseCreationRequest({
+): Result<Creation, string> =>
+  parseCreation({
     resolution,
     visibility,
     ...(prompt === undefined ? {} : { prompt }),
     ...(imageUrls.length === 0 ? {} : { image_urls: imageUrls }),
+    ...(maxCredits === undefined ? {} : { max_credits: /^[0-9]+$/.test(maxCredits) ? Number(maxCredits) : maxCredits }),
   }).mapErr((refusal) => optionMessage(refusal, images));
 
 /** Names the parameter as on the command line: by its option, or an image as the person wrote it. */
@@ -142,6 +146,7 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ["image_urls", "--image"],
   ["resolution", "--resolution"],
   ["visibility", "--visibility"],
+  ["max_credits", "--max-credits"],
 ]);
 
 const writeErrorOf = async (out: string | undefined): Promise<string | undefined> => {

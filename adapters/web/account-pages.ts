@@ -1,12 +1,15 @@
+import { ok } from "neverthrow";
 import type { CreateApiKey } from "../../application/accounts/create-api-key.js";
 import type { Visitor } from "../../application/accounts/find-session.js";
+import type { KeyWithSpending } from "../../application/accounts/list-api-keys.js";
 import type { AccountOverview, ReadAccount } from "../../application/accounts/read-account.js";
 import type { RevokeApiKey } from "../../application/accounts/revoke-api-key.js";
+import type { SetLowBalance } from "../../application/accounts/set-low-balance.js";
 import type { BuyCredits } from "../../application/credits/buy-credits.js";
+import type { Clock } from "../../application/ports/clock.js";
 import type { PaymentsUnavailable } from "../../application/ports/payments.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
 import {
-  type ApiKey,
   type ApiKeyId,
   KEY_NAME_CHARACTERS_MAX,
   type NoPaidOrder,
@@ -15,11 +18,13 @@ import {
 } from "../../domain/api-key.js";
 import { CREDIT_PACKS, packOf } from "../../domain/credit-pack.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { parseKeyLimits, SCOPES, type Scope } from "../../domain/key-limits.js";
 import { parseLedgerCursor } from "../../domain/ledger.js";
+import { parseLowBalanceThreshold } from "../../domain/low-balance.js";
 import { parseOrderId, type TooManyPendingOrders } from "../../domain/order.js";
 import type { Page, PageReply } from "../web-page/page.js";
 import { admitWrite } from "./admit-write.js";
-import { dateOf } from "./date.js";
+import { dateOf, timeOf } from "./date.js";
 import { errorBox } from "./error-box.js";
 import { fieldMessage } from "./field-message.js";
 import { type Html, html } from "./html.js";
@@ -31,8 +36,10 @@ type Parts = {
   readonly readAccount: ReadAccount;
   readonly createApiKey: CreateApiKey;
   readonly revokeApiKey: RevokeApiKey;
+  readonly setLowBalance: SetLowBalance;
   readonly buyCredits: BuyCredits;
   readonly rateLimits: RateLimits;
+  readonly clock: Pick<Clock, "now">;
   readonly guard: SessionGuard;
   readonly layout: Layout;
 };
@@ -40,7 +47,7 @@ type Parts = {
 /** The checkout page of the payment service, to which the order form redirects. */
 const CHECKOUT_ORIGINS = ["https://checkout.stripe.com"];
 
-/** `/account`: balance, ledger, orders and API keys. */
+/** `/account`: balance with its threshold, ledger, orders and API keys with their limits. */
 export const accountPages = (parts: Parts): readonly Page[] => {
   const { guard } = parts;
   return [
@@ -77,11 +84,27 @@ export const accountPages = (parts: Parts): readonly Page[] => {
         if (limited !== undefined) return limited;
         const name = parseKeyName(form.get("name") ?? "");
         if (name.isErr()) return refusal(parts, visitor, name.error);
-        const created = await parts.createApiKey(visitor.account.id, name.value);
+        const limits = keyLimitsOf(form, parts.clock.now());
+        if (limits.isErr()) return refusal(parts, visitor, limits.error);
+        const created = await parts.createApiKey(visitor.account.id, name.value, limits.value);
         return created.match(
           ({ secret, key }) => accountPage(parts, 200, visitor, { newKey: { name: key.name, secret } }),
           (refused) => refusal(parts, visitor, refused),
         );
+      }),
+    },
+    {
+      method: "POST",
+      path: "/account/low-balance",
+      body: "fields",
+      handle: guard.memberForm(async ({ form }, visitor) => {
+        const limited = await admitWrite(parts, visitor);
+        if (limited !== undefined) return limited;
+        const text = (form.get("credits") ?? "").trim();
+        const threshold = text === "" ? ok(undefined) : parseLowBalanceThreshold(text);
+        if (threshold.isErr()) return refusal(parts, visitor, threshold.error);
+        const set = await parts.setLowBalance(visitor.account.id, threshold.value);
+        return set.isErr() ? parts.layout.notFound(visitor) : redirect("/account");
       }),
     },
     {
@@ -95,6 +118,18 @@ export const accountPages = (parts: Parts): readonly Page[] => {
     },
   ];
 };
+
+/** What a form without these fields sends is not limited: they were added later. */
+const keyLimitsOf = (form: URLSearchParams, now: Date) =>
+  parseKeyLimits(
+    {
+      ...(form.has("limits") && { scopes: form.getAll("scope") }),
+      expires_at: form.get("expires_at")?.trim(),
+      credits_per_day: form.get("credits_per_day")?.trim(),
+      credits_per_month: form.get("credits_per_month")?.trim(),
+    },
+    now,
+  );
 
 /** The number of credits is not that of a pack. */
 type NotForSale = { readonly kind: "not_for_sale" };
@@ -141,7 +176,7 @@ type Messages = {
 };
 
 const accountPage = async (
-  { readAccount, layout }: Parts,
+  { readAccount, layout, clock }: Parts,
   status: number,
   visitor: Visitor,
   { error, notice, newKey }: Messages,
@@ -163,7 +198,8 @@ ${
 }
 <div class="sections">
 <section class="panel" aria-labelledby="balance"><h2 id="balance">Credits</h2>
-<p class="figure">${overview.credits}</p>
+<p class="figure">${overview.credits.remaining}</p>
+<p class="hint">${overview.credits.reserved} reserved for panoramas in processing, ${overview.credits.spent} spent so far.</p>
 <form method="post" action="/account/orders">${hiddenToken(visitor.formToken)}
 <fieldset><legend>Buy more</legend><div class="choices">${CREDIT_PACKS.map(
     (
@@ -171,8 +207,10 @@ ${
       index,
     ) => html`<label class="choice"><input type="radio" name="credits" value="${credits}"${index === 0 && html` checked`}>
 <span><strong>${credits} credits</strong><small>${dollars(priceUsdCents)}</small></span></label>`,
-  )}</div></fieldset><button class="button">Order</button></form></section>
-${keysSection(overview, visitor)}
+  )}</div></fieldset><button class="button">Order</button></form>
+<form method="post" action="/account/low-balance" class="inline">${hiddenToken(visitor.formToken)}
+<label>Low balance, in credits<input name="credits" inputmode="numeric" value="${overview.lowBalance}" placeholder="none"></label><button class="button quiet">Save</button></form></section>
+${keysSection(overview, visitor, clock.now())}
 </div>
 ${ordersSection(overview, query)}
 ${ledgerSection(overview, query)}
@@ -183,19 +221,34 @@ ${ledgerSection(overview, query)}
 
 const dollars = (cents: number): string => `US$ ${(cents / 100).toFixed(2)}`;
 
-const keysSection = ({ keys, hasPaidOrder }: AccountOverview, visitor: Visitor): Html => html`
+const keysSection = ({ keys, hasPaidOrder }: AccountOverview, visitor: Visitor, now: Date): Html => html`
 <section class="panel" aria-labelledby="keys"><h2 id="keys">API keys</h2>
-${keys.length === 0 ? html`<p>You have no API keys.</p>` : html`<ul class="keys">${keys.map((key) => keyLine(key, visitor))}</ul>`}
+${keys.length === 0 ? html`<p>You have no API keys.</p>` : html`<ul class="keys">${keys.map((key) => keyLine(key, visitor, now))}</ul>`}
 ${
   hasPaidOrder
     ? html`<form method="post" action="/account/keys" class="inline">${hiddenToken(visitor.formToken)}
-<label>Name of the new key<input name="name" maxlength="${KEY_NAME_CHARACTERS_MAX}" required placeholder="my program"></label><button class="button">Create key</button></form>`
+<label>Name of the new key<input name="name" maxlength="${KEY_NAME_CHARACTERS_MAX}" required placeholder="my program"></label><button class="button">Create key</button>
+<details class="limits"><summary>Limits of the new key</summary><input type="hidden" name="limits" value="1">
+<fieldset><legend>It may</legend>${SCOPES.map((scope) => html`<label class="check"><input type="checkbox" name="scope" value="${scope}" checked> ${SCOPE_LABELS[scope]}</label>`)}</fieldset>
+<label>Expires (UTC)<input type="datetime-local" name="expires_at"></label>
+<label>Credits per day<input name="credits_per_day" inputmode="numeric" placeholder="no limit"></label>
+<label>Credits per month<input name="credits_per_month" inputmode="numeric" placeholder="no limit"></label>
+<p class="hint">Days and months begin at 00:00 UTC. A refund gives its credits back.</p></details></form>`
     : html`<p class="hint">You can create API keys after your first order is paid.</p>`
 }</section>`;
 
-const keyLine = (key: ApiKey, { formToken }: Visitor): Html => html`<li><span><strong>${key.name}</strong>
-<small>created ${dateOf(key.createdAt)}</small></span>
+const SCOPE_LABELS: Readonly<Record<Scope, string>> = { read: "read", create: "create and upload" };
+
+const keyLine = ({ key, spending }: KeyWithSpending, { formToken }: Visitor, now: Date): Html => {
+  const { scopes, expiresAt, creditsPerDay, creditsPerMonth } = key.limits;
+  const isExpired = expiresAt !== undefined && expiresAt <= now;
+  return html`<li><span><strong>${key.name}</strong>
+<small>created ${dateOf(key.createdAt)}, ${key.lastUsedAt === undefined ? "never used" : html`last used ${timeOf(key.lastUsedAt)}`}</small>
+<small>spent ${spending.today}${creditsPerDay !== undefined && ` of ${creditsPerDay}`} credits today, ${spending.thisMonth}${creditsPerMonth !== undefined && ` of ${creditsPerMonth}`} this month</small>
+${scopes.length < SCOPES.length && html`<small>may only ${scopes.map((scope) => SCOPE_LABELS[scope]).join(", ")}</small>`}
+${expiresAt !== undefined && html`<small>${isExpired ? "expired" : "expires"} ${timeOf(expiresAt)}</small>`}</span>
 <form method="post" action="/account/keys/${key.id}/revoke">${hiddenToken(formToken)}<button class="button danger small" aria-label="Revoke ${key.name}">Revoke</button></form></li>`;
+};
 
 const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearchParams): Html => html`
 <section aria-labelledby="orders"><h2 id="orders">Orders</h2>${

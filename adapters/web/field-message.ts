@@ -16,4 +16,7 @@ const LABELS: ReadonlyMap<string, string> = new Map([
   ["files", "Images"],
   ["image_urls", "Images"],
   ["name", "Name of the key"],
+  ["expires_at", "Expiry of the key"],
+  ["credits_per_day", "Credits per day"],
+  ["credits_per_month", "Credits per month"],
 ]);

@@ -6,6 +6,7 @@ import type { LogOut } from "../../application/accounts/log-out.js";
 import type { ReadAccount } from "../../application/accounts/read-account.js";
 import type { RevokeApiKey } from "../../application/accounts/revoke-api-key.js";
 import type { SendPasswordLink } from "../../application/accounts/send-password-link.js";
+import type { SetLowBalance } from "../../application/accounts/set-low-balance.js";
 import type { SetPasswordByLink } from "../../application/accounts/set-password-by-link.js";
 import type { SignUp } from "../../application/accounts/sign-up.js";
 import type { BuyCredits } from "../../application/credits/buy-credits.js";
@@ -19,6 +20,7 @@ import type { FindPublicPanorama } from "../../application/panoramas/find-public
 import type { ListPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
+import type { Clock } from "../../application/ports/clock.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
 import { panoramaName } from "../../domain/object-name.js";
 import type { Page } from "../web-page/page.js";
@@ -57,8 +59,10 @@ export type WebParts = {
   readonly readAccount: ReadAccount;
   readonly createApiKey: CreateApiKey;
   readonly revokeApiKey: RevokeApiKey;
+  readonly setLowBalance: SetLowBalance;
   readonly buyCredits: BuyCredits;
   readonly rateLimits: RateLimits;
+  readonly clock: Pick<Clock, "now">;
   readonly images: Images;
 };
 

@@ -19,6 +19,7 @@ import { isActive, isInProgress, type Task } from "../../domain/task.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import { visibilitySchema } from "../../domain/visibility.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../web-page/page.js";
+import { budgetSentence } from "../wording/budget-sentence.js";
 import { pixelSize } from "../wording/pixel-size.js";
 import { admitWrite } from "./admit-write.js";
 import { dateOf } from "./date.js";
@@ -121,6 +122,8 @@ const STATUS: Readonly<Record<Refusal["kind"], number>> = {
   invalid_request: 400,
   too_many_images: 400,
   insufficient_credits: 402,
+  budget_spent: 402,
+  not_found: 404,
   too_many_active_tasks: 429,
   upstream_error: 502,
   storage_unavailable: 503,
@@ -134,6 +137,10 @@ const sentence = (refusal: Refusal): string => {
       return `Images must be at most ${IMAGE_URLS_MAX}, files and URLs together.`;
     case "insufficient_credits":
       return `This costs ${refusal.cost} credits, but you have ${refusal.balance}. You can buy more on your account page.`;
+    case "budget_spent":
+      return budgetSentence(refusal);
+    case "not_found":
+      return "The panorama of this form was created and then deleted. Create a new one.";
     case "too_many_active_tasks":
       return `You already have ${refusal.limit} panoramas in processing, the maximum. Try again when one finishes.`;
     case "upstream_error":

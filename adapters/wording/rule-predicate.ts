@@ -35,6 +35,8 @@ const predicates: {
   https_url: ({ actual }) => `must be a complete URL that starts with https://, but is ${shown(actual)}.`,
   http_url: ({ actual }) => `must be a complete http(s) URL, but is ${shown(actual)}.`,
   no_user_info: () => "must not have a user name or password in front of the host.",
+  future_time: ({ actual }) =>
+    `must be a time in the future such as 2030-01-31 or 2030-01-31T12:00:00Z, but is ${shown(actual)}.`,
   cursor: ({ actual }) => `must be a next_cursor of an earlier answer, but is ${shown(actual)}.`,
   key_reused: ({ hours }) =>
     `was used with another request body within the last ${hours} hours; use a new key for a new request.`,
@@ -42,6 +44,7 @@ const predicates: {
   prompt_without_images: ({ min, actual }, { imageUrls }) =>
     `must have at least ${min} characters, not counting white space at its ends, if there are no ${imageUrls}, but is ${shown(actual)}.`,
   deleted_image: () => "was uploaded here, but is deleted; upload the image again and use its new URL.",
+  cost_max: ({ max, cost }) => `is ${max}, but this panorama costs ${cost} credits; nothing was reserved.`,
   images_only: () => "must have an item: this service makes panoramas from images only.",
   text_only: () => "must be empty: this service makes panoramas from text only.",
   files_required: ({ max }) => `is required; send 1 to ${max} images as multipart/form-data parts with the name files.`,

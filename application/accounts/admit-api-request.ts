@@ -12,7 +12,7 @@ export type AdmitApiRequest = ReturnType<typeof admitApiRequest>;
 
 /**
  * Admits a request with this API key, and reads `task` if it is given (specification, Authentication and Limits). Checks
- * the key first, then its rate limit and, for a write, that of its account.
+ * the key, its expiry and its scopes first, then its rate limit and, for a write, that of its account.
  */
 export const admitApiRequest =
   ({ requests, secrets }: Ports) =>

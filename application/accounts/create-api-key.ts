@@ -1,6 +1,7 @@
 import { err, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import { admitKey, allowKey, type NoPaidOrder, type TooManyApiKeys } from "../../domain/api-key.js";
+import { type KeyLimits, NO_LIMITS } from "../../domain/key-limits.js";
 import type { ApiKeyStore } from "../ports/api-key-store.js";
 import type { OrderStore } from "../ports/order-store.js";
 import { type CreatedApiKey, type NewApiKeyPorts, newApiKey } from "./new-api-key.js";
@@ -15,9 +16,13 @@ export type CreateApiKey = ReturnType<typeof createApiKey>;
 /** Creates a key; refused without a paid order (specification, Authentication, 3) and above the maximum of live keys. */
 export const createApiKey =
   (ports: Ports) =>
-  async (accountId: AccountId, name: string): Promise<Result<CreatedApiKey, NoPaidOrder | TooManyApiKeys>> => {
+  async (
+    accountId: AccountId,
+    name: string,
+    limits: KeyLimits = NO_LIMITS,
+  ): Promise<Result<CreatedApiKey, NoPaidOrder | TooManyApiKeys>> => {
     const allowed = allowKey(accountId, await ports.orders.countPaid(accountId));
     if (allowed.isErr()) return err(allowed.error);
-    const created = newApiKey(ports, accountId, name);
+    const created = newApiKey(ports, accountId, name, limits);
     return (await ports.keys.insert(created.key, admitKey)).map(() => created);
   };

@@ -1,16 +1,34 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
-import type { ApiKey } from "../../domain/api-key.js";
+import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
+import type { Spending } from "../../domain/budget.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { AccountStore } from "../ports/account-store.js";
 import type { ApiKeyStore } from "../ports/api-key-store.js";
+import type { Clock } from "../ports/clock.js";
 
-type Ports = { readonly accounts: Pick<AccountStore, "exists">; readonly keys: Pick<ApiKeyStore, "list"> };
+type Ports = {
+  readonly accounts: Pick<AccountStore, "exists">;
+  readonly keys: Pick<ApiKeyStore, "list" | "spending">;
+  readonly clock: Pick<Clock, "now">;
+};
+
+/** A key, and what it has spent in the current day and month (domain/budget.ts). */
+export type KeyWithSpending = { readonly key: ApiKey; readonly spending: Spending };
+
+const NOTHING: Spending = { today: 0, thisMonth: 0 };
+
+export const withSpending = (
+  keys: readonly ApiKey[],
+  spending: ReadonlyMap<ApiKeyId, Spending>,
+): readonly KeyWithSpending[] => keys.map((key) => ({ key, spending: spending.get(key.id) ?? NOTHING }));
 
 export type ListApiKeys = ReturnType<typeof listApiKeys>;
 
 /** For the operator: all keys of the account, oldest first, including revoked ones. */
 export const listApiKeys =
-  ({ accounts, keys }: Ports) =>
-  async (id: AccountId): Promise<Result<readonly ApiKey[], NotFound>> =>
-    (await accounts.exists(id)) ? ok(await keys.list(id)) : err(notFound(`There is no account ${id}.`));
+  ({ accounts, keys, clock }: Ports) =>
+  async (id: AccountId): Promise<Result<readonly KeyWithSpending[], NotFound>> =>
+    (await accounts.exists(id))
+      ? ok(withSpending(await keys.list(id), await keys.spending(id, clock.now())))
+      : err(notFound(`There is no account ${id}.`));

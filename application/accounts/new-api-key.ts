@@ -1,5 +1,6 @@
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKey, ApiKeySecret } from "../../domain/api-key.js";
+import type { KeyLimits } from "../../domain/key-limits.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Secrets } from "../ports/secrets.js";
@@ -18,9 +19,10 @@ export const newApiKey = (
   { clock, ids, secrets }: NewApiKeyPorts,
   accountId: AccountId,
   name: string,
+  limits: KeyLimits,
 ): CreatedApiKey => {
   const secret = ids.apiKeySecret();
   const secretSha256 = secrets.sha256(secret);
-  const key = { id: ids.apiKeyId(), accountId, name, secretSha256, createdAt: clock.now(), revokedAt: undefined };
-  return { key, secret };
+  const created = { id: ids.apiKeyId(), accountId, name, secretSha256, createdAt: clock.now() };
+  return { key: { ...created, revokedAt: undefined, limits, lastUsedAt: undefined }, secret };
 };

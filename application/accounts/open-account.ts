@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { Account, Email } from "../../domain/account.js";
 import { type ApiKeySecret, allowKey, type NoPaidOrder } from "../../domain/api-key.js";
 import type { Credits } from "../../domain/credits.js";
+import { NO_LIMITS } from "../../domain/key-limits.js";
 import type { PaidOrder } from "../../domain/order.js";
 import type { AccountStore, EmailTaken } from "../ports/account-store.js";
 import type { Ids } from "../ports/ids.js";
@@ -47,7 +48,7 @@ export const openAccount =
     };
     const allowed = keyName === undefined ? ok(undefined) : allowKey(account.id, order === undefined ? 0 : 1);
     if (allowed.isErr()) return err(allowed.error);
-    const created = keyName === undefined ? undefined : newApiKey(ports, account.id, keyName);
+    const created = keyName === undefined ? undefined : newApiKey(ports, account.id, keyName, NO_LIMITS);
     const hash = password === undefined ? ok(undefined) : await secrets.hashPassword(password, signal);
     if (hash.isErr()) return err(hash.error);
     const opened = await accounts.open(account, hash.value, order, created?.key);

@@ -1,17 +1,21 @@
 import type { AccountId } from "../../domain/account.js";
-import type { ApiKey } from "../../domain/api-key.js";
-import type { Credits } from "../../domain/credits.js";
+import type { Credits, CreditTotals } from "../../domain/credits.js";
 import type { LedgerCursor, LedgerEntry } from "../../domain/ledger.js";
 import type { Order, OrderId } from "../../domain/order.js";
 import { pageOf } from "../page-of.js";
+import type { AccountStore } from "../ports/account-store.js";
 import type { ApiKeyStore } from "../ports/api-key-store.js";
+import type { Clock } from "../ports/clock.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { OrderStore } from "../ports/order-store.js";
+import { type KeyWithSpending, withSpending } from "./list-api-keys.js";
 
 type Ports = {
   readonly orders: Pick<OrderStore, "list" | "countPaid">;
-  readonly keys: Pick<ApiKeyStore, "listLive">;
-  readonly ledger: Pick<LedgerStore, "balance" | "list">;
+  readonly keys: Pick<ApiKeyStore, "listLive" | "spending">;
+  readonly ledger: Pick<LedgerStore, "totals" | "list">;
+  readonly accounts: Pick<AccountStore, "lowBalance">;
+  readonly clock: Pick<Clock, "now">;
 };
 
 /** Orders and ledger entries that one page shows. */
@@ -25,10 +29,12 @@ export type AccountPlaces = {
 
 /** The lists are newest first. `nextOrders`, `nextLedger`: where the next page begins; `undefined` on the last page. */
 export type AccountOverview = {
-  readonly credits: Credits;
+  readonly credits: CreditTotals;
+  /** The threshold of domain/low-balance.ts. */
+  readonly lowBalance: Credits | undefined;
   readonly hasPaidOrder: boolean;
   /** Keys that are not revoked. */
-  readonly keys: readonly ApiKey[];
+  readonly keys: readonly KeyWithSpending[];
   readonly orders: readonly Order[];
   readonly nextOrders: OrderId | undefined;
   readonly ledger: readonly LedgerEntry[];
@@ -39,13 +45,15 @@ export type ReadAccount = ReturnType<typeof readAccount>;
 
 /** Reads what the account page shows. Throws if the account does not exist. */
 export const readAccount =
-  ({ orders, keys, ledger }: Ports) =>
+  ({ orders, keys, ledger, accounts, clock }: Ports) =>
   async (id: AccountId, { ordersBefore, ledgerBefore }: AccountPlaces = {}): Promise<AccountOverview> => {
     const limit = ACCOUNT_PAGE_SIZE + 1;
-    const [credits, paidOrders, liveKeys, foundOrders, foundLines] = await Promise.all([
-      ledger.balance(id),
+    const [credits, lowBalance, paidOrders, liveKeys, spending, foundOrders, foundLines] = await Promise.all([
+      ledger.totals(id),
+      accounts.lowBalance(id),
       orders.countPaid(id),
       keys.listLive(id),
+      keys.spending(id, clock.now()),
       orders.list(id, limit, ordersBefore),
       ledger.list(id, limit, ledgerBefore),
     ]);
@@ -53,8 +61,9 @@ export const readAccount =
     const ledgerPage = pageOf(foundLines, ACCOUNT_PAGE_SIZE);
     return {
       credits,
+      lowBalance,
       hasPaidOrder: paidOrders > 0,
-      keys: liveKeys,
+      keys: withSpending(liveKeys, spending),
       orders: orderPage.items,
       nextOrders: orderPage.last?.id,
       ledger: ledgerPage.items.map(({ entry }) => entry),

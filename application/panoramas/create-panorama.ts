@@ -1,13 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
-import type { TooManyActiveTasks } from "../../domain/concurrency-limit.js";
 import { type CreationRequest, canonicalText } from "../../domain/creation-request.js";
 import type { IdempotencyKey } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { isRecordedReference, type ObjectName } from "../../domain/object-name.js";
 import { type QueuePlace, shortestWaitMilliseconds } from "../../domain/queue.js";
-import type { InsufficientCredits } from "../../domain/reservation.js";
-import { openTask, type Task } from "../../domain/task.js";
+import { type OpeningRefusal, openTask, type Task } from "../../domain/task.js";
+import type { NotFound } from "../errors.js";
+import type { AdmittedKey } from "../ports/api-requests.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
@@ -16,7 +16,15 @@ import type { TaskStore } from "../ports/task-store.js";
 import type { GenerationTime } from "./generation-time.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask, type UpstreamError } from "./submit-task.js";
 
-export type CreatePanoramaError = InvalidRequest | InsufficientCredits | TooManyActiveTasks | UpstreamError;
+/** `not_found`: the idempotency key belongs to a panorama that was deleted. */
+export type CreatePanoramaError = InvalidRequest | OpeningRefusal | UpstreamError | NotFound;
+
+export type CreationOptions = {
+  /** The API key of the request. Its budgets limit the creation. */
+  readonly apiKey?: AdmittedKey | undefined;
+  /** What the client allows the panorama to cost (domain/creation-request.ts); a part of the idempotent request. */
+  readonly maxCredits?: number | undefined;
+};
 
 /** `replayed`: the idempotency key belongs to this existing task; this call started and charged nothing. */
 export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean };
@@ -50,15 +58,20 @@ export const createPanorama =
     owner: AccountId,
     request: CreationRequest,
     idempotencyKey?: IdempotencyKey,
+    { apiKey, maxCredits }: CreationOptions = {},
   ): Promise<Result<CreatedPanorama, CreatePanoramaError>> => {
     const { tasks, provider, generationTime, clock, ids, secrets, storage, reporter } = ports;
     const { submissionDeadlineMilliseconds, queueDeadlineMilliseconds, queueMax } = settings;
     const possible = provider.canMake(request);
     if (possible.isErr()) return err(possible.error);
-    const idempotent = idempotencyKey && { key: idempotencyKey, requestSha256: secrets.sha256(canonicalText(request)) };
+    const idempotent = idempotencyKey && {
+      key: idempotencyKey,
+      requestSha256: secrets.sha256(canonicalText(request, maxCredits)),
+    };
     const now = clock.now();
     const after = (milliseconds: number) => new Date(now.getTime() + milliseconds);
-    const draft = { id: ids.taskId(), slug: ids.slug(), request };
+    const draft = { id: ids.taskId(), slug: ids.slug(), request, apiKeyId: apiKey?.id };
+    const budgets = apiKey?.budgets;
     const { concurrencyMax, callsPerSecond } = provider;
     const submissionDeadline = after(submissionDeadlineMilliseconds);
     const waitsTooLong = ({ ahead, waiting }: QueuePlace): boolean => {
@@ -70,13 +83,15 @@ export const createPanorama =
       owner,
       submissionDeadline,
       idempotent,
-      (standing, place) => {
-        const opening = openTask(standing, draft, now, place?.turn);
+      (standing, place, spending) => {
+        if (budgets !== undefined && spending === undefined) throw new Error("Bug: the store passes no spending");
+        const opening = openTask(standing, draft, now, place?.turn, budgets && spending && { budgets, spending });
         const hopeless = provider.readiness() === "down" || (place !== undefined && waitsTooLong(place));
         return opening.isOk() && hopeless ? err({ kind: "upstream_error" }) : opening;
       },
       { concurrencyMax, busy: provider.readiness() === "busy", dueAt: after(queueDeadlineMilliseconds) },
       request.imageUrls.length === 0 ? undefined : recordedReferences(storage, request.imageUrls),
+      apiKey && budgets && { apiKeyId: apiKey.id, now },
     );
     if (opened.isErr()) return err(opened.error);
     const { task, replayed } = opened.value;

@@ -1,6 +1,7 @@
 import type { Result } from "neverthrow";
 import type { Account, AccountId, Email } from "../../domain/account.js";
 import type { ApiKey } from "../../domain/api-key.js";
+import type { Credits } from "../../domain/credits.js";
 import type { PaidOrder } from "../../domain/order.js";
 import type { NotFound } from "../errors.js";
 
@@ -25,4 +26,7 @@ export interface AccountStore {
   findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined>;
   /** Sets the password, and deletes all sessions and password links of the account, in one transaction. */
   setPassword(email: Email, passwordHash: string): Promise<Result<void, NotFound>>;
+  /** The threshold of domain/low-balance.ts, which `TaskStore.open` passes on; `undefined`: none. Throws for an unknown id. */
+  lowBalance(id: AccountId): Promise<Credits | undefined>;
+  setLowBalance(id: AccountId, threshold: Credits | undefined): Promise<Result<void, NotFound>>;
 }

@@ -1,6 +1,7 @@
 import type { Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
+import type { Spending } from "../../domain/budget.js";
 import type { NotFound } from "../errors.js";
 
 /** Stores API keys, without their secrets. Throws if the store is unreachable or a row is unreadable. */
@@ -16,4 +17,8 @@ export interface ApiKeyStore {
   listLive(account: AccountId): Promise<ApiKey[]>;
   /** Revokes the key as of `now`. A key that is already revoked keeps its first revocation date. */
   revoke(id: ApiKeyId, now: Date): Promise<Result<void, NotFound>>;
+  /** What the account's keys have spent in the day and month of `now`. Keys without spending in that month are missing. */
+  spending(account: AccountId, now: Date): Promise<ReadonlyMap<ApiKeyId, Spending>>;
+  /** Stores the times of the last uses. A later time that is stored already stays; unknown keys are ignored. */
+  recordUses(uses: ReadonlyMap<ApiKeyId, Date>): Promise<void>;
 }

@@ -1,5 +1,8 @@
 import type { Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
+import type { ApiKeyId } from "../../domain/api-key.js";
+import type { Budgets } from "../../domain/budget.js";
+import type { ApiKeyExpired, MissingScope } from "../../domain/key-limits.js";
 import type { AccountRateLimited, Admission, RateLimited, RequestKind } from "../../domain/rate-limit.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -8,11 +11,15 @@ import type { Awaitable } from "../awaitable.js";
 /** Unknown and revoked keys give the same error. */
 export type InvalidApiKey = { readonly kind: "invalid_api_key" };
 
-export type RefusedRequest = InvalidApiKey | RateLimited | AccountRateLimited;
+export type RefusedRequest = InvalidApiKey | ApiKeyExpired | MissingScope | RateLimited | AccountRateLimited;
 
-/** A request whose API key is valid and within its rate limit. */
+/** `budgets`: of a write, if the key has any. */
+export type AdmittedKey = { readonly id: ApiKeyId; readonly budgets: Budgets | undefined };
+
+/** A request whose API key is valid, may make such requests, and is within its rate limit. */
 export type AdmittedRequest = {
   readonly accountId: AccountId;
+  readonly key: AdmittedKey;
   readonly admission: Omit<Admission, "log">;
   /** The task that was asked for; `undefined` if the account has no such task or none was asked for. */
   readonly task: Task | undefined;
@@ -26,6 +33,7 @@ export type AdmittedRequest = {
 export interface ApiRequests {
   /**
    * Counts a request of the key whose secret has this digest, unless it is refused, and returns the admission of the key.
+   * A key that has expired or that lacks the scope (`scopeOf` in domain/rate-limit.ts) is refused before anything counts.
    * A write also counts for its account (`total`); if only the limit of the account refuses it, it counts for the key.
    * `task` is the task to read, which is found only if it belongs to the key's account and is not hidden. Throws if the
    * store is unreachable or a row is unreadable.

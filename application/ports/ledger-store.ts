@@ -1,5 +1,5 @@
 import type { AccountId, Standing } from "../../domain/account.js";
-import type { Credits } from "../../domain/credits.js";
+import type { Credits, CreditTotals } from "../../domain/credits.js";
 import type { LedgerCursor, LedgerEntry } from "../../domain/ledger.js";
 import type { Task } from "../../domain/task.js";
 
@@ -20,6 +20,8 @@ export type LedgerLine = { readonly cursor: LedgerCursor; readonly entry: Ledger
 export interface LedgerStore {
   /** The account's credits that are neither spent nor reserved. Throws if the account does not exist. */
   balance(account: AccountId): Promise<Credits>;
+  /** What the account has bought, by what became of it, at one moment. Throws if the account does not exist. */
+  totals(account: AccountId): Promise<CreditTotals>;
   /** All entries of the account, oldest first. */
   entries(account: AccountId): Promise<LedgerEntry[]>;
   /** Entries of the account, newest first, at most `limit`, older than `before`. */

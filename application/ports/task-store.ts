@@ -1,5 +1,7 @@
 import type { Result } from "neverthrow";
 import type { AccountId, Standing } from "../../domain/account.js";
+import type { ApiKeyId } from "../../domain/api-key.js";
+import type { Spending } from "../../domain/budget.js";
 import type { IdempotentRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { ObjectName } from "../../domain/object-name.js";
@@ -56,6 +58,9 @@ export type QueueLimits = {
   readonly dueAt: Date;
 };
 
+/** The key whose budget limits a creation, and the time that selects the day and the month. */
+export type Spender = { readonly apiKeyId: ApiKeyId; readonly now: Date };
+
 /**
  * Stores tasks and their reservations. Throws if the store is unreachable. Methods with an `owner` treat tasks of other
  * accounts and hidden tasks like unknown ids.
@@ -66,12 +71,12 @@ export type QueueLimits = {
 export interface TaskStore {
   /**
    * Opens a task atomically. The store locks the account while it decides, or writes only if the account has not changed
-   * since, so that two concurrent creations cannot use the same credits or the same slot of the account. Stores what
-   * `decide` returns: the task, its ledger entry, the account's new standing and the idempotency key; stores nothing if
-   * it refuses. `decide` must be pure: it runs again, with the new standing, if the account has changed.
+   * since, so that two concurrent creations cannot use the same credits, the same budget of a key or the same slot of the
+   * account. Stores what `decide` returns: the task, its ledger entry, the account's new standing, what its key has spent
+   * and the idempotency key; stores nothing if it refuses. `decide` must be pure: it runs again, with the new standing, if the account has changed.
    *
    * If the idempotency key is already used, `decide` is not called: the same request returns its task as `replayed`,
-   * another request is rejected.
+   * another request is rejected, and the key of a hidden task is `not_found`.
    *
    * `dueAt` applies to a task that is sent to the provider at once. `decide` receives a place if the task must wait. The
    * queue of all instances is locked if the provider has a concurrency limit or is busy. Otherwise a task waits only
@@ -80,15 +85,18 @@ export interface TaskStore {
    * `references`: the reference images of this service that the request refers to, by the index of their URL. The same
    * transaction records that the task uses them; the request is rejected if one of them is deleted
    * (reference-store.ts).
+   *
+   * With `spender`, `decide` receives what the key has spent (domain/budget.ts).
    */
   open<Refusal>(
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
-    decide: (standing: Standing, place?: QueuePlace) => Result<OpenedTask, Refusal>,
+    decide: (standing: Standing, place?: QueuePlace, spending?: Spending) => Result<OpenedTask, Refusal>,
     queue?: QueueLimits,
     references?: ReadonlyMap<number, ObjectName>,
-  ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>>;
+    spender?: Spender,
+  ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest | NotFound>>;
 
   /**
    * Starts the next queued tasks, at most `limit`, and returns them. domain/start-next-tasks.ts decides how many may
@@ -140,7 +148,7 @@ export interface TaskStore {
   /**
    * Stores `next` if the stored task is still in the state and the submission of `current`, and its image in the same
    * storage status (and, with a lease, if no other worker has claimed it since). The same transaction applies all
-   * consequences: a failed task's refund entry and credits, the account's slot of a task that is no longer active, the release of the idempotency key
+   * consequences: a failed task's refund entry and credits, what its key has spent, the account's slot of a task that is no longer active, the release of the idempotency key
    * of a refused creation, and of the reference images of a failed task, which are unused from then on. `dueAt` is when the next background work is due; `undefined` means never.
    */
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;

@@ -1,5 +1,6 @@
-import { ok, safeTry } from "neverthrow";
-import { parseEmail } from "../../domain/account.js";
+import { err, ok, safeTry } from "neverthrow";
+import { type AccountId, parseEmail } from "../../domain/account.js";
+import { parseLowBalanceThreshold } from "../../domain/low-balance.js";
 import { parseOrderCredits } from "../../domain/order.js";
 import { parsePassword } from "../../domain/password.js";
 import { tokens } from "../tokens.js";
@@ -67,6 +68,28 @@ export const accountSetPassword: Command = {
       return ok({
         json: { email, status: "password_set" },
         lines: [`the password of ${email} is set, and all its sessions are ended`],
+      });
+    }),
+};
+
+export const accountSetLowBalance: Command = {
+  words: "account set-low-balance",
+  usage: "--account ID --credits N | --off",
+  options: { account: { type: "string" }, credits: { type: "string" }, off: { type: "boolean" } },
+  required: ["account"],
+  run: (service, values) =>
+    safeTry(async function* () {
+      const id = text(values, "account") as AccountId;
+      const given = optionalText(values, "credits");
+      if ((given === undefined) === (values.off !== true)) return err("Give either --credits N or --off.");
+      const threshold = given === undefined ? undefined : yield* parseLowBalanceThreshold(given).mapErr(optionMessage);
+      const setLowBalance = await service.get(tokens.setLowBalance);
+      yield* (await setLowBalance(id, threshold)).mapErr(({ message }) => message);
+      return ok({
+        json: { account_id: id, low_balance: threshold ?? null },
+        lines: [
+          threshold === undefined ? `account ${id} has no low balance` : `low balance of ${id}: ${threshold} credits`,
+        ],
       });
     }),
 };

@@ -16,11 +16,13 @@ const INTERRUPTED_STATUS = 130;
 
 export const generate: Command = {
   words: "generate",
-  usage: "[PROMPT] [--image FILE_OR_URL ...] [--resolution 1k] [--visibility private] [--out FILE] [--watch]",
+  usage:
+    "[PROMPT] [--image FILE_OR_URL ...] [--resolution 1k] [--visibility private] [--max-credits N] [--out FILE] [--watch]",
   options: {
     image: { type: "string", multiple: true, default: [] },
     resolution: { type: "string", default: "1k" },
     visibility: { type: "string", default: "private" },
+    "max-credits": { type: "string" },
     out: { type: "string" },
     watch: { type: "boolean", default: false },
   },
@@ -56,6 +58,7 @@ export const generate: Command = {
         images: (values.image ?? []) as string[],
         resolution: text(values, "resolution"),
         visibility: text(values, "visibility"),
+        maxCredits: optionalText(values, "max-credits"),
         out: optionalText(values, "out"),
       },
     );

@@ -132,12 +132,13 @@ export const background = new ContainerModule(({ bind }) => {
       database: tokens.database,
       provider,
       rateLimits: tokens.rateLimits,
+      keyUses: tokens.keyUses,
       signals,
       clock,
       logger: tokens.logger,
       metrics: tokens.metrics,
     },
-    ({ database, provider, rateLimits, signals, clock, logger, metrics, ...useCases }) => {
+    ({ database, provider, rateLimits, keyUses, signals, clock, logger, metrics, ...useCases }) => {
       const schedule = new WorkSchedule(
         [
           { name: "start", cron: "* * * * * *", run: useCases.startQueuedTasks },
@@ -151,6 +152,7 @@ export const background = new ContainerModule(({ bind }) => {
             ? [{ name: "watch", cron: "* * * * * *", run: useCases.watchWaitedTasks } as const]
             : []),
           { name: "expire", cron: "30 * * * * *", run: useCases.deleteExpiredReferences },
+          { name: "uses", cron: "45 * * * * *", run: keyUses.flush },
           {
             name: "clean",
             cron: "0 0 * * * *",

@@ -3,6 +3,7 @@ import { ManualPayments } from "../../adapters/payments/manual-payments.js";
 import { buyCredits } from "../../application/credits/buy-credits.js";
 import { createOrder } from "../../application/credits/create-order.js";
 import { payOrder } from "../../application/credits/pay-order.js";
+import { readCreditTotals } from "../../application/credits/read-credit-totals.js";
 import { readCredits } from "../../application/credits/read-credits.js";
 import { readLedger } from "../../application/credits/read-ledger.js";
 import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
@@ -26,6 +27,7 @@ export const credits = new ContainerModule(({ bind }) => {
   provide(bind, tokens.receivePaymentWebhook, { orders, payments, clock }, receivePaymentWebhook);
 
   provide(bind, tokens.readCredits, { ledger }, readCredits);
+  provide(bind, tokens.readCreditTotals, { ledger }, readCreditTotals);
   provide(bind, tokens.readLedger, { accounts, ledger }, readLedger);
   provide(bind, tokens.verifyLedger, { ledger }, verifyLedger);
 });

@@ -49,7 +49,7 @@ export const persistence = new ContainerModule(({ bind }) => {
   provide(bind, tokens.apiRequests, { database, clock, rateLimits }, ({ database, clock, rateLimits }) =>
     database.dialect === "postgresql"
       ? new PostgresApiRequests(database, clock)
-      : new SqliteApiRequests(database, rateLimits),
+      : new SqliteApiRequests(database, rateLimits, clock),
   );
 });
 

@@ -32,6 +32,8 @@ export const web = new ContainerModule(({ bind }) => {
       readAccount: tokens.readAccount,
       createApiKey: tokens.createApiKey,
       revokeApiKey: tokens.revokeApiKey,
+      setLowBalance: tokens.setLowBalance,
+      clock: tokens.clock,
       buyCredits: tokens.buyCredits,
       rateLimits: tokens.rateLimits,
       images: tokens.storage,

@@ -9,6 +9,7 @@ describe("the application on in-memory stores", () => {
     });
     // The runs test enough only if together they reach every outcome.
     expect([...seen].sort()).toEqual([
+      "budget_spent",
       "deadline_passed",
       "generated",
       "generation_failed",

@@ -60,7 +60,19 @@ describe("the panorama command while the service runs", () => {
     const key = await run("key", "create", "--account", account, "--name", "laptop");
     const client = new RestClient(installation.url, String(key.api_key));
     expect(await client.credits()).toBe(4);
-    const listed = { key_id: key.key_id, name: "laptop", created_at: expect.any(String) };
+    const listed = {
+      key_id: key.key_id,
+      name: "laptop",
+      created_at: expect.any(String),
+      scopes: ["read", "create"],
+      expires_at: null,
+      credits_per_day: null,
+      credits_per_month: null,
+      // Stored once a minute.
+      last_used_at: expect.toSatisfy((at) => at === null || !Number.isNaN(Date.parse(at))),
+      spent_today: 0,
+      spent_this_month: 0,
+    };
     expect(await run("key", "list", "--account", account)).toEqual({ keys: [{ ...listed, revoked_at: null }] });
 
     await run("key", "revoke", "--key", String(key.key_id));
@@ -68,6 +80,54 @@ describe("the panorama command while the service runs", () => {
     expect(await run("key", "list", "--account", account)).toEqual({
       keys: [{ ...listed, revoked_at: expect.any(String) }],
     });
+  });
+
+  it("key create makes a key with limits, and key list shows them with the spending", async () => {
+    const account = await createAccount("lim@example.com", "--credits", "100");
+    const create = ["key", "create", "--account", account, "--name", "robot"];
+    const limits = ["--expires-at", "2999-12-31", "--credits-per-day", "7", "--credits-per-month", "100"];
+    const key = await run(...create, "--scopes", "read, create", ...limits);
+    const shown = {
+      scopes: ["read", "create"],
+      expires_at: "2999-12-31T00:00:00.000Z",
+      credits_per_day: 7,
+      credits_per_month: 100,
+    };
+    expect(key).toMatchObject(shown);
+    const client = new RestClient(installation.url, String(key.api_key));
+    const { id } = await client.create({ prompt: "a foggy ocean", resolution: "1k" });
+    await client.untilKept(id);
+    const refused = await client.request("/panoramas", {
+      method: "POST",
+      body: JSON.stringify({ prompt: "a foggy ocean", resolution: "1k" }),
+    });
+    expect(refused.status).toBe(402);
+    expect(await run("key", "list", "--account", account)).toMatchObject({
+      keys: [{ key_id: key.key_id, ...shown, spent_today: 4, spent_this_month: 4 }],
+    });
+
+    const reader = await run(...create, "--scopes", "read");
+    expect(reader.scopes).toEqual(["read"]);
+    for (const [option, value, message] of [
+      ["--scopes", "write", '--scopes must be "read" or "create", but is "write".'],
+      ["--expires-at", "2001-01-01", "--expires-at must be a time in the future"],
+      ["--credits-per-day", "0", "--credits-per-day must be an integer from 1 to 1000000000, but is"],
+      ["--credits-per-month", "1.5", "--credits-per-month must be an integer from 1 to 1000000000, but is"],
+    ] as const) {
+      expect(await refusal(...create, option, value)).toContain(message);
+    }
+  });
+
+  it("account set-low-balance sets and removes the threshold", async () => {
+    const account = await createAccount("low@example.com");
+    const set = ["account", "set-low-balance", "--account", account];
+    expect(await run(...set, "--credits", "50")).toEqual({ account_id: account, low_balance: 50 });
+    expect(await run(...set, "--off")).toEqual({ account_id: account, low_balance: null });
+    expect(await refusal(...set)).toBe("Give either --credits N or --off.");
+    expect(await refusal(...set, "--credits", "5", "--off")).toBe("Give either --credits N or --off.");
+    expect(await refusal(...set, "--credits", "0")).toContain("--credits must be an integer from 1 to 1000000000");
+    const unknown = ["account", "set-low-balance", "--account", "acc_nobody", "--off"];
+    expect(await refusal(...unknown)).toBe("There is no account acc_nobody.");
   });
 
   it("account set-password sets a password that logs in, from an option or from standard input", async () => {
@@ -164,14 +224,14 @@ describe("the panorama command while the service runs", () => {
 
   it("migrate reports up_to_date, and ledger verify finds no error", async () => {
     expect(await run("migrate")).toEqual({ status: "up_to_date" });
-    expect(await run("ledger", "verify")).toEqual({ accounts: 6, findings: [] });
+    expect(await run("ledger", "verify")).toEqual({ accounts: 8, findings: [] });
   });
 
   it("prints sentences without --json, and its usage with --help", async () => {
     const command = ["dist/bootstrap/panorama.cjs"];
     const options = { env: installation.environment };
     const verified = await promisify(execFile)(process.execPath, [...command, "ledger", "verify"], options);
-    expect(verified.stdout).toBe("6 accounts checked, 0 findings\n");
+    expect(verified.stdout).toBe("8 accounts checked, 0 findings\n");
     const help = await promisify(execFile)(process.execPath, [...command, "--help"], options);
     expect(help.stdout).toContain("panorama account create --email E [--password P] [--credits N] [--key]");
   });

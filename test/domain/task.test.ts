@@ -27,6 +27,7 @@ import {
   aGeneratedTask,
   aNativeSize,
   anImageName,
+  apiKeyId,
   aQueuedTask,
   aReservedTask,
   aSubmittedTask,
@@ -284,6 +285,41 @@ describe("openTask", () => {
 
   it("checks the credits before the active tasks", () => {
     expect(openTask(standing(3, 5), draft(), noon)).toEqual(err({ kind: "insufficient_credits", balance: 3, cost: 4 }));
+  });
+
+  it("checks the credits, then the budget of the key, then the active tasks", () => {
+    const budget = {
+      budgets: { creditsPerDay: undefined, creditsPerMonth: credits(7) },
+      spending: { today: 4, thisMonth: 4 },
+    };
+    const kind = (balance: number, active: number, spent = budget) =>
+      openTask(standing(balance, active), draft(), noon, undefined, spent).match(
+        ({ task }) => task.state,
+        (refusal) => refusal.kind,
+      );
+    expect(kind(3, 5)).toBe("insufficient_credits");
+    expect(kind(4, 5)).toBe("budget_spent");
+    const left = { ...budget, spending: { today: 3, thisMonth: 3 } };
+    expect(kind(4, 5, left)).toBe("too_many_active_tasks");
+    expect(kind(4, 4, left)).toBe("reserved");
+  });
+
+  it("records the key that creates the task, also when it fails", () => {
+    const { task } = openTask(standing(4, 0), { ...draft(), apiKeyId: apiKeyId(7) }, noon)._unsafeUnwrap();
+    expect(task.apiKeyId).toBe(apiKeyId(7));
+    expect(fail(task, "refused", noon).apiKeyId).toBe(apiKeyId(7));
+  });
+
+  it("says when the task takes the balance below the account's threshold", () => {
+    const lowBalance = (balance: number) => {
+      const account = { ...standing(balance, 0), lowBalanceThreshold: credits(10) };
+      const opened = openTask(account, draft(), noon)._unsafeUnwrap();
+      expect(opened.standing).toEqual({ ...account, credits: balance - 4, activeTasks: 1 });
+      return opened.lowBalance;
+    };
+    expect(lowBalance(14)).toBeUndefined();
+    expect(lowBalance(13)).toEqual({ balance: 9, threshold: 10 });
+    expect(lowBalance(9)).toBeUndefined();
   });
 
   it("keeps the balance exact and never negative while tasks open and end in random order", () => {

@@ -1,14 +1,18 @@
 import fc from "fast-check";
+import { ok } from "neverthrow";
 import { expect } from "vitest";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
+import { newApiKey } from "../../application/accounts/new-api-key.js";
 import type { CreatedPanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
+import type { AdmittedKey } from "../../application/ports/api-requests.js";
 import type { Readiness } from "../../application/ports/generation-provider.js";
 import type { AccountId } from "../../domain/account.js";
 import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
 import { type CreationRequest, canonicalText } from "../../domain/creation-request.js";
 import { credits } from "../../domain/credits.js";
 import { IDEMPOTENCY_KEPT_MILLISECONDS, type IdempotencyKey } from "../../domain/idempotency.js";
+import { NO_LIMITS } from "../../domain/key-limits.js";
 import { audit } from "../../domain/ledger.js";
 import { thumbnailNameOf } from "../../domain/object-name.js";
 import type { OrderId } from "../../domain/order.js";
@@ -94,6 +98,8 @@ const INSTANCES = 2;
 /** Credits of each owner: one reaches the limit of active tasks first, the other one runs out of credits. */
 const INITIAL_CREDITS = [60, 12];
 const ORDERED_CREDITS = [4, 20];
+/** Of the first owner's key: more than five tasks in processing cost, so that their limit is met too. */
+const BUDGET_PER_DAY = credits(26);
 
 const instance = fc.nat({ max: INSTANCES - 1 });
 
@@ -232,6 +238,8 @@ class Model {
   private readonly ids = new RecordingIds();
   private readonly instances: readonly Instance[];
   private readonly owners: readonly AccountId[];
+  /** The key of each owner, by the order of `owners`. */
+  private readonly keys: readonly AdmittedKey[];
   private readonly orders: readonly OrderId[];
   private readonly creations: Creation[] = [];
   /** The answers to the clients, to be compared with the stores. */
@@ -240,9 +248,16 @@ class Model {
   private readonly lastSeen = new Map<TaskId, { readonly task: Task; readonly firstSeenAt: Date }>();
   private readonly seen: Set<string>;
 
-  private constructor(world: World, owners: readonly AccountId[], orders: readonly OrderId[], seen: Set<string>) {
+  private constructor(
+    world: World,
+    owners: readonly AccountId[],
+    keys: readonly AdmittedKey[],
+    orders: readonly OrderId[],
+    seen: Set<string>,
+  ) {
     this.world = world;
     this.owners = owners;
+    this.keys = keys;
     this.orders = orders;
     this.seen = seen;
     this.instances = Array.from({ length: INSTANCES }, () => {
@@ -265,15 +280,20 @@ class Model {
     const world = aWorld(stores);
     world.provider.concurrencyMax = concurrencyMax;
     const owners: AccountId[] = [];
+    const keys: AdmittedKey[] = [];
     const orders: OrderId[] = [];
     for (const creditsAtFirst of INITIAL_CREDITS) {
       const owner = await anOwner(world, creditsAtFirst);
       owners.push(owner);
+      const limits = owners.length === 1 ? { ...NO_LIMITS, creditsPerDay: BUDGET_PER_DAY } : NO_LIMITS;
+      const { key } = newApiKey(world, owner, "model", limits);
+      (await world.keys.insert(key, () => ok(undefined)))._unsafeUnwrap();
+      keys.push({ id: key.id, budgets: owners.length === 1 ? limits : undefined });
       for (const amount of ORDERED_CREDITS) {
         orders.push((await world.createOrder(owner, credits(amount)))._unsafeUnwrap().id);
       }
     }
-    return new Model(world, owners, orders, seen);
+    return new Model(world, owners, keys, orders, seen);
   }
 
   async take(step: Step): Promise<void> {
@@ -328,6 +348,7 @@ class Model {
       expect(ledger.standing.activeTasks).toBeLessThanOrEqual(ACTIVE_TASKS_MAX);
       tasks.push(...ledger.tasks);
     }
+    await this.checkSpending(tasks);
     const running = tasks.filter(({ state }) => state === "reserved" || state === "submitted");
     expect(running.length).toBeLessThanOrEqual(world.provider.concurrencyMax ?? tasks.length);
     const turns = tasks.flatMap((task) => (task.state === "queued" ? [`${task.accountId} ${task.turn}`] : []));
@@ -356,6 +377,25 @@ class Model {
     for await (const { standing } of world.ledger.all()) expect(standing.activeTasks).toBe(0);
   }
 
+  /** What the keys have spent is the sum of their tasks of the day and the month that are not refunded. */
+  private async checkSpending(tasks: readonly Task[]): Promise<void> {
+    const now = this.world.clock.now();
+    const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+    const [today, thisMonth] = [Date.UTC(year, month, now.getUTCDate()), Date.UTC(year, month)];
+    for (const [index, owner] of this.owners.entries()) {
+      const { id } = pick(this.keys, index);
+      const expected = { today: 0, thisMonth: 0 };
+      for (const { apiKeyId, state, reservedAt, reservation } of tasks) {
+        if (apiKeyId !== id || state === "failed") continue;
+        if (reservedAt.getTime() >= today) expected.today += reservation.credits;
+        if (reservedAt.getTime() >= thisMonth) expected.thisMonth += reservation.credits;
+      }
+      const spending = await this.world.keys.spending(owner, now);
+      expect(spending.get(id) ?? { today: 0, thisMonth: 0 }).toEqual(expected);
+      if (index === 0) expect(expected.today).toBeLessThanOrEqual(BUDGET_PER_DAY);
+    }
+  }
+
   private unfinished(): Task[] {
     return [...this.lastSeen.values()]
       .map(({ task }) => task)
@@ -370,7 +410,8 @@ class Model {
   private create({ instance, owner: index, request, key }: Extract<Step, { kind: "create" }>): void {
     const owner = pick(this.owners, index);
     const { createPanorama } = this.instance(instance).useCases;
-    const answer = createPanorama(owner, request, key as IdempotencyKey | undefined);
+    const apiKey = pick(this.keys, index);
+    const answer = createPanorama(owner, request, key as IdempotencyKey | undefined, { apiKey });
     const creation = { owner, key, request, taskId: this.ids.lastTaskId as TaskId };
     this.creations.push(creation);
     this.watch(

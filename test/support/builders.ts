@@ -2,6 +2,7 @@ import type { Account, AccountId, Email } from "../../domain/account.js";
 import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
 import { type CreationRequest, parseCreationRequest } from "../../domain/creation-request.js";
 import { credits } from "../../domain/credits.js";
+import { NO_LIMITS } from "../../domain/key-limits.js";
 import { type ObjectName, panoramaName } from "../../domain/object-name.js";
 import type { OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
 import type { Reservation } from "../../domain/reservation.js";
@@ -67,6 +68,8 @@ export const anApiKey = (differences: Partial<ApiKey> = {}): ApiKey => {
     secretSha256: id.slice(-12).padStart(64, "0"),
     createdAt: noon,
     revokedAt: undefined,
+    limits: NO_LIMITS,
+    lastUsedAt: undefined,
     ...differences,
   };
 };
@@ -85,7 +88,14 @@ const reservationOf = <State extends Reservation["state"]>(
 
 const core = (differences: Differences<Task>) => {
   const id = differences.id ?? taskId(1);
-  return { id, accountId: accountId(1), slug: slugOf(id), request: aCreationRequest(), reservedAt: noon };
+  return {
+    id,
+    accountId: accountId(1),
+    slug: slugOf(id),
+    request: aCreationRequest(),
+    apiKeyId: undefined,
+    reservedAt: noon,
+  };
 };
 
 export const aQueuedTask = (differences: Differences<QueuedTask> = {}): QueuedTask => {
@@ -118,12 +128,14 @@ export const aGeneratedTask = (differences: Differences<GeneratedTask> = {}): Ge
 export const aNativeSize: PixelSize = { widthPixels: 1440, heightPixels: 720 };
 
 export const aSucceededTask = (differences: Differences<SucceededTask> = {}): SucceededTask => {
-  const { id, accountId, slug, request, reservedAt, submittedAt, upstreamTaskId } = aSubmittedTask(differences);
+  const { id, accountId, slug, request, apiKeyId, reservedAt, submittedAt, upstreamTaskId } =
+    aSubmittedTask(differences);
   const task = {
     id,
     accountId,
     slug,
     request,
+    apiKeyId,
     reservedAt,
     submittedAt,
     upstreamTaskId,

@@ -11,13 +11,14 @@ import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
+import { keyUses } from "../../application/accounts/key-uses.js";
 import { openAccount } from "../../application/accounts/open-account.js";
 import { whenReady } from "../../application/awaitable.js";
 import { checkGeneratedImages } from "../../application/background/check-generated-images.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
-import { readCredits } from "../../application/credits/read-credits.js";
+import { readCreditTotals } from "../../application/credits/read-credit-totals.js";
 import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import { checkUpload } from "../../application/panoramas/check-upload.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
@@ -73,6 +74,7 @@ export class HttpService {
   /** Requests that have started and are not finished. */
   inFlight = 0;
   checks: () => Promise<readonly Check[]> = async () => [{ name: "database", ok: true, detail: "answers" }];
+  readonly keyUses = keyUses({ keys: this.keys, clock: this.clock });
   readonly temporaryImages = new Map<string, Uint8Array>();
   readonly folder: string;
   private readonly server: HttpServer;
@@ -83,7 +85,7 @@ export class HttpService {
     const { provider, signals, reporter, secrets, ids } = this;
     const stores = { tasks, orders, keys, ledger, references, storage };
     const ports = { ...stores, clock, imaging, provider, signals, reporter, secrets, ids };
-    const requests = new MemoryApiRequests(this.database, new MemoryRateLimits(clock));
+    const requests = new MemoryApiRequests(this.database, new MemoryRateLimits(clock), clock);
     this.server = new HttpServer(
       {
         admitApiRequest: (apiKey, kind, task) =>
@@ -99,7 +101,8 @@ export class HttpService {
         listTasks: this.counted("listTasks", listTasks(ports)),
         checkUpload: checkUpload(ports),
         uploadImages: this.counted("uploadImages", uploadImages(ports)),
-        readCredits: this.counted("readCredits", readCredits(ports)),
+        readCredits: this.counted("readCredits", readCreditTotals(ports)),
+        keyUses: this.keyUses,
         receivePaymentWebhook: receivePaymentWebhook({ clock, orders: this.orders, payments: new ManualPayments() }),
         receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: new Map(), pollDue: () => {} }),
         pages: [],

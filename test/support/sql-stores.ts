@@ -28,7 +28,7 @@ export const sqlStores = (database: AnyDatabase, reporter?: Reporter) => ({
   requestsAt: (clock: Clock): ApiRequests =>
     database.dialect === "postgresql"
       ? new PostgresApiRequests(database, clock)
-      : new SqliteApiRequests(database, new MemoryRateLimits(clock)),
+      : new SqliteApiRequests(database, new MemoryRateLimits(clock), clock),
   references: new SqlReferenceStore(database),
   tasks: new SqlTaskStore(database, reporter),
 });

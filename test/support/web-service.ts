@@ -17,12 +17,14 @@ import { admitApiRequest } from "../../application/accounts/admit-api-request.js
 import { checkPasswordLink } from "../../application/accounts/check-password-link.js";
 import { createApiKey } from "../../application/accounts/create-api-key.js";
 import { findSession } from "../../application/accounts/find-session.js";
+import { keyUses } from "../../application/accounts/key-uses.js";
 import { logIn } from "../../application/accounts/log-in.js";
 import { logOut } from "../../application/accounts/log-out.js";
 import { openAccount } from "../../application/accounts/open-account.js";
 import { readAccount } from "../../application/accounts/read-account.js";
 import { revokeApiKey } from "../../application/accounts/revoke-api-key.js";
 import { sendPasswordLink } from "../../application/accounts/send-password-link.js";
+import { setLowBalance } from "../../application/accounts/set-low-balance.js";
 import { setPasswordByLink } from "../../application/accounts/set-password-by-link.js";
 import { signUp } from "../../application/accounts/sign-up.js";
 import { checkGeneratedImages } from "../../application/background/check-generated-images.js";
@@ -31,6 +33,7 @@ import { receiveProviderWebhook } from "../../application/background/receive-pro
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { buyCredits } from "../../application/credits/buy-credits.js";
 import { payOrder } from "../../application/credits/pay-order.js";
+import { readCreditTotals } from "../../application/credits/read-credit-totals.js";
 import { readCredits } from "../../application/credits/read-credits.js";
 import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import { changeVisibility } from "../../application/panoramas/change-visibility.js";
@@ -115,6 +118,7 @@ export class WebService {
   readonly ids = new RandomIds();
   readonly failures: unknown[] = [];
   readonly rateLimits = new MemoryRateLimits(this.clock);
+  readonly keyUses = keyUses({ keys: this.keys, clock: this.clock });
   readonly storage: FilesystemObjectStorage;
   private readonly payments: Payments;
   private readonly sendsMail: boolean;
@@ -226,7 +230,9 @@ export class WebService {
         readAccount: readAccount(ports),
         createApiKey: createApiKey(ports),
         revokeApiKey: revokeApiKey(ports),
+        setLowBalance: setLowBalance(ports),
         buyCredits: buyCredits(ports),
+        clock: this.clock,
         images: storage,
       },
       {
@@ -248,9 +254,11 @@ export class WebService {
           pollDue: () => {},
         }),
         admitApiRequest: admitApiRequest({
-          requests: new MemoryApiRequests(this.database, rateLimits),
+          requests: new MemoryApiRequests(this.database, rateLimits, this.clock),
           secrets: this.secrets,
         }),
+        readCredits: readCreditTotals(ports),
+        keyUses: this.keyUses,
         waitForTask: waitForTask(ports),
         storage,
         assets: storage,

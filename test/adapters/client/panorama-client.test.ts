@@ -21,6 +21,22 @@ beforeEach(async () => {
 });
 afterEach(() => service.stop());
 
+describe("PanoramaClient.creditTotals", () => {
+  const answer = (body: object): Fault => ({ kind: "answer", status: 200, body: JSON.stringify(body) });
+
+  it("returns remaining, reserved and spent credits, which credits() reduces to the balance", async () => {
+    const totals = { remaining_credits: 90, reserved_credits: 4, spent_credits: 6 };
+    service.failNext("GET", "/credits", answer({ ...totals, added_later: true }), answer(totals));
+    expect((await client.creditTotals())._unsafeUnwrap()).toEqual(totals);
+    expect((await client.credits())._unsafeUnwrap()).toBe(90);
+  });
+
+  it("returns the balance alone of a service of version 1.0", async () => {
+    service.failNext("GET", "/credits", answer({ remaining_credits: 90 }));
+    expect((await client.creditTotals())._unsafeUnwrap()).toEqual({ remaining_credits: 90 });
+  });
+});
+
 describe("PanoramaClient.create", () => {
   it("sends the request with the API key and a new idempotency key", async () => {
     expect((await client.create(aRequest()))._unsafeUnwrap()).toEqual({
@@ -38,6 +54,13 @@ describe("PanoramaClient.create", () => {
     expect(first?.headers["idempotency-key"]).toMatch(/^"[0-9a-f-]{36}"$/);
     expect(first?.headers["idempotency-key"]).not.toBe(second?.headers["idempotency-key"]);
     expect(service.tasks).toHaveLength(2);
+  });
+
+  it("sends the most that the panorama may cost", async () => {
+    await client.create(aRequest(), { maxCredits: 4 });
+    await client.create(aRequest(), { maxCredits: undefined });
+    const bodies = service.requests("POST", "/panoramas").map(({ body }) => JSON.parse(String(body)));
+    expect(bodies.map((body) => body.max_credits)).toEqual([4, undefined]);
   });
 
   const onceOnly: Record<string, Fault> = {

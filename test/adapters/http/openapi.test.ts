@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { openApiDocument } from "../../../adapters/http/openapi-document.js";
+import type { TaskId } from "../../../domain/task-id.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
 
 type Operation = {
@@ -48,7 +49,7 @@ describe("the OpenAPI description", () => {
   });
 
   it.each([
-    ["post /panoramas", ["202", "400", "401", "402", "429", "500", "502"]],
+    ["post /panoramas", ["202", "400", "401", "402", "404", "429", "500", "502"]],
     ["get /panoramas", ["200", "400", "401", "429", "500"]],
     ["get /panoramas/{id}", ["200", "401", "404", "429", "500"]],
     ["post /images", ["200", "400", "401", "429", "500"]],
@@ -97,6 +98,10 @@ describe("the OpenAPI description", () => {
     };
     const succeeded = await service.created(customer);
     await service.settle();
+    const deletedKey = { "idempotency-key": "deleted" };
+    const deleted = ((await (await service.create(customer, A_CREATION, deletedKey)).json()) as { id: TaskId }).id;
+    await service.settle();
+    await service.tasks.hide(deleted, customer.accountId, service.clock.now());
     service.provider.play({ poll: "failed" });
     const failed = await service.created(customer);
     await service.settle();
@@ -106,6 +111,7 @@ describe("the OpenAPI description", () => {
       await checked("post /panoramas", await service.create(customer, {})),
       await checked("post /panoramas", await service.create(unauthenticated)),
       await checked("post /panoramas", await service.create(await service.customer(1))),
+      await checked("post /panoramas", await service.create(customer, A_CREATION, deletedKey)),
       await checked("get /panoramas", await service.request("/panoramas", customer)),
       await checked("get /panoramas", await service.request("/panoramas?limit=0", customer)),
       await checked("get /panoramas", await service.request("/panoramas", unauthenticated)),

@@ -186,7 +186,7 @@ describe("every answer of the HTTP server", () => {
     const customer = await service.customer();
     const response = await service.request("/credits", customer, { method: "HEAD" });
     expect(response.status).toBe(200);
-    expect(response.headers.get("content-length")).toBe("25");
+    expect(response.headers.get("content-length")).toBe("64");
     expect(await response.text()).toBe("");
   });
 

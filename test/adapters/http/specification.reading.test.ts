@@ -246,10 +246,16 @@ describe("the reading routes", () => {
     });
   });
 
-  it("GET /credits returns the balance", async () => {
+  it("GET /credits returns the balance, and what is reserved and spent", async () => {
     await service.created(customer, { ...A_CREATION, resolution: "4k" });
     const response = await service.request("/credits", customer);
     expect(response.status).toBe(200);
-    expect(await readJson(response)).toEqual({ remaining_credits: 90 });
+    expect(await readJson(response)).toEqual({ remaining_credits: 90, reserved_credits: 10, spent_credits: 0 });
+    await service.settle();
+    expect(await readJson(await service.request("/credits", customer))).toEqual({
+      remaining_credits: 90,
+      reserved_credits: 0,
+      spent_credits: 10,
+    });
   });
 });

@@ -5,11 +5,21 @@ import { openPostgresDatabase } from "../../../adapters/persistence/postgres-dat
 import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
 import type { TaskStore } from "../../../application/ports/task-store.js";
 import type { Standing } from "../../../domain/account.js";
+import type { Spending } from "../../../domain/budget.js";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey, IdempotentRequest } from "../../../domain/idempotency.js";
 import { audit } from "../../../domain/ledger.js";
 import { fail, openTask, type ReservedTask, submit } from "../../../domain/task.js";
-import { accountId, anAccount, aPaidOrder, aReservedTask, noon, orderId, taskId } from "../../support/builders.js";
+import {
+  accountId,
+  anAccount,
+  anApiKey,
+  aPaidOrder,
+  aReservedTask,
+  noon,
+  orderId,
+  taskId,
+} from "../../support/builders.js";
 import { freshDatabase } from "../../support/postgres.js";
 import { postgresStores } from "../../support/postgres-stores.js";
 
@@ -180,6 +190,98 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     const used = await database.sql("select distinct task_id from idempotency_key");
     expect(used).toHaveLength(active); // a refused creation releases its key
     await other.close();
+  });
+
+  describe("with the budget of a key", () => {
+    const key = anApiKey({ accountId: owner });
+    const budgets = { creditsPerDay: credits(14), creditsPerMonth: undefined };
+
+    beforeEach(async () => unwrap(await stores.keys.insert(key, () => ok(undefined))));
+
+    const spend = (tasks: TaskStore, n: number, seen: (Spending | undefined)[] = []) => {
+      const task = aReservedTask({ id: taskId(n), accountId: owner, apiKeyId: key.id });
+      return tasks.open(
+        owner,
+        noon,
+        undefined,
+        (standing, place, spending) => {
+          seen.push(spending);
+          return openTask(standing, task, noon, place?.turn, spending && { budgets, spending });
+        },
+        undefined,
+        undefined,
+        { apiKeyId: key.id, now: noon },
+      );
+    };
+    const spent = async () => (await stores.keys.spending(owner, noon)).get(key.id)?.today;
+
+    it("sends two statements and no transaction", async () => {
+      const statements: string[] = [];
+      const counting = withSql(database, (statement, parameters) => {
+        statements.push(statement);
+        return database.sql(statement, parameters);
+      });
+      unwrap(await spend(counting, 1));
+      expect(statements.map((statement) => statement.slice(0, 6))).toEqual(["select", "with c"]);
+      expect(await spent()).toBe(4);
+    });
+
+    it("decides again when the key has spent more, or was given credits back, in between", async () => {
+      const seen: (Spending | undefined)[] = [];
+      const tasks = afterEachRead(async (read) => {
+        if (read === 1) unwrap(await spend(stores.tasks, 2));
+        if (read !== 2) return;
+        const [task] = await stores.tasks.list(owner, 1, undefined);
+        unwrap(await stores.tasks.move(task as ReservedTask, fail(task as ReservedTask, "refused", noon), undefined));
+      });
+      unwrap(await spend(tasks, 1, seen));
+      expect(seen.map((spending) => spending?.today)).toEqual([0, 4, 0]);
+      expect(await spent()).toBe(4);
+    });
+
+    it("locks the account when it changes after every read, and reads what was spent again", async () => {
+      const seen: (Spending | undefined)[] = [];
+      let n = 10;
+      const tasks = afterEachRead(async (read) => {
+        if (read > 3) return;
+        n += 1;
+        unwrap(await spend(stores.tasks, n));
+      });
+      expect(await spend(tasks, 1, seen)).toMatchObject(err({ kind: "budget_spent", left: 2 }));
+      expect(seen.map((spending) => spending?.today)).toEqual([0, 4, 8, 12]);
+      expect(await spent()).toBe(12);
+    });
+
+    it("admits of fifty creations of two instances exactly what the budget pays for, while tasks are refunded", async () => {
+      const other = await openPostgresDatabase(url, 4);
+      const instances = [stores.tasks, new SqlTaskStore(other)] as const;
+      const highest: number[] = [];
+      const results = await Promise.all(
+        Array.from({ length: 50 }, async (_, n) => {
+          const tasks = instances[n % 2 === 0 ? 0 : 1];
+          const result = await spend(tasks, n);
+          highest.push((await spent()) ?? 0);
+          if (result.isErr() || n % 5 > 0) return result;
+          const task = result.value.task as ReservedTask;
+          unwrap(await tasks.move(task, fail(task, "submission_unknown", noon), undefined));
+          return result;
+        }),
+      );
+      expect(Math.max(...highest)).toBeLessThanOrEqual(14);
+      const stored = await stores.tasks.list(owner, 100, undefined);
+      const active = stored.filter(({ state }) => state === "reserved").length;
+      expect(active).toBeLessThanOrEqual(3);
+      expect(await spent()).toBe(4 * active);
+      const refusals = results.flatMap((result) => (result.isErr() ? [result.error.kind] : []));
+      expect(new Set(refusals)).toEqual(new Set(["budget_spent"]));
+
+      const rest = await Promise.all(
+        Array.from({ length: 50 }, (_, n) => spend(instances[n % 2 === 0 ? 0 : 1], 100 + n)),
+      );
+      expect(rest.filter((result) => result.isOk())).toHaveLength(3 - active);
+      expect(await spent()).toBe(12);
+      await other.close();
+    });
   });
 
   it("charges only what the credits pay for, with fifty creations of two instances", async () => {

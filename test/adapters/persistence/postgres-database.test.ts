@@ -59,6 +59,7 @@ describe("Database on PostgreSQL", () => {
       { name: "008-account-limits" },
       { name: "009-task-submissions" },
       { name: "010-native-size" },
+      { name: "011-key-limits" },
     ]);
     await opened.close();
   });

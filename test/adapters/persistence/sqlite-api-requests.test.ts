@@ -6,8 +6,18 @@ import { SqlApiKeyStore } from "../../../adapters/persistence/sql-api-key-store.
 import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
 import { SqliteApiRequests } from "../../../adapters/persistence/sqlite-api-requests.js";
 import { openSqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
+import { NO_LIMITS } from "../../../domain/key-limits.js";
 import { openTask } from "../../../domain/task.js";
-import { accountId, anAccount, anApiKey, aPaidOrder, aReservedTask, noon, taskId } from "../../support/builders.js";
+import {
+  accountId,
+  anAccount,
+  anApiKey,
+  aPaidOrder,
+  apiKeyId,
+  aReservedTask,
+  noon,
+  taskId,
+} from "../../support/builders.js";
 import { HandClock } from "../../support/hand-clock.js";
 import { sqliteStores } from "../../support/sqlite-stores.js";
 
@@ -20,6 +30,7 @@ describe("what SqliteApiRequests remembers", () => {
   let other: Database;
   let reads: number;
   let requests: SqliteApiRequests;
+  let clock: HandClock;
 
   beforeEach(async () => {
     stores = await sqliteStores();
@@ -35,7 +46,8 @@ describe("what SqliteApiRequests remembers", () => {
         return stores.database.first(select, parameters);
       },
     };
-    requests = new SqliteApiRequests(counting, new MemoryRateLimits(new HandClock()));
+    clock = new HandClock();
+    requests = new SqliteApiRequests(counting, new MemoryRateLimits(clock), clock);
   });
   afterEach(async () => {
     await other.close();
@@ -78,6 +90,27 @@ describe("what SqliteApiRequests remembers", () => {
     expect((await read())._unsafeUnwrap()?.request.visibility).toBe("public");
     (await new SqlTaskStore(database()).hide(task.id, owner, noon))._unsafeUnwrap();
     expect((await read())._unsafeUnwrap()).toBeUndefined();
+  });
+
+  it("does not outlive the expiry of the key, although nobody commits", async () => {
+    const expiresAt = new Date(clock.now().getTime() + 2_000);
+    const brief = anApiKey({ id: apiKeyId(2), limits: { ...NO_LIMITS, expiresAt } });
+    (await stores.keys.insert(brief, () => ok(undefined)))._unsafeUnwrap();
+    const admit = () => requests.admit(brief.secretSha256, "read", task.id);
+    expect((await admit()).isOk()).toBe(true);
+    await clock.advance(1_999);
+    expect((await admit()).isOk()).toBe(true);
+    await clock.advance(1);
+    expect((await admit())._unsafeUnwrapErr()).toEqual({ kind: "api_key_expired", expiredAt: expiresAt });
+    expect(reads).toBe(1);
+  });
+
+  it("does not lend the scopes of one kind of request to the other", async () => {
+    const reader = anApiKey({ id: apiKeyId(2), limits: { ...NO_LIMITS, scopes: ["read"] } });
+    (await stores.keys.insert(reader, () => ok(undefined)))._unsafeUnwrap();
+    expect((await requests.admit(reader.secretSha256, "read")).isOk()).toBe(true);
+    expect((await requests.admit(reader.secretSha256, "write"))._unsafeUnwrapErr().kind).toBe("missing_scope");
+    expect(reads).toBe(1);
   });
 
   it("is at most 20,000 keys and tasks", async () => {

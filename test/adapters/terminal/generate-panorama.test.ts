@@ -34,6 +34,7 @@ const generate = (
       images: [],
       resolution: "1k",
       visibility: "private",
+      maxCredits: undefined,
       out: join(folder, "out.jpg"),
       ...options,
     },
@@ -79,6 +80,12 @@ describe("panorama generate", () => {
     const refused = async (options: Partial<GenerateOptions>) => (await generate(options))._unsafeUnwrapErr();
     expect(await refused({ prompt: undefined })).toContain("needs a prompt");
     expect(await refused({ resolution: "8k" })).toMatch(/^--resolution: /);
+    expect(await refused({ maxCredits: "3" })).toBe(
+      "--max-credits: is 3, but this panorama costs 4 credits; nothing was reserved.",
+    );
+    for (const maxCredits of ["many", "-1", "1.5", ""]) {
+      expect(await refused({ maxCredits })).toMatch(/^--max-credits: must be an integer from 0 to /);
+    }
     expect(await refused({ images: Array(4).fill("a.png") })).toContain("at most 3");
     expect(await refused({ images: ["http://a.test/b.png"] })).toContain("https://");
     expect(await refused({ images: [join(folder, "missing.png")] })).toContain("missing.png: cannot be read.");
@@ -88,6 +95,11 @@ describe("panorama generate", () => {
       `${join(folder, "text.png")}: must be one of`,
     );
     expect(service.received).toHaveLength(0);
+  });
+
+  it("sends the most that the panorama may cost", async () => {
+    expect((await generate({ maxCredits: "4" })).isOk()).toBe(true);
+    expect(JSON.parse(String(service.requests("POST", "/panoramas")[0]?.body)).max_credits).toBe(4);
   });
 
   it("reports an error in one line", async () => {

@@ -53,12 +53,23 @@ describe("the account page", () => {
     expect(await page.getByRole("region", { name: "Credits" }).textContent()).toContain("500");
     expect(await page.getByRole("region", { name: "Ledger" }).textContent()).toContain("+500");
     await page.getByLabel("Name of the new key").fill("my <b>laptop</b>");
+    await page.getByText("Limits of the new key").click();
+    await page.getByLabel("create and upload").uncheck();
+    await page.getByLabel("Expires (UTC)").fill("2030-01-31T10:30");
+    await page.getByLabel("Credits per month").fill("100");
     await page.getByRole("button", { name: "Create key" }).click();
     const secret = (await page.locator("#secret").textContent()) ?? "";
     expect(secret).toMatch(/^sk-[\w-]{43}$/);
-    expect(await (await readCredits(secret)).json()).toEqual({ remaining_credits: 500 });
+    expect(await (await readCredits(secret)).json()).toEqual({
+      remaining_credits: 500,
+      reserved_credits: 0,
+      spent_credits: 0,
+    });
 
     await page.goto("/account");
+    const keys = (await page.getByRole("region", { name: "API keys" }).textContent()) ?? "";
+    for (const shown of ["may only read", "0 of 100 this month", "31 Jan 2030, 10:30 UTC"])
+      expect(keys).toContain(shown);
     expect(await page.content()).not.toContain(secret);
     await page.getByRole("button", { name: "Revoke my <b>laptop</b>" }).click();
     await expect

@@ -5,6 +5,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deleteExpiredReferences } from "../../../application/background/delete-expired-references.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
+import { NO_LIMITS } from "../../../domain/key-limits.js";
 import { referenceImageName } from "../../../domain/object-name.js";
 import { aPendingOrder } from "../../support/builders.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
@@ -147,6 +148,82 @@ describe("the account page", () => {
     const [newest] = await service.keys.listLive(person.id);
     expect((await post(`/account/keys/${newest?.id}/revoke`, {})).status).toBe(303);
     expect((await create()).status).toBe(200);
+  });
+
+  const request = (path: string, secret: string, init: RequestInit = {}) =>
+    fetch(`${service.url}/api/v1${path}`, { ...init, headers: { authorization: `Bearer ${secret}` } });
+  const create = (secret: string) =>
+    request("/panoramas", secret, { method: "POST", body: JSON.stringify({ resolution: "1k", prompt: "a lake" }) });
+  /** The text of the line of a key. */
+  const keyLine = (page: string, name: string): string =>
+    new RegExp(`<li><span><strong>${name}</strong>.*?</li>`, "s").exec(page)?.[0].replace(/<[^>]*>/g, " ") ?? "";
+
+  it("creates a key with limits, which it shows with the last use and the spending", async () => {
+    const { post, get } = await newPerson();
+    const fields = {
+      name: "robot",
+      limits: "1",
+      scope: "create",
+      expires_at: "2030-01-31T10:30",
+      credits_per_day: "10",
+      credits_per_month: "100",
+    };
+    const { status, text } = await post("/account/keys", fields);
+    expect(status).toBe(200);
+    const secret = /id="secret">(sk-[\w-]+)</.exec(text)?.[1] ?? "";
+    expect(keyLine(text, "robot")).toContain("never used");
+    expect([(await create(secret)).status, (await create(secret)).status]).toEqual([202, 202]);
+    expect((await create(secret)).status).toBe(402);
+    expect((await request("/credits", secret)).status).toBe(401);
+    await service.keyUses.flush();
+    const line = keyLine(await get("/account"), "robot");
+    expect(line).toMatch(/last used .*, \d\d:\d\d UTC/);
+    expect(line).toContain("spent 8 of 10 credits today, 8 of 100 this month");
+    expect(line).toContain("may only create and upload");
+    expect(line).toContain("expires  31 Jan 2030, 10:30 UTC");
+    const first = keyLine(await get("/account"), "first");
+    expect(first).toContain("spent 0 credits today, 0 this month");
+    expect(first).not.toContain("may only");
+  });
+
+  it("shows an expired key as expired, and creates a key without limits from the name alone", async () => {
+    const { person, post, get } = await newPerson();
+    const soon = new Date(service.clock.now().getTime() + 60_000).toISOString().slice(0, 19);
+    expect((await post("/account/keys", { name: "brief", expires_at: soon })).status).toBe(200);
+    await service.clock.advance(60_000);
+    expect(keyLine(await get("/account"), "brief")).toMatch(/expired .* UTC/);
+    expect((await post("/account/keys", { name: "plain" })).status).toBe(200);
+    expect((await service.keys.listLive(person.id))[0]?.limits).toEqual(NO_LIMITS);
+  });
+
+  it.each([
+    [{ limits: "1" }, "Scopes must be &quot;read&quot; or &quot;create&quot;, but is missing."],
+    [{ limits: "1", scope: "root" }, "Scopes must be &quot;read&quot; or &quot;create&quot;, but is &quot;root&quot;."],
+    [{ expires_at: "2001-01-01" }, "Expiry of the key must be a time in the future"],
+    [{ credits_per_day: "0" }, "Credits per day must be an integer from 1 to 1000000000"],
+    [{ credits_per_month: "x" }, "Credits per month must be an integer from 1 to 1000000000"],
+  ])("refuses a key with %j", async (fields, sentence) => {
+    const { person, post } = await newPerson();
+    const refused = await post("/account/keys", { name: "k", ...(fields as Record<string, string>) });
+    expect(refused.status).toBe(400);
+    expect(refused.error).toContain(sentence);
+    expect(await service.keys.list(person.id)).toHaveLength(1);
+  });
+
+  it("sets and removes the threshold of a low balance, and shows what is reserved and spent", async () => {
+    const { person, post, get } = await newPerson();
+    expect((await create(person.key)).status).toBe(202);
+    await service.work();
+    expect((await create(person.key)).status).toBe(202);
+    expect(await get("/account")).toContain("4 reserved for panoramas in processing, 4 spent so far.");
+    expect((await post("/account/low-balance", { credits: " 50 " })).status).toBe(303);
+    expect(await service.accounts.lowBalance(person.id)).toBe(50);
+    expect(await get("/account")).toContain('name="credits" inputmode="numeric" value="50"');
+    const refused = await post("/account/low-balance", { credits: "-1" });
+    expect([refused.status, refused.error]).toEqual([400, expect.stringContaining("must be an integer from 1 to")]);
+    expect(await service.accounts.lowBalance(person.id)).toBe(50);
+    expect((await post("/account/low-balance", { credits: "" })).status).toBe(303);
+    expect(await service.accounts.lowBalance(person.id)).toBeUndefined();
   });
 
   it("shows 20 orders and 20 ledger entries at a time, newest first", async () => {

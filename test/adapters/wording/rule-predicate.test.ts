@@ -35,6 +35,10 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
     'must be a complete http(s) URL, but is "ftp://a.example".',
   ],
   no_user_info: [{ name: "no_user_info" }, "must not have a user name or password in front of the host."],
+  future_time: [
+    { name: "future_time", actual: "yesterday" },
+    'must be a time in the future such as 2030-01-31 or 2030-01-31T12:00:00Z, but is "yesterday".',
+  ],
   cursor: [{ name: "cursor", actual: "?" }, 'must be a next_cursor of an earlier answer, but is "?".'],
   key_reused: [
     { name: "key_reused", hours: 24 },
@@ -49,6 +53,7 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
     { name: "deleted_image" },
     "was uploaded here, but is deleted; upload the image again and use its new URL.",
   ],
+  cost_max: [{ name: "cost_max", max: 4, cost: 6 }, "is 4, but this panorama costs 6 credits; nothing was reserved."],
   images_only: [{ name: "images_only" }, "must have an item: this service makes panoramas from images only."],
   text_only: [{ name: "text_only" }, "must be empty: this service makes panoramas from text only."],
   files_required: [

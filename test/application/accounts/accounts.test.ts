@@ -10,7 +10,8 @@ import { readCredits } from "../../../application/credits/read-credits.js";
 import type { AccountStore } from "../../../application/ports/account-store.js";
 import type { AccountId, Email } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
-import { accountId, anAccount, apiKeyId } from "../../support/builders.js";
+import { NO_LIMITS } from "../../../domain/key-limits.js";
+import { aCreationRequest, accountId, anAccount, apiKeyId } from "../../support/builders.js";
 import { aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -90,6 +91,7 @@ describe("admitApiRequest", () => {
     const { key, secret } = (await createApiKey(world)(account.id, "k"))._unsafeUnwrap();
     expect((await admitApiRequest(world)(secret, "read"))._unsafeUnwrap()).toEqual({
       accountId: account.id,
+      key: { id: key.id, budgets: undefined },
       admission: { limit: 60, remaining: 59, resetSeconds: 60 },
       task: undefined,
     });
@@ -108,12 +110,35 @@ describe("admitApiRequest", () => {
 });
 
 describe("listApiKeys", () => {
+  it("returns what each key has spent", async () => {
+    const { account } = await open({ credits: credits(100) });
+    const limits = { ...NO_LIMITS, creditsPerDay: credits(10) };
+    const [one, other] = [
+      (await createApiKey(world)(account.id, "one", limits))._unsafeUnwrap().key,
+      (await createApiKey(world)(account.id, "other"))._unsafeUnwrap().key,
+    ];
+    expect(one.limits).toEqual(limits);
+    const apiKey = { id: one.id, budgets: limits };
+    const create = () => world.createPanorama(account.id, aCreationRequest(), undefined, { apiKey });
+    expect((await create()).isOk()).toBe(true);
+    await world.clock.advance(24 * 60 * 60 * 1000);
+    expect((await create()).isOk()).toBe(true);
+    expect((await create()).isOk()).toBe(true);
+    expect((await create())._unsafeUnwrapErr().kind).toBe("budget_spent");
+    const keys = (await listApiKeys(world)(account.id))._unsafeUnwrap();
+    expect(keys.map(({ key, spending }) => [key.id, spending])).toEqual([
+      [one.id, { today: 8, thisMonth: 12 }],
+      [other.id, { today: 0, thisMonth: 0 }],
+    ]);
+  });
+
   it("returns all keys of the account, including revoked ones", async () => {
     const { account } = await open({ credits: credits(10) });
     const { key } = (await createApiKey(world)(account.id, "k"))._unsafeUnwrap();
     await world.keys.revoke(key.id, world.clock.now());
     const keys = (await listApiKeys(world)(account.id))._unsafeUnwrap();
-    expect(keys).toEqual([{ ...key, revokedAt: world.clock.now() }]);
+    const spending = { today: 0, thisMonth: 0 };
+    expect(keys).toEqual([{ key: { ...key, revokedAt: world.clock.now() }, spending }]);
   });
 
   it("returns not_found for an unknown account", async () => {

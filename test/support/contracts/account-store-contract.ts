@@ -1,9 +1,22 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { notFound } from "../../../application/errors.js";
 import type { Email } from "../../../domain/account.js";
+import { credits } from "../../../domain/credits.js";
 import { openPasswordLink } from "../../../domain/password-link.js";
 import { openSession } from "../../../domain/session.js";
-import { accountId, anAccount, anApiKey, aPaidOrder, noon, orderId, secondsAfter } from "../builders.js";
+import { openTask } from "../../../domain/task.js";
+import {
+  accountId,
+  anAccount,
+  anApiKey,
+  aPaidOrder,
+  aReservedTask,
+  noon,
+  orderId,
+  secondsAfter,
+  taskId,
+} from "../builders.js";
 import type { Stores } from "./stores.js";
 
 /** What every AccountStore must do (application/ports/account-store.ts). */
@@ -46,6 +59,37 @@ export const describeAccountStore = (technology: string, makeStores: () => Promi
       expect(await orders.find(order.id)).toEqual(order);
       expect(await orders.countPaid(owner)).toBe(1);
       expect(await keys.list(owner)).toEqual([key]);
+    });
+
+    it("stores the threshold of a low balance, passes it to the decision about a task, and removes it", async () => {
+      const { accounts, tasks } = stores;
+      await accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
+      expect(await accounts.lowBalance(owner)).toBeUndefined();
+      const seen: unknown[] = [];
+      const open = async (n: number) => {
+        const task = aReservedTask({ id: taskId(n) });
+        const opened = await tasks.open(owner, noon, undefined, (standing) => {
+          seen.push(standing.lowBalanceThreshold);
+          return openTask(standing, task, noon);
+        });
+        opened._unsafeUnwrap();
+      };
+      await open(1);
+      expect(await accounts.setLowBalance(owner, credits(90))).toEqual(ok(undefined));
+      expect(await accounts.lowBalance(owner)).toBe(90);
+      await open(2);
+      await open(3); // 88 are left
+      expect(await accounts.setLowBalance(owner, undefined)).toEqual(ok(undefined));
+      expect(await accounts.lowBalance(owner)).toBeUndefined();
+      await open(4);
+      expect(seen).toEqual([undefined, 90, 90, undefined]);
+      expect(await stores.ledger.balance(owner)).toBe(84);
+    });
+
+    it("returns not_found for the threshold of an unknown account, and throws when it reads it", async () => {
+      const { accounts } = stores;
+      expect(await accounts.setLowBalance(other, credits(1))).toEqual(err(notFound(`There is no account ${other}.`)));
+      await expect(accounts.lowBalance(other)).rejects.toThrow(other);
     });
 
     it("finds an account by its id, and by its e-mail address together with its password hash", async () => {

@@ -2,6 +2,8 @@ import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ApiRequests } from "../../../application/ports/api-requests.js";
 import type { AccountId } from "../../../domain/account.js";
+import { credits } from "../../../domain/credits.js";
+import { type KeyLimits, NO_LIMITS } from "../../../domain/key-limits.js";
 import { RATE_LIMITS } from "../../../domain/rate-limit.js";
 import { openTask, type ReservedTask } from "../../../domain/task.js";
 import {
@@ -56,6 +58,7 @@ export const describeApiRequests = (technology: string, makeStores: () => Promis
     it("admits a request with a live key and counts it", async () => {
       expect((await requests.admit(key.secretSha256, "write"))._unsafeUnwrap()).toEqual({
         accountId: owner,
+        key: { id: key.id, budgets: undefined },
         admission: { limit: 10, remaining: 9, resetSeconds: 60 },
         task: undefined,
       });
@@ -72,6 +75,54 @@ export const describeApiRequests = (technology: string, makeStores: () => Promis
       expect((await remaining())._unsafeUnwrap()).toBe(59);
       await stores.keys.revoke(key.id, noon);
       expect(await requests.admit(key.secretSha256, "read")).toEqual(invalid);
+    });
+
+    /** Adds a key with these limits and returns its digest. */
+    const limited = async (limits: Partial<KeyLimits>): Promise<string> => {
+      const one = anApiKey({ id: apiKeyId(50), limits: { ...NO_LIMITS, ...limits } });
+      (await stores.keys.insert(one, always))._unsafeUnwrap();
+      return one.secretSha256;
+    };
+
+    it.each(["read", "write"] as const)(
+      "refuses a %s request from the moment at which the key expires",
+      async (kind) => {
+        const expiresAt = new Date(clock.now().getTime() + 1_000);
+        const digest = await limited({ expiresAt });
+        const task = await open(1);
+        await clock.advance(999);
+        expect((await requests.admit(digest, kind, task.id)).isOk()).toBe(true);
+        await clock.advance(1);
+        const expired = err({ kind: "api_key_expired", expiredAt: expiresAt });
+        expect(await requests.admit(digest, kind, task.id)).toEqual(expired);
+        expect(await requests.admit(digest, kind)).toEqual(expired);
+      },
+    );
+
+    it.each([
+      ["read", "write", "create"],
+      ["create", "read", "read"],
+    ] as const)("refuses a key with the scope %s alone for a %s request, which needs %s", async (own, kind, scope) => {
+      const digest = await limited({ scopes: [own] });
+      const missing = err({ kind: "missing_scope", scope });
+      expect(await requests.admit(digest, kind)).toEqual(missing);
+      expect(await requests.admit(digest, kind, (await open(1)).id)).toEqual(missing);
+      const allowed = kind === "read" ? "write" : "read";
+      const { admission } = (await requests.admit(digest, allowed))._unsafeUnwrap();
+      expect(admission.remaining).toBe(RATE_LIMITS[allowed] - 1);
+    });
+
+    it("does not count what it refuses because of the key's limits", async () => {
+      const digest = await limited({ scopes: ["read"] });
+      for (let n = 0; n < RATE_LIMITS.total + 5; n += 1) await requests.admit(digest, "write");
+      expect((await requests.admit(key.secretSha256, "write"))._unsafeUnwrap().admission.remaining).toBe(9);
+    });
+
+    it("returns the budgets of the key with a write", async () => {
+      const digest = await limited({ creditsPerDay: credits(20), creditsPerMonth: credits(300) });
+      const { key: admitted } = (await requests.admit(digest, "write"))._unsafeUnwrap();
+      expect(admitted.id).toBe(apiKeyId(50));
+      expect(admitted.budgets).toMatchObject({ creditsPerDay: 20, creditsPerMonth: 300 });
     });
 
     it.each(["read", "write"] as const)(

@@ -1,8 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { credits } from "../../../domain/credits.js";
 import type { LedgerCursor } from "../../../domain/ledger.js";
-import { openTask } from "../../../domain/task.js";
-import { accountId, anAccount, aPaidOrder, aPendingOrder, aReservedTask, noon, orderId } from "../builders.js";
+import { fail, finish, openTask, submit, succeed } from "../../../domain/task.js";
+import {
+  aCreationRequest,
+  accountId,
+  aNativeSize,
+  anAccount,
+  anImageName,
+  aPaidOrder,
+  aPendingOrder,
+  aReservedTask,
+  noon,
+  orderId,
+  taskId,
+} from "../builders.js";
 import type { Stores } from "./stores.js";
 
 /** What every LedgerStore must do (application/ports/ledger-store.ts). */
@@ -43,6 +55,38 @@ export const describeLedgerStore = (technology: string, makeStores: () => Promis
         { standing: { accountId: other, credits: 0, activeTasks: 0 }, entries: [], tasks: [] },
       ]);
       expect((await ledger.entries(owner)).map(({ kind }) => kind)).toEqual(["purchase", "reservation"]);
+    });
+
+    it("returns what became of the bought credits: remaining, reserved and spent", async () => {
+      const { accounts, orders, tasks, ledger } = stores;
+      await accounts.open(anAccount(), undefined, aPaidOrder({ credits: credits(100) }), undefined);
+      await accounts.open(anAccount({ id: other }), undefined, undefined, undefined);
+      expect(await ledger.totals(owner)).toEqual({ remaining: 100, reserved: 0, spent: 0 });
+      await orders.insert(aPendingOrder({ id: orderId(2), credits: credits(50) }));
+      await orders.pay(aPaidOrder({ id: orderId(2), credits: credits(50) }));
+      await orders.insert(aPendingOrder({ id: orderId(3), credits: credits(7) }));
+      expect(await ledger.totals(owner)).toEqual({ remaining: 150, reserved: 0, spent: 0 });
+
+      const create = async (n: number, resolution: string) => {
+        const task = aReservedTask({ id: taskId(n), request: aCreationRequest({ resolution }) });
+        (await tasks.open(owner, noon, undefined, (standing) => openTask(standing, task, noon)))._unsafeUnwrap();
+        return task;
+      };
+      const [active, finished, refused] = [await create(1, "1k"), await create(2, "2k"), await create(3, "4k")];
+      expect(await ledger.totals(owner)).toEqual({ remaining: 130, reserved: 20, spent: 0 });
+      const submitted = submit(finished, "upstream-2", noon);
+      (await tasks.move(finished, submitted, noon))._unsafeUnwrap();
+      const generated = finish(submitted, "https://p.example/2");
+      (await tasks.move(submitted, generated, noon))._unsafeUnwrap();
+      expect(await ledger.totals(owner)).toEqual({ remaining: 130, reserved: 20, spent: 0 });
+      (await tasks.move(generated, succeed(generated, anImageName(2), aNativeSize, noon), noon))._unsafeUnwrap();
+      expect(await ledger.totals(owner)).toEqual({ remaining: 130, reserved: 14, spent: 6 });
+      (await tasks.move(refused, fail(refused, "refused", noon), undefined))._unsafeUnwrap();
+      expect(await ledger.totals(owner)).toEqual({ remaining: 140, reserved: active.reservation.credits, spent: 6 });
+      (await tasks.hide(finished.id, owner, noon))._unsafeUnwrap();
+      expect(await ledger.totals(owner)).toEqual({ remaining: 140, reserved: 4, spent: 6 });
+      expect(await ledger.totals(other)).toEqual({ remaining: 0, reserved: 0, spent: 0 });
+      await expect(ledger.totals(accountId(3))).rejects.toThrow(accountId(3));
     });
 
     it("lists an account's entries in pages, newest first", async () => {

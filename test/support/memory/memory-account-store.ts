@@ -3,7 +3,7 @@ import { type NotFound, notFound } from "../../../application/errors.js";
 import type { AccountStore, EmailTaken } from "../../../application/ports/account-store.js";
 import type { Account, AccountId, Email } from "../../../domain/account.js";
 import type { ApiKey } from "../../../domain/api-key.js";
-import { credits } from "../../../domain/credits.js";
+import { type Credits, credits } from "../../../domain/credits.js";
 import type { PaidOrder } from "../../../domain/order.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
@@ -52,6 +52,17 @@ export class MemoryAccountStore implements AccountStore {
     const stored = [...this.database.accounts.values()].find(({ account }) => account.email === email);
     if (stored === undefined) return err(notFound(`There is no account for ${email}.`));
     this.database.changePassword(stored, passwordHash);
+    return ok(undefined);
+  }
+
+  async lowBalance(id: AccountId): Promise<Credits | undefined> {
+    return this.database.account(id).standing.lowBalanceThreshold;
+  }
+
+  async setLowBalance(id: AccountId, lowBalanceThreshold: Credits | undefined): Promise<Result<void, NotFound>> {
+    const stored = this.database.accounts.get(id);
+    if (stored === undefined) return err(notFound(`There is no account ${id}.`));
+    stored.standing = { ...stored.standing, lowBalanceThreshold };
     return ok(undefined);
   }
 }

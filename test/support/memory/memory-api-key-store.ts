@@ -3,6 +3,7 @@ import { type NotFound, notFound } from "../../../application/errors.js";
 import type { ApiKeyStore } from "../../../application/ports/api-key-store.js";
 import type { AccountId } from "../../../domain/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/api-key.js";
+import type { Spending } from "../../../domain/budget.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** API keys in memory. Every method runs without an `await`, so it is atomic. */
@@ -38,6 +39,19 @@ export class MemoryApiKeyStore implements ApiKeyStore {
     if (key === undefined) return err(notFound(`There is no key ${id}.`));
     if (key.revokedAt === undefined) this.database.keys.set(id, { ...key, revokedAt: now });
     return ok(undefined);
+  }
+
+  async spending(account: AccountId, now: Date): Promise<ReadonlyMap<ApiKeyId, Spending>> {
+    const all = (await this.list(account)).map(({ id }) => [id, this.database.spendingOf(id, now)] as const);
+    return new Map(all.filter(([, { thisMonth }]) => thisMonth > 0));
+  }
+
+  async recordUses(uses: ReadonlyMap<ApiKeyId, Date>): Promise<void> {
+    for (const [id, lastUsedAt] of uses) {
+      const key = this.database.keys.get(id);
+      if (key === undefined || (key.lastUsedAt !== undefined && key.lastUsedAt >= lastUsedAt)) continue;
+      this.database.keys.set(id, { ...key, lastUsedAt });
+    }
   }
 
   private liveKeysOf(account: AccountId): ApiKey[] {

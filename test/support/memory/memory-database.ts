@@ -1,5 +1,6 @@
 import type { Account, AccountId, Standing } from "../../../domain/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/api-key.js";
+import { dayOf, monthOf, type Spending } from "../../../domain/budget.js";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";
 import { type LedgerEntry, purchaseEntry } from "../../../domain/ledger.js";
@@ -67,6 +68,19 @@ export class MemoryDatabase {
     stored.passwordHash = passwordHash;
     for (const [token, session] of this.sessions) if (session.accountId === id) this.sessions.delete(token);
     for (const [token, link] of this.links) if (link.email === email) this.links.delete(token);
+  }
+
+  /** The definition of domain/budget.ts, without running sums. */
+  spendingOf(key: ApiKeyId, now: Date): Spending {
+    const [day, month] = [dayOf(now), monthOf(now)];
+    const spending = { today: 0, thisMonth: 0 };
+    for (const { task } of this.tasks.values()) {
+      if (task.apiKeyId !== key || task.state === "failed") continue;
+      const reservedOn = dayOf(task.reservedAt);
+      if (reservedOn === day) spending.today += task.reservation.credits;
+      if (month.first <= reservedOn && reservedOn <= month.last) spending.thisMonth += task.reservation.credits;
+    }
+    return spending;
   }
 
   tasksOf(owner: AccountId): Task[] {

@@ -1,7 +1,8 @@
 import type { AccountLedger, LedgerLine, LedgerStore } from "../../../application/ports/ledger-store.js";
 import type { AccountId } from "../../../domain/account.js";
-import type { Credits } from "../../../domain/credits.js";
+import type { Credits, CreditTotals } from "../../../domain/credits.js";
 import type { LedgerCursor, LedgerEntry } from "../../../domain/ledger.js";
+import type { Reservation } from "../../../domain/reservation.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** The ledger in memory. */
@@ -14,6 +15,18 @@ export class MemoryLedgerStore implements LedgerStore {
 
   async balance(account: AccountId): Promise<Credits> {
     return this.database.account(account).standing.credits;
+  }
+
+  async totals(account: AccountId): Promise<CreditTotals> {
+    const { credits: remaining } = this.database.account(account).standing;
+    const sum = (state: Reservation["state"]): Credits =>
+      this.database
+        .tasksOf(account)
+        .reduce(
+          (sum, { reservation }) => (reservation.state === state ? sum + reservation.credits : sum),
+          0,
+        ) as Credits;
+    return { remaining, reserved: sum("held"), spent: sum("captured") };
   }
 
   async entries(account: AccountId): Promise<LedgerEntry[]> {

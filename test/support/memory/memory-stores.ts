@@ -22,5 +22,5 @@ export const memoryStores = (database = new MemoryDatabase()) => ({
   links: new MemoryPasswordLinkStore(database),
   references: new MemoryReferenceStore(database),
   tasks: new MemoryTaskStore(database),
-  requestsAt: (clock: Clock): ApiRequests => new MemoryApiRequests(database, new MemoryRateLimits(clock)),
+  requestsAt: (clock: Clock): ApiRequests => new MemoryApiRequests(database, new MemoryRateLimits(clock), clock),
 });

@@ -1,14 +1,16 @@
 import { err, ok, type Result } from "neverthrow";
-import { type NotFound, notFound } from "../../../application/errors.js";
+import { deletedReplay, type NotFound, notFound } from "../../../application/errors.js";
 import type {
   DueWork,
   Lease,
   Postponement,
   QueueLimits,
+  Spender,
   StaleTask,
   TaskStore,
 } from "../../../application/ports/task-store.js";
 import type { AccountId, Standing } from "../../../domain/account.js";
+import type { Spending } from "../../../domain/budget.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import { credits } from "../../../domain/credits.js";
 import { type IdempotentRequest, sameRequest } from "../../../domain/idempotency.js";
@@ -58,20 +60,20 @@ export class MemoryTaskStore implements TaskStore {
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
-    decide: (standing: Standing, place?: QueuePlace) => Result<OpenedTask, Refusal>,
+    decide: (standing: Standing, place?: QueuePlace, spending?: Spending) => Result<OpenedTask, Refusal>,
     limits?: QueueLimits,
     references: ReadonlyMap<number, ObjectName> = new Map(),
-  ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>> {
+    spender?: Spender,
+  ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest | NotFound>> {
     const { tasks, ledger } = this.database;
     const stored = this.database.account(account);
     if (idempotent !== undefined) {
       const known = this.keysOf(account).find(({ key }) => key === idempotent.key);
       if (known !== undefined) {
-        const { taskId } = known;
-        return sameRequest(known.requestSha256, idempotent).map(() => ({
-          task: this.row(taskId).task,
-          replayed: true,
-        }));
+        const { task, hidden } = this.row(known.taskId);
+        const same = sameRequest(known.requestSha256, idempotent);
+        if (same.isErr()) return err(same.error);
+        return hidden ? err(deletedReplay(task.id)) : ok({ task, replayed: true });
       }
     }
     const known = [...this.database.references].flatMap(([name, { deleteAt }]) => (deleteAt ? [] : [name]));
@@ -80,7 +82,8 @@ export class MemoryTaskStore implements TaskStore {
     const used = new Set(references.values());
     const mustWait = limits !== undefined && (limits.busy || mustQueue(this.queue, limits.concurrencyMax));
     const place = mustWait ? this.placeOf(nextTurn(this.queue, stored.lastTurn)) : undefined;
-    return decide(stored.standing, place).map(({ task, standing }) => {
+    const spending = spender && this.database.spendingOf(spender.apiKeyId, spender.now);
+    return decide(stored.standing, place, spending).map(({ task, standing }) => {
       stored.lastTurn = place?.turn ?? stored.lastTurn;
       const due = task.state === "queued" && limits ? limits.dueAt : dueAt;
       tasks.set(task.id, { task, dueAt: due, fence: 0, hidden: false });

@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createApiKey } from "../../../application/accounts/create-api-key.js";
+import { deletePanorama } from "../../../application/panoramas/delete-panorama.js";
+import { credits } from "../../../domain/credits.js";
+import { type KeyLimits, NO_LIMITS } from "../../../domain/key-limits.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { expectError } from "../../support/error-answer.js";
+import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
+
+let service: HttpService;
+let customer: Customer;
+
+beforeEach(async () => {
+  service = await HttpService.start();
+  customer = await service.customer(1_000);
+});
+afterEach(() => service.end());
+
+/** The customer with another key that has these limits. */
+const withKey = async (limits: Partial<KeyLimits>): Promise<Customer> => {
+  const created = await createApiKey(service)(customer.accountId, "limited", { ...NO_LIMITS, ...limits });
+  return { ...customer, key: created._unsafeUnwrap().secret };
+};
+const upload = (by: Customer) => service.request("/images", by, { method: "POST", body: new FormData() });
+const balance = async () => (await service.ledger.totals(customer.accountId)).remaining;
+
+describe("the scopes of an API key", () => {
+  it("let a key with read make only reading requests", async () => {
+    const reader = await withKey({ scopes: ["read"] });
+    const id = await service.created(customer);
+    for (const path of ["/credits", "/panoramas", `/panoramas/${id}`]) {
+      expect((await service.request(path, reader)).status).toBe(200);
+    }
+    for (const response of [await service.create(reader), await upload(reader)]) {
+      expect(await expectError(response.clone(), 401, "invalid_api_key")).toContain('lacks the scope "create"');
+      expect(response.headers.get("www-authenticate")).toBe("Bearer");
+    }
+    expect(service.calls.createPanorama).toBe(1);
+  });
+
+  it("let a key with create make only creations and uploads", async () => {
+    const creator = await withKey({ scopes: ["create"] });
+    expect((await service.create(creator)).status).toBe(202);
+    expect((await upload(creator)).status).toBe(400); // admitted; the files are missing
+    for (const path of ["/credits", "/panoramas", "/panoramas/x"]) {
+      const message = await expectError(await service.request(path, creator), 401, "invalid_api_key");
+      expect(message).toContain('lacks the scope "read"');
+    }
+  });
+});
+
+describe("an API key that expires", () => {
+  it("is refused from that moment on, with a message that says so", async () => {
+    const brief = await withKey({ expiresAt: new Date(service.clock.now().getTime() + 5_000) });
+    await service.clock.advance(4_999);
+    expect((await service.request("/credits", brief)).status).toBe(200);
+    await service.clock.advance(1);
+    for (const response of [await service.request("/credits", brief), await service.create(brief)]) {
+      expect(await expectError(response, 401, "invalid_api_key")).toBe(
+        "This API key expired at 2026-01-01T12:00:05.000Z. Create a new one.",
+      );
+    }
+  });
+});
+
+describe("the budgets of an API key", () => {
+  it("refuse a creation above them with 402 and say which one, what is left, and when it renews", async () => {
+    const limited = await withKey({ creditsPerDay: credits(10), creditsPerMonth: credits(1_000) });
+    expect((await service.create(limited)).status).toBe(202);
+    expect((await service.create(limited)).status).toBe(202);
+    expect(await expectError(await service.create(limited), 402, "insufficient_credits")).toBe(
+      "This costs 4 credits, but this API key may spend 10 credits per day and has 2 left. The budget of the day renews at 2026-01-02T00:00:00Z.",
+    );
+    expect((await service.create(customer)).status).toBe(202);
+    expect(await balance()).toBe(1_000 - 3 * 4);
+  });
+
+  it("name the month when it is spent, and renew with it", async () => {
+    const limited = await withKey({ creditsPerDay: credits(4), creditsPerMonth: credits(4) });
+    expect((await service.create(limited)).status).toBe(202);
+    expect(await expectError(await service.create(limited), 402, "insufficient_credits")).toBe(
+      "This costs 4 credits, but this API key may spend 4 credits per month and has 0 left. The budget of the month renews at 2026-02-01T00:00:00Z.",
+    );
+    await service.clock.advance(new Date("2026-01-31T23:59:59.999Z").getTime() - service.clock.now().getTime());
+    expect((await service.create(limited)).status).toBe(402);
+    await service.clock.advance(1);
+    expect((await service.create(limited)).status).toBe(202);
+  });
+
+  it("get the credits of a failed task back", async () => {
+    const limited = await withKey({ creditsPerDay: credits(4) });
+    service.provider.play({ poll: "failed" });
+    expect((await service.create(limited)).status).toBe(202);
+    expect((await service.create(limited)).status).toBe(402);
+    await service.settle();
+    expect((await service.create(limited)).status).toBe(202);
+    service.provider.play({ submit: "refuse" });
+    expect((await service.create(limited)).status).toBe(402);
+    await service.settle();
+    expect((await service.create(limited)).status).toBe(502);
+    service.provider.play({ submit: "accept" });
+    expect((await service.create(limited)).status).toBe(202);
+  });
+
+  it("do not count a replay, which is answered although they are spent", async () => {
+    const limited = await withKey({ creditsPerDay: credits(4) });
+    const key = { "idempotency-key": "once" };
+    const first = await service.create(limited, A_CREATION, key);
+    const again = await service.create(limited, A_CREATION, key);
+    expect([first.status, again.status, again.headers.get("idempotent-replayed")]).toEqual([202, 202, "true"]);
+    expect(await again.json()).toEqual(await first.json());
+  });
+
+  it("admit of fifty concurrent creations with five keys exactly those that each key's budget pays for", async () => {
+    const keys = await Promise.all(Array.from({ length: 5 }, () => withKey({ creditsPerDay: credits(7) })));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, async (_, n) => {
+        const { status } = await service.create(keys[n % 5] as Customer);
+        return [n % 5, status];
+      }),
+    );
+    for (const key of [0, 1, 2, 3, 4]) {
+      const statuses = answers.flatMap(([of, status]) => (of === key ? [status] : []));
+      expect(statuses.sort()).toEqual([202, ...Array(9).fill(402)]);
+    }
+    expect(await balance()).toBe(1_000 - 5 * 4);
+  });
+});
+
+describe("max_credits", () => {
+  it.each([
+    ["1k", 4],
+    ["2k", 6],
+    ["4k", 10],
+  ])("of %s admits exactly its cost of %i credits", async (resolution, cost) => {
+    expect((await service.create(customer, { ...A_CREATION, resolution, max_credits: cost })).status).toBe(202);
+    const response = await service.create(customer, { ...A_CREATION, resolution, max_credits: cost - 1 });
+    const { error } = (await response.clone().json()) as { error: { param?: string } };
+    expect(error.param).toBe("max_credits");
+    expect(await expectError(response, 400, "invalid_request")).toBe(
+      `max_credits: is ${cost - 1}, but this panorama costs ${cost} credits; nothing was reserved.`,
+    );
+    expect(await balance()).toBe(1_000 - cost);
+    expect(service.provider.started).toBe(1);
+  });
+
+  it.each([-1, 1.5, "10", null, true, [10], 1e300])("is refused as %j", async (max_credits) => {
+    const response = await service.create(customer, { ...A_CREATION, max_credits });
+    const { error } = (await response.clone().json()) as { error: { param?: string } };
+    expect(error.param).toBe("max_credits");
+    expect(await expectError(response, 400, "invalid_request")).toMatch(/^max_credits: must be an integer from 0 to /);
+    expect(await balance()).toBe(1_000);
+  });
+
+  it("belongs to the request of an idempotency key", async () => {
+    const key = { "idempotency-key": "once" };
+    const create = (fields: object) => service.create(customer, { ...A_CREATION, ...fields }, key);
+    expect((await create({ max_credits: 10 })).status).toBe(202);
+    expect((await create({ max_credits: 10 })).headers.get("idempotent-replayed")).toBe("true");
+    expect(await expectError(await create({ max_credits: 20 }), 400, "invalid_request")).toMatch(/^Idempotency-Key: /);
+    expect(await expectError(await create({}), 400, "invalid_request")).toMatch(/^Idempotency-Key: /);
+    expect(await balance()).toBe(996);
+  });
+});
+
+describe("x-api-key", () => {
+  it.each(["Basic dXNlcjpwYXNz", "Digest x", "Bearer", "Bearer  ", "bearerish x"])(
+    "counts beside Authorization: %s, which carries no bearer token",
+    async (authorization) => {
+      const send = (headers: Record<string, string>) => fetch(`${service.url}/api/v1/credits`, { headers });
+      expect((await send({ authorization, "x-api-key": customer.key })).status).toBe(200);
+      expect(await expectError(await send({ authorization }), 401, "invalid_api_key")).toContain("is missing");
+      await expectError(await send({ authorization, "x-api-key": "sk-no" }), 401, "invalid_api_key");
+    },
+  );
+});
+
+describe("the idempotency key of a deleted panorama", () => {
+  it("gives 404 with a message that says so, and creates nothing", async () => {
+    const key = { "idempotency-key": "once" };
+    const { id } = (await (await service.create(customer, A_CREATION, key)).json()) as { id: TaskId };
+    service.provider.play({ poll: "failed" });
+    await service.settle();
+    (await deletePanorama(service)(id, customer.accountId))._unsafeUnwrap();
+    expect(await expectError(await service.create(customer, A_CREATION, key), 404, "not_found")).toBe(
+      `This Idempotency-Key created the panorama ${id}, which was deleted. Use a new key for a new panorama.`,
+    );
+    const other = await service.create(customer, { ...A_CREATION, resolution: "4k" }, key);
+    expect(await expectError(other, 400, "invalid_request")).toMatch(/^Idempotency-Key: /);
+    expect(service.provider.started).toBe(1);
+  });
+});
+
+describe("the last use of an API key", () => {
+  it("is the last admitted request, without a write of its own", async () => {
+    const reader = await withKey({ scopes: ["read"] });
+    const lastUses = async () => (await service.keys.list(customer.accountId)).map(({ lastUsedAt }) => lastUsedAt);
+    await service.request("/credits", reader);
+    await service.clock.advance(2_000);
+    const last = service.clock.now();
+    await service.request("/credits", reader);
+    await service.clock.advance(2_000);
+    await service.create(reader); // refused
+    expect(await lastUses()).toEqual([undefined, undefined]);
+    await service.keyUses.flush();
+    expect(await lastUses()).toEqual([undefined, last]);
+  });
+});

@@ -1,0 +1,63 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { keyUses } from "../../../application/accounts/key-uses.js";
+import type { ApiKeyId } from "../../../domain/api-key.js";
+import { apiKeyId, noon, secondsAfter } from "../../support/builders.js";
+
+describe("keyUses", () => {
+  let now: Date;
+  let written: ReadonlyMap<ApiKeyId, Date>[];
+  let available: boolean;
+  let uses: ReturnType<typeof keyUses>;
+
+  beforeEach(() => {
+    now = noon;
+    written = [];
+    available = true;
+    const recordUses = async (some: ReadonlyMap<ApiKeyId, Date>) => {
+      if (!available) throw new Error("unreachable");
+      written.push(some);
+    };
+    uses = keyUses({ keys: { recordUses }, clock: { now: () => now } });
+  });
+
+  it("writes the last use of each key once, however many there were", async () => {
+    for (let n = 0; n < 100; n += 1) uses.note(apiKeyId(1));
+    now = secondsAfter(noon, 5);
+    uses.note(apiKeyId(2));
+    uses.note(apiKeyId(1));
+    await uses.flush();
+    const last = secondsAfter(noon, 5);
+    expect(written).toEqual([
+      new Map([
+        [apiKeyId(1), last],
+        [apiKeyId(2), last],
+      ]),
+    ]);
+  });
+
+  it("writes nothing if no key was used since the last time", async () => {
+    await uses.flush();
+    uses.note(apiKeyId(1));
+    await uses.flush();
+    await uses.flush();
+    expect(written).toHaveLength(1);
+  });
+
+  it("keeps what could not be written for the next time, and later uses before it", async () => {
+    uses.note(apiKeyId(1));
+    uses.note(apiKeyId(2));
+    available = false;
+    const flushed = expect(uses.flush()).rejects.toThrow("unreachable");
+    now = secondsAfter(noon, 1);
+    uses.note(apiKeyId(1));
+    await flushed;
+    available = true;
+    await uses.flush();
+    expect(written).toEqual([
+      new Map([
+        [apiKeyId(1), secondsAfter(noon, 1)],
+        [apiKeyId(2), noon],
+      ]),
+    ]);
+  });
+});
