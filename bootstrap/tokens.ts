@@ -47,6 +47,7 @@ import type { readCredits } from "../application/credits/read-credits.js";
 import type { readLedger } from "../application/credits/read-ledger.js";
 import type { receivePaymentWebhook } from "../application/credits/receive-payment-webhook.js";
 import type { verifyLedger } from "../application/credits/verify-ledger.js";
+import type { cancelTask } from "../application/panoramas/cancel-task.js";
 import type { changeVisibility } from "../application/panoramas/change-visibility.js";
 import type { checkUpload } from "../application/panoramas/check-upload.js";
 import type { createPanorama } from "../application/panoramas/create-panorama.js";
@@ -154,6 +155,7 @@ export const tokens = {
   findPublicPanorama: useCase<typeof findPublicPanorama>("findPublicPanorama"),
   listPublicPanoramas: useCase<typeof listPublicPanoramas>("listPublicPanoramas"),
   changeVisibility: useCase<typeof changeVisibility>("changeVisibility"),
+  cancelTask: useCase<typeof cancelTask>("cancelTask"),
   deletePanorama: useCase<typeof deletePanorama>("deletePanorama"),
   retryImage: useCase<typeof retryImage>("retryImage"),
   retryFailedImages: useCase<typeof retryFailedImages>("retryFailedImages"),

@@ -2,7 +2,18 @@ import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
 import type { Brand } from "./brand.js";
 import { type BrokenRule, type InvalidRequest, invalidRequest, WHOLE_BODY } from "./invalid-request.js";
+import {
+  brokenMetadataRule,
+  METADATA_KEY_CHARACTERS_MAX,
+  METADATA_PAIRS_MAX,
+  METADATA_VALUE_CHARACTERS_MAX,
+  type Metadata,
+  NO_METADATA,
+  sortedMetadata,
+} from "./metadata.js";
 import { costOf, type Resolution, resolutionSchema } from "./resolution.js";
+import { isSeed, SEED_MAX } from "./seed.js";
+import { isStorable } from "./storable-text.js";
 import { type Visibility, visibilitySchema } from "./visibility.js";
 
 export const PROMPT_CHARACTERS_MIN = 3;
@@ -21,10 +32,10 @@ type Fields = {
   /** 0 to 3 https URLs; with at least one, the panorama is made from images. */
   readonly imageUrls: readonly string[];
   readonly visibility: Visibility;
+  /** 0 to 2^31 - 1. Providers that cannot take one ignore it. */
+  readonly seed: number | undefined;
+  readonly metadata: Metadata;
 };
-
-/** Text that every store returns unchanged: databases refuse U+0000, and half a surrogate pair is not a character. */
-const storable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
 
 const isHttpsUrl = (text: string): boolean =>
   text.startsWith("https://") && !/[\s\p{Cc}]/u.test(text) && URL.canParse(text);
@@ -38,8 +49,8 @@ const hasNoUserInfo = (text: string): boolean => {
 /** Counts code points, as people and JSON Schema do: an emoji is one character, not two UTF-16 units. */
 const characters = (text: string): number => [...text].length;
 
-/** Options of a zod refinement: the rule that `text` breaks. After it, no other check of the same value runs. */
-const brokenRule = (rule: (text: string) => BrokenRule) => ({ params: { rule }, abort: true });
+/** Options of a zod refinement: the rule that the input breaks. After it, no other check of the same value runs. */
+const brokenRule = <Input = string>(rule: (input: Input) => BrokenRule) => ({ params: { rule }, abort: true });
 
 /** The creation request as it is sent (specification, Creation request). Unknown fields are ignored. */
 export const creationRequestSchema = z
@@ -48,7 +59,7 @@ export const creationRequestSchema = z
     prompt: z
       .string()
       .refine(
-        storable,
+        isStorable,
         brokenRule(() => ({ name: "storable_text" })),
       )
       .refine(
@@ -70,7 +81,7 @@ export const creationRequestSchema = z
             brokenRule((url) => ({ name: "characters_max", max: IMAGE_URL_CHARACTERS_MAX, actual: characters(url) })),
           )
           .refine(
-            storable,
+            isStorable,
             brokenRule(() => ({ name: "storable_text" })),
           )
           .refine(
@@ -86,6 +97,35 @@ export const creationRequestSchema = z
       .max(IMAGE_URLS_MAX)
       .optional(),
     visibility: z.enum(visibilitySchema.options).meta({ description: visibilitySchema.description }).default("private"),
+    seed: z
+      .unknown()
+      .refine(
+        isSeed,
+        brokenRule<unknown>((actual) => ({ name: "integer", min: 0, max: SEED_MAX, actual })),
+      )
+      .meta({
+        type: "integer",
+        minimum: 0,
+        maximum: SEED_MAX,
+        description:
+          "With the same prompt and seed, a provider that takes seeds makes the same picture. Others ignore it.",
+      })
+      .optional(),
+    metadata: z
+      .unknown()
+      .superRefine((metadata, context) => {
+        const rule = brokenMetadataRule(metadata);
+        if (rule !== undefined) context.addIssue({ code: "custom", ...brokenRule(() => rule) });
+      })
+      .meta({
+        type: "object",
+        maxProperties: METADATA_PAIRS_MAX,
+        propertyNames: { minLength: 1, maxLength: METADATA_KEY_CHARACTERS_MAX },
+        additionalProperties: { type: "string", maxLength: METADATA_VALUE_CHARACTERS_MAX },
+        description: "Your own data about the task. The list of tasks can be filtered by it.",
+        example: { order: "A-17" },
+      })
+      .optional(),
     max_credits: z
       .int()
       .min(0)
@@ -115,12 +155,20 @@ export type Creation = { readonly request: CreationRequest; readonly maxCredits:
 export const parseCreation = (body: unknown): Result<Creation, InvalidRequest> => {
   const parsed = creationRequestSchema.safeParse(body, { reportInput: true });
   if (!parsed.success) return err(firstBrokenRule(parsed.error));
-  const { resolution, prompt, image_urls, visibility, max_credits: maxCredits } = parsed.data;
+  const { resolution, prompt, image_urls, visibility, seed, metadata, max_credits: maxCredits } = parsed.data;
   const cost = costOf(resolution);
   if (maxCredits !== undefined && cost > maxCredits) {
     return err(invalidRequest("max_credits", { name: "cost_max", max: maxCredits, cost }));
   }
-  const fields: Fields = { resolution, prompt: prompt?.trim() || undefined, imageUrls: image_urls ?? [], visibility };
+  const fields: Fields = {
+    resolution,
+    prompt: prompt?.trim() || undefined,
+    imageUrls: image_urls ?? [],
+    visibility,
+    // The schema has checked both. JSON has a -0, which databases do not return.
+    seed: seed === undefined ? undefined : Math.abs(seed as number),
+    metadata: metadata === undefined ? NO_METADATA : { ...(metadata as Metadata) },
+  };
   return ok({ request: fields as CreationRequest, maxCredits });
 };
 
@@ -162,12 +210,13 @@ const EXPECTED: Partial<Record<string, "string" | "strings">> = { string: "strin
 
 /**
  * Requests with the same meaning have the same text: the order of keys and explicit defaults make no difference.
- * `maxCredits` is part of it only if it was given, so that texts of earlier versions stay the same.
+ *
+ * It names the request of an idempotency key, so the text of a request without the later fields must never change.
  */
-export const canonicalText = (
-  { resolution, prompt, imageUrls, visibility }: CreationRequest,
-  maxCredits?: number,
-): string => {
-  const text = JSON.stringify([resolution, prompt ?? null, imageUrls, visibility]);
-  return maxCredits === undefined ? text : `${text} max_credits ${maxCredits}`;
+export const canonicalText = (request: CreationRequest, maxCredits?: number): string => {
+  const { resolution, prompt, imageUrls, visibility, seed, metadata } = request;
+  const hasMetadata = Object.keys(metadata).length > 0;
+  const later = { seed, metadata: hasMetadata ? sortedMetadata(metadata) : undefined, max_credits: maxCredits };
+  const isUsed = Object.values(later).some((value) => value !== undefined);
+  return JSON.stringify([resolution, prompt ?? null, imageUrls, visibility, ...(isUsed ? [later] : [])]);
 };

@@ -39,6 +39,13 @@ type ValueRule =
   | { readonly name: "future_time"; readonly actual: string }
   /** Not a `next_cursor` of an earlier page. */
   | { readonly name: "cursor"; readonly actual: string }
+  /** A `next_cursor` of a list with other filters. */
+  | { readonly name: "cursor_filters" }
+  | { readonly name: "date_time"; readonly actual: string }
+  | { readonly name: "pairs_max"; readonly max: number; readonly actual: number }
+  | { readonly name: "pair_key"; readonly min: number; readonly max: number; readonly actual: string }
+  /** Not a text, or a longer one. */
+  | { readonly name: "pair_value"; readonly key: string; readonly max: number; readonly actual: unknown }
   /** The idempotency key belongs to another request. */
   | { readonly name: "key_reused"; readonly hours: number };
 
@@ -51,6 +58,8 @@ type CreationRule =
   | { readonly name: "deleted_image" }
   /** `max_credits` is below the cost of the panorama. */
   | { readonly name: "cost_max"; readonly max: number; readonly cost: number }
+  /** The panorama is still being generated or stored. */
+  | { readonly name: "not_finished" }
   | { readonly name: "images_only" }
   | { readonly name: "text_only" };
 

@@ -94,7 +94,8 @@ export type ActiveTask = QueuedTask | ReservedTask | SubmittedTask | GeneratedTa
  *
  * Before the provider accepted it: `never_started` (it waited too long in the queue), `refused`, `submission_unknown`
  * (no clear answer), `never_submitted` (no answer was recorded before the deadline).
- * Afterwards: `generation_failed` (also: its result is not a usable picture), `deadline_passed`.
+ * Afterwards: `generation_failed` (also: its result is not a usable picture), `deadline_passed`. `canceled`: its owner
+ * has canceled it, in the queue or afterwards.
  */
 export type FailureReason =
   | "never_started"
@@ -102,7 +103,8 @@ export type FailureReason =
   | "submission_unknown"
   | "never_submitted"
   | "generation_failed"
-  | "deadline_passed";
+  | "deadline_passed"
+  | "canceled";
 
 /** Counts against the account's concurrency limit (specification, Task `status`). */
 export const isActive = (task: Task): task is ActiveTask =>

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { resolutionSchema } from "../../domain/resolution.js";
 import { STORAGE_STATUSES } from "../../domain/storage-status.js";
+import { visibilitySchema } from "../../domain/visibility.js";
 
 /** The answers of the service as on the wire (specification, Resources). Unknown fields are removed. */
 const id = z.string().min(1);
@@ -15,26 +17,45 @@ export const panoramaOutputSchema = z.object({
   /** Pixels of the generated image before it was resized. Absent for older tasks, and from older services. */
   native_width: z.int().optional(),
   native_height: z.int().optional(),
+  thumbnail_url: z.string().optional(),
 });
 export type PanoramaOutput = z.infer<typeof panoramaOutputSchema>;
 
 export const taskErrorSchema = z.object({ code: z.literal("generation_failed"), message: z.string() });
 
+/** What the task was created with. Older versions of the service do not say it. Times are RFC 3339, in UTC. */
+const creation = {
+  created_at: z.string().optional(),
+  resolution: z.enum(resolutionSchema.options).optional(),
+  visibility: z.enum(visibilitySchema.options).optional(),
+  prompt: z.string().optional(),
+  image_urls: z.array(z.string()).optional(),
+  seed: z.int().optional(),
+  metadata: z.record(z.string(), z.string()).optional(),
+};
+const finished = { ...creation, finished_at: z.string().optional() };
+
 /** `output` may be missing for a moment after the task has succeeded. */
 export const panoramaTaskSchema = z.discriminatedUnion("status", [
-  z.object({ id, status: z.literal("processing"), credits_charged: creditsCharged }),
+  z.object({ id, status: z.literal("processing"), credits_charged: creditsCharged, ...creation }),
   z.object({
     id,
     status: z.literal("succeeded"),
     credits_charged: creditsCharged,
+    ...finished,
     output: panoramaOutputSchema.optional(),
   }),
-  z.object({ id, status: z.literal("failed"), credits_charged: creditsCharged, error: taskErrorSchema }),
+  z.object({ id, status: z.literal("failed"), credits_charged: creditsCharged, ...finished, error: taskErrorSchema }),
 ]);
 export type PanoramaTask = z.infer<typeof panoramaTaskSchema>;
 
 /** The answer to a creation. A replay may return a task that is already finished. */
-export const createdTaskSchema = z.object({ id, status: z.enum(TASK_STATUSES), credits_charged: creditsCharged });
+export const createdTaskSchema = z.object({
+  id,
+  status: z.enum(TASK_STATUSES),
+  credits_charged: creditsCharged,
+  ...creation,
+});
 export type CreatedTask = z.infer<typeof createdTaskSchema>;
 
 export const taskPageSchema = z.object({ data: z.array(panoramaTaskSchema), next_cursor: z.string().nullable() });

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
+import { z } from "zod";
 import type { Clock } from "../../application/ports/clock.js";
 import type { CreationRequest } from "../../domain/creation-request.js";
 import { type ImageType, SIGNATURE_BYTES } from "../../domain/image-type.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
+import type { TaskFilter } from "../../domain/task-filter.js";
 import { admitSizes, admitType, requireFiles } from "../../domain/upload-rules.js";
 import { SystemClock } from "../system/system-clock.js";
 import {
@@ -77,7 +79,7 @@ export class PanoramaClient {
     request: CreationRequest,
     { idempotencyKey = randomUUID(), maxCredits, signal }: CreateOptions = {},
   ): Promise<Result<CreatedTask, ClientError>> {
-    const { resolution, prompt, imageUrls, visibility } = request;
+    const { resolution, prompt, imageUrls, visibility, seed, metadata } = request;
     return this.call({
       method: "POST",
       path: "/panoramas",
@@ -88,6 +90,8 @@ export class PanoramaClient {
         ...(prompt === undefined ? {} : { prompt }),
         ...(imageUrls.length === 0 ? {} : { image_urls: imageUrls }),
         max_credits: maxCredits,
+        ...(seed === undefined ? {} : { seed }),
+        ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
       }),
       answer: createdTaskSchema,
       signal,
@@ -128,6 +132,21 @@ export class PanoramaClient {
     }
   }
 
+  /**
+   * `POST /panoramas/{id}/cancel`: the task as it is afterwards. It is `failed` and refunded if it was canceled;
+   * otherwise it goes on, or had ended already.
+   */
+  cancel(id: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Result<PanoramaTask, ClientError>> {
+    const path = `/panoramas/${encodeURIComponent(id)}/cancel`;
+    return this.call({ method: "POST", path, headers: {}, answer: panoramaTaskSchema, signal });
+  }
+
+  /** `DELETE /panoramas/{id}`: also succeeds if the panorama is deleted already. */
+  delete(id: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Result<void, ClientError>> {
+    const path = `/panoramas/${encodeURIComponent(id)}`;
+    return this.call({ method: "DELETE", path, headers: {}, answer: z.undefined(), signal });
+  }
+
   /** `POST /images`: the public URLs, in the order of the images. Images that break a limit are not sent. */
   async upload(
     images: readonly ReferenceImage[],
@@ -158,11 +177,21 @@ export class PanoramaClient {
     return this.call({ method: "GET", path: "/credits", headers: {}, answer: creditTotalsSchema, signal });
   }
 
-  /** `GET /panoramas`: the account's tasks, newest first. `cursor` is the `next_cursor` of the previous page. */
-  list({ limit, cursor, signal }: ListOptions = {}): Promise<Result<TaskPage, ClientError>> {
+  /**
+   * `GET /panoramas`: the account's tasks that match the filters, newest first. `cursor` is the `next_cursor` of the
+   * previous page, which had the same filters.
+   */
+  list({ limit, cursor, signal, ...filter }: ListOptions = {}): Promise<Result<TaskPage, ClientError>> {
+    const { status, visibility, createdAfter, createdBefore, metadata = {} } = filter;
     const query = new URLSearchParams();
-    if (limit !== undefined) query.set("limit", String(limit));
-    if (cursor !== undefined) query.set("cursor", cursor);
+    const set = (name: string, value: string | undefined) => value !== undefined && query.set(name, value);
+    set("limit", limit?.toString());
+    set("cursor", cursor);
+    set("status", status);
+    set("visibility", visibility);
+    set("created_after", createdAfter?.toISOString());
+    set("created_before", createdBefore?.toISOString());
+    for (const [key, value] of Object.entries(metadata)) query.set(`metadata.${key}`, value);
     const path = query.size === 0 ? "/panoramas" : `/panoramas?${query}`;
     return this.call({ method: "GET", path, headers: {}, answer: taskPageSchema, signal });
   }
@@ -220,7 +249,7 @@ type WaitOptions = {
   readonly signal?: AbortSignal;
 };
 
-type ListOptions = { readonly limit?: number; readonly cursor?: string; readonly signal?: AbortSignal };
+type ListOptions = TaskFilter & { readonly limit?: number; readonly cursor?: string; readonly signal?: AbortSignal };
 
 type Timeouts = { readonly attemptTimeoutSeconds: number; readonly timeoutSeconds: number };
 

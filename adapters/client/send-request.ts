@@ -6,7 +6,7 @@ import { type ClientError, type ClientErrorCode, SERVICE_ERROR_CODES } from "./c
 import type { ServiceUrl } from "./service-url.js";
 
 export type ApiRequest<T> = {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   /** Below the base URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -8,6 +8,7 @@ import { creditsChargedSchema } from "./credits-charged.js";
 import type { Exchange } from "./exchange.js";
 import type { GuardedHandler } from "./guard.js";
 import { readJson } from "./json-body.js";
+import { creationFields, shownCreation } from "./panorama-task.js";
 import { json } from "./reply.js";
 
 /** Specification, Creation response. */
@@ -16,6 +17,7 @@ export const creationResponseSchema = z
     id: z.string(),
     status: z.literal("processing"),
     credits_charged: creditsChargedSchema.meta({ description: "The reserved credits." }),
+    ...creationFields,
   })
   .meta({ id: "CreationResponse" });
 
@@ -36,6 +38,8 @@ export const createPanoramaRoute =
         id: task.id,
         status: "processing",
         credits_charged: task.reservation.credits,
+        // The owner may have changed the visibility of the task since.
+        ...shownCreation(request, task.reservedAt),
       };
       return json(202, body, {
         location: `/api/v1/panoramas/${task.id}`,

@@ -3,16 +3,20 @@ import type { KeyUses } from "../../application/accounts/key-uses.js";
 import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import type { ReadCreditTotals } from "../../application/credits/read-credit-totals.js";
 import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
+import type { CancelTask } from "../../application/panoramas/cancel-task.js";
 import type { CheckUpload } from "../../application/panoramas/check-upload.js";
 import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
+import type { DeletePanorama } from "../../application/panoramas/delete-panorama.js";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { Page } from "../web-page/page.js";
 import { type Assets, assetRoute } from "./asset-route.js";
+import { cancelPanoramaRoute } from "./cancel-panorama-route.js";
 import type { TrustedProxies } from "./client-address.js";
 import { createPanoramaRoute } from "./create-panorama-route.js";
+import { deletePanoramaRoute } from "./delete-panorama-route.js";
 import { guard } from "./guard.js";
 import { listPanoramasRoute } from "./list-panoramas-route.js";
 import { Listener, type TlsFiles } from "./listener.js";
@@ -33,6 +37,8 @@ export type HttpServerParts = {
   readonly createPanorama: CreatePanorama;
   readonly waitForTask: WaitForTask;
   readonly listTasks: ListTasks;
+  readonly cancelTask: CancelTask;
+  readonly deletePanorama: DeletePanorama;
   readonly checkUpload: CheckUpload;
   readonly uploadImages: UploadImages;
   readonly readCredits: ReadCreditTotals;
@@ -112,17 +118,20 @@ export class HttpServer {
   }
 
   private addInterface(parts: HttpServerParts): void {
-    const { admitApiRequest, createPanorama, waitForTask, listTasks, readCredits, keyUses, storage } = parts;
+    const { admitApiRequest, createPanorama, cancelTask, deletePanorama } = parts;
+    const { waitForTask, listTasks, readCredits, keyUses, storage } = parts;
     const { publicUrl, uploadsFolder } = this.settings;
     const urls = { storage, publicUrl };
     const guarded = guard(admitApiRequest, keyUses);
-    // A creation and an upload write log lines; reads do not.
-    const api = (method: "get" | "post", path: string, handler: Parameters<Listener["route"]>[2]) =>
-      this.main.route(method, `/api/v1${path}`, handler, { logs: method === "post" });
+    // Writes log lines; reads do not.
+    const api = (method: "get" | "post" | "delete", path: string, handler: Parameters<Listener["route"]>[2]) =>
+      this.main.route(method, `/api/v1${path}`, handler, { logs: method !== "get" });
 
     api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama)));
     api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, urls)));
     api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(waitForTask, urls), taskIdOf));
+    api("delete", "/panoramas/:id", guarded("write", deletePanoramaRoute(deletePanorama)));
+    api("post", "/panoramas/:id/cancel", guarded("write", cancelPanoramaRoute(cancelTask, urls)));
     api("post", "/images", guarded("write", uploadImagesRoute(parts, uploadsFolder)));
     api("get", "/credits", guarded("read", readCreditsRoute(readCredits)));
     api("get", "/openapi.json", openApiRoute(publicUrl));

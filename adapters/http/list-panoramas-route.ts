@@ -1,11 +1,14 @@
-import { err, ok } from "neverthrow";
+import { createHash } from "node:crypto";
+import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
-import { parseTaskId } from "../../domain/task-id.js";
+import { filterText, type TaskFilter } from "../../domain/task-filter.js";
+import { parseTaskId, type TaskId } from "../../domain/task-id.js";
 import type { GuardedHandler } from "./guard.js";
 import { panoramaTask, panoramaTaskSchema, type TaskUrls } from "./panorama-task.js";
 import { json } from "./reply.js";
+import { parseTaskFilter } from "./task-filter-query.js";
 
 const PAGE_LIMIT_MAX = 100;
 const PAGE_LIMIT_DEFAULT = 20;
@@ -18,16 +21,7 @@ export const pageQuerySchema = z.object({
     .max(PAGE_LIMIT_MAX)
     .default(PAGE_LIMIT_DEFAULT)
     .meta({ description: "The maximum number of tasks on the page." }),
-  cursor: z
-    .string()
-    .transform((text, context) => {
-      const id = parseTaskId(text);
-      if (id !== undefined) return id;
-      context.addIssue({ code: "custom" });
-      return z.NEVER;
-    })
-    .optional()
-    .meta({ description: "The next_cursor of the previous page." }),
+  cursor: z.string().optional().meta({ description: "The next_cursor of the previous page." }),
 });
 
 export const taskPageSchema = z
@@ -37,22 +31,44 @@ export const taskPageSchema = z
   })
   .meta({ id: "PanoramaTaskPage" });
 
-const refusalOf = ({ issues }: z.ZodError, { limit, cursor }: Record<string, string>): InvalidRequest =>
-  issues[0]?.path[0] === "limit"
-    ? invalidRequest("limit", { name: "integer", min: 1, max: PAGE_LIMIT_MAX, actual: limit })
-    : invalidRequest("cursor", { name: "cursor", actual: cursor ?? "" });
-
-/** `GET /panoramas`: the tasks of the account, newest first. */
+/** `GET /panoramas`: the tasks of the account that match the filters, newest first. */
 export const listPanoramasRoute =
   (listTasks: ListTasks, urls: TaskUrls): GuardedHandler =>
   async (exchange, owner) => {
-    const parameters = Object.fromEntries(exchange.query);
-    const query = pageQuerySchema.safeParse(parameters);
-    if (!query.success) return err(refusalOf(query.error, parameters));
-    const { tasks, next } = await listTasks(owner, query.data.limit, query.data.cursor);
+    const parameters = exchange.query;
+    const query = pageQuerySchema.safeParse(Object.fromEntries(parameters));
+    if (!query.success) {
+      const actual = parameters.getAll("limit").at(-1);
+      return err(invalidRequest("limit", { name: "integer", min: 1, max: PAGE_LIMIT_MAX, actual }));
+    }
+    const filter = parseTaskFilter(parameters);
+    if (filter.isErr()) return err(filter.error);
+    const before = parseCursor(query.data.cursor, filter.value);
+    if (before.isErr()) return err(before.error);
+
+    const { tasks, next } = await listTasks(owner, query.data.limit, before.value, filter.value);
     const page: z.infer<typeof taskPageSchema> = {
       data: tasks.map((task) => panoramaTask(task, urls)),
-      next_cursor: next ?? null,
+      next_cursor: next === undefined ? null : cursorOf(next, filter.value),
     };
     return ok(json(200, page));
   };
+
+/** The id of the last task of the page, and which filters the list has. Without filters it is the id alone. */
+const cursorOf = (last: TaskId, filter: TaskFilter): string => {
+  const mark = filterMark(filter);
+  return mark === undefined ? last : `${last}.${mark}`;
+};
+
+const parseCursor = (text: string | undefined, filter: TaskFilter): Result<TaskId | undefined, InvalidRequest> => {
+  if (text === undefined) return ok(undefined);
+  const [idText = "", mark, ...rest] = text.split(".");
+  const id = parseTaskId(idText);
+  if (id === undefined || rest.length > 0) return err(invalidRequest("cursor", { name: "cursor", actual: text }));
+  return mark === filterMark(filter) ? ok(id) : err(invalidRequest("cursor", { name: "cursor_filters" }));
+};
+
+const filterMark = (filter: TaskFilter): string | undefined => {
+  const text = filterText(filter);
+  return text === undefined ? undefined : createHash("sha256").update(text).digest("base64url").slice(0, 16);
+};

@@ -42,7 +42,7 @@ export class Listener {
    * `path` as in `/panoramas/:id`. The router does not support parameter names of one letter. With `logs: false` the
    * handler writes no log line itself, so that its requests need no context for the request id.
    */
-  route(method: "get" | "post", path: string, handler: Handler, { logs = true } = {}): void {
+  route(method: "get" | "post" | "delete", path: string, handler: Handler, { logs = true } = {}): void {
     const route = { path, handler, logs };
     const handle = (request: Request, response: Response) => this.handle(route, request, response);
     this.app[method](path, handle);

@@ -29,6 +29,7 @@ import { pageQuerySchema, taskPageSchema } from "./list-panoramas-route.js";
 import { panoramaTaskSchema } from "./panorama-task.js";
 import { WAIT_SECONDS_MAX } from "./prefer.js";
 import { creditsResponseSchema } from "./read-credits-route.js";
+import { filterParameters } from "./task-filter-query.js";
 import { uploadResponseSchema } from "./upload-images-route.js";
 
 /** Version of the REST interface (specification, Versioning). */
@@ -167,15 +168,19 @@ const createPanorama: ZodOpenApiOperationObject = {
 const listPanoramas: ZodOpenApiOperationObject = {
   operationId: "listPanoramas",
   summary: "List the account's tasks, newest first",
-  requestParams: { query: pageQuerySchema },
+  description:
+    "Every filter narrows the list. A cursor belongs to its filters: send them again with it. Filter by metadata with metadata.KEY=value, once for each pair that a task must have.",
+  requestParams: { query: pageQuerySchema.extend(filterParameters) },
   responses: { 200: success("One page.", taskPageSchema), ...refusals(400, 401, 429, 500) },
 };
+
+const path = z.object({ id: z.string().meta({ description: "The id from the answer to the creation." }) });
 
 const readPanorama: ZodOpenApiOperationObject = {
   operationId: "readPanorama",
   summary: "Read a task",
   requestParams: {
-    path: z.object({ id: z.string().meta({ description: "The id from the answer to the creation." }) }),
+    path,
     header: z.object({
       Prefer: z
         .string()
@@ -191,6 +196,30 @@ const readPanorama: ZodOpenApiOperationObject = {
       "Preference-Applied": z.string().optional().meta({ description: "The wait that the service applied." }),
     }),
     ...refusals(401, 404, 429, 500),
+  },
+};
+
+const cancelPanorama: ZodOpenApiOperationObject = {
+  operationId: "cancelPanorama",
+  summary: "Cancel a task",
+  description:
+    "Ends a task in processing as failed, with its refund, if it costs nothing yet: it waits for a free slot of the provider, or the provider stops it without a charge. Otherwise it goes on. The answer is the task as it is afterwards. Can be repeated.",
+  requestParams: { path },
+  responses: { 200: success("The task, canceled or not.", panoramaTaskSchema), ...refusals(401, 404, 429, 500) },
+};
+
+const deletePanorama: ZodOpenApiOperationObject = {
+  operationId: "deletePanorama",
+  summary: "Delete a panorama",
+  description:
+    "Deletes image and thumbnail of a finished panorama; its task is no longer found. The ledger keeps its entries. Can be repeated. A task in processing, or whose image is uploading, is refused with 400.",
+  requestParams: { path },
+  responses: {
+    204: {
+      description: "The panorama is deleted.",
+      headers: z.object({ ...rateLimitHeaders.shape, "X-Request-Id": requestId }),
+    },
+    ...refusals(400, 401, 404, 429, 500),
   },
 };
 
@@ -220,10 +249,10 @@ const readCredits: ZodOpenApiOperationObject = {
   responses: { 200: success("The credits.", creditsResponseSchema), ...refusals(401, 429, 500) },
 };
 
-/** Allows unknown fields in answers, so that a new field does not break clients. */
+/** Allows unknown fields in answers, so that a new field does not break clients. The values of a map keep their schema. */
 const ALLOW_UNKNOWN_FIELDS: CreateDocumentOptions = {
   override: ({ jsonSchema }) => {
-    delete jsonSchema.additionalProperties;
+    if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
   },
 };
 
@@ -248,7 +277,8 @@ export const openApiDocument = (origin: string): ReturnType<typeof createDocumen
       },
       paths: {
         "/panoramas": { post: createPanorama, get: listPanoramas },
-        "/panoramas/{id}": { get: readPanorama },
+        "/panoramas/{id}": { get: readPanorama, delete: deletePanorama },
+        "/panoramas/{id}/cancel": { post: cancelPanorama },
         "/images": { post: uploadImages },
         "/credits": { get: readCredits },
       },

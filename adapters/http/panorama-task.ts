@@ -1,8 +1,18 @@
 import { z } from "zod";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import type { CreationRequest } from "../../domain/creation-request.js";
+import {
+  METADATA_KEY_CHARACTERS_MAX,
+  METADATA_PAIRS_MAX,
+  METADATA_VALUE_CHARACTERS_MAX,
+} from "../../domain/metadata.js";
+import { thumbnailNameOf } from "../../domain/object-name.js";
+import { resolutionSchema } from "../../domain/resolution.js";
+import { SEED_MAX } from "../../domain/seed.js";
 import { viewerPath } from "../../domain/slug.js";
 import { isKept, STORAGE_STATUSES, type StoredImage } from "../../domain/storage-status.js";
-import { type SucceededTask, statusOf, type Task } from "../../domain/task.js";
+import { type FailedTask, type SucceededTask, statusOf, type Task } from "../../domain/task.js";
+import { visibilitySchema } from "../../domain/visibility.js";
 import { creditsChargedSchema } from "./credits-charged.js";
 
 const nativePixels = z.int().min(1).meta({
@@ -20,6 +30,7 @@ const panoramaOutputSchema = z
     storage_status: z.enum(STORAGE_STATUSES),
     native_width: nativePixels.optional(),
     native_height: nativePixels.optional(),
+    thumbnail_url: z.url().optional().meta({ format: "uri", description: "A small image, once it is stored." }),
   })
   .meta({ id: "PanoramaOutput" });
 
@@ -30,12 +41,29 @@ const taskErrorSchema = z
   })
   .meta({ id: "TaskError" });
 
+const time = (description: string) => z.iso.datetime().meta({ format: "date-time", description });
+
+/** What a task was created with, beyond the specification. Members that were not given are omitted. */
+export const creationFields = {
+  created_at: time("RFC 3339, in UTC."),
+  resolution: z.enum(resolutionSchema.options).meta({ description: resolutionSchema.description }),
+  visibility: z.enum(visibilitySchema.options).meta({ description: visibilitySchema.description }),
+  prompt: z.string().optional().meta({ description: "Without the white space around it." }),
+  image_urls: z.array(z.string()).meta({ description: "Empty without reference images." }),
+  seed: z.int().min(0).max(SEED_MAX).optional(),
+  metadata: z
+    .record(z.string().min(1).max(METADATA_KEY_CHARACTERS_MAX), z.string().max(METADATA_VALUE_CHARACTERS_MAX))
+    .meta({ maxProperties: METADATA_PAIRS_MAX, description: "Empty if none was given. In no particular order." }),
+};
+
 /** Specification, Panorama task. */
 export const panoramaTaskSchema = z
   .object({
     id: z.string(),
     status: z.enum(["processing", "succeeded", "failed"]),
     credits_charged: creditsChargedSchema.meta({ description: "Refunded if the status is failed." }),
+    ...creationFields,
+    finished_at: time("When the task has succeeded or failed.").optional(),
     output: panoramaOutputSchema.optional(),
     error: taskErrorSchema.optional(),
   })
@@ -50,7 +78,12 @@ export type TaskUrls = {
 
 /** A task as the REST interface shows it. */
 export const panoramaTask = (task: Task, urls: TaskUrls): z.infer<typeof panoramaTaskSchema> => {
-  const core = { id: task.id, status: statusOf(task), credits_charged: task.reservation.credits };
+  const core = {
+    id: task.id,
+    status: statusOf(task),
+    credits_charged: task.reservation.credits,
+    ...shownCreation(task.request, task.reservedAt),
+  };
   switch (task.state) {
     case "queued":
     case "reserved":
@@ -58,10 +91,28 @@ export const panoramaTask = (task: Task, urls: TaskUrls): z.infer<typeof panoram
     case "generated":
       return core;
     case "succeeded":
-      return { ...core, output: output(task, urls) };
+      return { ...core, finished_at: task.succeededAt.toISOString(), output: output(task, urls) };
     case "failed":
-      return { ...core, error: { code: "generation_failed", message: refunded(core.credits_charged) } };
+      return {
+        ...core,
+        finished_at: task.failedAt.toISOString(),
+        error: { code: "generation_failed", message: refunded(task) },
+      };
   }
+};
+
+/** The members of `creationFields`. JSON leaves out those that are `undefined`. */
+export const shownCreation = (request: CreationRequest, createdAt: Date) => {
+  const { resolution, visibility, prompt, imageUrls, seed, metadata } = request;
+  return {
+    created_at: createdAt.toISOString(),
+    resolution,
+    visibility,
+    prompt,
+    image_urls: [...imageUrls],
+    seed,
+    metadata,
+  };
 };
 
 const output = ({ slug, image, request, nativeSize }: SucceededTask, { storage, publicUrl }: TaskUrls) => ({
@@ -71,11 +122,12 @@ const output = ({ slug, image, request, nativeSize }: SucceededTask, { storage, 
   storage_status: image.status,
   native_width: nativeSize?.widthPixels,
   native_height: nativeSize?.heightPixels,
+  ...(image.status === "saved" && { thumbnail_url: storage.urlOf(thumbnailNameOf(image.imageName)) }),
 });
 
 /** The permanent URL of a saved image, else the temporary URL (specification, `output.storage_status`). */
 export const imageUrl = (image: StoredImage, storage: Pick<ObjectStorage, "urlOf">): string =>
   isKept(image) ? storage.urlOf(image.imageName) : image.temporaryUrl;
 
-const refunded = (credits: number): string =>
-  `The panorama could not be generated. The ${credits} reserved credits were refunded.`;
+const refunded = ({ reason, reservation: { credits } }: FailedTask): string =>
+  `The panorama ${reason === "canceled" ? "was canceled" : "could not be generated"}. The ${credits} reserved credits were refunded.`;

@@ -1,15 +1,14 @@
-import { err, ok } from "neverthrow";
-import { notFound } from "../../application/errors.js";
+import { ok } from "neverthrow";
 import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { Task } from "../../domain/task.js";
 import { parseTaskId, type TaskId } from "../../domain/task-id.js";
-import { shown } from "../wording/shown.js";
 import type { Exchange } from "./exchange.js";
 import type { GuardedHandler } from "./guard.js";
 import { HeldWaits } from "./held-waits.js";
 import { panoramaTask, type TaskUrls } from "./panorama-task.js";
 import { preferredWaitSeconds } from "./prefer.js";
 import { json, type Reply } from "./reply.js";
+import { unknownTask } from "./unknown-task.js";
 
 /** The task of the path; `undefined` if the text cannot be a task id. */
 export const taskIdOf = (exchange: Exchange): TaskId | undefined => parseTaskId(exchange.parameter("id"));
@@ -32,9 +31,7 @@ export const readPanoramaRoute = (waitForTask: WaitForTask, urls: TaskUrls): Gua
     return answer;
   };
   return (exchange, owner, task) => {
-    if (task === undefined) {
-      return err(notFound(`There is no task ${shown(exchange.parameter("id"))} on this account.`));
-    }
+    if (task === undefined) return unknownTask(exchange);
     const seconds = preferredWaitSeconds(exchange.header("prefer"));
     if (seconds === undefined) return ok(answerOf(task));
     const held = waits.hold(owner, () => waitForTask(task.id, owner, seconds * 1000, exchange.signal));

@@ -28,6 +28,8 @@ export const json = (
   body: JSON.stringify(value),
 });
 
+export const NO_CONTENT: Reply = { status: 204, headers: { "cache-control": "no-store" }, body: undefined };
+
 /** A sentence for programs that expect no JSON, such as senders of webhooks. */
 export const plainText = (status: number, body: string): Reply => ({
   status,

@@ -44,7 +44,8 @@ const max_credits = z
       "nothing is created or charged. This does not limit the total spending of the account.",
   );
 
-const created = createdTaskSchema.extend({
+/** The members of release 0.1.0 of the tools: the REST interface may have more. */
+const created = createdTaskSchema.pick({ id: true, status: true, credits_charged: true }).extend({
   id: createdTaskSchema.shape.id.describe("The id of the task, for get_panorama_task."),
   credits_charged: createdTaskSchema.shape.credits_charged.describe(
     "Credits reserved now. They are refunded automatically if the generation fails.",

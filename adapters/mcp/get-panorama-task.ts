@@ -19,6 +19,14 @@ const WAIT_SECONDS_MAX = 30;
 const THUMBNAIL_BYTES_MAX = 512 * 1024;
 const THUMBNAIL_SECONDS = 3;
 
+/** The members of release 0.1.0 of the tools: the REST interface may have more. */
+const outputSchema = panoramaOutputSchema.pick({
+  image_url: true,
+  slug: true,
+  viewer_url: true,
+  storage_status: true,
+});
+
 type Dependencies = { readonly client: PanoramaClient; readonly site: string };
 
 export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
@@ -48,7 +56,7 @@ export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
       id: z.string(),
       status: z.enum(TASK_STATUSES),
       credits_charged: z.int().min(0),
-      output: panoramaOutputSchema
+      output: outputSchema
         .extend({
           image_url: z
             .string()

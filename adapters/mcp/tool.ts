@@ -52,7 +52,10 @@ export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>(
     outputSchema: jsonSchema(output, "output"),
     run: async (args, call) => {
       const parsed = input.safeParse(args ?? {});
-      return parsed.success ? run(parsed.data, call) : err(invalidArguments(schemaMessage(parsed.error)));
+      if (!parsed.success) return err(invalidArguments(schemaMessage(parsed.error)));
+      const answered = await run(parsed.data, call);
+      // The REST interface may answer with more members than the tool declares.
+      return answered.map((answer) => ({ ...answer, structured: output.parse(answer.structured) }));
     },
   };
 };

@@ -51,6 +51,17 @@ export const texts = (row: Row, column: string): readonly string[] => {
   return Array.isArray(parsed) && parsed.every((item) => typeof item === "string") ? parsed : throwInvalid(row, column);
 };
 
+/** A JSON object of texts; `none` for null. */
+export const pairs = (row: Row, column: string, none: Readonly<Record<string, string>>): typeof none => {
+  const value = row[column];
+  if (value === null) return none;
+  const parsed = typeof value === "string" ? jsonOf(value) : value;
+  return isPairs(parsed) ? parsed : throwInvalid(row, column);
+};
+
+const isPairs = (value: unknown): value is Readonly<Record<string, string>> =>
+  typeof value === "object" && value !== null && Object.values(value).every((item) => typeof item === "string");
+
 const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text);

@@ -443,6 +443,42 @@ export const migrationSteps: readonly Step[] = [
       ],
     },
   },
+  {
+    name: "012-task-fields",
+    up: {
+      sqlite: [
+        `alter table "task" add column "seed" integer null`,
+        `alter table "task" add column "metadata" json null`,
+        `create index "task_status_index" on "task" ("account_id", "state", "id")`,
+        `create index "task_created_index" on "task" ("account_id", "reserved_at")`,
+        `create index task_public_index on task (account_id, id) where visibility = 'public'`,
+        `create table "task_metadata" (
+        "account_id" text not null,
+        "key" text not null,
+        "value" text not null,
+        "task_id" text not null,
+        constraint "task_metadata_account_id_foreign" foreign key("account_id") references "account"("id") on delete restrict on update restrict,
+        constraint "task_metadata_task_id_foreign" foreign key("task_id") references "task"("id") on delete restrict on update restrict,
+        primary key ("account_id", "key", "value", "task_id")
+      )`,
+      ],
+      postgresql: [
+        `alter table "task" add column "seed" int null, add column "metadata" jsonb null`,
+        `create index "task_status_index" on "task" ("account_id", "state", "id")`,
+        `create index "task_created_index" on "task" ("account_id", "reserved_at")`,
+        `create index task_public_index on task (account_id, id) where visibility = 'public'`,
+        `create table "task_metadata" (
+        "account_id" varchar(40) not null,
+        "key" varchar(40) not null,
+        "value" varchar(500) not null,
+        "task_id" varchar(40) not null,
+        constraint "task_metadata_pkey" primary key ("account_id", "key", "value", "task_id")
+      )`,
+        `alter table "task_metadata" add constraint "task_metadata_account_id_foreign" foreign key ("account_id") references "account" ("id") on update restrict on delete restrict`,
+        `alter table "task_metadata" add constraint "task_metadata_task_id_foreign" foreign key ("task_id") references "task" ("id") on update restrict on delete restrict`,
+      ],
+    },
+  },
 ];
 
 /** The migrator records here which steps have run. */

@@ -107,6 +107,13 @@ export const TaskTable = defineEntity({
   tableName: "task",
   indexes: [
     { name: "task_account_index", properties: ["accountId", "id"] },
+    // For the filters of an account's list. Private tasks are most of nearly every account's, so they have no index.
+    { name: "task_status_index", properties: ["accountId", "state", "id"] },
+    { name: "task_created_index", properties: ["accountId", "reservedAt"] },
+    {
+      name: "task_public_index",
+      expression: "create index task_public_index on task (account_id, id) where visibility = 'public'",
+    },
     {
       // Partial: the cost of finding due work does not depend on the number of finished tasks.
       name: "task_due_index",
@@ -136,6 +143,9 @@ export const TaskTable = defineEntity({
     prompt: p.text().nullable(),
     imageUrls: p.json<string[]>(),
     visibility: p.string().length(7),
+    seed: p.integer().nullable(),
+    /** Null if there is none. `task_metadata` has the same pairs. */
+    metadata: p.json<Record<string, string>>().nullable(),
     credits: p.integer(),
     state: p.string().length(16),
     reservedAt: p.datetime(3),
@@ -304,6 +314,18 @@ export const TaskReferenceTable = defineEntity({
   },
 });
 
+/** The pairs of a task's metadata, for the filters of an account's list: each filter is one range, newest task last. */
+export const TaskMetadataTable = defineEntity({
+  name: "TaskMetadata",
+  tableName: "task_metadata",
+  properties: {
+    accountId: () => accountId().primary(),
+    key: p.string().length(40).primary(),
+    value: p.string().length(500).primary(),
+    taskId: () => taskId().primary(),
+  },
+});
+
 export const tables = [
   AccountTable,
   OrderTable,
@@ -318,4 +340,5 @@ export const tables = [
   ReferenceImageTable,
   ReferenceUploadTable,
   TaskReferenceTable,
+  TaskMetadataTable,
 ];

@@ -16,6 +16,7 @@ import type { ObjectName } from "../../domain/object-name.js";
 import type { Slug } from "../../domain/slug.js";
 import { startNextTasks } from "../../domain/start-next-tasks.js";
 import { isInGallery, type QueuedTask, type ReservedTask, type SucceededTask, type Task } from "../../domain/task.js";
+import type { TaskFilter } from "../../domain/task-filter.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
 import { branded, integer, type Row } from "./columns.js";
@@ -26,6 +27,7 @@ import { IN_GALLERY } from "./in-gallery.js";
 import { anyQueued, lockQueue } from "./queue-rows.js";
 import { releaseReferences } from "./reference-rows.js";
 import { olderThan, update } from "./statement.js";
+import { filtered, type Source, TASKS } from "./task-filters.js";
 import { moveTask } from "./task-moves.js";
 import { type Decide, type Opening, openTaskRows } from "./task-opening.js";
 import { requeueTask } from "./task-returns.js";
@@ -114,8 +116,9 @@ export class SqlTaskStore implements TaskStore {
     return rows.map((row) => branded<TaskId>(row, "id"));
   }
 
-  async list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]> {
-    return this.newestFirst("account_id = ? and hidden_at is null", [owner], limit, before);
+  async list(owner: AccountId, limit: number, before: TaskId | undefined, filter: TaskFilter = {}): Promise<Task[]> {
+    const { from, conditions, parameters } = filtered(owner, filter);
+    return this.newestFirst(conditions, parameters, limit, before, from);
   }
 
   async listPublic(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
@@ -149,6 +152,14 @@ export class SqlTaskStore implements TaskStore {
       await writeInOneRoundTrip(sql, this.database.dialect, releaseReferences({ id, accountId: owner }, new Date(0)));
       return ok(undefined);
     });
+  }
+
+  async isHidden(id: TaskId, owner: AccountId): Promise<boolean> {
+    const rows = await this.database.sql(
+      "select id from task where id = ? and account_id = ? and hidden_at is not null",
+      [id, owner],
+    );
+    return rows.length === 1;
   }
 
   async claim<Work extends keyof DueWork>(
@@ -263,12 +274,13 @@ export class SqlTaskStore implements TaskStore {
     parameters: readonly unknown[],
     limit: number,
     before: TaskId | undefined,
+    from: Source = TASKS,
   ): Promise<Task[]> {
     const tasks: Task[] = [];
     for (let last: unknown = before, size = limit; ; size = UNREADABLE_PAGE_SIZE) {
-      const older = olderThan(last);
+      const older = olderThan(last, from.id);
       const rows = await this.database.sql(
-        `select * from task where ${condition} ${older.text} order by id desc limit ?`,
+        `select task.* from ${from.tables} where ${condition} ${older.text} order by ${from.id} desc limit ?`,
         [...parameters, ...older.parameters, size],
       );
       tasks.push(...this.unreadable.separate(rows, toTask).read);

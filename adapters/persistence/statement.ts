@@ -23,9 +23,9 @@ export const update = (table: string, changes: Row, conditions: Row): Statement 
   parameters: [...Object.values(changes), ...Object.values(conditions)],
 });
 
-/** Narrows a list that is ordered by `id`, newest first, to what is older than `before`. */
-export const olderThan = (before: unknown): Statement =>
-  before === undefined ? { text: "", parameters: [] } : { text: "and id < ?", parameters: [before] };
+/** Narrows a list that is ordered by the column `id`, newest first, to what is older than `before`. */
+export const olderThan = (before: unknown, id = "id"): Statement =>
+  before === undefined ? { text: "", parameters: [] } : { text: `and ${id} < ?`, parameters: [before] };
 
 const equations = (columns: Row): string[] => Object.keys(columns).map((column) => `${column} = ?`);
 

@@ -20,7 +20,7 @@ import { ANY_QUEUED, lockQueue, placeOf } from "./queue-rows.js";
 import { lockReferences, useReferences } from "./reference-rows.js";
 import { readSpending, spend, spendingOfKey, toSpending } from "./spending-rows.js";
 import { insertion, type Statement } from "./statement.js";
-import { newTaskRow, toTask } from "./task-rows.js";
+import { metadataRows, newTaskRow, toTask } from "./task-rows.js";
 import { writeIfChecked, writeInOneRoundTrip } from "./write-in-one-round-trip.js";
 
 /** After so many changes of an account by others between reading and writing it, the account is locked instead. */
@@ -145,6 +145,7 @@ const creationWrites = (
     ["task", newTaskRow(task, dueAt)],
     ["ledger_entry", entryRow(reservationEntry(task.reservation, task.reservedAt))],
   ];
+  for (const row of metadataRows(task)) rows.push(["task_metadata", row]);
   if (idempotent !== undefined) {
     const { key, requestSha256: request_sha256 } = idempotent;
     const first = { account_id: task.accountId, key, task_id: task.id, request_sha256, created_at: task.reservedAt };

@@ -1,9 +1,10 @@
 import type { CreationRequest } from "../../domain/creation-request.js";
+import { type Metadata, NO_METADATA } from "../../domain/metadata.js";
 import { type PixelSize, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import { STORAGE_STATUSES, type StoredImage } from "../../domain/storage-status.js";
 import type { FailureReason, OpenedTask, Task } from "../../domain/task.js";
 import type { Visibility } from "../../domain/visibility.js";
-import { amount, branded, date, integer, oneOf, optional, type Row, text, texts } from "./columns.js";
+import { amount, branded, date, integer, oneOf, optional, pairs, type Row, text, texts } from "./columns.js";
 
 const TASK_STATES: readonly Task["state"][] = ["queued", "reserved", "submitted", "generated", "succeeded", "failed"];
 const VISIBILITIES: readonly Visibility[] = ["private", "public"];
@@ -14,6 +15,7 @@ const FAILURE_REASONS: readonly FailureReason[] = [
   "never_submitted",
   "generation_failed",
   "deadline_passed",
+  "canceled",
 ];
 
 /** Written out for each state, without spreads: a read by id spends most of its time in here and in the driver. */
@@ -105,6 +107,8 @@ const toRequest = (row: Row): CreationRequest =>
     prompt: optional(row, "prompt", text),
     imageUrls: texts(row, "image_urls"),
     visibility: oneOf(row, "visibility", VISIBILITIES),
+    seed: optional(row, "seed", integer),
+    metadata: pairs(row, "metadata", NO_METADATA),
   }) as CreationRequest;
 
 const toImage = (row: Row): StoredImage => {
@@ -130,6 +134,8 @@ export const newTaskRow = (task: OpenedTask["task"], dueAt: Date): Row => ({
   prompt: task.request.prompt ?? null,
   image_urls: JSON.stringify(task.request.imageUrls),
   visibility: task.request.visibility,
+  seed: task.request.seed ?? null,
+  metadata: metadataColumn(task.request.metadata),
   credits: task.reservation.credits,
   api_key_id: task.apiKeyId ?? null,
   reserved_at: task.reservedAt,
@@ -137,6 +143,13 @@ export const newTaskRow = (task: OpenedTask["task"], dueAt: Date): Row => ({
   fence: 0,
   ...stateColumns(task),
 });
+
+const metadataColumn = (metadata: Metadata): string | null =>
+  Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata);
+
+/** One row for each pair, by which the list of tasks is filtered. */
+export const metadataRows = ({ id, accountId, request }: OpenedTask["task"]): Row[] =>
+  Object.entries(request.metadata).map(([key, value]) => ({ account_id: accountId, key, value, task_id: id }));
 
 /**
  * The columns that the task's state sets. Columns of earlier states keep their values, so that the row of a failed task

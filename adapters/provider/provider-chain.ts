@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type {
+  Cancellation,
   DownloadFailure,
   GeneratedImage,
   GenerationOrder,
@@ -105,6 +106,11 @@ export class ProviderChain implements GenerationProvider {
     return provider === undefined
       ? err(unavailable(notConfigured(upstreamTaskId)))
       : provider.download(temporaryUrl, id);
+  }
+
+  async cancel(upstreamTaskId: string): Promise<Result<Cancellation, ProviderUnavailable>> {
+    const { provider, id } = this.locate(upstreamTaskId);
+    return (await provider?.cancel?.(id)) ?? ok("too_late");
   }
 
   async discard(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>> {

@@ -13,6 +13,7 @@ import type { RateLimits } from "../../application/ports/rate-limits.js";
 import { IMAGE_URL_CHARACTERS_MAX, IMAGE_URLS_MAX, parseCreationRequest } from "../../domain/creation-request.js";
 import { parseIdempotencyKey } from "../../domain/idempotency.js";
 import { costOf, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
+import { SEED_MAX } from "../../domain/seed.js";
 import { viewerPath } from "../../domain/slug.js";
 import { isKept } from "../../domain/storage-status.js";
 import { isActive, isInProgress, type Task } from "../../domain/task.js";
@@ -175,7 +176,11 @@ const creationOf = (form: URLSearchParams, imageUrls: readonly string[]) =>
     visibility: form.get("visibility") ?? undefined,
     ...(form.get("prompt")?.trim() && { prompt: form.get("prompt") }),
     ...(imageUrls.length > 0 && { image_urls: imageUrls }),
+    ...(form.get("seed")?.trim() && { seed: seedOf(form.get("seed")?.trim() ?? "") }),
   });
+
+/** Text that is not a number stays text, for the message. */
+const seedOf = (text: string): unknown => (/^-?\d+$/.test(text) ? Number(text) : text);
 
 /** Applies the rules and prices of `POST /panoramas`. */
 const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> => {
@@ -246,6 +251,9 @@ ${choice("visibility", "public", form.get("visibility") ?? "private", "Public", 
 <p class="hint" id="chosen" role="status"></p>
 ${Array.from({ length: IMAGE_URLS_MAX }, (_, index) => html`<label>URL of image ${index + 1}<input type="url" name="image_url" value="${form.getAll("image_url")[index] ?? ""}" placeholder="https://" maxlength="${IMAGE_URL_CHARACTERS_MAX}"></label>`)}
 </details>
+<details class="references"${form.get("seed")?.trim() ? html` open` : ""}><summary>Seed (optional)</summary>
+<label>Seed: the same words and seed give the same picture, if the provider takes seeds<input type="number" name="seed" value="${form.get("seed") ?? ""}" min="0" max="${SEED_MAX}" step="1"></label>
+</details>
 <button class="button">Create panorama</button>
 </form>`;
 
@@ -274,7 +282,11 @@ type State = { readonly label: string; readonly tone: "good" | "busy" | "bad"; r
 const stateOf = (task: Task): State => {
   if (isActive(task)) return { label: "Generating", tone: "busy" };
   if (task.state === "failed") {
-    return { label: "Failed", tone: "bad", note: `${task.reservation.credits} credits were refunded` };
+    return {
+      label: task.reason === "canceled" ? "Canceled" : "Failed",
+      tone: "bad",
+      note: `${task.reservation.credits} credits were refunded`,
+    };
   }
   switch (task.image.status) {
     case "uploading":

@@ -38,6 +38,13 @@ const predicates: {
   future_time: ({ actual }) =>
     `must be a time in the future such as 2030-01-31 or 2030-01-31T12:00:00Z, but is ${shown(actual)}.`,
   cursor: ({ actual }) => `must be a next_cursor of an earlier answer, but is ${shown(actual)}.`,
+  cursor_filters: () => "belongs to a list with other filters; send the filters of that list, or no cursor.",
+  date_time: ({ actual }) =>
+    `must be a date and time such as 2026-01-31T12:00:00Z (RFC 3339), but is ${shown(actual)}.`,
+  pairs_max: ({ max, actual }) => `must have at most ${max} pairs, but has ${actual}.`,
+  pair_key: ({ min, max, actual }) => `must have keys of ${min} to ${max} characters, but one is ${shown(actual)}.`,
+  pair_value: ({ key, max, actual }) =>
+    `must have a string of at most ${max} characters for ${shown(key)}, but has ${typeof actual === "string" ? `${[...actual].length} characters` : shown(actual)}.`,
   key_reused: ({ hours }) =>
     `was used with another request body within the last ${hours} hours; use a new key for a new request.`,
   prompt_or_images: (_, { imageUrls }) => `needs a prompt, ${imageUrls}, or both.`,
@@ -45,6 +52,7 @@ const predicates: {
     `must have at least ${min} characters, not counting white space at its ends, if there are no ${imageUrls}, but is ${shown(actual)}.`,
   deleted_image: () => "was uploaded here, but is deleted; upload the image again and use its new URL.",
   cost_max: ({ max, cost }) => `is ${max}, but this panorama costs ${cost} credits; nothing was reserved.`,
+  not_finished: () => "is still being generated or stored; delete it when it is finished, or cancel it first.",
   images_only: () => "must have an item: this service makes panoramas from images only.",
   text_only: () => "must be empty: this service makes panoramas from text only.",
   files_required: ({ max }) => `is required; send 1 to ${max} images as multipart/form-data parts with the name files.`,

@@ -1,4 +1,4 @@
-import { err, type Result } from "neverthrow";
+import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import { thumbnailNameOf } from "../../domain/object-name.js";
 import { isInProgress } from "../../domain/task.js";
@@ -9,7 +9,7 @@ import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.
 import type { TaskStore } from "../ports/task-store.js";
 
 type Ports = {
-  readonly tasks: Pick<TaskStore, "find" | "hide">;
+  readonly tasks: Pick<TaskStore, "find" | "hide" | "isHidden">;
   readonly storage: Pick<ObjectStorage, "delete">;
   readonly clock: Pick<Clock, "now">;
 };
@@ -21,14 +21,18 @@ export type DeletePanorama = ReturnType<typeof deletePanorama>;
 
 /**
  * The owner deletes a panorama: its image and thumbnail are deleted, and the task is no longer found. Its ledger
- * entries remain. The objects are deleted first, so that the owner can repeat an interrupted deletion. What another
+ * entries remain. Succeeds also if it is deleted already. The objects are deleted first, so that the owner can repeat an interrupted deletion. What another
  * worker stores at the same time, and the provider's copy, are deleted afterwards (erase-deleted-panoramas.ts).
  */
 export const deletePanorama =
   ({ tasks, storage, clock }: Ports) =>
   async (id: TaskId, owner: AccountId): Promise<Result<void, NotFound | NotFinished | StorageUnavailable>> => {
     const task = await tasks.find(id, owner);
-    if (task === undefined) return err(notFound(`There is no task ${id} on this account.`));
+    if (task === undefined) {
+      return (await tasks.isHidden(id, owner))
+        ? ok(undefined)
+        : err(notFound(`There is no task ${id} on this account.`));
+    }
     if (isInProgress(task)) return err({ kind: "not_finished" });
     if (task.state === "succeeded") {
       const { imageName } = task.image;
@@ -37,5 +41,7 @@ export const deletePanorama =
         if (deleted.isErr()) return err(deleted.error);
       }
     }
-    return tasks.hide(id, owner, clock.now());
+    // If it is not found now, the same deletion was made at the same time.
+    await tasks.hide(id, owner, clock.now());
+    return ok(undefined);
   };

@@ -50,6 +50,8 @@ export type GeneratedImage = {
  */
 export type Readiness = "ready" | "busy" | "probing" | "down";
 
+export type Cancellation = "canceled" | "too_late";
+
 /** A generation model. Every call has a timeout. Failures, including timeouts, are returned, not thrown. */
 export interface GenerationProvider {
   readonly name: string;
@@ -81,6 +83,11 @@ export interface GenerationProvider {
    * Does not check that the bytes are an image.
    */
   download(temporaryUrl: string, upstreamTaskId: string): Promise<Result<GeneratedImage, DownloadFailure>>;
+  /**
+   * Stops a generation that costs nothing yet: `canceled` if it has certainly ended so, without an image. `too_late` if
+   * it goes on, or has ended otherwise. May be repeated. Absent if no generation of the provider can be canceled.
+   */
+  cancel?(upstreamTaskId: string): Promise<Result<Cancellation, ProviderUnavailable>>;
   /**
    * Deletes the provider's copy of a finished generation. Succeeds if there is none, or if the provider has no call for
    * it. Absent if no generation of the provider can be deleted.

@@ -16,6 +16,7 @@ import type {
   SucceededTask,
   Task,
 } from "../../domain/task.js";
+import type { TaskFilter } from "../../domain/task-filter.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
 import type { NotFound } from "../errors.js";
@@ -120,8 +121,11 @@ export interface TaskStore {
   /** Returns those of the tasks that are no longer active. */
   ended(ids: readonly TaskId[]): Promise<TaskId[]>;
 
-  /** Newest first, at most `limit`, older than the task `before`, which need not exist any more. */
-  list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]>;
+  /**
+   * Newest first, at most `limit`, older than the task `before`, which need not exist any more. With a `filter`, only
+   * the tasks that match it (domain/task-filter.ts).
+   */
+  list(owner: AccountId, limit: number, before: TaskId | undefined, filter?: TaskFilter): Promise<Task[]>;
 
   /** Public panoramas of all accounts whose image is stored permanently; otherwise like `list`. */
   listPublic(limit: number, before: TaskId | undefined): Promise<SucceededTask[]>;
@@ -138,6 +142,9 @@ export interface TaskStore {
    * reference images.
    */
   hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>>;
+
+  /** Whether the owner has hidden this task. */
+  isHidden(id: TaskId, owner: AccountId): Promise<boolean>;
 
   /**
    * Leases up to `limit` tasks whose work is due, longest overdue first. Each task goes to exactly one caller. Unless

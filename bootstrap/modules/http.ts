@@ -22,6 +22,8 @@ export const http = new ContainerModule(({ bind }) => {
       createPanorama: tokens.createPanorama,
       waitForTask: tokens.waitForTask,
       listTasks: tokens.listTasks,
+      cancelTask: tokens.cancelTask,
+      deletePanorama: tokens.deletePanorama,
       checkUpload: tokens.checkUpload,
       uploadImages: tokens.uploadImages,
       readCredits: tokens.readCreditTotals,

@@ -1,4 +1,5 @@
 import { ContainerModule } from "inversify";
+import { cancelTask } from "../../application/panoramas/cancel-task.js";
 import { changeVisibility } from "../../application/panoramas/change-visibility.js";
 import { checkUpload } from "../../application/panoramas/check-upload.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
@@ -40,6 +41,7 @@ export const panoramas = new ContainerModule(({ bind }) => {
   provide(bind, tokens.uploadImages, { references, storage, imaging, secrets, clock, ids }, uploadImages);
 
   provide(bind, tokens.waitForTask, { tasks, clock, signals }, waitForTask);
+  provide(bind, tokens.cancelTask, { tasks, provider, clock, signals, reporter }, cancelTask);
   provide(bind, tokens.listTasks, { tasks }, listTasks);
   provide(bind, tokens.findOwnPanorama, { tasks }, findOwnPanorama);
   provide(bind, tokens.findPublicPanorama, { tasks }, findPublicPanorama);

@@ -10,6 +10,9 @@ describe("the application on in-memory stores", () => {
     // The runs test enough only if together they reach every outcome.
     expect([...seen].sort()).toEqual([
       "budget_spent",
+      "canceled",
+      "canceled at the provider",
+      "canceled in the queue",
       "deadline_passed",
       "generated",
       "generation_failed",
@@ -30,6 +33,9 @@ describe("the application on in-memory stores", () => {
       "submission_recovered",
       "submission_unknown",
       "task_requeued",
+      "told failed after a cancellation",
+      "told processing after a cancellation",
+      "told succeeded after a cancellation",
       "too_many_active_tasks",
       "upstream_error",
     ]);

@@ -39,7 +39,17 @@ describe("the service without any configuration", () => {
     async (resolution, width, height, cost) => {
       const before = await client.credits();
       const created = await client.create({ prompt: "a quiet ocean in the fog", resolution });
-      expect(created).toEqual({ id: expect.any(String), status: "processing", credits_charged: cost });
+      expect(created).toEqual({
+        id: expect.any(String),
+        status: "processing",
+        credits_charged: cost,
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        resolution,
+        visibility: "private",
+        prompt: "a quiet ocean in the fog",
+        image_urls: [],
+        metadata: {},
+      });
 
       const task = await client.untilKept(created.id);
       expect(task.output?.storage_status).toBe("saved");
@@ -105,14 +115,43 @@ describe("the service without any configuration", () => {
       id,
       status: "failed",
       credits_charged: 10,
+      created_at: expect.any(String),
+      finished_at: expect.any(String),
+      resolution: "4k",
+      visibility: "private",
+      prompt: "a foggy ocean test:fail",
+      image_urls: [],
+      metadata: {},
       error: { code: "generation_failed", message: expect.stringContaining("refunded") },
     } satisfies Task);
     expect(await client.credits()).toBe(before);
   });
 
+  it("cancels a generation that runs, filters by metadata, and deletes the task", async () => {
+    const client = await customer("undecided@example.com");
+    const before = await client.credits();
+    const metadata = { order: "A-17" };
+    const { id } = await client.create({ prompt: "a foggy ocean test:slow", resolution: "1k", seed: 7, metadata });
+    const send = (method: string, path: string) => client.request(`/panoramas/${path}`, { method });
+    expect((await send("DELETE", id)).status).toBe(400);
+    const canceled = await (await send("POST", `${id}/cancel`)).json();
+    expect(canceled).toMatchObject({
+      id,
+      status: "failed",
+      seed: 7,
+      metadata,
+      error: { message: expect.stringContaining("canceled") },
+    });
+    expect(await client.credits()).toBe(before);
+    const list = async () => (await client.request("/panoramas?status=failed&metadata.order=A-17")).json();
+    expect(await list()).toEqual({ data: [canceled], next_cursor: null });
+    expect([(await send("DELETE", id)).status, (await send("DELETE", id)).status]).toEqual([204, 204]);
+    expect(await list()).toEqual({ data: [], next_cursor: null });
+  });
+
   it("has a correct ledger according to panorama ledger verify", async () => {
     const { json, status } = await installation.command("ledger", "verify");
-    expect(json).toEqual({ accounts: 4, findings: [] });
+    expect(json).toEqual({ accounts: 5, findings: [] });
     expect(status).toBe(0);
   });
 

@@ -18,6 +18,8 @@ const type = (expected: "string" | "strings" | "object", actual?: unknown) => ({
   actual,
 });
 const oneOf = (allowed: readonly string[], actual?: unknown) => ({ name: "one_of" as const, allowed, actual });
+const keys = (count: number) => Array.from({ length: count }, (_, n) => [`key-${n}`, String(n)]);
+const key41 = "🌊".repeat(41);
 const resolutions = ["1k", "2k", "4k"];
 const visibilities = ["private", "public"];
 
@@ -28,16 +30,28 @@ describe("a creation request", () => {
       prompt: "a quiet lake",
       imageUrls: [],
       visibility: "private",
+      seed: undefined,
+      metadata: {},
     });
   });
 
   it("may have every field", () => {
-    const body = { resolution: "4k", prompt: "a quiet lake", image_urls: [url, url, url], visibility: "public" };
-    expect(accepted(body)).toEqual({
+    const body = {
+      resolution: "4k",
+      prompt: "a quiet lake",
+      image_urls: [url, url, url],
+      visibility: "public",
+      seed: 7,
+      metadata: { order: "A-17", "": undefined },
+    };
+    expect(refusal(body).rule.name).toBe("pair_key");
+    expect(accepted({ ...body, metadata: { order: "A-17" } })).toEqual({
       resolution: "4k",
       prompt: "a quiet lake",
       imageUrls: [url, url, url],
       visibility: "public",
+      seed: 7,
+      metadata: { order: "A-17" },
     });
   });
 
@@ -88,7 +102,7 @@ describe("a creation request", () => {
   });
 
   it("ignores unknown fields", () => {
-    const body = { resolution: "1k", prompt: "lake", seed: 7, resolutions: null };
+    const body = { resolution: "1k", prompt: "lake", sead: 7, resolutions: null };
     expect(accepted(body)).toEqual(accepted({ resolution: "1k", prompt: "lake" }));
   });
 
@@ -129,8 +143,46 @@ describe("a creation request", () => {
     ["visibility", "hidden", oneOf(visibilities, "hidden")],
     ["visibility", null, oneOf(visibilities, null)],
     ["visibility", true, oneOf(visibilities, true)],
+    ...[-1, 2 ** 31, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "7", true, null, [7]].map(
+      (seed): [string, unknown, BrokenRule] => [
+        "seed",
+        seed,
+        { name: "integer", min: 0, max: 2147483647, actual: seed },
+      ],
+    ),
+    ["metadata", null, type("object", null)],
+    ["metadata", "order", type("object", "order")],
+    ["metadata", ["order"], type("object", ["order"])],
+    ["metadata", Object.fromEntries(keys(17)), { name: "pairs_max", max: 16, actual: 17 }],
+    ["metadata", { "": "x" }, { name: "pair_key", min: 1, max: 40, actual: "" }],
+    ["metadata", { [key41]: "x" }, { name: "pair_key", min: 1, max: 40, actual: key41 }],
+    ["metadata", { "a\u0000": "x" }, { name: "storable_text" }],
+    ["metadata", { "\ud83c": "x" }, { name: "storable_text" }],
+    ["metadata", { order: "a\u0000" }, { name: "storable_text" }],
+    ["metadata", { order: 17 }, { name: "pair_value", key: "order", max: 500, actual: 17 }],
+    ["metadata", { order: null }, { name: "pair_value", key: "order", max: 500, actual: null }],
+    ["metadata", { order: "🌊".repeat(501) }, { name: "pair_value", key: "order", max: 500, actual: "🌊".repeat(501) }],
   ])("is refused with %s %j", (field, value, rule, index) => {
     expect(refusal({ resolution: "1k", prompt: "lake", [field]: value })).toEqual(invalidRequest(field, rule, index));
+  });
+
+  it.each([0, 1, 2147483647])("may have the seed %i", (seed) => {
+    expect(accepted({ resolution: "1k", prompt: "lake", seed }).seed).toBe(seed);
+  });
+
+  it("has 0 as its seed for -0, which JSON can contain", () => {
+    expect(Object.is(accepted(JSON.parse('{"resolution": "1k", "prompt": "lake", "seed": -0}')).seed, 0)).toBe(true);
+  });
+
+  it("may have 16 pairs of metadata, keys of 40 and values of 500 characters, and any own key", () => {
+    const metadata = Object.fromEntries([
+      ...keys(13),
+      ["🌊".repeat(40), "🌊".repeat(500)],
+      ["empty", ""],
+      ["__proto__", "x"],
+    ]);
+    const request = accepted(JSON.parse(JSON.stringify({ resolution: "1k", prompt: "lake", metadata })));
+    expect(Object.entries(request.metadata)).toEqual(Object.entries(metadata));
   });
 
   it.each(["ab", " ab ", "👍👍", "", "   ", "\n\t"])("is refused with the prompt %j and no image URLs", (prompt) => {
@@ -169,6 +221,8 @@ describe("a creation request", () => {
         prompt: fc.oneof({ weight: 5, arbitrary: text }, anything),
         image_urls: fc.oneof(fc.array(fc.oneof(fc.webUrl({ validSchemes: ["https"] }), text, anything)), anything),
         visibility: fc.oneof({ weight: 5, arbitrary: fc.constantFrom("private", "public") }, anything),
+        seed: fc.oneof({ weight: 5, arbitrary: fc.nat({ max: 2 ** 31 - 1 }) }, anything),
+        metadata: fc.oneof({ weight: 5, arbitrary: fc.dictionary(text, text) }, anything),
       },
       { requiredKeys: [] },
     );
@@ -178,11 +232,14 @@ describe("a creation request", () => {
         if (result.isErr()) {
           const { kind, field, index } = result.error;
           expect(kind).toBe("invalid_request");
-          expect(["body", "resolution", "prompt", "visibility", "image_urls"]).toContain(field);
+          expect(["body", "resolution", "prompt", "visibility", "image_urls", "seed", "metadata"]).toContain(field);
           if (index !== undefined) expect(field).toBe("image_urls");
           return;
         }
-        const { resolution, prompt, imageUrls, visibility } = result.value;
+        const { resolution, prompt, imageUrls, visibility, seed = 0, metadata } = result.value;
+        expect(seed >= 0 && seed < 2 ** 31 && Number.isInteger(seed)).toBe(true);
+        expect(Object.keys(metadata).length).toBeLessThanOrEqual(16);
+        for (const pair of Object.entries(metadata)) for (const text of pair) expect(text.isWellFormed()).toBe(true);
         expect(["1k", "2k", "4k"]).toContain(resolution);
         expect(["private", "public"]).toContain(visibility);
         expect(imageUrls.length).toBeLessThanOrEqual(3);
@@ -201,9 +258,19 @@ describe("the canonical text of a creation request", () => {
   it("is the same for requests that mean the same", () => {
     const explicit = { visibility: "private", image_urls: [], prompt: "lake", resolution: "1k" };
     expect(textOf({ resolution: "1k", prompt: "lake" })).toBe(textOf(explicit));
-    expect(textOf({ resolution: "1k", prompt: " lake\n", seed: 7 })).toBe(textOf(explicit));
+    expect(textOf({ resolution: "1k", prompt: " lake\n", metadata: {} })).toBe(textOf(explicit));
+    expect(textOf({ resolution: "1k", prompt: "lake", metadata: { a: "1", b: "2" } })).toBe(
+      textOf({ resolution: "1k", prompt: "lake", metadata: { b: "2", a: "1" } }),
+    );
     expect(textOf({ resolution: "1k", image_urls: [url] })).toBe(
       textOf({ resolution: "1k", image_urls: [url], prompt: "" }),
+    );
+  });
+
+  it("is what earlier versions wrote for a request without seed and metadata, so that their keys still replay", () => {
+    expect(textOf({ resolution: "1k", prompt: "lake" })).toBe('["1k","lake",[],"private"]');
+    expect(textOf({ resolution: "4k", image_urls: [url], visibility: "public" })).toBe(
+      `["4k",null,["${url}"],"public"]`,
     );
   });
 
@@ -219,6 +286,11 @@ describe("the canonical text of a creation request", () => {
       { resolution: "1k", image_urls: [url, other] },
       { resolution: "1k", image_urls: [other, url] },
       { resolution: "1k", prompt: `null,["${url}"]` },
+      { resolution: "1k", prompt: "lake", seed: 0 },
+      { resolution: "1k", prompt: "lake", seed: 1 },
+      { resolution: "1k", prompt: "lake", metadata: { seed: "1" } },
+      { resolution: "1k", prompt: "lake", metadata: { seed: "" } },
+      { resolution: "1k", prompt: "lake", seed: 1, metadata: { seed: "1" } },
     ].map(textOf);
     expect(new Set(texts).size).toBe(texts.length);
   });

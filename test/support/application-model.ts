@@ -79,6 +79,7 @@ type Step =
   | { readonly kind: "work"; readonly instance: number; readonly work: Work }
   /** A third instance does the work from begin to end, while the calls of the others stay halted. */
   | { readonly kind: "workWholly"; readonly work: Work }
+  | { readonly kind: "cancel"; readonly instance: number; readonly task: number }
   | { readonly kind: "retryFailedImages"; readonly instance: number }
   | { readonly kind: "retryImage"; readonly instance: number; readonly task: number }
   | { readonly kind: "payOrder"; readonly instance: number; readonly order: number }
@@ -137,6 +138,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("retryImage" as const), instance, task: fc.nat() }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("cancel" as const), instance, task: fc.nat() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("retryFailedImages" as const), instance }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("payOrder" as const), instance, order: fc.nat() }) },
   {
@@ -195,6 +197,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
             "unusable",
             "unavailable",
           ),
+          cancel: fc.constantFrom<Script["cancel"][]>("stops", "stops", "too_late", "unavailable"),
         },
         { requiredKeys: [] },
       ),
@@ -311,6 +314,8 @@ class Model {
         const { task } = pick([...this.lastSeen.values()], step.task);
         return this.watch(this.instance(step.instance).useCases.retryImage(task.id, task.accountId));
       }
+      case "cancel":
+        return this.cancel(step);
       case "retryFailedImages":
         return this.watch(this.instance(step.instance).useCases.retryFailedImages());
       case "payOrder":
@@ -426,6 +431,29 @@ class Model {
     );
   }
 
+  private cancel({ instance, task: index }: Extract<Step, { kind: "cancel" }>): void {
+    if (this.lastSeen.size === 0) return;
+    const { id, accountId } = pick([...this.lastSeen.values()], index).task;
+    const answer = this.instance(instance).useCases.cancelTask(id, accountId);
+    this.watch(answer.then((result) => void this.answers.push(() => this.checkCanceled(result._unsafeUnwrap()))));
+  }
+
+  /** What the client was told still holds: an end is final. */
+  private async checkCanceled(told: Task): Promise<void> {
+    this.seen.add(`told ${statusOf(told)} after a cancellation`);
+    const task = await this.world.tasks.find(told.id, told.accountId);
+    if (!isActive(told)) expect(task?.state).toBe(told.state);
+    if (told.state === "failed") expect(task).toEqual(told);
+  }
+
+  /** A refund without the provider's consent would be paid for by the service. */
+  private checkCanceledUpstream(id: TaskId): void {
+    const { provider } = this.world;
+    const wasSent = provider.startedFor(id) > 0;
+    if (wasSent) expect(provider.wasCanceled(id)).toBe(true);
+    this.seen.add(wasSent ? "canceled at the provider" : "canceled in the queue");
+  }
+
   private async checkAccepted({ owner, key, request, taskId }: Creation, created: CreatedPanorama): Promise<void> {
     const { task, replayed } = created;
     if (!replayed) {
@@ -469,6 +497,7 @@ class Model {
     }
     if (task.state === "failed") this.seen.add(task.reason);
     if (task.state === "queued" || task.state === "generated") this.seen.add(task.state);
+    if (task.state === "failed" && task.reason === "canceled") this.checkCanceledUpstream(task.id);
     this.lastSeen.set(task.id, { task, firstSeenAt: last?.firstSeenAt ?? this.world.clock.now() });
   }
 

@@ -12,6 +12,7 @@ import { sweep } from "../../application/background/sweep.js";
 import { watchWaitedTasks } from "../../application/background/watch-waited-tasks.js";
 import { createOrder } from "../../application/credits/create-order.js";
 import { payOrder } from "../../application/credits/pay-order.js";
+import { cancelTask } from "../../application/panoramas/cancel-task.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
 import { type GenerationTime, generationTime } from "../../application/panoramas/generation-time.js";
@@ -110,6 +111,7 @@ export const useCases = (ports: Ports) => {
       leaseMilliseconds: LEASE_MILLISECONDS,
     }),
     watch: watchWaitedTasks(ports),
+    cancelTask: cancelTask(ports),
     retryImage: retryImage(ports),
     retryFailedImages: retryFailedImages(ports),
     deletePanorama: deletePanorama(ports),

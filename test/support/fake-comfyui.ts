@@ -25,6 +25,11 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
   readonly uploads: string[] = [];
   /** Prompts of others, which wait in front. */
   foreignPrompts = 0;
+  interruptedOthers = false;
+  /** Prompts end with their image at the moment when they are interrupted. */
+  endsFirst = false;
+  /** A server of one's own has no login. */
+  open = false;
   /** Comfy Cloud sends to a signed URL. */
   viewRedirects = false;
 
@@ -56,6 +61,7 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
 
   private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (path === "/api/view") return this.faults.images.shift();
+    if (method === "POST" && (path === "/api/queue" || path === "/api/interrupt")) return this.faults.cancels.shift();
     if (method === "POST") return this.faults.creates.shift();
     if (path.startsWith("/api/object_info/")) return this.faults.checks.shift();
     return path === "/api/queue" ? this.faults.lists.shift() : this.faults.polls.shift();
@@ -64,13 +70,17 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
   private answer(request: ReceivedRequest): Answer {
     const { method, path, headers, body, query } = request;
     if (path === "/signed") return this.image(request);
-    if (headers["x-api-key"] !== COMFYUI_KEY) return json(401, { error: "Unauthorized" });
+    if (!this.open && headers["x-api-key"] !== COMFYUI_KEY) return json(401, { error: "Unauthorized" });
     if (this.tooBusyFor(method === "POST" && path === "/api/prompt" ? "creation" : "read"))
       return json(429, { error: "Too Many Requests" }, this.retryAfter());
     if (method === "POST" && path === "/api/prompt") return this.create(body as Record<string, unknown>);
     if (method === "POST" && path === "/api/upload/image") return this.upload(String(body));
+    if (method === "POST" && path === "/api/queue") return this.delete(body as { delete?: unknown });
+    if (method === "POST" && path === "/api/interrupt") return this.interrupt(body as { prompt_id?: unknown });
     if (path === "/api/queue") {
-      const waiting = this.tasks.filter(({ state }) => state === "run" || this.plan === "run");
+      const waiting = this.tasks.filter(
+        ({ state }) => state === "run" || (this.plan === "run" && state !== "be cancelled"),
+      );
       const mine = this.plan === "be lost" ? [] : waiting.map(({ id }, index) => [index, id, {}, {}, ["9"]]);
       const foreign = Array.from({ length: this.foreignPrompts }, (_, index) => [
         index,
@@ -79,7 +89,11 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
         {},
         [],
       ]);
-      return json(200, { queue_running: foreign.slice(0, 1), queue_pending: [...foreign.slice(1), ...mine] });
+      const all = [...foreign, ...mine];
+      return json(200, {
+        queue_running: this.waiting ? [] : all.slice(0, 1),
+        queue_pending: all.slice(this.waiting ? 0 : 1),
+      });
     }
     const name = /^\/api\/object_info\/(.+)$/.exec(path)?.[1] ?? "";
     if (name !== "") return json(200, name in this.classes ? { [name]: { input: this.classes[name] } } : {});
@@ -90,7 +104,9 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
         : this.image(request);
     }
     const task = this.poll(/^\/api\/history\/(.+)$/.exec(path)?.[1]);
-    return task === undefined || task.state === "run" ? json(200, {}) : json(200, { [task.id]: this.ended(task) });
+    // The real server forgets a prompt that was taken out of its queue.
+    const isUnknown = task === undefined || task.state === "run" || this.neverStarted.has(task.id);
+    return isUnknown ? json(200, {}) : json(200, { [task.id]: this.ended(task) });
   }
 
   private create({ prompt, prompt_id }: Record<string, unknown>): Answer {
@@ -110,6 +126,30 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
     const text = nodes.flatMap(({ inputs }) => inputs?.text ?? []).join(" ");
     this.start({ prompt: text, workflow: prompt }, id);
     return json(200, { prompt_id: id, number: this.tasks.length, node_errors: {} });
+  }
+
+  /** The real server answers both with an empty body. */
+  private delete({ delete: ids }: { delete?: unknown }): Answer {
+    for (const id of Array.isArray(ids) ? ids : []) {
+      const task = this.tasks.find((one) => one.id === id && one.state === "run" && this.waiting);
+      if (task === undefined) continue;
+      task.state = "be cancelled";
+      this.neverStarted.add(task.id);
+    }
+    return { status: 200, body: "" };
+  }
+
+  /** A current server interrupts the prompt with this id only. Without an id it interrupts whatever runs. */
+  private interrupt({ prompt_id }: { prompt_id?: unknown }): Answer {
+    if (prompt_id === undefined) this.interruptedOthers = true;
+    if (this.endsFirst) {
+      this.plan = "succeed";
+      for (const { id } of this.tasks) this.poll(id);
+    }
+    const running =
+      this.foreignPrompts === 0 && !this.waiting ? this.tasks.find(({ state }) => state === "run") : undefined;
+    if (running?.id === prompt_id && this.plan === "run") this.cancel(running?.id);
+    return { status: 200, body: "" };
   }
 
   private upload(body: string): Answer {

@@ -30,6 +30,8 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
   server!: FaultyServer;
   /** The result of a finished request. */
   result: "image" | "images" | "black image" | "no image" = "image";
+  /** A cancellation is accepted, but the request may still finish. */
+  ignoresCancel = false;
   /** Faults of the next reads of a result, one each. */
   resultFaults: Fault[] = [];
   /** The last key signs webhooks; the first one is still published. */
@@ -81,6 +83,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
   private faultOf({ method, path, query }: ReceivedRequest): Fault | undefined {
     if (path.startsWith("/files/")) return this.faults.images.shift();
     if (path === JWKS_PATH) return this.jwksFaults.shift();
+    if (path.endsWith("/cancel")) return this.faults.cancels.shift();
     if (method === "POST") return this.faults.creates.shift();
     if (path === PLATFORM_PATH) return (query.has("start") ? this.faults.lists : this.faults.checks).shift();
     return path.endsWith("/status") ? this.faults.polls.shift() : this.resultFaults.shift();
@@ -105,7 +108,14 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
       this.apps.set(task, app);
       return json(200, this.queued(task, path));
     }
-    const [, id, what] = /^\/fal-ai\/[\w-]+\/requests\/([\w-]+)(\/status)?$/.exec(path) ?? [];
+    const [, id, what] = /^\/fal-ai\/[\w-]+\/requests\/([\w-]+)(\/status|\/cancel)?$/.exec(path) ?? [];
+    if (what === "/cancel") {
+      if (method !== "PUT") return json(405, { detail: "Method Not Allowed" });
+      if (this.poll(id) === undefined) return json(404, { status: "NOT_FOUND" });
+      return this.ignoresCancel || this.cancel(id)
+        ? json(202, { status: "CANCELLATION_REQUESTED" })
+        : json(400, { status: "ALREADY_COMPLETED" });
+    }
     const task = this.poll(id);
     if (task === undefined) return json(404, { detail: "Not found." });
     return what === "/status" ? this.status(task) : this.resultOf(task);
@@ -126,7 +136,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
 
   private status({ id, state }: UpstreamTask): Answer {
     const running = {
-      run: "IN_PROGRESS",
+      run: this.waiting ? "IN_QUEUE" : "IN_PROGRESS",
       "succeed without image": "IN_QUEUE",
       "report an unknown status": "SIMMERING",
     };

@@ -35,7 +35,14 @@ export const sendWebhook = ({ url, headers, body }: SignedWebhook, origin: strin
 };
 
 /** Faults of the next requests of each kind, one each. */
-export type Faults = { creates: Fault[]; polls: Fault[]; lists: Fault[]; images: Fault[]; checks: Fault[] };
+export type Faults = {
+  creates: Fault[];
+  polls: Fault[];
+  lists: Fault[];
+  images: Fault[];
+  checks: Fault[];
+  cancels: Fault[];
+};
 
 /** What a provider refuses with 429. Its real answers differ; each fake sends those of its provider. */
 export type Limits = {
@@ -58,6 +65,8 @@ export interface FakeProvider {
   /** The provider's clock. */
   now: () => Date;
   plan: Plan;
+  /** Whether tasks that run still wait in the provider's own queue. */
+  waiting: boolean;
   /** The image behind every result URL; `undefined` for a small stand-in. */
   picture: Buffer | undefined;
   /** The webhook that the provider sends when the upstream task has changed, signed at this time. */
@@ -68,12 +77,15 @@ export interface FakeProvider {
 /** What all fakes share: tasks that follow the plan, and images. */
 export class UpstreamTasks {
   readonly tasks: UpstreamTask[] = [];
-  readonly faults: Faults = { creates: [], polls: [], lists: [], images: [], checks: [] };
+  readonly faults: Faults = { creates: [], polls: [], lists: [], images: [], checks: [], cancels: [] };
   readonly limits: Limits = { retryAfterSeconds: 1 };
   refusedCalls = 0;
   private lastSecond: number[] = [];
   private creations = 0;
   plan: Plan = "succeed";
+  waiting = false;
+  /** The ids of the tasks that were canceled before they had started. */
+  readonly neverStarted = new Set<string>();
   picture: Buffer | undefined;
   /** The provider's clock. */
   now: () => Date = () => new Date();
@@ -111,6 +123,15 @@ export class UpstreamTasks {
   retryAfter(): Record<string, string> {
     const { retryAfterSeconds } = this.limits;
     return retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+  }
+
+  /** The owner cancels a task. Returns whether that has an effect. */
+  cancel(id: string | undefined): boolean {
+    const task = this.poll(id);
+    if (task === undefined || ENDS.has(task.state)) return false;
+    task.state = "be cancelled";
+    if (this.waiting) this.neverStarted.add(task.id);
+    return true;
   }
 
   image({ path }: ReceivedRequest): Answer {

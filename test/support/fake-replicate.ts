@@ -94,6 +94,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
   private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (path.startsWith("/delivery/")) return this.faults.images.shift();
     if (path.startsWith("/v1/webhooks/")) return this.secretFaults.shift();
+    if (path.endsWith("/cancel")) return this.faults.cancels.shift();
     if (method === "POST") return this.faults.creates.shift();
     if (path.startsWith(MODELS)) return this.faults.checks.shift();
     return path === "/v1/predictions" ? this.faults.lists.shift() : this.faults.polls.shift();
@@ -126,7 +127,9 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     if (path === "/v1/webhooks/default/secret") return json(200, { key: this.webhookSecret });
     if (path.startsWith(MODELS)) return this.modelAt(path);
     if (path === "/v1/predictions") return this.list(query);
-    const task = this.poll(/^\/v1\/predictions\/(.+)$/.exec(path)?.[1]);
+    const [, id, cancel] = /^\/v1\/predictions\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
+    if (cancel !== undefined && method === "POST") this.cancel(id);
+    const task = this.poll(id);
     return task === undefined ? json(404, { detail: "Not found." }) : json(200, this.prediction(task));
   }
 
@@ -183,6 +186,11 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     return json(200, { next, previous: null, results });
   }
 
+  private statusOf({ id, state }: UpstreamTask): string {
+    if (state === "be cancelled" && this.neverStarted.has(id)) return "aborted";
+    return state === "run" && !this.waiting ? "processing" : STATUSES[state];
+  }
+
   private prediction(task: UpstreamTask) {
     const url = `${this.server.url}/delivery/${task.id}.png`;
     const outputs = { array: [url], string: url, "empty array": [], removed: null };
@@ -191,7 +199,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
       input: task.input,
       output: task.state === "succeed" ? outputs[this.output] : null,
       error: task.state === "be moderated" ? `NSFW content detected: ${task.input.prompt}` : null,
-      status: STATUSES[task.state],
+      status: this.statusOf(task),
       data_removed: this.output === "removed",
       urls: { get: `${this.baseUrl}/predictions/${task.id}` },
     };

@@ -22,7 +22,27 @@ type ReceivedRequest = {
   readonly body: Buffer;
 };
 
-type FakeTask = { readonly id: string; readonly credits_charged: number; readonly prompt: string; reads: number };
+type Creation = {
+  readonly resolution: Resolution;
+  readonly visibility?: string;
+  readonly prompt?: string;
+  readonly image_urls?: readonly string[];
+  readonly seed?: number;
+  readonly metadata?: Readonly<Record<string, string>>;
+};
+
+type FakeTask = { readonly id: string; readonly credits_charged: number; readonly creation: Creation; reads: number };
+
+const CREATED_AT = "2026-01-01T12:00:00.000Z";
+const FINISHED_AT = "2026-01-01T12:00:30.000Z";
+
+const shownCreation = ({ visibility = "private", image_urls = [], metadata = {}, ...creation }: Creation) => ({
+  created_at: CREATED_AT,
+  ...creation,
+  visibility,
+  image_urls,
+  metadata,
+});
 
 /** A tiny WebP, and bytes with the signature of a JPEG. */
 const THUMBNAIL = Buffer.from("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==", "base64");
@@ -132,7 +152,7 @@ export class FakeService {
     });
     if (headers.authorization !== `Bearer ${this.apiKey}`) return refuse(401, "invalid_api_key");
     const { pathname, searchParams } = new URL(path, this.origin);
-    const route = `${method} ${pathname.replace("/api/v1", "").replace(/(?<=panoramas\/).+/, "{id}")}`;
+    const route = `${method} ${pathname.replace("/api/v1", "").replace(/(?<=panoramas\/)[^/]+/, "{id}")}`;
     switch (route) {
       case "POST /panoramas":
         return this.create(headers["idempotency-key"], JSON.parse(body.toString()), refuse);
@@ -144,6 +164,16 @@ export class FakeService {
         task.reads++;
         return { status: 200, body: this.shown(task) };
       }
+      case "POST /panoramas/{id}/cancel": {
+        const task = this.tasks.find(({ id }) => pathname.endsWith(`/${id}/cancel`));
+        if (task === undefined) return refuse(404, "not_found");
+        const error = { code: "generation_failed", message: "The panorama was canceled." };
+        return { status: 200, body: { ...(this.shown({ ...task, reads: 0 }) as object), status: "failed", error } };
+      }
+      case "DELETE /panoramas/{id}":
+        return this.tasks.some(({ id }) => pathname.endsWith(`/${id}`))
+          ? { status: 204, body: undefined }
+          : refuse(404, "not_found");
       case "GET /credits":
         return { status: 200, body: { remaining_credits: this.remainingCredits } };
       case "POST /images":
@@ -155,19 +185,20 @@ export class FakeService {
 
   private create(
     key: string | string[] | undefined,
-    { resolution, prompt = "" }: { resolution: Resolution; prompt?: string },
+    creation: Creation,
     refuse: (status: number, code: string) => { status: number; body: unknown },
   ): { status: number; body: unknown } {
     let task = this.keys.get(String(key));
     if (task === undefined) {
-      const cost = costOf(resolution);
+      const cost = costOf(creation.resolution);
       if (cost > this.remainingCredits) return refuse(402, "insufficient_credits");
       this.remainingCredits -= cost;
-      task = { id: `task-${this.tasks.length + 1}`, credits_charged: cost, prompt, reads: 0 };
+      task = { id: `task-${this.tasks.length + 1}`, credits_charged: cost, creation, reads: 0 };
       this.tasks.push(task);
       this.keys.set(String(key), task);
     }
-    return { status: 202, body: { id: task.id, status: "processing", credits_charged: task.credits_charged } };
+    const { id, credits_charged } = task;
+    return { status: 202, body: { id, status: "processing", credits_charged, ...shownCreation(task.creation) } };
   }
 
   /** The cursor is the number of tasks before the page; any other text stands for none. */
@@ -178,19 +209,21 @@ export class FakeService {
     return { data: data.map((task) => this.shown(task)), next_cursor: end < this.tasks.length ? String(end) : null };
   }
 
-  private shown({ id, credits_charged, prompt, reads }: FakeTask): unknown {
-    if (reads <= this.readsWhileProcessing) return { id, status: "processing", credits_charged };
-    if (prompt.includes("test:fail")) {
+  private shown({ id, credits_charged, creation, reads }: FakeTask): unknown {
+    const core = { id, credits_charged, ...shownCreation(creation) };
+    if (reads <= this.readsWhileProcessing) return { ...core, status: "processing" };
+    if (creation.prompt?.includes("test:fail")) {
       const error = { code: "generation_failed", message: "The generation failed; 4 credits were refunded." };
-      return { id, status: "failed", credits_charged, error };
+      return { ...core, status: "failed", finished_at: FINISHED_AT, error };
     }
     const output = {
       image_url: `${this.origin}/assets/panoramas/${id.padEnd(22, "0")}.jpg`,
       slug: `slug-${id}`,
       viewer_url: `${this.origin}/works/slug-${id}`,
       storage_status: "saved",
+      thumbnail_url: `${this.origin}/assets/panoramas/${id.padEnd(22, "0")}-thumbnail.webp`,
     };
-    return { id, status: "succeeded", credits_charged, output };
+    return { ...core, status: "succeeded", finished_at: FINISHED_AT, output };
   }
 
   private async upload(contentType: string, body: Buffer): Promise<{ status: number; body: unknown }> {

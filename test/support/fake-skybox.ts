@@ -38,6 +38,7 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
 
   private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (path.startsWith("/images/")) return this.faults.images.shift();
+    if (method === "DELETE" && path.includes("/imagine/requests/")) return this.faults.cancels.shift();
     if (method === "POST") return this.faults.creates.shift();
     if (path.endsWith("/styles")) return this.faults.checks.shift();
     return path.endsWith("/myRequests") ? this.faults.lists.shift() : this.faults.polls.shift();
@@ -74,7 +75,11 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
       const data = newestFirst.map((task) => this.generation(task));
       return json(200, { data, totalCount: this.tasks.length, has_more: (page + 1) * limit < this.tasks.length });
     }
-    const task = this.poll(/^\/api\/v1\/imagine\/requests\/(.+)$/.exec(path)?.[1]);
+    const id = /^\/api\/v1\/imagine\/requests\/(.+)$/.exec(path)?.[1];
+    if (method === "DELETE") {
+      return this.cancel(id) ? json(200, { success: true }) : json(200, { error: "This request cannot be canceled." });
+    }
+    const task = this.poll(id);
     if (task === undefined) return json(404, { error: "Not found." });
     const generation = this.generation(task);
     return json(200, this.wrapper === "bare" ? generation : { [this.wrapper]: generation });
@@ -88,7 +93,7 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
       title: `World #${task.id}`,
       prompt: task.input.prompt,
       seed: task.input.seed,
-      status: STATUSES[task.state],
+      status: task.state === "run" && this.waiting ? "pending" : STATUSES[task.state],
       queue_position: 1,
       file_url: done ? `${this.server.url}/images/${task.id}.jpg?ver=1` : "",
       error_message: task.state === "be moderated" ? `Content policy: ${task.input.prompt}` : null,

@@ -20,8 +20,10 @@ import { receiveProviderWebhook } from "../../application/background/receive-pro
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { readCreditTotals } from "../../application/credits/read-credit-totals.js";
 import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
+import { cancelTask } from "../../application/panoramas/cancel-task.js";
 import { checkUpload } from "../../application/panoramas/check-upload.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
+import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
@@ -99,6 +101,8 @@ export class HttpService {
         ),
         waitForTask: this.counted("waitForTask", waitForTask(ports)),
         listTasks: this.counted("listTasks", listTasks(ports)),
+        cancelTask: this.counted("cancelTask", cancelTask(ports)),
+        deletePanorama: this.counted("deletePanorama", deletePanorama(ports)),
         checkUpload: checkUpload(ports),
         uploadImages: this.counted("uploadImages", uploadImages(ports)),
         readCredits: this.counted("readCredits", readCreditTotals(ports)),

@@ -108,7 +108,8 @@ export const startComfyui = async (
 ) => {
   const fake = await FakeComfyui.start();
   const { apiKey = COMFYUI_KEY } = overrides;
-  return startWith(fake, comfyui({ apiKey, baseUrl: fake.baseUrl, workflow }), overrides);
+  fake.open = apiKey === "";
+  return startWith(fake, comfyui({ apiKey: apiKey || undefined, baseUrl: fake.baseUrl, workflow }), overrides);
 };
 
 /** Two ComfyUI servers, each over HTTP to its own fake. */

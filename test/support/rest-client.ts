@@ -3,7 +3,15 @@ export type Task = {
   id: string;
   status: string;
   credits_charged: number;
-  output?: { image_url: string; slug: string; viewer_url: string; storage_status: string };
+  created_at: string;
+  finished_at?: string;
+  resolution: string;
+  visibility: string;
+  prompt?: string;
+  image_urls: string[];
+  seed?: number;
+  metadata: Record<string, string>;
+  output?: { image_url: string; slug: string; viewer_url: string; storage_status: string; thumbnail_url?: string };
   error?: { code: string; message: string };
 };
 

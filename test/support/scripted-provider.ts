@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../application/ports/clock.js";
 import type {
+  Cancellation,
   DownloadFailure,
   GeneratedImage,
   GenerationOrder,
@@ -27,6 +28,8 @@ export type Script = {
   readonly search: "found_if_started" | "nothing" | "unavailable";
   readonly download: "image" | "image_without_thumbnail" | "no_image" | "black" | "gone" | "unusable" | "unavailable";
   readonly discard: "done" | "unavailable";
+  /** `stops`: only an upstream task that still runs. */
+  readonly cancel: "stops" | "too_late" | "unavailable";
 };
 
 const SUCCESS: Script = {
@@ -35,6 +38,7 @@ const SUCCESS: Script = {
   search: "found_if_started",
   download: "image",
   discard: "done",
+  cancel: "stops",
 };
 
 /**
@@ -55,6 +59,8 @@ export class ScriptedProvider implements GenerationProvider {
   downloads = 0;
   /** The upstream tasks that were discarded, in this order. */
   readonly discarded: string[] = [];
+  /** The upstream tasks that were canceled. */
+  readonly canceled = new Set<string>();
   private readonly upstream = new Map<string, { readonly taskId: TaskId; progress: Progress }>();
   private readonly held = new Map<keyof Script, Promise<void>>();
 
@@ -94,6 +100,11 @@ export class ScriptedProvider implements GenerationProvider {
   /** Number of upstream tasks started for a task. More than one means that the provider charges twice. */
   startedFor(taskId: TaskId): number {
     return [...this.upstream.values()].filter((task) => task.taskId === taskId).length;
+  }
+
+  /** Whether the upstream task of a task was canceled. */
+  wasCanceled(taskId: TaskId): boolean {
+    return [...this.upstream].some(([id, task]) => task.taskId === taskId && this.canceled.has(id));
   }
 
   get started(): number {
@@ -162,6 +173,22 @@ export class ScriptedProvider implements GenerationProvider {
           thumbnail: download === "image" ? "possible" : "unavailable",
         });
     }
+  }
+
+  async cancel(upstreamTaskId: string): Promise<Result<Cancellation, ProviderUnavailable>> {
+    const { cancel } = this.script;
+    const task = this.upstream.get(upstreamTaskId);
+    const stops =
+      cancel === "stops" &&
+      task !== undefined &&
+      (task.progress.state === "running" || this.canceled.has(upstreamTaskId));
+    if (stops) {
+      this.canceled.add(upstreamTaskId);
+      task.progress = { state: "failed", reason: "canceled" };
+    }
+    await this.held.get("cancel");
+    if (cancel === "unavailable") return err(unavailable);
+    return ok(stops ? "canceled" : "too_late");
   }
 
   async discard(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>> {

@@ -36,6 +36,7 @@ import { payOrder } from "../../application/credits/pay-order.js";
 import { readCreditTotals } from "../../application/credits/read-credit-totals.js";
 import { readCredits } from "../../application/credits/read-credits.js";
 import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
+import { cancelTask } from "../../application/panoramas/cancel-task.js";
 import { changeVisibility } from "../../application/panoramas/change-visibility.js";
 import { checkUpload } from "../../application/panoramas/check-upload.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
@@ -260,6 +261,8 @@ export class WebService {
         readCredits: readCreditTotals(ports),
         keyUses: this.keyUses,
         waitForTask: waitForTask(ports),
+        cancelTask: cancelTask(this),
+        deletePanorama: deletePanorama(ports),
         storage,
         assets: storage,
         temporaryImage: undefined,

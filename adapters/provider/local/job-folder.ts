@@ -8,6 +8,7 @@ import { isFileError } from "../../system/is-file-error.js";
 const jobSchema = z.object({
   submittedAt: z.iso.datetime().transform((text) => new Date(text)),
   prompt: z.string().optional(),
+  seed: z.int().optional(),
   imageUrls: z.array(z.string()),
   widthPixels: z.int(),
   heightPixels: z.int(),

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../../application/ports/clock.js";
 import type {
+  Cancellation,
   GeneratedImage,
   GenerationOrder,
   GenerationProvider,
@@ -94,6 +95,7 @@ export class LocalProvider implements GenerationProvider {
       await this.folder.add(taskId, {
         submittedAt: this.clock.now(),
         prompt: request.prompt,
+        seed: request.seed,
         imageUrls: [...request.imageUrls],
         widthPixels,
         heightPixels,
@@ -122,10 +124,7 @@ export class LocalProvider implements GenerationProvider {
       this.storageErrors.delete(taskId);
       return err(unavailable(storageError));
     }
-    const elapsedMilliseconds = this.clock.now().getTime() - job.submittedAt.getTime();
-    // Negative if the clock was set back: then the delay is not known to last.
-    const isDelayed = elapsedMilliseconds >= 0 && elapsedMilliseconds < this.durationMilliseconds(job);
-    if (outcome === undefined || isDelayed) return ok({ state: "running" });
+    if (outcome === undefined || this.isDelayed(job)) return ok({ state: "running" });
     if (outcome.kind === "failed") return ok({ state: "failed", reason: outcome.reason });
     return ok({ state: "succeeded", temporaryUrl: this.temporaryUrlPrefix + job.resultName });
   }
@@ -147,6 +146,18 @@ export class LocalProvider implements GenerationProvider {
           ? { bytes, thumbnail, ends: ENDS[trigger] }
           : { bytes, thumbnail },
       );
+    });
+  }
+
+  /** Removes a job that still runs. One that does not exist was removed before, or never existed. */
+  cancel(upstreamTaskId: string): Promise<Result<Cancellation, ProviderUnavailable>> {
+    return onDisk(async () => {
+      const taskId = taskIdOf(upstreamTaskId);
+      const job = await this.folder.find(taskId);
+      const hasEnded = job !== undefined && (await this.folder.outcome(job)) !== undefined && !this.isDelayed(job);
+      if (hasEnded) return ok("too_late");
+      await this.folder.remove(taskId);
+      return ok("canceled");
     });
   }
 
@@ -176,7 +187,11 @@ export class LocalProvider implements GenerationProvider {
   private startPainting(taskId: TaskId, job: Job): void {
     if (this.painting.has(taskId)) return;
     const painting = this.paint(job)
-      .then((result) => (result === undefined ? undefined : this.folder.finish(job, result)))
+      .then(async (result) => {
+        // A job that was canceled meanwhile has no use for its picture.
+        if (result !== undefined && (await this.folder.find(taskId)) !== undefined)
+          await this.folder.finish(job, result);
+      })
       .catch((error: unknown) => void this.storageErrors.set(taskId, String(error)))
       .finally(() => this.painting.delete(taskId));
     this.painting.set(taskId, painting);
@@ -196,13 +211,19 @@ export class LocalProvider implements GenerationProvider {
       references.push(reference.value);
     }
     const size = { widthPixels: job.widthPixels, heightPixels: job.heightPixels };
-    const painted = await this.pool.paint({ scene: sceneOf(job.prompt, references), references, size });
+    const painted = await this.pool.paint({ scene: sceneOf(job.prompt, references, job.seed), references, size });
     if (painted.isErr()) return painted.error.kind === "closed" ? undefined : { failed: painted.error.reason };
     return decoding((sharp) =>
       sharp(painted.value, { raw: { width: job.widthPixels, height: job.heightPixels, channels: 3 } })
         .jpeg({ quality: JPEG_QUALITY, chromaSubsampling: "4:4:4" })
         .toBuffer(),
     );
+  }
+
+  /** Whether the delay of the job still lasts. If the clock was set back, it is not known to last. */
+  private isDelayed(job: Job): boolean {
+    const elapsedMilliseconds = this.clock.now().getTime() - job.submittedAt.getTime();
+    return elapsedMilliseconds >= 0 && elapsedMilliseconds < this.durationMilliseconds(job);
   }
 
   private durationMilliseconds(job: Job): number {

@@ -1,6 +1,7 @@
 import type { Result } from "neverthrow";
 import type { Clock } from "../../../application/ports/clock.js";
 import type {
+  Cancellation,
   GenerationOrder,
   Progress,
   ProviderUnavailable,
@@ -47,6 +48,11 @@ export type Dialect = {
     upstreamTaskId: string,
     read: Read,
   ): Result<Report, ProviderUnavailable> | Promise<Result<Report, ProviderUnavailable>>;
+  /**
+   * As `GenerationProvider.cancel`, which explains when a generation may be stopped. Absent if the provider has no call
+   * for it.
+   */
+  cancel?(upstreamTaskId: string, calls: CancelCalls): Promise<Result<Cancellation, ProviderUnavailable>>;
   /** The path that deletes a finished task with its image. Absent if the provider has no such call. */
   discardPath?(upstreamTaskId: string): string;
   /**
@@ -74,6 +80,12 @@ export type ProviderDefaults = {
 
 /** Reads a path below the base URL. An answer with any status is `ok`. */
 export type Read = (path: string) => Promise<Result<Answer, ProviderUnavailable>>;
+
+export type CancelCalls = {
+  readonly read: Read;
+  /** Sends a call that changes something, once. An answer with any status is `ok`. */
+  change(method: "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<Result<Answer, ProviderUnavailable>>;
+};
 
 export type CreationContext = {
   /** Where to send webhooks about this task; `undefined` if the provider cannot reach this service. */

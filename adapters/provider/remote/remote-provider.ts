@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type {
+  Cancellation,
   DownloadFailure,
   GeneratedImage,
   GenerationOrder,
@@ -22,7 +23,7 @@ import { UnknownStatuses } from "./answers/unknown-statuses.js";
 import { ProviderApi, type ProviderApiParts } from "./calls/provider-api.js";
 import type { Answer } from "./calls/upstream-http.js";
 import { correlationSeed } from "./correlation-seed.js";
-import type { Dialect, Read, Report } from "./dialect.js";
+import type { CancelCalls, Dialect, Read, Report } from "./dialect.js";
 import { pathBelow } from "./path-below.js";
 import type { ProviderSettings } from "./settings.js";
 import type { CheckFailure } from "./start-check.js";
@@ -145,6 +146,14 @@ export class RemoteProvider implements GenerationProvider {
   async download(temporaryUrl: string, upstreamTaskId: string): Promise<Result<GeneratedImage, DownloadFailure>> {
     const { resultHeaders } = this.dialect;
     return downloadResult(this.publicFetch, temporaryUrl, () => this.poll(upstreamTaskId), resultHeaders);
+  }
+
+  async cancel(upstreamTaskId: string): Promise<Result<Cancellation, ProviderUnavailable>> {
+    const calls: CancelCalls = {
+      read: this.read,
+      change: (method, path, body) => this.api.change(method, path, body),
+    };
+    return this.dialect.cancel?.(upstreamTaskId, calls) ?? ok("too_late");
   }
 
   async discard(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>> {

@@ -1,7 +1,9 @@
+import { ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import { parseCreationRequest } from "../../../domain/creation-request.js";
+import { aCreationRequest, noon, secondsAfter } from "../../support/builders.js";
 import { FakeService, type Fault } from "../../support/fake-service.js";
 import { pngBytes } from "../../support/image-bytes.js";
 import { SkippingClock } from "../../support/skipping-clock.js";
@@ -14,6 +16,16 @@ const clientWith = (apiKey: string) =>
   new PanoramaClient({ baseUrl: parseServiceUrl(service.origin)._unsafeUnwrap(), apiKey }, clock, () => 0.5);
 
 const aRequest = (prompt = "a quiet harbour") => parseCreationRequest({ prompt, resolution: "1k" })._unsafeUnwrap();
+/** What the fake service says about it. */
+const A_HARBOUR_SHOWN = {
+  created_at: "2026-01-01T12:00:00.000Z",
+  resolution: "1k",
+  visibility: "private",
+  prompt: "a quiet harbour",
+  image_urls: [],
+  metadata: {},
+};
+
 beforeEach(async () => {
   service = await FakeService.start();
   clock = new SkippingClock(() => service.hanging());
@@ -43,6 +55,7 @@ describe("PanoramaClient.create", () => {
       id: "task-1",
       status: "processing",
       credits_charged: 4,
+      ...A_HARBOUR_SHOWN,
     });
     await client.create(aRequest());
     const [first, second] = service.requests("POST", "/panoramas");
@@ -235,10 +248,79 @@ describe("the other calls of PanoramaClient", () => {
     await client.create(aRequest());
     expect((await client.credits())._unsafeUnwrap()).toBe(96);
     expect((await client.list({ limit: 5, cursor: "c&d" }))._unsafeUnwrap()).toEqual({
-      data: [{ id: "task-1", status: "processing", credits_charged: 4 }],
+      data: [{ id: "task-1", status: "processing", credits_charged: 4, ...A_HARBOUR_SHOWN }],
       next_cursor: null,
     });
     expect(service.requests("GET", "/panoramas").at(-1)?.path).toBe("/api/v1/panoramas?limit=5&cursor=c%26d");
+  });
+
+  it("send seed and metadata, and return what the service says about a task", async () => {
+    const given = { seed: 7, metadata: { order: "A-17" } };
+    const created = (await client.create(aCreationRequest({ prompt: "a lake", ...given })))._unsafeUnwrap();
+    const shown = {
+      id: "task-1",
+      credits_charged: 4,
+      created_at: "2026-01-01T12:00:00.000Z",
+      resolution: "1k",
+      visibility: "private",
+      prompt: "a lake",
+      image_urls: [],
+      ...given,
+    };
+    expect(created).toEqual({ ...shown, status: "processing" });
+    expect(JSON.parse(String(service.requests("POST", "/panoramas")[0]?.body))).toMatchObject(given);
+    service.readsWhileProcessing = 0;
+    expect((await client.read("task-1"))._unsafeUnwrap()).toMatchObject({
+      ...shown,
+      status: "succeeded",
+      finished_at: "2026-01-01T12:00:30.000Z",
+      output: { thumbnail_url: expect.stringContaining("-thumbnail.webp") },
+    });
+  });
+
+  it("accept the answers of an older service, which says nothing about the creation", async () => {
+    const body = JSON.stringify({ id: "t", status: "processing", credits_charged: 4 });
+    service.failNext("GET", "/panoramas/t", { kind: "answer", status: 200, body });
+    expect((await client.read("t"))._unsafeUnwrap()).toEqual(JSON.parse(body));
+  });
+
+  it("cancel a task and return it, also after a lost answer", async () => {
+    await client.create(aRequest());
+    service.failNext("POST", "/panoramas/task-1/cancel", { kind: "accept-and-drop" });
+    expect((await client.cancel("task-1"))._unsafeUnwrap()).toMatchObject({
+      id: "task-1",
+      status: "failed",
+      error: { message: "The panorama was canceled." },
+    });
+    expect(service.requests("POST", "/panoramas/task-1/cancel")).toHaveLength(2);
+    expect((await client.cancel("unknown"))._unsafeUnwrapErr()).toMatchObject({ code: "not_found", status: 404 });
+  });
+
+  it("delete a panorama, also after a lost answer", async () => {
+    await client.create(aRequest());
+    service.failNext("DELETE", "/panoramas/task-1", { kind: "accept-and-drop" });
+    expect(await client.delete("task-1")).toEqual(ok(undefined));
+    expect(service.requests("DELETE", "/panoramas/task-1")).toHaveLength(2);
+    expect((await client.delete("unknown"))._unsafeUnwrapErr()).toMatchObject({ code: "not_found", status: 404 });
+  });
+
+  it("filter the list", async () => {
+    await client.list({
+      status: "failed",
+      visibility: "public",
+      createdAfter: noon,
+      createdBefore: secondsAfter(noon, 1),
+      metadata: { "a&b": "c=d" },
+    });
+    const { pathname, searchParams } = new URL(service.requests("GET", "/panoramas")[0]?.path ?? "", service.origin);
+    expect(pathname).toBe("/api/v1/panoramas");
+    expect([...searchParams]).toEqual([
+      ["status", "failed"],
+      ["visibility", "public"],
+      ["created_after", "2026-01-01T12:00:00.000Z"],
+      ["created_before", "2026-01-01T12:00:01.000Z"],
+      ["metadata.a&b", "c=d"],
+    ]);
   });
 
   it("upload images in their order, with a content length", async () => {

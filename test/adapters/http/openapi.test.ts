@@ -9,10 +9,12 @@ import { openApiDocument } from "../../../adapters/http/openapi-document.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
 
+type Schema = { properties: Record<string, unknown> };
+
 type Operation = {
   responses: Record<
     string,
-    { headers?: Record<string, { required?: boolean }>; content: { "application/json": { schema: unknown } } }
+    { headers?: Record<string, { required?: boolean }>; content?: { "application/json": { schema: unknown } } }
   >;
 };
 
@@ -52,6 +54,8 @@ describe("the OpenAPI description", () => {
     ["post /panoramas", ["202", "400", "401", "402", "404", "429", "500", "502"]],
     ["get /panoramas", ["200", "400", "401", "429", "500"]],
     ["get /panoramas/{id}", ["200", "401", "404", "429", "500"]],
+    ["delete /panoramas/{id}", ["204", "400", "401", "404", "429", "500"]],
+    ["post /panoramas/{id}/cancel", ["200", "401", "404", "429", "500"]],
     ["post /images", ["200", "400", "401", "429", "500"]],
     ["get /credits", ["200", "401", "429", "500"]],
   ])("lists every status of %s", (operation, statuses) => {
@@ -80,13 +84,26 @@ describe("the OpenAPI description", () => {
   const checked = async (operation: string, response: Response): Promise<string> => {
     const described = operationOf(operation).responses[response.status];
     expect(described, `${operation} answered ${response.status}`).toBeDefined();
-    const schema = resolved(described!.content["application/json"].schema);
-    z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).parse(await response.json());
+    const { content } = described!;
+    if (content === undefined) expect(await response.text()).toBe("");
+    else {
+      const schema = resolved(content["application/json"].schema);
+      z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).parse(await response.json());
+    }
     for (const [name, { required }] of Object.entries(described!.headers ?? {})) {
       if (required) expect(response.headers.has(name), `${operation} ${response.status}: ${name}`).toBe(true);
     }
     return `${operation} ${response.status}`;
   };
+
+  it("describes the values of metadata, and that answers may have unknown fields", () => {
+    const { CreationRequest, PanoramaTask } = (description.components?.schemas ?? {}) as Record<string, Schema>;
+    const values = { type: "string", maxLength: 500 };
+    expect(CreationRequest?.properties.metadata).toMatchObject({ maxProperties: 16, additionalProperties: values });
+    expect(PanoramaTask?.properties.metadata).toMatchObject({ maxProperties: 16, additionalProperties: values });
+    expect(CreationRequest?.properties.seed).toMatchObject({ type: "integer", minimum: 0, maximum: 2147483647 });
+    expect(PanoramaTask).not.toHaveProperty("additionalProperties");
+  });
 
   it("matches the real answers of the server, for every operation and nearly every status", async () => {
     const customer = await service.customer(1000);
@@ -96,12 +113,15 @@ describe("the OpenAPI description", () => {
       form.append("files", new Blob([new Uint8Array([0xff, 0xd8, 0xff])], { type: "image/jpeg" }), "a.jpg");
       return form;
     };
-    const succeeded = await service.created(customer);
+    const remove = (id: string, by: Customer) => service.request(`/panoramas/${id}`, by, { method: "DELETE" });
+    const cancel = (id: string, by: Customer) => service.request(`/panoramas/${id}/cancel`, by, { method: "POST" });
+    const succeeded = await service.created(customer, { ...A_CREATION, seed: 7, metadata: { order: "A-17" } });
     await service.settle();
     const deletedKey = { "idempotency-key": "deleted" };
     const deleted = ((await (await service.create(customer, A_CREATION, deletedKey)).json()) as { id: TaskId }).id;
     await service.settle();
     await service.tasks.hide(deleted, customer.accountId, service.clock.now());
+    await service.keep();
     service.provider.play({ poll: "failed" });
     const failed = await service.created(customer);
     await service.settle();
@@ -119,6 +139,9 @@ describe("the OpenAPI description", () => {
       await checked("get /panoramas/{id}", await service.request(`/panoramas/${failed}`, customer)),
       await checked("get /panoramas/{id}", await service.request("/panoramas/unknown", customer)),
       await checked("get /panoramas/{id}", await service.request("/panoramas/unknown", unauthenticated)),
+      await checked("delete /panoramas/{id}", await remove(failed, customer)),
+      await checked("delete /panoramas/{id}", await remove("unknown", customer)),
+      await checked("delete /panoramas/{id}", await remove("unknown", unauthenticated)),
       await checked("post /images", await service.request("/images", customer, { method: "POST", body: jpeg() })),
       await checked("post /images", await service.request("/images", customer, { method: "POST", body: "{}" })),
       await checked(
@@ -130,10 +153,18 @@ describe("the OpenAPI description", () => {
     ];
     for (let n = 0; n < 4; n++) await service.create(customer, A_CREATION);
     seen.push(await checked("post /panoramas", await service.create(customer))); // too many active tasks
+    const careful = await service.customer();
+    const running = await service.created(careful);
+    seen.push(await checked("delete /panoramas/{id}", await remove(running, careful)));
+    seen.push(await checked("post /panoramas/{id}/cancel", await cancel(running, careful)));
+    seen.push(await checked("post /panoramas/{id}/cancel", await cancel("unknown", careful)));
+    seen.push(await checked("post /panoramas/{id}/cancel", await cancel("unknown", unauthenticated)));
     const busy = await service.customer();
     service.provider.play({ submit: "refuse" });
     for (let n = 0; n < 11; n++) seen.push(await checked("post /panoramas", await service.create(busy)));
     seen.push(await checked("post /images", await service.request("/images", busy, { method: "POST", body: jpeg() })));
+    seen.push(await checked("delete /panoramas/{id}", await remove("unknown", busy)));
+    seen.push(await checked("post /panoramas/{id}/cancel", await cancel("unknown", busy)));
     for (let n = 0; n < 60; n++) await service.request("/credits", busy);
     for (const path of ["/credits", "/panoramas", "/panoramas/{id}"]) {
       seen.push(await checked(`get ${path}`, await service.request(path.replace("{id}", "x"), busy)));

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { TaskId } from "../../../domain/task-id.js";
+import { noon } from "../../support/builders.js";
 import { expectError } from "../../support/error-answer.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
 
@@ -25,7 +27,17 @@ describe("POST /panoramas", () => {
     const response = await service.create(customer, { ...A_CREATION, resolution });
     expect(response.status).toBe(202);
     const body = (await response.json()) as { id: string };
-    expect(body).toEqual({ id: expect.any(String), status: "processing", credits_charged: cost });
+    expect(body).toEqual({
+      id: expect.any(String),
+      status: "processing",
+      credits_charged: cost,
+      created_at: noon.toISOString(),
+      resolution,
+      visibility: "private",
+      prompt: A_CREATION.prompt,
+      image_urls: [],
+      metadata: {},
+    });
     expect(response.headers.get("location")).toBe(`/api/v1/panoramas/${body.id}`);
     expect(response.headers.get("cache-control")).toBe("no-store");
     expect(response.headers.has("idempotent-replayed")).toBe(false);
@@ -42,7 +54,9 @@ describe("POST /panoramas", () => {
     ["an image URL of 2048 characters", { image_urls: [`https://example.com/${"a".repeat(2028)}`] }],
     ["visibility private", { prompt: "a lake", visibility: "private" }],
     ["visibility public", { prompt: "a lake", visibility: "public" }],
-    ["unknown fields", { prompt: "a lake", seed: 7 }],
+    ["unknown fields", { prompt: "a lake", sead: 7 }],
+    ["a seed", { prompt: "a lake", seed: 7 }],
+    ["metadata", { prompt: "a lake", metadata: { order: "A-17" } }],
   ])("accepts %s", async (_, body) => {
     expect((await service.create(customer, { resolution: "1k", ...body })).status).toBe(202);
   });
@@ -56,6 +70,10 @@ describe("POST /panoramas", () => {
     ["a prompt of 2 characters", { resolution: "1k", prompt: "ab" }, "prompt: must have at least 3 characters"],
     ["a prompt of 2 characters and white space", { resolution: "1k", prompt: "  ab  " }, "prompt: "],
     ["a prompt that is not a string", { resolution: "1k", prompt: 12345 }, "prompt: "],
+    ["a seed that is not an integer", { ...A_CREATION, seed: "7" }, "seed: must be an integer from 0 to 2147483647"],
+    ["a seed that is too large", { ...A_CREATION, seed: 2 ** 31 }, "seed: must be an integer from 0 to 2147483647"],
+    ["metadata that is not an object", { ...A_CREATION, metadata: [] }, "metadata: must be a JSON object"],
+    ["metadata that is not text", { ...A_CREATION, metadata: { n: 1 } }, "metadata: must have a string of at most 500"],
     ["four image URLs", { resolution: "1k", image_urls: Array(4).fill("https://example.com/a") }, "image_urls: "],
     ["an http URL", { resolution: "1k", image_urls: ["http://example.com/a"] }, "image_urls[0]: "],
     ["a relative URL", { resolution: "1k", image_urls: ["/a.jpg"] }, "image_urls[0]: "],
@@ -168,6 +186,28 @@ describe("POST /panoramas", () => {
       const again = await service.create(customer, A_CREATION, { "idempotency-key": "a" });
       expect(await again.json()).toEqual(await first.json());
     });
+
+    it("replays what was asked for after the owner has published the panorama", async () => {
+      const body = { ...A_CREATION, seed: 7, metadata: { b: "2", a: "1" } };
+      const first = (await (await service.create(customer, body, { "idempotency-key": "p" })).json()) as { id: TaskId };
+      expect(first).toMatchObject(body);
+      await service.tasks.setVisibility(first.id, customer.accountId, "public");
+      const reordered = { ...body, metadata: { a: "1", b: "2" } };
+      const again = await service.create(customer, reordered, { "idempotency-key": "p" });
+      expect(await again.json()).toEqual(first);
+      expect(again.headers.get("idempotent-replayed")).toBe("true");
+    });
+
+    it.each([{ seed: 8 }, { seed: undefined }, { metadata: { order: "2" } }, { metadata: {} }])(
+      "refuses the key of another seed or other metadata with 400: %o",
+      async (difference) => {
+        const body = { ...A_CREATION, seed: 7, metadata: { order: "1" } };
+        await service.created(customer, body);
+        await service.create(customer, body, { "idempotency-key": "s" });
+        const other = await service.create(customer, { ...body, ...difference }, { "idempotency-key": "s" });
+        expect(await expectError(other, 400, "invalid_request")).toContain("Idempotency-Key");
+      },
+    );
 
     it("returns the same task to a repeat while the first call is running", async () => {
       const release = service.provider.hold("submit");

@@ -1,7 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createApiKey } from "../../../application/accounts/create-api-key.js";
+import { noon, secondsAfter } from "../../support/builders.js";
 import { expectError } from "../../support/error-answer.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
+
+/** What the service says about `A_CREATION`, created at noon. */
+const A_CREATION_SHOWN = {
+  ...A_CREATION,
+  created_at: noon.toISOString(),
+  visibility: "private",
+  image_urls: [],
+  metadata: {},
+};
 
 const readJson = async (response: Response) => (await response.json()) as Record<string, unknown>;
 
@@ -19,11 +29,31 @@ describe("the reading routes", () => {
     service.request(`/panoramas/${id}`, customer, { headers });
 
   describe("GET /panoramas/{id}", () => {
-    it("returns only id, status and credits of a task in processing", async () => {
+    it("returns id, status and credits of a task in processing, and what it was created with", async () => {
       const id = await service.created(customer);
       const response = await read(id);
       expect(response.status).toBe(200);
-      expect(await readJson(response)).toEqual({ id, status: "processing", credits_charged: 4 });
+      expect(await readJson(response)).toEqual({ id, status: "processing", credits_charged: 4, ...A_CREATION_SHOWN });
+    });
+
+    it("returns every field of a creation, unchanged in each state", async () => {
+      const fields = {
+        resolution: "2k",
+        visibility: "public",
+        prompt: "a lake",
+        image_urls: ["https://example.com/a.jpg"],
+        seed: 7,
+        metadata: { order: "A-17", shop: "main" },
+      };
+      const id = await service.created(customer, fields);
+      const shown = { id, credits_charged: 6, created_at: noon.toISOString(), ...fields };
+      expect(await readJson(await read(id))).toEqual({ ...shown, status: "processing" });
+      await service.settle();
+      const finished_at = secondsAfter(noon, 5).toISOString();
+      const done = { ...shown, status: "succeeded", finished_at, output: expect.anything() };
+      expect(await readJson(await read(id))).toEqual(done);
+      await service.keep();
+      expect(await readJson(await read(id))).toEqual(done);
     });
 
     /** The task succeeds. Its image is not stored yet, and due. */
@@ -42,6 +72,8 @@ describe("the reading routes", () => {
         id,
         status: "succeeded",
         credits_charged: 4,
+        ...A_CREATION_SHOWN,
+        finished_at: secondsAfter(noon, 5).toISOString(),
         output: {
           image_url: "https://temporary.example/upstream-1",
           slug,
@@ -69,6 +101,23 @@ describe("the reading routes", () => {
       });
     });
 
+    it("returns the URL of the thumbnail once it is stored, and not before", async () => {
+      const id = await service.created(customer);
+      await settleWithoutStorage();
+      const outputOf = async () => (await readJson(await read(id))).output as Record<string, string>;
+      expect(await outputOf()).not.toHaveProperty("thumbnail_url");
+      service.provider.play({ download: "image_without_thumbnail" });
+      await service.keep();
+      expect(await outputOf()).not.toHaveProperty("thumbnail_url");
+      service.provider.play({ download: "image" });
+      await service.clock.advance(600_000);
+      await service.keep();
+      const { storage_status, image_url = "", thumbnail_url = "" } = await outputOf();
+      expect(storage_status).toBe("saved");
+      expect(thumbnail_url).toBe(image_url.replace(".jpg", "-thumbnail.webp"));
+      expect([...service.storage.objects.keys()]).toContain(thumbnail_url.replace("https://objects.example/", ""));
+    });
+
     it("links a public panorama to /p/{slug}", async () => {
       const id = await service.created(customer, { ...A_CREATION, visibility: "public" });
       await service.settle();
@@ -86,6 +135,9 @@ describe("the reading routes", () => {
         id,
         status: "failed",
         credits_charged: 6,
+        ...A_CREATION_SHOWN,
+        resolution: "2k",
+        finished_at: secondsAfter(noon, 5).toISOString(),
         error: { code: "generation_failed", message: expect.stringMatching(/6 reserved credits were refunded/) },
       });
       expect(await service.ledger.balance(customer.accountId)).toBe(100);
@@ -214,7 +266,7 @@ describe("the reading routes", () => {
       const newer = await service.created(customer);
       const page = (await readJson(await list(""))) as Page;
       expect(page).toEqual({
-        data: [{ id: newer, status: "processing", credits_charged: 4 }, await readJson(await read(older))],
+        data: [await readJson(await read(newer)), await readJson(await read(older))],
         next_cursor: null,
       });
     });
@@ -229,6 +281,81 @@ describe("the reading routes", () => {
         cursor = page.next_cursor;
       }
       expect(found).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
+    });
+
+    const ids = async (query: string) => ((await readJson(await list(query))) as Page).data.map(({ id }) => id);
+    const noMetadata = { resolution: "1k", prompt: "a lake" };
+
+    it("returns only the tasks that match every filter", async () => {
+      const failed = await service.created(customer, { ...noMetadata, metadata: { order: "A&17", shop: "é" } });
+      service.provider.play({ poll: "failed" });
+      await service.settle();
+      service.provider.play({ poll: "succeeded" });
+      const shown = await service.created(customer, { ...noMetadata, visibility: "public", metadata: { shop: "é" } });
+      await service.settle();
+      const running = await service.created(customer, { ...noMetadata, metadata: { order: "A&17" } });
+      const middle = encodeURIComponent(secondsAfter(noon, 5).toISOString());
+      expect(await ids("")).toEqual([running, shown, failed]);
+      expect(await ids("?status=processing")).toEqual([running]);
+      expect(await ids("?status=succeeded")).toEqual([shown]);
+      expect(await ids("?status=failed")).toEqual([failed]);
+      expect(await ids("?visibility=public")).toEqual([shown]);
+      expect(await ids("?visibility=private&limit=5")).toEqual([running, failed]);
+      expect(await ids(`?created_after=${middle}`)).toEqual([running]);
+      expect(await ids(`?created_before=${middle}`)).toEqual([failed]);
+      expect(await ids("?created_after=2026-01-01T13:00:04%2B01:00")).toEqual([running, shown]);
+      expect(await ids("?metadata.order=A%2617")).toEqual([running, failed]);
+      expect(await ids("?metadata.order=A%2617&metadata.shop=%C3%A9")).toEqual([failed]);
+      expect(await ids("?metadata.order=A%2617&status=processing")).toEqual([running]);
+      expect(await ids("?metadata.order=A")).toEqual([]);
+      expect(await ids("?metadata.__proto__=x")).toEqual([]);
+    });
+
+    it("pages through a filtered list, and refuses its cursor with other filters", async () => {
+      const created: string[] = [];
+      for (let n = 0; n < 5; n++) {
+        created.unshift(
+          await service.created(customer, { ...noMetadata, metadata: { order: n % 2 ? "odd" : "even" } }),
+        );
+      }
+      const filters = "&metadata.order=even&status=processing";
+      const first = (await readJson(await list(`?limit=2${filters}`))) as Page;
+      expect(first.data.map(({ id }) => id)).toEqual([created[0], created[2]]);
+      const cursor = String(first.next_cursor);
+      expect(await ids(`?status=processing&metadata.order=even&cursor=${cursor}`)).toEqual([created[4]]);
+      for (const others of [
+        "",
+        "&status=processing",
+        "&metadata.order=odd&status=processing",
+        `${filters}&visibility=private`,
+      ]) {
+        const message = await expectError(await list(`?cursor=${cursor}${others}`), 400, "invalid_request");
+        expect(message).toBe(
+          "cursor: belongs to a list with other filters; send the filters of that list, or no cursor.",
+        );
+      }
+      const unfiltered = ((await readJson(await list("?limit=2"))) as Page).next_cursor;
+      expect(unfiltered).toBe(created[1]);
+      await expectError(await list(`?cursor=${unfiltered}${filters}`), 400, "invalid_request");
+    });
+
+    it.each([
+      ["status=done", 'status: must be "processing", "succeeded" or "failed", but is "done".'],
+      ["status=", "status: must be"],
+      ["visibility=hidden", 'visibility: must be "private" or "public", but is "hidden".'],
+      ["created_after=today", "created_after: must be a date and time such as 2026-01-31T12:00:00Z (RFC 3339), but is"],
+      ["created_after=2026-01-01", "created_after: must be a date and time"],
+      ["created_after=2026-01-01T13:00:00+01:00", "created_after: must be a date and time"], // + is a blank in a query
+      ["created_before=9999-12-31T23:59:59-23:59", "created_before: must be a date and time"],
+      ["created_before=0000-01-01T00:00:00Z", "created_before: must be a date and time"],
+      ["metadata.=x", "metadata: must have keys of 1 to 40 characters"],
+      [`metadata.${"k".repeat(41)}=x`, "metadata: must have keys of 1 to 40 characters"],
+      [`metadata.k=${"x".repeat(501)}`, 'metadata: must have a string of at most 500 characters for "k"'],
+      ["metadata.k=%00", "metadata: must be valid Unicode text"],
+      [Array.from({ length: 17 }, (_, n) => `metadata.${n}=x`).join("&"), "metadata: must have at most 16 pairs"],
+    ])("refuses the filter %s with 400", async (query, message) => {
+      expect(await expectError(await list(`?${query}`), 400, "invalid_request")).toContain(message);
+      expect(service.calls.listTasks).toBe(0);
     });
 
     it.each(["1", "100"])("accepts a limit of %s", async (limit) => {

@@ -94,7 +94,18 @@ describe("the MCP tools", () => {
     expect(processing.structuredContent).toEqual({ id: "task-1", status: "processing", credits_charged: 4 });
 
     const done = await session.call("get_panorama_task", { id: "task-1" });
-    expect(done.structuredContent).toMatchObject({ status: "succeeded", output: { storage_status: "saved" } });
+    // The members of release 0.1.0, although the service answers with more.
+    expect(done.structuredContent).toEqual({
+      id: "task-1",
+      status: "succeeded",
+      credits_charged: 4,
+      output: {
+        image_url: expect.stringMatching(/^http.*\.jpg$/),
+        slug: "slug-task-1",
+        viewer_url: `${service.origin}/works/slug-task-1`,
+        storage_status: "saved",
+      },
+    });
     expect(textsOf(done)[1]).toContain(`${service.origin}/works/slug-task-1`);
     expect(done.content.filter(({ type }) => type === "resource_link")).toHaveLength(2);
     const image = done.content.find((block) => block.type === "image");

@@ -60,6 +60,7 @@ describe("Database on PostgreSQL", () => {
       { name: "009-task-submissions" },
       { name: "010-native-size" },
       { name: "011-key-limits" },
+      { name: "012-task-fields" },
     ]);
     await opened.close();
   });

@@ -1,6 +1,6 @@
 import { beforeAll } from "vitest";
 import { describeStores } from "../../support/contracts/store-contracts.js";
-import { describeTaskPlans } from "../../support/contracts/task-plans-contract.js";
+import { describeListPlans, describeTaskPlans } from "../../support/contracts/task-plans-contract.js";
 import { describeUnreadableTasks } from "../../support/contracts/unreadable-tasks-contract.js";
 import { freshDatabase } from "../../support/postgres.js";
 import { postgresStores } from "../../support/postgres-stores.js";
@@ -13,3 +13,4 @@ beforeAll(async () => {
 describeStores("on PostgreSQL", () => postgresStores(url));
 describeUnreadableTasks("on PostgreSQL", () => postgresStores(url));
 describeTaskPlans("on PostgreSQL", () => postgresStores(url));
+describeListPlans("on PostgreSQL", () => postgresStores(url));

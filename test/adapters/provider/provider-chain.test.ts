@@ -186,6 +186,17 @@ describe("a task of a ProviderChain", () => {
     },
   );
 
+  it("is canceled at its own provider, and at none that is not configured any more or cannot cancel", async () => {
+    const [one, other] = await submittedToBoth();
+    expect(await chain.cancel(other)).toEqual(ok("canceled"));
+    expect([first.canceled.size, second.canceled.size]).toEqual([0, 1]);
+    second.play({ cancel: "unavailable" });
+    expect((await chain.cancel(other)).isErr()).toBe(true);
+    expect(await chain.cancel("third:upstream-1")).toEqual(ok("too_late"));
+    Object.assign(first, { cancel: undefined });
+    expect(await chain.cancel(one)).toEqual(ok("too_late"));
+  });
+
   it("is found at the provider that has it", async () => {
     const [one, other] = await submittedToBoth();
     expect(await chain.search(taskId(1), noon)).toEqual(ok(one));

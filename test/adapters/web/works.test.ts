@@ -76,6 +76,21 @@ describe("the works and gallery pages", () => {
     ]);
   });
 
+  it("accept a seed, and keep what was typed if it is refused", async () => {
+    await logInAs(tab, ann);
+    await prompt().fill("a seeded meadow");
+    await tab.page.getByText("Seed (optional)").click();
+    await tab.page.locator("#create").evaluate((form) => form.setAttribute("novalidate", ""));
+    await tab.page.getByLabel(/^Seed:/).fill("2147483648");
+    await make();
+    await tab.page.getByText("Seed must be an integer from 0 to 2147483647, but is 2147483648.").waitFor();
+    await tab.page.getByLabel(/^Seed:/).fill("7");
+    await make();
+    await expect.poll(() => card("a seeded meadow").count()).toBe(1);
+    const [task] = await service.tasks.list(ann.id, 10, undefined);
+    expect(task?.request.seed).toBe(7);
+  });
+
   it("charge once for a form that is sent twice", async () => {
     await logInAs(tab, ann);
     const value = (name: string) => tab.page.locator(`#create input[name="${name}"]`).inputValue();

@@ -40,6 +40,20 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
     'must be a time in the future such as 2030-01-31 or 2030-01-31T12:00:00Z, but is "yesterday".',
   ],
   cursor: [{ name: "cursor", actual: "?" }, 'must be a next_cursor of an earlier answer, but is "?".'],
+  cursor_filters: [
+    { name: "cursor_filters" },
+    "belongs to a list with other filters; send the filters of that list, or no cursor.",
+  ],
+  date_time: [
+    { name: "date_time", actual: "today" },
+    'must be a date and time such as 2026-01-31T12:00:00Z (RFC 3339), but is "today".',
+  ],
+  pairs_max: [{ name: "pairs_max", max: 16, actual: 17 }, "must have at most 16 pairs, but has 17."],
+  pair_key: [{ name: "pair_key", min: 1, max: 40, actual: "" }, 'must have keys of 1 to 40 characters, but one is "".'],
+  pair_value: [
+    { name: "pair_value", key: "order", max: 500, actual: 17 },
+    'must have a string of at most 500 characters for "order", but has 17.',
+  ],
   key_reused: [
     { name: "key_reused", hours: 24 },
     "was used with another request body within the last 24 hours; use a new key for a new request.",
@@ -54,6 +68,10 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
     "was uploaded here, but is deleted; upload the image again and use its new URL.",
   ],
   cost_max: [{ name: "cost_max", max: 4, cost: 6 }, "is 4, but this panorama costs 6 credits; nothing was reserved."],
+  not_finished: [
+    { name: "not_finished" },
+    "is still being generated or stored; delete it when it is finished, or cancel it first.",
+  ],
   images_only: [{ name: "images_only" }, "must have an item: this service makes panoramas from images only."],
   text_only: [{ name: "text_only" }, "must be empty: this service makes panoramas from text only."],
   files_required: [

@@ -28,6 +28,8 @@ type ExpectedDefaults = {
   readonly searchable: boolean;
   /** The provider refuses reference images. */
   readonly textOnly?: boolean;
+  /** The provider has a call that stops a generation. */
+  readonly cancels: boolean;
   /** Results are read with the API key, from the provider's own host. */
   readonly resultsNeedKey?: boolean;
 };
@@ -561,6 +563,91 @@ export const remoteProviderContract = (
           expect(creations()).toBe(0);
         });
       });
+
+    describe("cancel", () => {
+      const changes = () => remote.fake.server.requests.filter(({ method }) => method !== "GET").length;
+      const running = async (waiting: boolean) => {
+        remote.fake.plan = "run";
+        remote.fake.waiting = waiting;
+        return submitted();
+      };
+      const cancel = async (id: string) => (await remote.provider.cancel?.(id))?._unsafeUnwrap();
+
+      it("of a generation that has started sends nothing, and it goes on", async () => {
+        const id = await running(false);
+        const sent = changes();
+        expect(await cancel(id)).toBe("too_late");
+        expect(changes()).toBe(sent);
+        expect(await polled(id)).toEqual({ state: "running" });
+        remote.fake.plan = "succeed";
+        expect((await polled(id)).state).toBe("succeeded");
+      });
+
+      it("of a generation that has ended sends nothing, and it has the same end", async () => {
+        const { id } = await succeeded();
+        const sent = changes();
+        expect(await cancel(id)).toBe("too_late");
+        expect(changes()).toBe(sent);
+        expect((await polled(id)).state).toBe("succeeded");
+      });
+
+      it("does not confirm anything about an unknown generation", async () => {
+        const canceled = await remote.provider.cancel?.(`${await running(true)}0`);
+        expect(canceled?.unwrapOr("too_late")).toBe("too_late");
+      });
+
+      if (defaults.cancels)
+        describe("of a generation that waits in the provider's queue", () => {
+          it("stops it, and nothing else", async () => {
+            const id = await running(true);
+            const other = (await remote.provider.submit(anOrder(2)))._unsafeUnwrap();
+            expect(await cancel(id)).toBe("canceled");
+            expect(changes()).toBe(3);
+            remote.fake.plan = "succeed";
+            expect((await polled(id)).state).not.toBe("succeeded");
+            expect((await polled(other)).state).toBe("succeeded");
+          });
+
+          it.each<[string, Fault]>([
+            ["is refused", refuses(500)],
+            ["is refused because of the key", refuses(401)],
+            ["is not received", FAULTS.cutBefore],
+          ])("does not confirm it if the call %s, and it goes on", async (_, fault) => {
+            const id = await running(true);
+            remote.fake.faults.cancels.push(fault);
+            const canceled = await remote.provider.cancel?.(id);
+            expect(canceled?.unwrapOr("too_late")).toBe("too_late");
+            expect(await polled(id)).toEqual({ state: "running" });
+          });
+
+          it("does not confirm it if the answer is lost; a poll finds the end", async () => {
+            const id = await running(true);
+            remote.fake.faults.cancels.push(FAULTS.cutAfter);
+            expect((await remote.provider.cancel?.(id))?._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+            remote.fake.plan = "succeed";
+            expect((await polled(id)).state).not.toBe("succeeded");
+          });
+
+          it("is sent only once, and not while the provider is paused", async () => {
+            const id = await running(true);
+            remote.fake.faults.polls.push(refuses(429, { "retry-after": "20" }));
+            remote.fake.faults.lists.push(refuses(429, { "retry-after": "20" }));
+            await remote.provider.poll(id);
+            const sent = requests();
+            expect((await remote.provider.cancel?.(id))?.isErr()).toBe(true);
+            expect(requests()).toBe(sent);
+          });
+
+          it("stops no creations although every call for it fails with 500", async () => {
+            const id = await running(true);
+            for (let n = 0; n < 6; n += 1) {
+              remote.fake.faults.cancels.push(refuses(500));
+              await remote.provider.cancel?.(id);
+            }
+            expect(remote.provider.readiness()).toBe("ready");
+          });
+        });
+    });
 
     it("sends its API key only to the provider, which refuses a wrong one", async () => {
       const other = await start({ apiKey: "wrong-key" });

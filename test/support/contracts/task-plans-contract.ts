@@ -1,12 +1,16 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { credits } from "../../../domain/credits.js";
-import { accountId, anAccount, aPaidOrder, noon, secondsAfter, taskId } from "../builders.js";
+import type { TaskFilter } from "../../../domain/task-filter.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { accountId, anAccount, aPaidOrder, noon, orderId, secondsAfter, taskId } from "../builders.js";
 import type { AnyDatabase } from "../sql-stores.js";
 import { sqlStores } from "../sql-stores.js";
 import type { Stores } from "./stores.js";
 
 const FINISHED = 20_000;
 const RUNNING = 2_000;
+/** The primary key of task_metadata. */
+const METADATA_INDEX = /task_metadata_pkey|sqlite_autoindex_task_metadata_1/;
 
 /** The statements of background work and of lists read an index, with many finished and many running tasks. */
 export const describeTaskPlans = (
@@ -40,23 +44,7 @@ export const describeTaskPlans = (
       return () => stores.close();
     });
 
-    /** The plans of the statements that `work` runs. */
-    const plansOf = async (work: (tasks: Stores["tasks"]) => Promise<unknown>): Promise<string> => {
-      const { database } = stores;
-      const plans: unknown[] = [];
-      const explaining: AnyDatabase = Object.assign(Object.create(database), {
-        sql: async (statement: string, parameters: readonly unknown[] = []) => {
-          const explain = database.dialect === "sqlite" ? "explain query plan" : "explain";
-          const values = [...parameters];
-          const literals = statement.replaceAll("?", () => literal(values.shift(), database.dialect));
-          // Reading is harmless; `returning` would make this a write.
-          plans.push(...(await database.snapshot((sql) => sql(`${explain} ${literals}`))));
-          return database.sql(statement, parameters);
-        },
-      });
-      await work(sqlStores(explaining).tasks);
-      return plans.map((plan) => JSON.stringify(plan)).join("\n");
-    };
+    const plansOf = (work: (tasks: Stores["tasks"]) => Promise<unknown>) => plansOn(stores.database, work);
     const expectIndex = (plans: string, index: string) => {
       expect(plans).toContain(index);
       expect(plans).not.toMatch(/Seq Scan on task|SCAN task(?! USING (COVERING )?INDEX)/);
@@ -86,8 +74,86 @@ export const describeTaskPlans = (
     });
   });
 
+/** The plans of the statements that `work` runs. */
+const plansOn = async (database: AnyDatabase, work: (tasks: Stores["tasks"]) => Promise<unknown>): Promise<string> => {
+  const plans: unknown[] = [];
+  const explaining: AnyDatabase = Object.assign(Object.create(database), {
+    sql: async (statement: string, parameters: readonly unknown[] = []) => {
+      const explain = database.dialect === "sqlite" ? "explain query plan" : "explain";
+      const values = [...parameters];
+      const literals = statement.replaceAll("?", () => literal(values.shift(), database.dialect));
+      // Reading is harmless; `returning` would make this a write.
+      plans.push(...(await database.snapshot((sql) => sql(`${explain} ${literals}`))));
+      return database.sql(statement, parameters);
+    },
+  });
+  await work(sqlStores(explaining).tasks);
+  return plans.map((plan) => JSON.stringify(plan)).join("\n");
+};
+
 const literal = (value: unknown, dialect: AnyDatabase["dialect"]): string => {
   if (value instanceof Date) return dialect === "sqlite" ? String(value.getTime()) : `'${value.toISOString()}'`;
   if (Array.isArray(value)) return `'{${value.join(",")}}'`;
   return typeof value === "number" ? String(value) : `'${String(value)}'`;
 };
+
+const ACCOUNTS = 20;
+const TASKS_OF_EACH = 1_000;
+
+/** An account's list reads an index, however it is filtered, with many accounts that have many tasks. */
+export const describeListPlans = (
+  technology: string,
+  makeStores: () => Promise<Stores & { readonly database: AnyDatabase }>,
+) =>
+  describe(`TaskStore ${technology} with ${ACCOUNTS} accounts of ${TASKS_OF_EACH} tasks`, () => {
+    let stores: Awaited<ReturnType<typeof makeStores>>;
+    const later = secondsAfter(noon, 3600);
+
+    beforeAll(async () => {
+      stores = await makeStores();
+      const { sql } = stores.database;
+      for (let n = 1; n <= ACCOUNTS; n += 1) {
+        const order = aPaidOrder({ id: orderId(n), accountId: accountId(n), credits: credits(1) });
+        await stores.accounts.open(anAccount({ id: accountId(n) }), undefined, order, undefined);
+        // The oldest ones are still processing, the next ones have failed or are public.
+        await sql(
+          `insert into task (id, account_id, slug, resolution, image_urls, visibility, credits, reserved_at, fence, state)
+          with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${TASKS_OF_EACH})
+          select '${n}-' || n, ?, '${n}s' || n, '1k', '[]', case when n between 10 and 19 then 'public' else 'private' end,
+          4, cast(? as timestamptz), 0, case when n < 5 then 'submitted' when n < 20 then 'failed' else 'succeeded' end
+          from numbers`,
+          [accountId(n), noon],
+        );
+      }
+      await sql(
+        `insert into task_metadata (account_id, key, value, task_id)
+        select account_id, 'order', id, id from task union all select account_id, 'shop', 'main', id from task`,
+      );
+      await sql("analyze");
+      return () => stores.close();
+    });
+
+    const plansOf = (work: (tasks: Stores["tasks"]) => Promise<unknown>) => plansOn(stores.database, work);
+
+    it.each<[string, TaskFilter, RegExp]>([
+      ["processing", { status: "processing" }, /task_status_index/],
+      ["failed", { status: "failed" }, /task_status_index/],
+      ["public", { visibility: "public" }, /task_public_index/],
+      ["created after a time", { createdAfter: later }, /task_created_index/],
+      ["created before a time", { createdBefore: secondsAfter(noon, -3600) }, /task_created_index/],
+      ["metadata", { metadata: { order: "7-77" } }, METADATA_INDEX],
+      ["metadata that every task has", { metadata: { shop: "main", order: "7-77" } }, METADATA_INDEX],
+      [
+        "everything",
+        { status: "failed", visibility: "public", createdAfter: later, metadata: { order: "7-77" } },
+        /_index|_pkey|autoindex/,
+      ],
+      ["no filter", {}, /task_account_index/],
+    ])("lists the tasks of an account with an index: %s", async (_, filter, index) => {
+      for (const before of [undefined, "7-500" as TaskId]) {
+        const plans = await plansOf((tasks) => tasks.list(accountId(7), 20, before, filter));
+        expect(plans).toMatch(index);
+        expect(plans).not.toMatch(/Seq Scan on task|SCAN (task|pair|other)(?! USING (COVERING )?INDEX)/);
+      }
+    });
+  });

@@ -38,6 +38,7 @@ import {
   type Task,
   withImage,
 } from "../../../domain/task.js";
+import { matchesFilter } from "../../../domain/task-filter.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import {
   aCreationRequest,
@@ -722,6 +723,23 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.find(task.id, owner)).toEqual(task);
       });
 
+      it("returns seed and metadata unchanged, in every state", async () => {
+        const metadata = Object.fromEntries(
+          Array.from({ length: 16 }, (_, n) => ["🌊".repeat(38) + String(n).padStart(2), "🌊".repeat(500)]),
+        );
+        const request = aCreationRequest({ seed: 2147483647, metadata });
+        const task = aReservedTask({ request });
+        unwrap(await open(task, { idempotent: keyed("k") }));
+        expect(await tasks.find(task.id, owner)).toEqual(task);
+        const again = unwrap(await open(aReservedTask({ id: taskId(2), request }), { idempotent: keyed("k") }));
+        expect(again).toEqual({ task, replayed: true });
+        const other = aReservedTask({ id: taskId(3), request: aCreationRequest({ seed: 0, metadata: { a: "" } }) });
+        unwrap(await open(other));
+        const next = submit(other, "upstream-3", noon);
+        unwrap(await tasks.move(other, next, noon));
+        expect(await tasks.find(other.id, owner)).toEqual(next);
+      });
+
       it("returns undefined for unknown ids and for tasks of other accounts", async () => {
         const { id } = await reserved();
         expect(await tasks.find(id, stranger)).toBeUndefined();
@@ -749,6 +767,88 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await ids(2, 1)).toEqual([]);
         expect(await ids(9, 99)).toHaveLength(5); // a task that never existed
       });
+
+      it("returns the tasks that match any filter, as the domain defines it, on pages of any size", async () => {
+        const time = fc.integer({ min: 0, max: 3 }).map((minutes) => secondsAfter(noon, 60 * minutes));
+        const pairs = fc.dictionary(fc.constantFrom("order", "__proto__", "a'?"), fc.constantFrom("1", "2", "%_"));
+        const visibility = fc.constantFrom("private" as const, "public" as const);
+        const stored = fc.record({
+          end: fc.constantFrom("reserved", "submitted", "generated", "succeeded", "failed", "hidden"),
+          reservedAt: time,
+          visibility,
+          metadata: pairs,
+        });
+        const filter = fc.record(
+          {
+            status: fc.constantFrom("processing" as const, "succeeded" as const, "failed" as const),
+            visibility,
+            createdAfter: time,
+            createdBefore: time,
+            metadata: pairs,
+          },
+          { requiredKeys: [] },
+        );
+        // Other tests have an account of 100 credits and five slots.
+        const rich = accountId(7);
+        const order = aPaidOrder({ id: orderId(7), accountId: rich, credits: credits(1_000_000) });
+        await accounts.open(anAccount({ id: rich }), undefined, order, undefined);
+        let n = 1000;
+        await fc.assert(
+          fc.asyncProperty(
+            fc.array(stored, { maxLength: 6 }),
+            fc.array(filter, { minLength: 3, maxLength: 6 }),
+            fc.integer({ min: 1, max: 4 }),
+            async (given, filters, limit) => {
+              for (const { end, reservedAt, ...body } of given) {
+                n += 1;
+                const task = aReservedTask({
+                  id: taskId(n),
+                  accountId: rich,
+                  reservedAt,
+                  request: aCreationRequest(body),
+                });
+                // Slots are not what this test is about.
+                const opened = await tasks.open(rich, noon, undefined, (standing) =>
+                  openTask({ ...standing, activeTasks: 0 }, task, reservedAt).map(({ task, standing: after }) => ({
+                    task,
+                    standing: { ...after, activeTasks: standing.activeTasks + 1 },
+                  })),
+                );
+                unwrap(opened);
+                if (end === "reserved") continue;
+                if (end === "failed") {
+                  unwrap(await tasks.move(task, failed(task), undefined));
+                  continue;
+                }
+                const next = submit(task, "upstream", noon);
+                unwrap(await tasks.move(task, next, noon));
+                if (end === "submitted") continue;
+                const generated = finish(next, "https://p.example/1");
+                unwrap(await tasks.move(next, generated, noon));
+                if (end === "generated") continue;
+                unwrap(await tasks.move(generated, succeed(generated, anImageName(n), aNativeSize, noon), noon));
+                if (end === "hidden") unwrap(await tasks.hide(task.id, rich, noon));
+              }
+              const all = await tasks.list(rich, 100_000, undefined);
+              for (const filter of filters) {
+                const found: Task[] = [];
+                for (
+                  let before: TaskId | undefined, page: Task[] = [];
+                  before === undefined || page.length === limit;
+                  before = page.at(-1)?.id
+                ) {
+                  page = await tasks.list(rich, limit, before, filter);
+                  found.push(...page);
+                  if (page.length === 0) break;
+                }
+                expect(found).toEqual(all.filter((task) => matchesFilter(task, filter)));
+              }
+            },
+          ),
+          { numRuns: 12 },
+        );
+        expect(await tasks.list(owner, 9, undefined, {})).toEqual([]);
+      }, 60_000);
     });
 
     describe("move", () => {
@@ -924,6 +1024,15 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.list(owner, 10, undefined)).toEqual([]);
         expect(await gallery()).toEqual([]);
         for await (const account of ledger.all()) expect(account.tasks.map(({ id }) => id)).toEqual([task.id]);
+      });
+
+      it("isHidden is true only for the owner's hidden tasks", async () => {
+        const task = await kept(1);
+        expect(await tasks.isHidden(task.id, owner)).toBe(false);
+        unwrap(await tasks.hide(task.id, owner, noon));
+        expect(await tasks.isHidden(task.id, owner)).toBe(true);
+        expect(await tasks.isHidden(task.id, stranger)).toBe(false);
+        expect(await tasks.isHidden(taskId(99), owner)).toBe(false);
       });
 
       it("hide makes the lease of a worker stale and ends the background work", async () => {

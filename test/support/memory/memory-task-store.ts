@@ -32,6 +32,7 @@ import {
   type SucceededTask,
   type Task,
 } from "../../../domain/task.js";
+import { matchesFilter, type TaskFilter } from "../../../domain/task-filter.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { Visibility } from "../../../domain/visibility.js";
 import type { MemoryDatabase } from "./memory-database.js";
@@ -153,8 +154,9 @@ export class MemoryTaskStore implements TaskStore {
     });
   }
 
-  async list(owner: AccountId, limit: number, before: TaskId | undefined): Promise<Task[]> {
-    return this.newestFirst(limit, before, (task): task is Task => task.accountId === owner);
+  async list(owner: AccountId, limit: number, before: TaskId | undefined, filter: TaskFilter = {}): Promise<Task[]> {
+    const wanted = (task: Task): task is Task => task.accountId === owner && matchesFilter(task, filter);
+    return this.newestFirst(limit, before, wanted);
   }
 
   async listPublic(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
@@ -182,6 +184,11 @@ export class MemoryTaskStore implements TaskStore {
     stored.fence += 1;
     this.database.releaseReferences(id, owner, new Date(0));
     return ok(undefined);
+  }
+
+  async isHidden(id: TaskId, owner: AccountId): Promise<boolean> {
+    const stored = this.database.tasks.get(id);
+    return stored?.task.accountId === owner && stored.hidden;
   }
 
   async claim<Work extends keyof DueWork>(

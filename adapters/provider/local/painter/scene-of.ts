@@ -7,14 +7,15 @@ import { skyLike, tinted } from "./tint.js";
 import { type Feature, featuresOf } from "./words.js";
 
 /**
- * The scene that the words of the prompt describe. Everything else is pseudo-random, seeded by the prompt. Without a
- * prompt the references determine the colours.
+ * The scene that the words of the prompt describe. Everything else is pseudo-random, seeded by the prompt and the
+ * customer's seed. Without a prompt the references determine the colours.
  */
-export const sceneOf = (prompt: string | undefined, references: readonly Reference[]): Scene => {
+export const sceneOf = (prompt: string | undefined, references: readonly Reference[], seed?: number): Scene => {
   const words = (prompt ?? "").trim().toLowerCase().replace(/\s+/g, " ");
-  if (words !== "" || references.length === 0) return describedScene(words, featuresOf(words), undefined);
+  const seedText = (text: string) => (seed === undefined ? text : `${text} ${seed}`);
+  if (words !== "" || references.length === 0) return describedScene(seedText(words), featuresOf(words), undefined);
   const colours = meanColour(references, 0, 1);
-  return tinted(describedScene(colours.join(" "), new Set(), skyLike(references)), references);
+  return tinted(describedScene(seedText(colours.join(" ")), new Set(), skyLike(references)), references);
 };
 
 type Has = (...wanted: readonly Feature[]) => boolean;

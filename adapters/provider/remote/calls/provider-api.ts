@@ -160,12 +160,22 @@ export class ProviderApi {
     });
   }
 
-  private async sendInTurn(method: "GET" | "DELETE", path: string): Promise<Result<Answer, ProviderUnavailable>> {
+  /** Sends a call that changes a generation, once. Like a read, it is not sent while calls are paused. */
+  change(method: "POST" | "PUT" | "DELETE", path: string, body: unknown): Promise<Result<Answer, ProviderUnavailable>> {
+    return this.sendInTurn(method, path, body);
+  }
+
+  private async sendInTurn(
+    method: Call["method"],
+    path: string,
+    body?: unknown,
+  ): Promise<Result<Answer, ProviderUnavailable>> {
     if (this.circuit.readiness() === "down") return err(unavailable(DOWN));
     const turn = await this.rateLimiter.turn("read", READ_WAIT_MILLISECONDS_MAX);
     if (turn.isErr()) return err(unavailable(turn.error));
     const signal = AbortSignal.timeout(READ_TIMEOUT_MILLISECONDS);
-    const called = await this.send({ method, path, signal });
+    // A 5xx is about this one generation, as with a read, and must not stop creations.
+    const called = await this.send({ method, path, body, signal }, "GET");
     return called.mapErr(({ reason }) => unavailable(reason));
   }
 
@@ -190,10 +200,14 @@ export class ProviderApi {
     return Math.max(this.circuit.blockedMilliseconds, this.rateLimiter.pausedMilliseconds);
   }
 
-  private async send({ path, headers, ...call }: CallToPath): Promise<Result<Answer, CallFailure>> {
+  /** `judgedAs`: whose failures the circuit breaker counts. */
+  private async send(
+    { path, headers, ...call }: CallToPath,
+    judgedAs: Call["method"] = call.method,
+  ): Promise<Result<Answer, CallFailure>> {
     const { baseUrl, authorization } = this.dialect;
     const whole = { ...call, url: baseUrl + path, headers: { ...authorization, ...headers } };
-    const called = await this.circuit.run(call.method, () => this.http.call(whole));
+    const called = await this.circuit.run(judgedAs, () => this.http.call(whole));
     if (called === undefined) return err({ kind: "not_sent", reason: DOWN });
     if (called.isOk()) this.backOffIfTold(call.method, called.value);
     return called;

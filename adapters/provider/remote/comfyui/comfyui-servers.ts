@@ -36,6 +36,7 @@ export class ComfyuiServers implements GenerationProvider {
   readonly poll: GenerationProvider["poll"];
   readonly search: GenerationProvider["search"];
   readonly download: GenerationProvider["download"];
+  readonly cancel: NonNullable<GenerationProvider["cancel"]>;
   private readonly parts: ComfyuiServersParts;
   /** Creations that are being sent: they are not in the server's queue yet. */
   private readonly sending = new Map<GenerationProvider, number>();
@@ -53,6 +54,7 @@ export class ComfyuiServers implements GenerationProvider {
     this.poll = (id) => all.poll(id);
     this.search = (taskId, since) => all.search(taskId, since);
     this.download = (url, id) => all.download(url, id);
+    this.cancel = (id) => all.cancel(id);
   }
 
   async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {

@@ -5,8 +5,10 @@ import type { Progress, ProviderUnavailable } from "../../../../application/port
 import { imageTypeOf } from "../../../../domain/image-type.js";
 import { RESOLUTIONS } from "../../../../domain/resolution.js";
 import type { TaskId } from "../../../../domain/task-id.js";
+import { unavailable } from "../../unavailable.js";
 import { jsonOf, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
+import { meaningOf } from "../answers/meaning-of.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import { correlationSeed } from "../correlation-seed.js";
 import type { CreationContext, Dialect, Read, Report } from "../dialect.js";
@@ -86,7 +88,7 @@ export const comfyui = ({ baseUrl, apiKey, workflow: { nodes, imagesMax } }: Com
         const prompt = filled(nodes, {
           prompt: request.prompt ?? NEUTRAL_PROMPT,
           negative_prompt: NEGATIVE_PROMPT,
-          seed: correlationSeed(taskId),
+          seed: request.seed ?? correlationSeed(taskId),
           width,
           height,
           image1,
@@ -116,6 +118,25 @@ export const comfyui = ({ baseUrl, apiKey, workflow: { nodes, imagesMax } }: Com
       return ok({ state: "uncertain", reason, duringGracePeriod: "running" });
     },
 
+    /** Takes a waiting prompt out of the queue. A running one is interrupted on a server of one's own, which bills nothing. */
+    async cancel(promptId, { read, change }) {
+      const before = await placeOf(promptId, read);
+      if (before.isErr()) return err(before.error);
+      const waits = before.value === "pending";
+      if (!waits && (before.value !== "running" || apiKey !== undefined)) return ok("too_late");
+      const answer = await (waits
+        ? change("POST", "/queue", { delete: [promptId] })
+        : change("POST", "/interrupt", { prompt_id: promptId }));
+      if (answer.isErr()) return err(answer.error);
+      if (answer.value.status >= 300) return err(unavailable(meaningOf(answer.value)));
+
+      // It may have started or ended before the server got this. An interrupted one runs until its node ends.
+      const after = await placeOf(promptId, read);
+      if (after.isErr()) return err(after.error);
+      const stopped = waits ? ["unknown"] : ["unknown", "running", "failed"];
+      return ok(stopped.includes(after.value) ? "canceled" : "too_late");
+    },
+
     /** The queue comes first: a prompt that leaves it meanwhile is in the history afterwards. */
     async find(taskId, read) {
       const promptId = promptIdOf(taskId);
@@ -130,6 +151,23 @@ export const comfyui = ({ baseUrl, apiKey, workflow: { nodes, imagesMax } }: Com
   };
 };
 
+/** Where the prompt is; `unknown` if it is neither in the queue nor in the history. */
+const placeOf = async (promptId: string, read: Read) => {
+  const queue = await queueIn(read);
+  if (queue.isErr()) return err(queue.error);
+  const { queue_pending, queue_running } = queue.value;
+  if (queue_pending.some(([, id]) => id === promptId)) return ok("pending");
+  if (queue_running.some(([, id]) => id === promptId)) return ok("running");
+  const history = (await read(historyPath(promptId)))
+    .andThen(jsonOf)
+    .andThen((body) => parseBody(historySchema, "a history", body));
+  return history.map((prompts) => {
+    const ended = prompts[promptId];
+    if (ended === undefined) return "unknown";
+    return ended.status.status_str === "error" ? "failed" : "ended";
+  });
+};
+
 /** Host and path of the server: what tells it from the other servers. */
 const serverName = (baseUrl: string): string => {
   const { host, pathname } = new URL(baseUrl);
@@ -140,10 +178,12 @@ const historyPath = (promptId: string): string => `/history/${encodeURIComponent
 
 /** The ids of the prompts that wait or run. */
 export const queueOf = async (read: Read): Promise<Result<string[], ProviderUnavailable>> =>
-  (await read("/queue"))
-    .andThen(jsonOf)
-    .andThen((body) => parseBody(queueSchema, "a queue", body))
-    .map(({ queue_running, queue_pending }) => [...queue_running, ...queue_pending].map(([, id]) => id));
+  (await queueIn(read)).map(({ queue_running, queue_pending }) =>
+    [...queue_running, ...queue_pending].map(([, id]) => id),
+  );
+
+const queueIn = async (read: Read) =>
+  (await read("/queue")).andThen(jsonOf).andThen((body) => parseBody(queueSchema, "a queue", body));
 
 /** A UUID (version 8), because a prompt id is one; our task ids are not. */
 export const promptIdOf = (taskId: TaskId): string => {

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
-import type { ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
+import type { Cancellation, ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
 import { unavailable } from "../../unavailable.js";
 import { jsonOf, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
@@ -112,10 +112,34 @@ export const fal = ({ apiKey, baseUrl, platformUrl, model, jwksUrls }: FalSettin
     }
   },
 
+  /** Only while it waits in the queue. The answer to the call does not say whether it has had an effect. */
+  async cancel(upstreamTaskId, { read, change }) {
+    const { status, result } = pathsIn(upstreamTaskId);
+    const before = queueStatusOf(await read(`${status}?logs=0`));
+    if (before.isErr() || before.value.status !== "IN_QUEUE") return before.map(cancellationOf);
+    const answer = await change("PUT", `${result}/cancel`);
+    if (answer.isErr()) return err(answer.error);
+    if (CANNOT_CANCEL.has(answer.value.status)) return ok("too_late");
+    if (answer.value.status >= 300) return err(unavailable(meaningOf(answer.value)));
+    return queueStatusOf(await read(`${status}?logs=0`)).map(cancellationOf);
+  },
+
   ...(falModelHasSeed(model) && { listSince: (since) => requestsSince(platformUrl, model, since) }),
 
   signatureOf: (http, clock) => falSignature(jwksUrls, http, clock),
 });
+
+/** It has completed already, or there is no such request. */
+const CANNOT_CANCEL = new Set([400, 404]);
+
+type QueueStatus = z.infer<typeof statusSchema>;
+
+const queueStatusOf = (answer: Result<Answer, ProviderUnavailable>): Result<QueueStatus, ProviderUnavailable> =>
+  answer.andThen(jsonOf).andThen((body) => parseBody(statusSchema, "a status", body));
+
+/** A canceled request is `COMPLETED` as well. It is not billed. */
+const cancellationOf = ({ status, error_type }: QueueStatus): Cancellation =>
+  status === "COMPLETED" && error_type === "client_cancelled" ? "canceled" : "too_late";
 
 /** The platform lists requests by their end, and so only finished ones: a missing request may be running. */
 const requestsSince = (platformUrl: string, model: FalModel, since: Date): TaskList => {

@@ -72,7 +72,7 @@ export const http = ({ baseUrl, token }: HttpSettings): Dialect => {
           images,
           width,
           height,
-          seed: correlationSeed(taskId),
+          seed: request.seed ?? correlationSeed(taskId),
           deadline_seconds: deadlineSeconds,
         }));
       },

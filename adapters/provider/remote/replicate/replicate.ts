@@ -1,11 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
-import type { Progress } from "../../../../application/ports/generation-provider.js";
+import type { Cancellation, Progress, ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
 import type { PixelSize, Resolution } from "../../../../domain/resolution.js";
-import { parseBody } from "../answers/body.js";
+import { jsonOf, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
 import { succeededWith } from "../answers/succeeded-with.js";
+import type { Answer } from "../calls/upstream-http.js";
 import { correlationSeed } from "../correlation-seed.js";
 import type { Dialect, ProviderAccess } from "../dialect.js";
 import { dataUri } from "../images/data-uri.js";
@@ -112,6 +113,14 @@ export const replicate = ({ apiKey, baseUrl, model }: ReplicateSettings): Dialec
         }
       }),
 
+    /** Only while it has not started: afterwards it is billed for its time. */
+    async cancel(upstreamTaskId, { read, change }) {
+      const path = `/predictions/${encodeURIComponent(upstreamTaskId)}`;
+      const before = statusOf(await read(path));
+      if (before.isErr() || before.value !== "starting") return before.map(cancellationOf);
+      return statusOf(await change("POST", `${path}/cancel`)).map(cancellationOf);
+    },
+
     listSince: (since) => ({
       firstPath: `/predictions?${new URLSearchParams({ created_after: since.toISOString() })}`,
       pageOf: (body) =>
@@ -126,6 +135,15 @@ export const replicate = ({ apiKey, baseUrl, model }: ReplicateSettings): Dialec
     signatureOf: (http, clock) => replicateSignature({ apiKey, baseUrl }, http, clock),
   };
 };
+
+const statusOf = (answer: Result<Answer, ProviderUnavailable>): Result<string, ProviderUnavailable> =>
+  answer
+    .andThen(jsonOf)
+    .andThen((body) => parseBody(predictionSchema, "a prediction", body))
+    .map(({ status }) => status);
+
+/** `aborted` is the only end before the start. A poll finds any other end. */
+const cancellationOf = (status: string): Cancellation => (status === "aborted" ? "canceled" : "too_late");
 
 const resultOf = (output: unknown, removed: boolean): Progress => {
   const url: unknown = Array.isArray(output) ? output[0] : output;

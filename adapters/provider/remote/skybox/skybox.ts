@@ -1,10 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
-import type { SubmissionFailure } from "../../../../application/ports/generation-provider.js";
+import type { ProviderUnavailable, SubmissionFailure } from "../../../../application/ports/generation-provider.js";
 import { invalidRequest } from "../../../../domain/invalid-request.js";
-import { parseBody } from "../answers/body.js";
+import { jsonOf, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
 import { succeededWith } from "../answers/succeeded-with.js";
+import type { Answer } from "../calls/upstream-http.js";
 import { correlationSeed } from "../correlation-seed.js";
 import type { Dialect, ProviderAccess } from "../dialect.js";
 import { panoramaCanvas } from "../images/panorama-canvas.js";
@@ -137,6 +138,16 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
         }
       }),
 
+    /** Only while it is queued: it is not known whether a generation that has started is billed. */
+    async cancel(upstreamTaskId, { read, change }) {
+      const path = `/imagine/requests/${encodeURIComponent(upstreamTaskId)}`;
+      const before = statusOf(await read(path));
+      if (before.isErr() || before.value !== "pending") return before.map(() => "too_late");
+      const deleted = await change("DELETE", path);
+      if (deleted.isErr()) return err(deleted.error);
+      return statusOf(await read(path)).map((status) => (status === "abort" ? "canceled" : "too_late"));
+    },
+
     discardPath: (upstreamTaskId) => `/imagine/deleteImagine/${encodeURIComponent(upstreamTaskId)}`,
 
     listSince: () => ({
@@ -155,6 +166,12 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
     // No `signatureOf`: Skybox AI says that it signs its webhooks, but not how.
   };
 };
+
+const statusOf = (answer: Result<Answer, ProviderUnavailable>): Result<string, ProviderUnavailable> =>
+  answer
+    .andThen(jsonOf)
+    .andThen((body) => parseBody(polledSchema, "a generation", body))
+    .map(({ status }) => status);
 
 /** The provider's `offset` is the number of a page. */
 const pathOfPage = (page: number): string => `/imagine/myRequests?order=DESC&limit=${PAGE_SIZE}&offset=${page}`;

@@ -144,6 +144,26 @@ describe("LocalProvider", () => {
     expect(await readdir(join(folder, "results"))).toHaveLength(1);
   });
 
+  it("paints the same picture for the same prompt and seed, and another one for another seed", async () => {
+    const pictureOf = async (n: number, seed: number | undefined) => {
+      const request = aCreationRequest({ prompt: "a lake in the mountains", seed });
+      const id = (await provider.submit({ taskId: taskId(n), request }))._unsafeUnwrap();
+      await provider.idle();
+      await clock.advance(1500);
+      const progress = (await provider.poll(id))._unsafeUnwrap();
+      if (progress.state !== "succeeded") throw new Error(progress.state);
+      return Buffer.from((await provider.download(progress.temporaryUrl))._unsafeUnwrap().bytes).toString("base64");
+    };
+    const [seven, again, eight, none] = [
+      await pictureOf(1, 7),
+      await pictureOf(2, 7),
+      await pictureOf(3, 8),
+      await pictureOf(4, undefined),
+    ];
+    expect(again === seven).toBe(true);
+    expect(new Set([seven, eight, none]).size).toBe(3);
+  });
+
   it("finds a generation by its task id", async () => {
     expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBeUndefined();
     const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
@@ -163,6 +183,29 @@ describe("LocalProvider", () => {
     expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
     await provider.idle();
     expect((await provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
+  });
+
+  it("cancels a generation that runs or waits for its delay, and leaves no file of it", async () => {
+    for (const painted of [false, true]) {
+      const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
+      if (painted) await provider.idle();
+      expect(await provider.cancel(id)).toEqual(ok("canceled"));
+      expect(await provider.cancel(id)).toEqual(ok("canceled"));
+      await provider.idle();
+      expect(await readdir(join(folder, "jobs"))).toEqual([]);
+      expect(await readdir(join(folder, "results"))).toEqual([]);
+      expect((await provider.poll(id))._unsafeUnwrap()).toEqual({
+        state: "failed",
+        reason: "the generation does not exist",
+      });
+    }
+  });
+
+  it("is too late to cancel a generation that has ended", async () => {
+    const order = anOrder("a foggy ocean");
+    const url = await urlOf(order);
+    expect(await provider.cancel((await provider.submit(order))._unsafeUnwrap())).toEqual(ok("too_late"));
+    expect((await provider.download(url)).isOk()).toBe(true);
   });
 
   it("reports unavailable when a picture cannot be stored, and tries again", async () => {

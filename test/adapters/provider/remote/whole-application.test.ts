@@ -55,6 +55,10 @@ type Step =
   /** `of`: the index of the provider. */
   | { readonly kind: "plan"; readonly of: number; readonly plan: Plan }
   | { readonly kind: "faults"; readonly of: number; readonly at: keyof Faults; readonly faults: readonly Fault[] }
+  /** Whether running generations still wait in the provider's own queue. */
+  | { readonly kind: "waiting"; readonly of: number; readonly waiting: boolean }
+  /** The owner cancels a task; 0 is the newest one. */
+  | { readonly kind: "cancel"; readonly task: number }
   /** The connections to all providers are cut until no call is sent any more. */
   | { readonly kind: "outage" }
   | { readonly kind: "start" | "settle" | "keep" | "sweep" }
@@ -98,7 +102,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("faults" as const),
       of,
-      at: fc.constantFrom<(keyof Faults)[]>("creates", "creates", "polls", "lists", "images"),
+      at: fc.constantFrom<(keyof Faults)[]>("creates", "creates", "polls", "lists", "images", "cancels"),
       faults: fault.chain((one) => fc.constantFrom([one], [one, one])),
     }),
   },
@@ -111,6 +115,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       faults: fc.constant([refuses(404), refuses(410)]),
     }),
   },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("waiting" as const), of, waiting: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("cancel" as const), task: fc.nat({ max: 5 }) }) },
   { weight: 1, arbitrary: fc.constant({ kind: "outage" as const }) },
   {
     weight: 9,
@@ -133,7 +139,12 @@ const pass = (milliseconds: number): Step => ({ kind: "pass", milliseconds });
 const create: Step = { kind: "create", times: 1 };
 const pollAndKeep: Step[] = [pass(30_000), { kind: "settle" }, { kind: "keep" }];
 
+const everyWaiting = (waiting: boolean): Step[] => [0, 1].map((of) => ({ kind: "waiting", of, waiting }));
+const cancel: Step = { kind: "cancel", task: 0 };
+
 const SEQUENCE_PARTS: readonly (readonly Step[])[] = [
+  [...everyPlan("run"), ...everyWaiting(true), create, cancel, ...everyWaiting(false), create, cancel],
+  [...everyPlan("succeed"), ...pollAndKeep],
   [...everyPlan("succeed"), create, ...pollAndKeep],
   [faultsOfFirst("images", refuses(404), refuses(410)), create, ...pollAndKeep],
   [{ kind: "storage", available: false }, create, ...pollAndKeep, { kind: "storage", available: true }],
@@ -208,6 +219,15 @@ const run = async (start: Start, steps: readonly Step[]): Promise<ReadonlySet<st
           .catch(expectCrash);
         return;
       }
+      case "waiting":
+        fakeOf(step).waiting = step.waiting;
+        return;
+      case "cancel": {
+        const tasks = await world.tasks.list(owner, step.task + 1, undefined);
+        const task = tasks.at(-1);
+        if (task !== undefined) (await instance.cancelTask(task.id, owner))._unsafeUnwrap();
+        return;
+      }
       case "plan":
         fakeOf(step).plan = step.plan;
         return;
@@ -245,7 +265,8 @@ const run = async (start: Start, steps: readonly Step[]): Promise<ReadonlySet<st
       expect(audit(ledger.standing, ledger.entries, ledger.tasks)).toEqual([]);
       tasks.push(...ledger.tasks);
     }
-    for (const { id, state, request } of tasks) {
+    for (const task of tasks) {
+      const { id, state, request } = task;
       // Each return to the queue follows a call that was refused because the provider was busy, or one that was not sent.
       const returns = world.reporter.of("task_requeued").filter(({ taskId }) => taskId === id).length;
       const prompt = request.prompt ?? "";
@@ -257,6 +278,10 @@ const run = async (start: Start, steps: readonly Step[]): Promise<ReadonlySet<st
       }
       const started = fakes.flatMap((fake) => fake.tasks).filter(({ input }) => String(input.prompt).includes(prompt));
       expect(started.length).toBeLessThanOrEqual(1);
+      if (task.state === "failed" && task.reason === "canceled") {
+        expect(started.map((upstream) => upstream.state)).toEqual(started.map(() => "be cancelled"));
+        if (started.length > 0) seen.add("canceled at the provider");
+      }
       if (state === "submitted" || state === "succeeded") expect(started.length).toBe(1);
     }
     return tasks;
@@ -315,10 +340,22 @@ const underRandomFaults = async (start: Start): Promise<void> => {
 };
 
 describe.each<[string, Start, string[]]>([
-  ["Skybox AI", alone(startSkybox), ["refused", "image expired", "submission_recovered", "task_queued"]],
-  ["Replicate", alone(startReplicate), ["refused", "image expired", "submission_recovered", "task_queued"]],
-  ["fal", alone(startFal), ["refused", "image expired", "never_submitted", "task_queued"]],
-  ["ComfyUI", alone(startComfyui), ["refused", "image expired", "submission_recovered", "task_queued"]],
+  [
+    "Skybox AI",
+    alone(startSkybox),
+    ["canceled at the provider", "refused", "image expired", "submission_recovered", "task_queued"],
+  ],
+  [
+    "Replicate",
+    alone(startReplicate),
+    ["canceled at the provider", "refused", "image expired", "submission_recovered", "task_queued"],
+  ],
+  ["fal", alone(startFal), ["canceled at the provider", "refused", "image expired", "never_submitted", "task_queued"]],
+  [
+    "ComfyUI",
+    alone(startComfyui),
+    ["canceled at the provider", "refused", "image expired", "submission_recovered", "task_queued"],
+  ],
   ["worker over HTTP", alone(startHttp), ["refused", "image expired", "submission_recovered", "task_queued"]],
   ["Skybox AI, then fal", startChain(startSkybox, startFal), ["fallback used", "submission_recovered", "task_queued"]],
 ])("the application with a faulty %s", (_, start, additional) => {

@@ -7,7 +7,7 @@ import { invalidRequest } from "../../../../../domain/invalid-request.js";
 import { referenceImageName } from "../../../../../domain/object-name.js";
 import { aCreationRequest, noon, taskId } from "../../../../support/builders.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
-import { FAULTS, refuses } from "../../../../support/faulty-server.js";
+import { FAULTS, json, refuses } from "../../../../support/faulty-server.js";
 import { HandClock } from "../../../../support/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../support/memory/memory-object-storage.js";
 import { COMFYUI_WORKFLOW, startComfyui, startComfyuiServers } from "../../../../support/providers-under-test.js";
@@ -18,6 +18,7 @@ remoteProviderContract("ComfyUI", startComfyui, {
   concurrencyMax: 1,
   pauseSeconds: 10,
   searchable: true,
+  cancels: true,
   textOnly: true,
   resultsNeedKey: true,
 });
@@ -62,6 +63,13 @@ describe("comfyui dialect", () => {
     },
   );
 
+  it("fills in the customer's seed, and finds the prompt by its id", async () => {
+    const { provider, fake } = await started();
+    for (const n of [1, 2]) await provider.submit(order(n, { seed: 0 }));
+    for (const { input } of fake.tasks) expect(input.workflow).toMatchObject({ "5": { inputs: { seed: 0 } } });
+    expect(await provider.search(taskId(2), noon)).toEqual(ok(promptIdOf(taskId(2))));
+  });
+
   it("looks up a lost creation in the queue and in the history, and does not send it again", async () => {
     const { provider, fake } = await started();
     fake.faults.creates.push(FAULTS.cutAfter);
@@ -73,6 +81,55 @@ describe("comfyui dialect", () => {
     expect(await provider.search(taskId(1), noon)).toEqual(ok(promptIdOf(taskId(1))));
     expect(await provider.search(taskId(2), noon)).toEqual(ok(undefined));
     expect(fake.server.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
+  });
+
+  describe("cancel on a server of one's own", () => {
+    const running = async () => {
+      await started({ apiKey: "" });
+      comfyui.fake.plan = "run";
+      return (await comfyui.provider.submit(order(1)))._unsafeUnwrap();
+    };
+    const changes = () =>
+      comfyui.fake.server.requests
+        .filter(({ method, path }) => method === "POST" && path !== "/api/prompt")
+        .map(({ path, body }) => [path, body]);
+
+    it("interrupts exactly this prompt", async () => {
+      const id = await running();
+      expect(await comfyui.provider.cancel?.(id)).toEqual(ok("canceled"));
+      expect(changes()).toEqual([["/api/interrupt", { prompt_id: id }]]);
+      expect(comfyui.fake.interruptedOthers).toBe(false);
+      const reason = "the provider ended it as interrupted";
+      expect(await comfyui.provider.poll(id)).toEqual(ok({ state: "failed", reason }));
+    });
+
+    it("takes a prompt out of the queue while another one runs, and interrupts nothing", async () => {
+      const id = await running();
+      comfyui.fake.foreignPrompts = 1;
+      comfyui.fake.waiting = true;
+      expect(await comfyui.provider.cancel?.(id)).toEqual(ok("canceled"));
+      expect(changes()).toEqual([["/api/queue", { delete: [id] }]]);
+    });
+
+    it("is too late for a prompt that has ended with its image when the server gets the call", async () => {
+      const id = await running();
+      comfyui.fake.endsFirst = true;
+      expect(await comfyui.provider.cancel?.(id)).toEqual(ok("too_late"));
+      expect(changes()).toHaveLength(1);
+      expect((await comfyui.provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
+    });
+
+    it("is too late for a prompt that is started while it is taken out of the queue", async () => {
+      const id = await running();
+      comfyui.fake.waiting = true;
+      comfyui.fake.faults.lists.push({
+        done: false,
+        instead: json(200, { queue_running: [], queue_pending: [[0, id, {}, {}, []]] }),
+      });
+      comfyui.fake.waiting = false;
+      expect(await comfyui.provider.cancel?.(id)).toEqual(ok("too_late"));
+      expect(changes()).toEqual([["/api/queue", { delete: [id] }]]);
+    });
   });
 
   it("reports the tasks of a restarted server as failed after the grace period", async () => {

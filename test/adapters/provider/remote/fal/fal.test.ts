@@ -12,7 +12,13 @@ import { HandClock } from "../../../../support/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../support/memory/memory-object-storage.js";
 import { FAL_FLUX, startFal, startFalFlux } from "../../../../support/providers-under-test.js";
 
-remoteProviderContract("fal", startFal, { callsPerSecond: 20, concurrencyMax: 2, pauseSeconds: 10, searchable: false });
+remoteProviderContract("fal", startFal, {
+  callsPerSecond: 20,
+  concurrencyMax: 2,
+  pauseSeconds: 10,
+  searchable: false,
+  cancels: true,
+});
 
 generationProviderContract("RemoteProvider for fal with flux-lora", async () => {
   const { provider, fake, close } = await startFalFlux();
@@ -238,6 +244,30 @@ describe("fal dialect", () => {
     expect(await send("fal-ai/unknown", { prompt: "a lake" })).toBe(404);
   });
 
+  describe("cancel", () => {
+    const queued = async () => {
+      fal.fake.plan = "run";
+      fal.fake.waiting = true;
+      return (
+        await fal.provider.submit({ taskId: taskId(1), request: aCreationRequest({ image_urls: [PICTURE] }) })
+      )._unsafeUnwrap();
+    };
+
+    it("puts to the request's cancel_url", async () => {
+      expect(await fal.provider.cancel?.(await queued())).toEqual(ok("canceled"));
+      const sent = fal.fake.server.requests.filter(({ method }) => method === "PUT");
+      expect(sent.map(({ path }) => path)).toEqual(["/fal-ai/hunyuan_world/requests/764cabcf-0/cancel"]);
+    });
+
+    it("is not confirmed by the answer, because the request may still finish", async () => {
+      fal.fake.ignoresCancel = true;
+      const id = await queued();
+      expect(await fal.provider.cancel?.(id)).toEqual(ok("too_late"));
+      fal.fake.plan = "succeed";
+      expect((await fal.provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
+    });
+  });
+
   describe("models", () => {
     const hunyuan = { id: "fal-ai/hunyuan_world" } as const;
     const flux = FAL_FLUX;
@@ -268,6 +298,12 @@ describe("fal dialect", () => {
         seed: correlationSeed(taskId(1)),
         output_format: "png",
       });
+    });
+
+    it("flux-lora keeps the correlation seed and leaves out the customer's", async () => {
+      const order = { taskId: taskId(1), request: aCreationRequest({ prompt: "a lake", seed: 7 }) };
+      const input = (await falInput(flux, order, new MemoryObjectStorage()))._unsafeUnwrap();
+      expect(input).toMatchObject({ seed: correlationSeed(taskId(1)) });
     });
   });
 });

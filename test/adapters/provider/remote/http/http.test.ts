@@ -15,6 +15,7 @@ remoteProviderContract("a worker over HTTP", startHttp, {
   concurrencyMax: 1,
   pauseSeconds: 10,
   searchable: true,
+  cancels: false,
 });
 
 const URLS = ["https://pictures.example/1.jpg", "https://pictures.example/2.jpg", "https://pictures.example/3.jpg"];
@@ -47,6 +48,16 @@ describe("http dialect", () => {
       deadline_seconds: 600,
     });
     expect(schemaOf("Input").safeParse(body).success).toBe(true);
+  });
+
+  it("sends the customer's seed, and finds the generation by its id", async () => {
+    for (const seed of [0, 2147483647]) {
+      await http.provider.submit({ taskId: taskId(seed === 0 ? 1 : 2), request: aCreationRequest({ seed }) });
+      const { body } = http.fake.server.requests.at(-1) ?? {};
+      expect(body).toMatchObject({ seed });
+      expect(schemaOf("Input").safeParse(body).success).toBe(true);
+    }
+    expect((await http.provider.search(taskId(2), noon))._unsafeUnwrap()).toBe(taskId(2));
   });
 
   it("sends no authorization without a token", async () => {

@@ -6,7 +6,7 @@ import { referenceImageName } from "../../../../../domain/object-name.js";
 import { aCreationRequest, noon, secondsAfter, taskId } from "../../../../support/builders.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { FLUX_360_VERSION } from "../../../../support/fake-replicate.js";
-import { answers, refuses } from "../../../../support/faulty-server.js";
+import { answers, json, refuses } from "../../../../support/faulty-server.js";
 import { HandClock } from "../../../../support/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../support/memory/memory-object-storage.js";
 import { startReplicate } from "../../../../support/providers-under-test.js";
@@ -17,6 +17,7 @@ remoteProviderContract("Replicate", startReplicate, {
   concurrencyMax: undefined,
   pauseSeconds: 30,
   searchable: true,
+  cancels: true,
 });
 
 describe("replicate dialect", () => {
@@ -55,6 +56,30 @@ describe("replicate dialect", () => {
       go_fast: false,
       seed: correlationSeed(taskId(1)),
     });
+  });
+
+  it("keeps the correlation seed and leaves out the customer's, so that equal creations can be told apart", async () => {
+    const found: unknown[] = [];
+    for (const n of [1, 2]) {
+      const request = aCreationRequest({ seed: 7 });
+      const id = (await replicate.provider.submit({ taskId: taskId(n), request }))._unsafeUnwrap();
+      found.push((await replicate.provider.search(taskId(n), noon))._unsafeUnwrap() === id);
+    }
+    expect(replicate.fake.tasks.map(({ input }) => input.seed)).toEqual([1, 2].map((n) => correlationSeed(taskId(n))));
+    expect(found).toEqual([true, true]);
+  });
+
+  it("is not canceled if it has started in the meantime, because it is billed then; a poll finds the end", async () => {
+    replicate.fake.plan = "run";
+    replicate.fake.waiting = true;
+    const id = await submitted();
+    replicate.fake.faults.polls.push({ done: false, instead: json(200, { id, status: "starting" }) });
+    replicate.fake.waiting = false;
+    expect(await replicate.provider.cancel?.(id)).toEqual(ok("too_late"));
+    const posts = replicate.fake.server.requests.filter(({ method }) => method === "POST").map(({ path }) => path);
+    expect(posts).toEqual(["/v1/predictions", `/v1/predictions/${id}/cancel`]);
+    const reason = "the provider ended it as canceled";
+    expect(await replicate.provider.poll(id)).toEqual(ok({ state: "failed", reason }));
   });
 
   it("sends the configured model, and cancel-after from the generation deadline", async () => {

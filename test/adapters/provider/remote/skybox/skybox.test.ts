@@ -12,6 +12,7 @@ remoteProviderContract("Skybox", startSkybox, {
   concurrencyMax: 1,
   pauseSeconds: 10,
   searchable: true,
+  cancels: true,
 });
 
 describe("skybox dialect", () => {
@@ -42,6 +43,17 @@ describe("skybox dialect", () => {
       skybox_style_id: 67,
       seed: correlationSeed(taskId(1)),
     });
+  });
+
+  it("keeps the correlation seed and leaves out the customer's, so that equal creations can be told apart", async () => {
+    const found: unknown[] = [];
+    for (const n of [1, 2]) {
+      const request = aCreationRequest({ seed: 7 });
+      const id = (await skybox.provider.submit({ taskId: taskId(n), request }))._unsafeUnwrap();
+      found.push((await skybox.provider.search(taskId(n), noon))._unsafeUnwrap() === id);
+    }
+    expect(skybox.fake.tasks.map(({ input }) => input.seed)).toEqual([1, 2].map((n) => correlationSeed(taskId(n))));
+    expect(found).toEqual([true, true]);
   });
 
   it("sends a neutral prompt if there is none, and only the first image", async () => {

@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { TaskId } from "../../../domain/task-id.js";
+import { expectError } from "../../support/error-answer.js";
+import { type Customer, HttpService } from "../../support/http-service.js";
+
+describe("cancelling and deleting panoramas", () => {
+  let service: HttpService;
+  let customer: Customer;
+
+  beforeEach(async () => {
+    service = await HttpService.start();
+    customer = await service.customer();
+  });
+  afterEach(() => service.end());
+
+  const cancel = (id: string, by = customer) => service.request(`/panoramas/${id}/cancel`, by, { method: "POST" });
+  const remove = (id: string, by = customer) => service.request(`/panoramas/${id}`, by, { method: "DELETE" });
+  const read = async (id: string) => (await service.request(`/panoramas/${id}`, customer)).json();
+  const balance = () => service.ledger.balance(customer.accountId);
+  const kept = async (): Promise<string> => {
+    const id = await service.created(customer);
+    await service.settle();
+    await service.keep();
+    return id;
+  };
+
+  describe("POST /panoramas/{id}/cancel", () => {
+    it("answers with the failed task, which says that it was canceled and refunded", async () => {
+      const id = await service.created(customer);
+      const response = await cancel(id);
+      expect(response.status).toBe(200);
+      const task = (await response.json()) as object;
+      expect(task).toMatchObject({
+        id,
+        status: "failed",
+        credits_charged: 4,
+        error: {
+          code: "generation_failed",
+          message: "The panorama was canceled. The 4 reserved credits were refunded.",
+        },
+      });
+      expect(await balance()).toBe(100);
+      expect(await read(id)).toEqual(task);
+    });
+
+    it("answers the same again, without a second refund", async () => {
+      const id = await service.created(customer);
+      const first = await (await cancel(id)).json();
+      const again = await cancel(id);
+      expect(again.status).toBe(200);
+      expect(await again.json()).toEqual(first);
+      expect(await balance()).toBe(100);
+    });
+
+    it("answers with the task in processing if it goes on, and with the finished one afterwards", async () => {
+      const id = await service.created(customer);
+      service.provider.play({ cancel: "too_late" });
+      expect(await (await cancel(id)).json()).toMatchObject({ id, status: "processing", credits_charged: 4 });
+      service.storage.available = false;
+      await service.settle();
+      const done = await (await cancel(id)).json();
+      expect(done).toMatchObject({ status: "succeeded", output: { storage_status: "uploading" } });
+      expect(done).toEqual(await read(id));
+      expect(await balance()).toBe(96);
+    });
+
+    it("ignores a body, and answers 404 for tasks of others and unknown ids", async () => {
+      const id = await service.created(customer);
+      const stranger = await service.customer();
+      await expectError(await cancel(id, stranger), 404, "not_found");
+      await expectError(await cancel("unknown"), 404, "not_found");
+      await expectError(await cancel("a%20b"), 404, "not_found");
+      expect(service.calls.cancelTask).toBe(2);
+      const body = await service.request(`/panoramas/${id}/cancel`, customer, { method: "POST", body: "{" });
+      expect(await body.json()).toMatchObject({ status: "failed" });
+    });
+  });
+
+  describe("DELETE /panoramas/{id}", () => {
+    it("deletes image, thumbnail and task, and keeps the ledger", async () => {
+      const id = await kept();
+      expect(service.storage.objects.size).toBe(2);
+      const before = await service.ledger.entries(customer.accountId);
+      const response = await remove(id);
+      expect([response.status, await response.text()]).toEqual([204, ""]);
+      expect(response.headers.get("x-request-id")).toMatch(/./);
+      expect(response.headers.get("ratelimit")).toMatch(/^"write";r=8;/);
+      expect(response.headers.has("content-type")).toBe(false);
+      expect(service.storage.objects.size).toBe(0);
+      await expectError(await service.request(`/panoramas/${id}`, customer), 404, "not_found");
+      expect(await (await service.request("/panoramas", customer)).json()).toEqual({ data: [], next_cursor: null });
+      expect(await service.ledger.entries(customer.accountId)).toEqual(before);
+    });
+
+    it("answers 204 again for a deleted panorama, to its owner only", async () => {
+      const id = await kept();
+      expect((await remove(id)).status).toBe(204);
+      expect((await remove(id)).status).toBe(204);
+      await expectError(await remove(id, await service.customer()), 404, "not_found");
+    });
+
+    it("deletes a task that has failed", async () => {
+      const id = await service.created(customer);
+      await cancel(id);
+      expect((await remove(id)).status).toBe(204);
+      expect(await balance()).toBe(100);
+    });
+
+    it("refuses a task in processing, and one whose image is uploading, with 400", async () => {
+      const id = await service.created(customer);
+      const message = await expectError(await remove(id), 400, "invalid_request");
+      expect(message).toBe(
+        "id: is still being generated or stored; delete it when it is finished, or cancel it first.",
+      );
+      service.storage.available = false;
+      await service.settle();
+      await expectError(await remove(id), 400, "invalid_request");
+      expect(await service.tasks.find(id as TaskId, customer.accountId)).toMatchObject({ state: "succeeded" });
+    });
+
+    it("answers 404 for tasks of others and unknown ids", async () => {
+      const id = await kept();
+      await expectError(await remove(id, await service.customer()), 404, "not_found");
+      await expectError(await remove("unknown"), 404, "not_found");
+      await expectError(await remove("a%20b"), 404, "not_found");
+      expect(service.storage.objects.size).toBe(2);
+    });
+
+    it("answers 500 while the storage is unavailable, and can be repeated", async () => {
+      const id = await kept();
+      service.storage.available = false;
+      await expectError(await remove(id), 500, "internal_error");
+      service.storage.available = true;
+      expect((await remove(id)).status).toBe(204);
+      expect(service.failures.splice(0)).toHaveLength(1);
+    });
+  });
+
+  it.each([
+    ["cancel", "POST", "/panoramas/x/cancel"],
+    ["delete", "DELETE", "/panoramas/x"],
+  ])("%s needs an API key and counts as a write request", async (_, method, path) => {
+    await expectError(await service.request(path, { ...customer, key: "sk-x" }, { method }), 401, "invalid_api_key");
+    for (let n = 0; n < 10; n++) await expectError(await service.request(path, customer, { method }), 404, "not_found");
+    const limited = await service.request(path, customer, { method });
+    expect(limited.headers.get("retry-after")).toBe("60");
+    await expectError(limited, 429, "rate_limited");
+  });
+});
