@@ -63,7 +63,12 @@ export const admitSpending = (
   return ok(undefined);
 };
 
-const endOf = (window: "day" | "month", now: Date): Date => {
+/** The first moment of the window. */
+export const startOf = (window: "day" | "month", at: Date): Date =>
+  new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), window === "day" ? at.getUTCDate() : 1));
+
+/** The first moment after the window: when its budget renews. */
+export const endOf = (window: "day" | "month", now: Date): Date => {
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
   return new Date(window === "day" ? Date.UTC(year, month, now.getUTCDate() + 1) : Date.UTC(year, month + 1, 1));
 };

@@ -92,7 +92,7 @@ const openUnlessChanged = async <Refusal>(
     text: "update account set credits = ?, active_tasks = ? where id = ? and xmin = cast(? as xid) returning id",
     parameters: [standing.credits, standing.activeTasks, account, version],
   };
-  const writes = creationWrites(decided.value, dueAt, idempotent, "checked");
+  const writes = creationWrites(decided.value, dueAt, idempotent, spender, "checked");
   return (await writeIfChecked(sql, takeStanding, writes)) ? ok({ task, replayed: false }) : undefined;
 };
 
@@ -124,7 +124,7 @@ const openLocked = <Refusal>(
     if (decided.isErr()) return err(decided.error);
     const { task, standing } = decided.value;
     await writeInOneRoundTrip(sql, database.dialect, [
-      ...creationWrites(decided.value, task.state === "queued" && limits ? limits.dueAt : dueAt, idempotent),
+      ...creationWrites(decided.value, task.state === "queued" && limits ? limits.dueAt : dueAt, idempotent, spender),
       {
         text: "update account set credits = ?, active_tasks = ?, last_turn = ? where id = ?",
         parameters: [standing.credits, standing.activeTasks, place?.turn ?? lastTurn, account],
@@ -139,6 +139,7 @@ const creationWrites = (
   { task, lowBalance }: OpenedTask,
   dueAt: Date,
   idempotent: IdempotentRequest | undefined,
+  spender: Spender | undefined,
   source?: string,
 ): Statement[] => {
   const rows: [string, Row][] = [
@@ -152,7 +153,10 @@ const creationWrites = (
     rows.push(["idempotency_key", first]);
   }
   if (lowBalance !== undefined) rows.push(...lowBalanceRows(task, lowBalance));
-  return [...rows.map(([table, row]) => insertion(table, row, source)), ...spend(task, source)];
+  return [
+    ...rows.map(([table, row]) => insertion(table, row, source)),
+    ...(spender === undefined ? [] : [spend(task, source)]),
+  ];
 };
 
 /** The rows that record that this creation has made the balance low: here belongs the event for the owner. */

@@ -87,7 +87,7 @@ export interface TaskStore {
    * transaction records that the task uses them; the request is rejected if one of them is deleted
    * (reference-store.ts).
    *
-   * With `spender`, `decide` receives what the key has spent (domain/budget.ts).
+   * With `spender`, `decide` receives what the key has spent (domain/budget.ts), and the task counts as spending of it.
    */
   open<Refusal>(
     account: AccountId,

@@ -8,6 +8,7 @@ import type { Standing } from "../../../domain/account.js";
 import type { Spending } from "../../../domain/budget.js";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey, IdempotentRequest } from "../../../domain/idempotency.js";
+import { NO_LIMITS } from "../../../domain/key-limits.js";
 import { audit } from "../../../domain/ledger.js";
 import { fail, openTask, type ReservedTask, submit } from "../../../domain/task.js";
 import {
@@ -193,8 +194,8 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
   });
 
   describe("with the budget of a key", () => {
-    const key = anApiKey({ accountId: owner });
     const budgets = { creditsPerDay: credits(14), creditsPerMonth: undefined };
+    const key = anApiKey({ accountId: owner, limits: { ...NO_LIMITS, ...budgets } });
 
     beforeEach(async () => unwrap(await stores.keys.insert(key, () => ok(undefined))));
 

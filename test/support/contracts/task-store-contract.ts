@@ -10,6 +10,7 @@ import type { ApiKeyId } from "../../../domain/api-key.js";
 import type { Budgets } from "../../../domain/budget.js";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey, IdempotentRequest } from "../../../domain/idempotency.js";
+import { NO_LIMITS } from "../../../domain/key-limits.js";
 import { audit } from "../../../domain/ledger.js";
 import {
   addThumbnail,
@@ -279,7 +280,10 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       beforeEach(async () => {
         for (const n of [1, 2]) {
           (
-            await stores.keys.insert(anApiKey({ id: apiKeyId(n), accountId: owner }), () => ok(undefined))
+            await stores.keys.insert(
+              anApiKey({ id: apiKeyId(n), accountId: owner, limits: { ...NO_LIMITS, ...budgets } }),
+              () => ok(undefined),
+            )
           )._unsafeUnwrap();
         }
       });
