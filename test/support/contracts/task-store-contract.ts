@@ -401,6 +401,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
           fc.record({ end: fc.nat(), succeeds: fc.boolean() }),
         );
         let next = 0;
+        let lastTask = 0;
         const { id: account } = anAccount({ id: stranger });
         await accounts.open(
           anAccount({ id: account }),
@@ -409,7 +410,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
           undefined,
         );
         await fc.assert(
-          fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
+          fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 40, size: "max" }), async (steps) => {
             next += 10;
             const keys = [apiKeyId(next + 1), apiKeyId(next + 2)];
             for (const id of keys) {
@@ -454,7 +455,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
               const cost = { "1k": 4, "2k": 6, "4k": 10 }[event.resolution] ?? 0;
               const isWithin = spentIn(10) + cost <= 20 && spentIn(7) + cost <= 30;
               const task = aReservedTask({
-                id: taskId((next + 1) * 1000 + counted.length + active.length + steps.indexOf(event)),
+                id: taskId(++lastTask),
                 accountId: account,
                 apiKeyId: keys[event.key - 1],
                 reservedAt: at,
