@@ -16,6 +16,7 @@ const TEST_PACKAGES = [
   "playwright-core",
   "sharp",
   "smtp-server",
+  "standardwebhooks",
   "stripe",
   "typescript",
   "undici",
@@ -72,7 +73,7 @@ const MAY_IMPORT = {
   },
   "adapters/provider": {
     folders: [...CORE, ...SHARED, "adapters/provider/remote"],
-    packages: ["ipaddr.js", "neverthrow", "undici"],
+    packages: ["neverthrow", "undici"],
     node: true,
   },
   "adapters/provider/local": {
@@ -91,12 +92,13 @@ const MAY_IMPORT = {
     packages: ["@google-cloud/storage", "neverthrow"],
     node: true,
   },
-  "adapters/system": { folders: CORE, packages: ["neverthrow", "sharp", "uuid"], node: true },
+  "adapters/system": { folders: CORE, packages: ["ipaddr.js", "neverthrow", "sharp", "uuid"], node: true },
   "adapters/terminal": { folders: [...CORE, ...SHARED], packages: ["neverthrow"], node: true },
   "adapters/web": { folders: [...CORE, ...SHARED, "adapters/web-page"], packages: ["neverthrow"], node: true },
   // Runs in the browser; only its build script uses esbuild and Node.js.
   "adapters/web/client": { packages: ["esbuild", "pannellum", "swagger-ui-dist"], node: true },
   "adapters/web-page": { folders: CORE },
+  "adapters/webhooks": { folders: [...CORE, ...SHARED], packages: ["undici"], node: true },
   "adapters/wording": { folders: CORE },
 
   bootstrap: {

@@ -43,6 +43,14 @@ const providerNames = z
     ),
   );
 
+const origins = z
+  .string()
+  .transform((list) => list.split(",").map((text) => text.trim()))
+  .refine(
+    (texts) => texts.every((text) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text),
+    "must be origins such as http://10.0.0.5:9000, separated by commas",
+  );
+
 const trustedProxies = z.string().transform((list, context) => {
   const parsed = parseTrustedProxies(list);
   if (parsed !== undefined) return parsed;
@@ -100,6 +108,7 @@ const environmentSchema = z.object({
   HTTP_PROVIDER_TOKEN: secret.optional(),
   SEAM_MAX: z.coerce.number().min(0).max(255).optional(),
   LEASE_MS: milliseconds(1000).default(60_000),
+  WEBHOOK_PRIVATE_ORIGINS: origins.default([]),
   REFERENCE_RETENTION_HOURS: z.coerce.number().int().min(1).max(8760).default(24),
   STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional(),
   STRIPE_WEBHOOK_SECRET: z.string().startsWith("whsec_").optional(),
@@ -134,6 +143,8 @@ export type Config = {
   readonly seamMax: number | undefined;
   /** How long one instance holds a task exclusively for one poll of the provider. */
   readonly leaseMilliseconds: number;
+  /** Origins to which webhooks are sent although they use http or have a private address. */
+  readonly webhookPrivateOrigins: readonly string[];
   /** How long an uploaded reference image is kept that no task uses. */
   readonly referenceRetentionHours: number;
   /** Credentials of Stripe. Absent if the operator collects payments in another way. */
@@ -257,6 +268,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     queueMax: data.QUEUE_MAX,
     seamMax: data.SEAM_MAX,
     leaseMilliseconds: data.LEASE_MS,
+    webhookPrivateOrigins: data.WEBHOOK_PRIVATE_ORIGINS,
     referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
     stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
     mail: smtpUrl === undefined || mailFrom === undefined ? undefined : { url: smtpUrl, from: mailFrom },

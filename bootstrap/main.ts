@@ -10,6 +10,15 @@ import { mcp } from "./commands/mcp.js";
 import { migrate } from "./commands/migrate.js";
 import { orderCreate, orderPay } from "./commands/order.js";
 import { serve } from "./commands/serve.js";
+import {
+  webhookCreate,
+  webhookDelete,
+  webhookDeliveries,
+  webhookEnable,
+  webhookList,
+  webhookResend,
+  webhookRotate,
+} from "./commands/webhook.js";
 import { readConfig } from "./config.js";
 
 const COMMANDS: readonly Command[] = [
@@ -25,6 +34,13 @@ const COMMANDS: readonly Command[] = [
   ledgerShow,
   ledgerVerify,
   imageRetry,
+  webhookCreate,
+  webhookList,
+  webhookDelete,
+  webhookRotate,
+  webhookEnable,
+  webhookDeliveries,
+  webhookResend,
   generate,
   mcp,
   migrate,

@@ -6,6 +6,7 @@ import { credits } from "./modules/credits.js";
 import { panoramas } from "./modules/panoramas.js";
 import { persistence } from "./modules/persistence.js";
 import { system } from "./modules/system.js";
+import { webhooks } from "./modules/webhooks.js";
 import type { Token } from "./provide.js";
 import { tokens } from "./tokens.js";
 
@@ -21,7 +22,7 @@ export type Service = {
 export const createService = (config: Config): Service => {
   const container = new Container();
   container.bind(tokens.config).toConstantValue(config);
-  container.load(system, persistence, accounts, credits, panoramas);
+  container.load(system, persistence, accounts, credits, panoramas, webhooks);
   return {
     get: (part) => container.getAsync(part),
     loadServer: async () => {

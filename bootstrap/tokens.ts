@@ -7,11 +7,13 @@ import type { RequestObserver } from "../adapters/observability/request-observer
 import type { ExclusiveLock } from "../adapters/persistence/exclusive-lock.js";
 import type { PostgresDatabase } from "../adapters/persistence/postgres-database.js";
 import type { SqliteDatabase } from "../adapters/persistence/sqlite-database.js";
+import type { InProcessEventSignals } from "../adapters/scheduling/in-process-event-signals.js";
 import type { InProcessTaskSignals } from "../adapters/scheduling/in-process-task-signals.js";
 import type { WorkSchedule } from "../adapters/scheduling/work-schedule.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
 import type { Page } from "../adapters/web-page/page.js";
+import type { HttpWebhookSender } from "../adapters/webhooks/http-webhook-sender.js";
 import type { admitApiRequest } from "../application/accounts/admit-api-request.js";
 import type { checkPasswordLink } from "../application/accounts/check-password-link.js";
 import type { createApiKey } from "../application/accounts/create-api-key.js";
@@ -47,6 +49,8 @@ import type { readCredits } from "../application/credits/read-credits.js";
 import type { readLedger } from "../application/credits/read-ledger.js";
 import type { receivePaymentWebhook } from "../application/credits/receive-payment-webhook.js";
 import type { verifyLedger } from "../application/credits/verify-ledger.js";
+import type { streamEvents } from "../application/events/stream-events.js";
+import type { watchStreams } from "../application/events/watch-streams.js";
 import type { cancelTask } from "../application/panoramas/cancel-task.js";
 import type { changeVisibility } from "../application/panoramas/change-visibility.js";
 import type { checkUpload } from "../application/panoramas/check-upload.js";
@@ -65,6 +69,9 @@ import type { AccountStore } from "../application/ports/account-store.js";
 import type { ApiKeyStore } from "../application/ports/api-key-store.js";
 import type { ApiRequests } from "../application/ports/api-requests.js";
 import type { Clock } from "../application/ports/clock.js";
+import type { DeliveryStore } from "../application/ports/delivery-store.js";
+import type { EndpointStore } from "../application/ports/endpoint-store.js";
+import type { EventStore } from "../application/ports/event-store.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
 import type { Ids } from "../application/ports/ids.js";
 import type { Imaging } from "../application/ports/imaging.js";
@@ -80,13 +87,36 @@ import type { Reporter } from "../application/ports/reporter.js";
 import type { Secrets } from "../application/ports/secrets.js";
 import type { SessionStore } from "../application/ports/session-store.js";
 import type { TaskStore } from "../application/ports/task-store.js";
+import type { createEndpoint } from "../application/webhooks/create-endpoint.js";
+import type { deleteEndpoint } from "../application/webhooks/delete-endpoint.js";
+import type { deleteOldEvents } from "../application/webhooks/delete-old-events.js";
+import type { deliverEvents } from "../application/webhooks/deliver-events.js";
+import type { enableEndpoint } from "../application/webhooks/enable-endpoint.js";
+import type { ensureDefaultEndpoint } from "../application/webhooks/ensure-default-endpoint.js";
+import type { listDeliveries } from "../application/webhooks/list-deliveries.js";
+import type { listEndpoints } from "../application/webhooks/list-endpoints.js";
+import type { resendDelivery } from "../application/webhooks/resend-delivery.js";
+import type { rotateEndpointSecret } from "../application/webhooks/rotate-endpoint-secret.js";
 import type { Config } from "./config.js";
 import { token } from "./provide.js";
 
 /** The token of a use case: the type of what `Create` returns when it gets its ports. */
 const useCase = <Create extends (...ports: never[]) => unknown>(name: string) => token<ReturnType<Create>>(name);
 
-type WorkName = "start" | "settle" | "check" | "keep" | "sweep" | "erase" | "watch" | "expire" | "uses" | "clean";
+type WorkName =
+  | "start"
+  | "settle"
+  | "check"
+  | "keep"
+  | "sweep"
+  | "erase"
+  | "watch"
+  | "expire"
+  | "uses"
+  | "clean"
+  | "deliver"
+  | "forget"
+  | "streams";
 
 /** Every part of the service, in the order of bootstrap/modules. */
 export const tokens = {
@@ -98,6 +128,7 @@ export const tokens = {
   secrets: token<Secrets>("secrets"),
   signals: token<InProcessTaskSignals>("signals"),
   generationTime: token<GenerationTime>("generationTime"),
+  eventSignals: token<InProcessEventSignals>("eventSignals"),
 
   // persistence
   database: token<SqliteDatabase | PostgresDatabase>("database"),
@@ -109,6 +140,9 @@ export const tokens = {
   orders: token<OrderStore>("orders"),
   keys: token<ApiKeyStore>("keys"),
   ledger: token<LedgerStore>("ledger"),
+  endpoints: token<EndpointStore>("endpoints"),
+  deliveries: token<DeliveryStore>("deliveries"),
+  events: token<EventStore>("events"),
   references: token<ReferenceStore>("references"),
   sessions: token<SessionStore>("sessions"),
   links: token<PasswordLinkStore>("links"),
@@ -162,6 +196,18 @@ export const tokens = {
   checkUpload: useCase<typeof checkUpload>("checkUpload"),
   uploadImages: useCase<typeof uploadImages>("uploadImages"),
 
+  // webhooks, events
+  streamEvents: useCase<typeof streamEvents>("streamEvents"),
+  watchStreams: useCase<typeof watchStreams>("watchStreams"),
+  ensureDefaultEndpoint: useCase<typeof ensureDefaultEndpoint>("ensureDefaultEndpoint"),
+  createEndpoint: useCase<typeof createEndpoint>("createEndpoint"),
+  listEndpoints: useCase<typeof listEndpoints>("listEndpoints"),
+  deleteEndpoint: useCase<typeof deleteEndpoint>("deleteEndpoint"),
+  rotateEndpointSecret: useCase<typeof rotateEndpointSecret>("rotateEndpointSecret"),
+  enableEndpoint: useCase<typeof enableEndpoint>("enableEndpoint"),
+  listDeliveries: useCase<typeof listDeliveries>("listDeliveries"),
+  resendDelivery: useCase<typeof resendDelivery>("resendDelivery"),
+
   // observability
   logger: token<Logger>("logger"),
   metrics: token<Metrics>("metrics"),
@@ -193,6 +239,9 @@ export const tokens = {
   eraseDeletedPanoramas: useCase<typeof eraseDeletedPanoramas>("eraseDeletedPanoramas"),
   deleteExpiredReferences: useCase<typeof deleteExpiredReferences>("deleteExpiredReferences"),
   watchWaitedTasks: useCase<typeof watchWaitedTasks>("watchWaitedTasks"),
+  webhookSender: token<HttpWebhookSender>("webhookSender"),
+  deliverEvents: useCase<typeof deliverEvents>("deliverEvents"),
+  deleteOldEvents: useCase<typeof deleteOldEvents>("deleteOldEvents"),
   schedule: token<WorkSchedule<WorkName>>("schedule"),
   receiveProviderWebhook: useCase<typeof receiveProviderWebhook>("receiveProviderWebhook"),
 

@@ -15,6 +15,7 @@ import { costOf, type Resolution, resolutionSchema } from "./resolution.js";
 import { isSeed, SEED_MAX } from "./seed.js";
 import { isStorable } from "./storable-text.js";
 import { type Visibility, visibilitySchema } from "./visibility.js";
+import { WEBHOOK_URL_CHARACTERS_MAX } from "./webhook-endpoint.js";
 
 export const PROMPT_CHARACTERS_MIN = 3;
 /** The white space around a prompt does not count. */
@@ -35,6 +36,8 @@ type Fields = {
   /** 0 to 2^31 - 1. Providers that cannot take one ignore it. */
   readonly seed: number | undefined;
   readonly metadata: Metadata;
+  /** An https URL that is told when the task ends and when its image is saved. */
+  readonly webhookUrl: string | undefined;
 };
 
 const isHttpsUrl = (text: string): boolean =>
@@ -51,6 +54,28 @@ const characters = (text: string): number => [...text].length;
 
 /** Options of a zod refinement: the rule that the input breaks. After it, no other check of the same value runs. */
 const brokenRule = <Input = string>(rule: (input: Input) => BrokenRule) => ({ params: { rule }, abort: true });
+
+/** A URL that starts with https:// and has no user name or password. */
+const httpsUrlSchema = (charactersMax: number) =>
+  z
+    .string()
+    .refine(
+      (url) => characters(url) <= charactersMax,
+      brokenRule((url) => ({ name: "characters_max", max: charactersMax, actual: characters(url) })),
+    )
+    .refine(
+      isStorable,
+      brokenRule(() => ({ name: "storable_text" })),
+    )
+    .refine(
+      isHttpsUrl,
+      brokenRule((url) => ({ name: "https_url", actual: url })),
+    )
+    .refine(
+      hasNoUserInfo,
+      brokenRule(() => ({ name: "no_user_info" })),
+    )
+    .meta({ format: "uri", pattern: "^https://", maxLength: charactersMax });
 
 /** The creation request as it is sent (specification, Creation request). Unknown fields are ignored. */
 export const creationRequestSchema = z
@@ -72,30 +97,7 @@ export const creationRequestSchema = z
       )
       .meta({ maxLength: PROMPT_CHARACTERS_MAX })
       .optional(),
-    image_urls: z
-      .array(
-        z
-          .string()
-          .refine(
-            (url) => characters(url) <= IMAGE_URL_CHARACTERS_MAX,
-            brokenRule((url) => ({ name: "characters_max", max: IMAGE_URL_CHARACTERS_MAX, actual: characters(url) })),
-          )
-          .refine(
-            isStorable,
-            brokenRule(() => ({ name: "storable_text" })),
-          )
-          .refine(
-            isHttpsUrl,
-            brokenRule((url) => ({ name: "https_url", actual: url })),
-          )
-          .refine(
-            hasNoUserInfo,
-            brokenRule(() => ({ name: "no_user_info" })),
-          )
-          .meta({ format: "uri", pattern: "^https://", maxLength: IMAGE_URL_CHARACTERS_MAX }),
-      )
-      .max(IMAGE_URLS_MAX)
-      .optional(),
+    image_urls: z.array(httpsUrlSchema(IMAGE_URL_CHARACTERS_MAX)).max(IMAGE_URLS_MAX).optional(),
     visibility: z.enum(visibilitySchema.options).meta({ description: visibilitySchema.description }).default("private"),
     seed: z
       .unknown()
@@ -131,6 +133,15 @@ export const creationRequestSchema = z
       .min(0)
       .optional()
       .meta({ description: "The most that this panorama may cost. If it costs more, nothing is created or reserved." }),
+    webhook_url: httpsUrlSchema(WEBHOOK_URL_CHARACTERS_MAX)
+      .meta({
+        format: "uri",
+        pattern: "^https://",
+        maxLength: WEBHOOK_URL_CHARACTERS_MAX,
+        description:
+          "Receives the events of this task as webhooks, signed with the default secret of the account, besides the endpoints of the account.",
+      })
+      .optional(),
   })
   .superRefine(({ prompt, image_urls }, context) => {
     if (image_urls !== undefined && image_urls.length > 0) return;
@@ -155,7 +166,16 @@ export type Creation = { readonly request: CreationRequest; readonly maxCredits:
 export const parseCreation = (body: unknown): Result<Creation, InvalidRequest> => {
   const parsed = creationRequestSchema.safeParse(body, { reportInput: true });
   if (!parsed.success) return err(firstBrokenRule(parsed.error));
-  const { resolution, prompt, image_urls, visibility, seed, metadata, max_credits: maxCredits } = parsed.data;
+  const {
+    resolution,
+    prompt,
+    image_urls,
+    visibility,
+    seed,
+    metadata,
+    max_credits: maxCredits,
+    webhook_url,
+  } = parsed.data;
   const cost = costOf(resolution);
   if (maxCredits !== undefined && cost > maxCredits) {
     return err(invalidRequest("max_credits", { name: "cost_max", max: maxCredits, cost }));
@@ -168,6 +188,7 @@ export const parseCreation = (body: unknown): Result<Creation, InvalidRequest> =
     // The schema has checked both. JSON has a -0, which databases do not return.
     seed: seed === undefined ? undefined : Math.abs(seed as number),
     metadata: metadata === undefined ? NO_METADATA : { ...(metadata as Metadata) },
+    webhookUrl: webhook_url,
   };
   return ok({ request: fields as CreationRequest, maxCredits });
 };
@@ -214,9 +235,14 @@ const EXPECTED: Partial<Record<string, "string" | "strings">> = { string: "strin
  * It names the request of an idempotency key, so the text of a request without the later fields must never change.
  */
 export const canonicalText = (request: CreationRequest, maxCredits?: number): string => {
-  const { resolution, prompt, imageUrls, visibility, seed, metadata } = request;
+  const { resolution, prompt, imageUrls, visibility, seed, metadata, webhookUrl } = request;
   const hasMetadata = Object.keys(metadata).length > 0;
-  const later = { seed, metadata: hasMetadata ? sortedMetadata(metadata) : undefined, max_credits: maxCredits };
+  const later = {
+    seed,
+    metadata: hasMetadata ? sortedMetadata(metadata) : undefined,
+    max_credits: maxCredits,
+    webhook_url: webhookUrl,
+  };
   const isUsed = Object.values(later).some((value) => value !== undefined);
   return JSON.stringify([resolution, prompt ?? null, imageUrls, visibility, ...(isUsed ? [later] : [])]);
 };

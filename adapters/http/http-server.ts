@@ -3,6 +3,7 @@ import type { KeyUses } from "../../application/accounts/key-uses.js";
 import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import type { ReadCreditTotals } from "../../application/credits/read-credit-totals.js";
 import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
+import type { StreamEvents } from "../../application/events/stream-events.js";
 import type { CancelTask } from "../../application/panoramas/cancel-task.js";
 import type { CheckUpload } from "../../application/panoramas/check-upload.js";
 import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
@@ -10,6 +11,7 @@ import type { DeletePanorama } from "../../application/panoramas/delete-panorama
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
+import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { Page } from "../web-page/page.js";
 import { type Assets, assetRoute } from "./asset-route.js";
@@ -17,7 +19,9 @@ import { cancelPanoramaRoute } from "./cancel-panorama-route.js";
 import type { TrustedProxies } from "./client-address.js";
 import { createPanoramaRoute } from "./create-panorama-route.js";
 import { deletePanoramaRoute } from "./delete-panorama-route.js";
+import { accountEventsRoute, taskEventsRoute } from "./events-route.js";
 import { guard } from "./guard.js";
+import { HeldStreams } from "./held-streams.js";
 import { listPanoramasRoute } from "./list-panoramas-route.js";
 import { Listener, type TlsFiles } from "./listener.js";
 import { type McpPackage, mcpPackageRoute } from "./mcp-package-route.js";
@@ -43,6 +47,8 @@ export type HttpServerParts = {
   readonly uploadImages: UploadImages;
   readonly readCredits: ReadCreditTotals;
   readonly keyUses: Pick<KeyUses, "note">;
+  readonly streamEvents: StreamEvents;
+  readonly clock: Clock;
   readonly receivePaymentWebhook: ReceivePaymentWebhook;
   readonly receiveProviderWebhook: ReceiveProviderWebhook;
   /** The web pages. */
@@ -133,6 +139,9 @@ export class HttpServer {
     api("delete", "/panoramas/:id", guarded("write", deletePanoramaRoute(deletePanorama)));
     api("post", "/panoramas/:id/cancel", guarded("write", cancelPanoramaRoute(cancelTask, urls)));
     api("post", "/images", guarded("write", uploadImagesRoute(parts, uploadsFolder)));
+    const streams = { ...parts, held: new HeldStreams() };
+    api("get", "/panoramas/:id/events", guarded("read", taskEventsRoute(streams, urls), taskIdOf));
+    api("get", "/events", guarded("read", accountEventsRoute(streams, urls)));
     api("get", "/credits", guarded("read", readCreditsRoute(readCredits)));
     api("get", "/openapi.json", openApiRoute(publicUrl));
   }

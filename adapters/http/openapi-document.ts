@@ -24,6 +24,9 @@ import {
 import { mebibytes } from "../wording/mebibytes.js";
 import { creationResponseSchema } from "./create-panorama-route.js";
 import type { ErrorCode } from "./errors.js";
+import { eventSchema } from "./event-body.js";
+import { STREAM_MILLISECONDS_MAX } from "./events-route.js";
+import { HELD_STREAMS_MAX } from "./held-streams.js";
 import { HELD_WAITS_MAX } from "./held-waits.js";
 import { pageQuerySchema, taskPageSchema } from "./list-panoramas-route.js";
 import { panoramaTaskSchema } from "./panorama-task.js";
@@ -249,6 +252,66 @@ const readCredits: ZodOpenApiOperationObject = {
   responses: { 200: success("The credits.", creditsResponseSchema), ...refusals(401, 429, 500) },
 };
 
+/** `text/event-stream`: OpenAPI 3.1 has no schema for it, so the description says what it is. */
+const streamOf = (operationId: string, summary: string, description: string): ZodOpenApiOperationObject => ({
+  operationId,
+  summary,
+  description: `${description} Each event has the id of its webhook, its type as event, and the body of its webhook as data. Comments keep the connection alive. The stream ends after ${STREAM_MILLISECONDS_MAX / 60_000} minutes, and when the server stops: connect again with the last id. It counts as one read. An account may have ${HELD_STREAMS_MAX} streams open in one process.`,
+  requestParams: {
+    header: z.object({
+      "Last-Event-ID": z.string().optional().meta({ description: "The id of the last event that was received." }),
+    }),
+  },
+  responses: {
+    200: {
+      description: "The events as they happen.",
+      headers: z.object({ "X-Request-Id": requestId, ...rateLimitHeaders.shape }),
+      content: { "text/event-stream": { schema: z.string() } },
+    },
+    ...refusals(400, 401, 429, 500),
+  },
+});
+
+const streamEvents = streamOf(
+  "streamEvents",
+  "Receive the account's events as they happen",
+  "Begins after Last-Event-ID, or without it, now.",
+);
+const taskStream = streamOf(
+  "streamPanoramaEvents",
+  "Receive the events of a task as they happen",
+  "Begins after Last-Event-ID, or without it, with the first event of the task. Ends after its last one.",
+);
+const streamPanoramaEvents: ZodOpenApiOperationObject = {
+  ...taskStream,
+  requestParams: {
+    ...taskStream.requestParams,
+    path: z.object({ id: z.string().meta({ description: "The id from the answer to the creation." }) }),
+  },
+  responses: {
+    ...taskStream.responses,
+    204: { description: "The task has no more events.", headers: z.object({ "X-Request-Id": requestId }) },
+    ...refusals(404),
+  },
+};
+
+const event: ZodOpenApiOperationObject = {
+  operationId: "receiveEvent",
+  summary: "An event of the account",
+  description:
+    "Sent to the endpoints of the account and to the webhook_url of the task, signed as Standard Webhooks defines it. Answer with a status from 200 to 299 within 10 seconds; otherwise it is sent again, for three days. The same webhook-id may arrive more than once. The events of one task arrive in the order of their ids.",
+  security: [],
+  requestParams: {
+    header: z.object({
+      "webhook-id": z.string().meta({ description: "The id of the event, the same in every attempt." }),
+      "webhook-timestamp": z.string().meta({ description: "When the attempt was made, in seconds since 1970." }),
+      "webhook-signature": z.string().meta({ description: "One or two signatures, separated by a space." }),
+    }),
+  },
+  requestBody: { required: true, content: { "application/json": { schema: eventSchema } } },
+  responses: { 204: { description: "The event is received." } },
+};
+
 /** Allows unknown fields in answers, so that a new field does not break clients. The values of a map keep their schema. */
 const ALLOW_UNKNOWN_FIELDS: CreateDocumentOptions = {
   override: ({ jsonSchema }) => {
@@ -279,9 +342,12 @@ export const openApiDocument = (origin: string): ReturnType<typeof createDocumen
         "/panoramas": { post: createPanorama, get: listPanoramas },
         "/panoramas/{id}": { get: readPanorama, delete: deletePanorama },
         "/panoramas/{id}/cancel": { post: cancelPanorama },
+        "/panoramas/{id}/events": { get: streamPanoramaEvents },
+        "/events": { get: streamEvents },
         "/images": { post: uploadImages },
         "/credits": { get: readCredits },
       },
+      webhooks: { event: { post: event } },
     },
     ALLOW_UNKNOWN_FIELDS,
   );

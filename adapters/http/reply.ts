@@ -3,12 +3,15 @@ import type { Readable } from "node:stream";
 /** A body that is too large for memory. `open` is called at most once, and only if the body is sent. */
 export type StreamedBody = { readonly sizeBytes: number; readonly open: () => Readable };
 
+/** Text that is sent as it arrives. The connection stays open until it ends. Bytes are UTF-8. */
+export type LiveText = { readonly chunks: AsyncIterable<string> };
+
 /** An answer that is not written yet. Header names are in lower case. */
 export type Reply = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** For a 304 and for HEAD only its length is sent, so those answers need a body too. */
-  readonly body: string | Uint8Array | StreamedBody | undefined;
+  readonly body: string | Uint8Array | StreamedBody | LiveText | undefined;
   /** Headers about the rate limit of the API key, beside `headers` so that adding them copies nothing. */
   readonly rateLimit?: { readonly policy: string; readonly state: string } | undefined;
   /** The internal error behind this answer: for the log only. */

@@ -1,5 +1,5 @@
 import type { Request, Response } from "hyper-express";
-import type { Reply, StreamedBody } from "./reply.js";
+import type { LiveText, Reply, StreamedBody } from "./reply.js";
 
 /** Two internals of hyper-express. Without them an answer is sent only after the whole request body has arrived. */
 type BodyParser = { _body_parser_stop(): void; received: boolean };
@@ -34,6 +34,7 @@ export const writeReply = (
   }
   const closes = close && !unread; // a client that is still sending would not get the answer
   if (body === undefined) response.send(undefined, closes);
+  else if (typeof body === "object" && "chunks" in body) return streamText(response, body);
   else if (request.method === "HEAD" || reply.status === 304 || isEmpty(body)) {
     response.header("content-length", String(sizeOf(body))).send(undefined, closes); // the length for GET
   } else if (typeof body === "string") {
@@ -47,10 +48,11 @@ export const writeReply = (
 /** So that no value can end its header. */
 const withoutControls = (value: string): string => (/[\r\n\0]/.test(value) ? value.replace(/[\r\n\0]/g, " ") : value);
 
-const isEmpty = (body: NonNullable<Reply["body"]>): boolean =>
-  typeof body === "string" ? body === "" : sizeOf(body) === 0;
+type SizedBody = Exclude<NonNullable<Reply["body"]>, LiveText>;
 
-const sizeOf = (body: NonNullable<Reply["body"]>): number => {
+const isEmpty = (body: SizedBody): boolean => (typeof body === "string" ? body === "" : sizeOf(body) === 0);
+
+const sizeOf = (body: SizedBody): number => {
   if (typeof body === "string") return Buffer.byteLength(body);
   return body instanceof Uint8Array ? body.length : body.sizeBytes;
 };
@@ -73,9 +75,21 @@ const stream = async (response: Response, { sizeBytes, open }: StreamedBody): Pr
   }
 };
 
+/** Sends each piece of text when it arrives, and waits until it is written before it asks for the next one. */
+const streamText = async (response: Response, { chunks }: LiveText): Promise<Written> => {
+  const disconnected = new Promise<void>((resolve) => response.once("abort", () => resolve()));
+  for await (const text of chunks) {
+    await Promise.race([disconnected, writeChunk(response, Buffer.from(text), undefined)]);
+    if (response.completed) return "aborted";
+  }
+  if (response.completed) return "aborted";
+  response.send();
+  return "complete";
+};
+
 /** Resolves when the chunk is written, not already when it is queued. */
-const writeChunk = (response: Response, chunk: Buffer, sizeBytes: number): Promise<void> =>
-  (response as unknown as { _stream_chunk(chunk: Buffer, sizeBytes: number): Promise<void> })._stream_chunk(
+const writeChunk = (response: Response, chunk: Buffer, sizeBytes: number | undefined): Promise<void> =>
+  (response as unknown as { _stream_chunk(chunk: Buffer, sizeBytes?: number): Promise<void> })._stream_chunk(
     chunk,
     sizeBytes,
   );

@@ -93,6 +93,18 @@ export class Metrics {
     help: "E-mails that could not be sent.",
     registers: this.registers,
   });
+  readonly webhookAttempts = new Counter({
+    name: "panorama_webhook_attempts_total",
+    help: "Attempts to send an event to an endpoint, by the state of the delivery afterwards.",
+    labelNames: ["state"] as const,
+    registers: this.registers,
+  });
+  readonly webhookEndpointsOff = new Counter({
+    name: "panorama_webhook_endpoints_off_total",
+    help: "Endpoints that were switched off because they failed for three days or are gone.",
+    labelNames: ["reason"] as const,
+    registers: this.registers,
+  });
   readonly tasksUnreadable = new Counter({
     name: "panorama_tasks_unreadable_total",
     help: "Stored tasks that this version cannot read.",

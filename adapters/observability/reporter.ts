@@ -29,6 +29,7 @@ const log = (logger: Logger, event: OperationalEvent): void => {
     case "possible_orphan":
     case "provider_unavailable":
     case "mail_failed":
+    case "webhook_endpoint_off":
       logger.warn(line);
       break;
     default:
@@ -70,6 +71,12 @@ const count = (metrics: Metrics, event: OperationalEvent): void => {
       break;
     case "mail_failed":
       metrics.mailFailures.inc();
+      break;
+    case "webhook_attempt":
+      metrics.webhookAttempts.inc({ state: event.state });
+      break;
+    case "webhook_endpoint_off":
+      metrics.webhookEndpointsOff.inc({ reason: event.reason });
       break;
     case "work_failed":
       metrics.workFailures.inc({ work: event.work });

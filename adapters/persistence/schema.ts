@@ -26,6 +26,8 @@ export const AccountTable = defineEntity({
     lastTurn: p.integer().default(0),
     /** Below this balance the owner is told (domain/low-balance.ts); null: never. */
     lowBalanceThreshold: p.integer().nullable(),
+    /** The number of its latest event; 0 if it has none. */
+    lastEvent: p.integer().default(0),
     createdAt: p.datetime(3),
   },
 });
@@ -171,6 +173,7 @@ export const TaskTable = defineEntity({
     apiKeyId: p.string().length(40).nullable(),
     /** Set when the owner deletes the panorama. Then only the ledger and the idempotency keys refer to the task. */
     hiddenAt: p.datetime(3).nullable(),
+    webhookUrl: p.text().nullable(),
   },
 });
 
@@ -326,6 +329,99 @@ export const TaskMetadataTable = defineEntity({
   },
 });
 
+/** What happened to an account: the outbox of webhooks and streams. Each task causes each type at most once. */
+export const EventTable = defineEntity({
+  name: "Event",
+  tableName: "event",
+  uniques: [{ name: "event_task_unique", properties: ["taskId", "type"] }],
+  properties: {
+    accountId: () => accountId().primary(),
+    /** Counts the events of the account, without gaps. */
+    number: p.integer().primary().autoincrement(false),
+    type: p.string().length(32),
+    taskId: () => taskId().nullable(),
+    /** The remaining credits, of an event that is not about a task. */
+    credits: p.integer().nullable(),
+    at: p.datetime(3).index("event_age_index"),
+  },
+});
+
+/** An endpoint without a URL is the account's default endpoint, for the URLs of single tasks. */
+export const WebhookEndpointTable = defineEntity({
+  name: "WebhookEndpoint",
+  tableName: "webhook_endpoint",
+  indexes: [
+    { name: "webhook_endpoint_account_index", properties: ["accountId"] },
+    {
+      name: "webhook_endpoint_default_unique",
+      expression:
+        "create unique index webhook_endpoint_default_unique on webhook_endpoint (account_id) where url is null",
+    },
+  ],
+  properties: {
+    id: p.string().length(40).primary(),
+    accountId,
+    url: p.text().nullable(),
+    secret: p.string().length(80),
+    previousSecret: p.string().length(80).nullable(),
+    previousUntil: p.datetime(3).nullable(),
+    createdAt: p.datetime(3),
+    failingSince: p.datetime(3).nullable(),
+    offAt: p.datetime(3).nullable(),
+    /** `deleted`: the row is deleted with its last delivery. */
+    offReason: p.string().length(16).nullable(),
+  },
+});
+
+/** One event, that of account and number, on its way to one endpoint. The event is deleted after its deliveries. */
+export const WebhookDeliveryTable = defineEntity({
+  name: "WebhookDelivery",
+  tableName: "webhook_delivery",
+  indexes: [
+    { name: "webhook_delivery_account_index", properties: ["accountId", "number"] },
+    { name: "webhook_delivery_endpoint_index", properties: ["endpointId"] },
+    {
+      // Partial: what is delivered or given up costs the next claim nothing.
+      name: "webhook_delivery_due_index",
+      expression: "create index webhook_delivery_due_index on webhook_delivery (due_at) where due_at is not null",
+    },
+    {
+      name: "webhook_delivery_lane_index",
+      expression:
+        "create index webhook_delivery_lane_index on webhook_delivery (lane, due_at) where due_at is not null",
+    },
+    {
+      name: "webhook_delivery_task_index",
+      expression:
+        "create index webhook_delivery_task_index on webhook_delivery (task_id, lane) where due_at is not null",
+    },
+  ],
+  properties: {
+    id: p.bigint("number").primary().autoincrement(),
+    endpointId: () =>
+      p
+        .manyToOne(WebhookEndpointTable)
+        .mapToPk()
+        .joinColumn("endpoint_id")
+        .deleteRule("restrict")
+        .updateRule("restrict")
+        .index(false),
+    accountId: p.string().length(40),
+    number: p.integer(),
+    taskId: p.string().length(40).nullable(),
+    /** Where it goes, as a name: deliveries with the same one share a limit. */
+    lane: p.text(),
+    state: p.string().length(16),
+    attempts: p.integer(),
+    firstAttemptAt: p.datetime(3).nullable(),
+    detail: p.text().nullable(),
+    endedAt: p.datetime(3).nullable(),
+    /** When the next attempt is due; null unless it is pending. */
+    dueAt: p.datetime(3).nullable(),
+    fence: p.integer(),
+  },
+});
+
 export const tables = [
   AccountTable,
   OrderTable,
@@ -341,4 +437,7 @@ export const tables = [
   ReferenceUploadTable,
   TaskReferenceTable,
   TaskMetadataTable,
+  EventTable,
+  WebhookEndpointTable,
+  WebhookDeliveryTable,
 ];

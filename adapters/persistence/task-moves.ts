@@ -1,14 +1,15 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Lease, StaleTask } from "../../application/ports/task-store.js";
+import { endOf, taskEventOf } from "../../domain/account-event.js";
 import { refundEntry } from "../../domain/ledger.js";
 import { isActive, isRefusedCreation, type Task } from "../../domain/task.js";
 import type { Database, Sql } from "./database.js";
+import { writeEvent } from "./event-rows.js";
 import { entryRow } from "./ledger-rows.js";
 import { releaseReferences } from "./reference-rows.js";
 import { giveBack } from "./spending-rows.js";
 import { insertion, type Statement, update } from "./statement.js";
 import { stateColumns } from "./task-rows.js";
-import { writeInOneRoundTrip } from "./write-in-one-round-trip.js";
 
 /** `TaskStore.move`. */
 export const moveTask = async (
@@ -18,11 +19,15 @@ export const moveTask = async (
   dueAt: Date | undefined,
 ): Promise<Result<void, StaleTask>> => {
   const before = "fence" in current ? current.task : current;
-  // If the task stays active or was not active, only its own row changes: one statement without a transaction.
-  if (!isActive(before) || isActive(next)) return replace(database.sql, current, next, dueAt);
+  const event = taskEventOf(before, next, new Date());
+  // Without an event only the task's own row changes: one statement without a transaction.
+  if (event === undefined || isActive(next)) return replace(database.sql, current, next, dueAt);
   return database.transaction(async (sql) => {
     const replaced = await replace(sql, current, next, dueAt);
-    if (replaced.isOk()) await writeInOneRoundTrip(sql, database.dialect, releases(before, next));
+    if (replaced.isErr()) return replaced;
+    const delivery = { webhookUrl: before.request.webhookUrl, dueAt: endOf(next) };
+    const { account, others } = isActive(before) ? releases(before, next) : NOTHING_RELEASED;
+    await writeEvent(sql, database.dialect, event, delivery, account, others);
     return replaced;
   });
 };
@@ -51,22 +56,27 @@ export const replace = async (
   return rows.length === 1 ? ok(undefined) : err({ kind: "stale_task", id: before.id });
 };
 
+/** `account`: assignments to the account's row. `others`: further writes. */
+type Releases = { readonly account: Statement | undefined; readonly others: readonly Statement[] };
+
+const NOTHING_RELEASED: Releases = { account: undefined, others: [] };
+
 /**
  * Frees the account's slot. For a failed task, also refunds the credits to the account and its key, and releases its reference images and a refused
  * creation's key.
  */
-const releases = (before: Task, next: Task): Statement[] => {
+const releases = (before: Task, next: Task): Releases => {
   const failed = next.state === "failed";
   const account = {
-    text: "update account set credits = credits + ?, active_tasks = active_tasks - 1 where id = ?",
-    parameters: [failed ? next.reservation.credits : 0, next.accountId],
+    text: ", credits = credits + ?, active_tasks = active_tasks - 1",
+    parameters: [failed ? next.reservation.credits : 0],
   };
-  if (!failed) return [account];
-  const releases = [account, insertion("ledger_entry", entryRow(refundEntry(next.reservation, next.failedAt)))];
-  releases.push(...giveBack(next));
-  if (next.request.imageUrls.length > 0) releases.push(...releaseReferences(next, next.failedAt));
+  if (!failed) return { account, others: [] };
+  const others = [insertion("ledger_entry", entryRow(refundEntry(next.reservation, next.failedAt)))];
+  others.push(...giveBack(next));
+  if (next.request.imageUrls.length > 0) others.push(...releaseReferences(next, next.failedAt));
   if (isRefusedCreation(before, next)) {
-    releases.push({ text: "delete from idempotency_key where task_id = ?", parameters: [next.id] });
+    others.push({ text: "delete from idempotency_key where task_id = ?", parameters: [next.id] });
   }
-  return releases;
+  return { account, others };
 };

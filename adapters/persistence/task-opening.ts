@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import { deletedReplay, type NotFound } from "../../application/errors.js";
 import type { QueueLimits, Spender } from "../../application/ports/task-store.js";
 import type { AccountId, Standing } from "../../domain/account.js";
+import type { NewEvent } from "../../domain/account-event.js";
 import type { Spending } from "../../domain/budget.js";
 import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
@@ -14,6 +15,7 @@ import type { OpenedTask, Task } from "../../domain/task.js";
 import { openingStandingOf } from "./account-rows.js";
 import { type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
+import { eventInsertions, writeEvent } from "./event-rows.js";
 import { entryRow } from "./ledger-rows.js";
 import { lockAccount } from "./lock-account.js";
 import { ANY_QUEUED, lockQueue, placeOf } from "./queue-rows.js";
@@ -87,12 +89,15 @@ const openUnlessChanged = async <Refusal>(
 
   const decided = decide(current, undefined, spending);
   if (decided.isErr()) return err(decided.error);
-  const { task, standing } = decided.value;
+  const { task, standing, lowBalance } = decided.value;
   const takeStanding = {
-    text: "update account set credits = ?, active_tasks = ? where id = ? and xmin = cast(? as xid) returning id",
+    text: `update account set credits = ?, active_tasks = ?${lowBalance ? ", last_event = last_event + 1" : ""}
+      where id = ? and xmin = cast(? as xid) returning id, last_event`,
     parameters: [standing.credits, standing.activeTasks, account, version],
   };
   const writes = creationWrites(decided.value, dueAt, idempotent, spender, "checked");
+  if (lowBalance !== undefined)
+    writes.push(...eventInsertions(lowCredits(task, lowBalance), undefined, task.reservedAt, "checked", []));
   return (await writeIfChecked(sql, takeStanding, writes)) ? ok({ task, replayed: false }) : undefined;
 };
 
@@ -122,7 +127,7 @@ const openLocked = <Refusal>(
     const place = mayWait ? await placeInQueue(sql, limits, lastTurn) : undefined;
     const decided = decide(current, place, spender && (await readSpending(sql, spender)));
     if (decided.isErr()) return err(decided.error);
-    const { task, standing } = decided.value;
+    const { task, standing, lowBalance } = decided.value;
     await writeInOneRoundTrip(sql, database.dialect, [
       ...creationWrites(decided.value, task.state === "queued" && limits ? limits.dueAt : dueAt, idempotent, spender),
       {
@@ -131,12 +136,24 @@ const openLocked = <Refusal>(
       },
       ...useReferences(task, used),
     ]);
+    if (lowBalance !== undefined) {
+      const delivery = { webhookUrl: undefined, dueAt: task.reservedAt };
+      await writeEvent(sql, database.dialect, lowCredits(task, lowBalance), delivery);
+    }
     return ok({ task, replayed: false });
   });
 
+/** This creation has made the balance low. */
+const lowCredits = ({ accountId, reservedAt }: OpenedTask["task"], { balance }: LowBalance): NewEvent => ({
+  type: "credits.low",
+  accountId,
+  remainingCredits: balance,
+  at: reservedAt,
+});
+
 /** What a creation inserts, in the order of foreign keys. `source` as in `insertion`. */
 const creationWrites = (
-  { task, lowBalance }: OpenedTask,
+  { task }: OpenedTask,
   dueAt: Date,
   idempotent: IdempotentRequest | undefined,
   spender: Spender | undefined,
@@ -152,15 +169,11 @@ const creationWrites = (
     const first = { account_id: task.accountId, key, task_id: task.id, request_sha256, created_at: task.reservedAt };
     rows.push(["idempotency_key", first]);
   }
-  if (lowBalance !== undefined) rows.push(...lowBalanceRows(task, lowBalance));
   return [
     ...rows.map(([table, row]) => insertion(table, row, source)),
     ...(spender === undefined ? [] : [spend(task, source)]),
   ];
 };
-
-/** The rows that record that this creation has made the balance low: here belongs the event for the owner. */
-const lowBalanceRows = (_task: OpenedTask["task"], _lowBalance: LowBalance): [table: string, row: Row][] => [];
 
 /**
  * Reads the account's standing with the version of its row, the first use of the idempotency key, whether any task

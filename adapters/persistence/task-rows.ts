@@ -109,6 +109,7 @@ const toRequest = (row: Row): CreationRequest =>
     visibility: oneOf(row, "visibility", VISIBILITIES),
     seed: optional(row, "seed", integer),
     metadata: pairs(row, "metadata", NO_METADATA),
+    webhookUrl: optional(row, "webhook_url", text),
   }) as CreationRequest;
 
 const toImage = (row: Row): StoredImage => {
@@ -136,6 +137,7 @@ export const newTaskRow = (task: OpenedTask["task"], dueAt: Date): Row => ({
   visibility: task.request.visibility,
   seed: task.request.seed ?? null,
   metadata: metadataColumn(task.request.metadata),
+  webhook_url: task.request.webhookUrl ?? null,
   credits: task.reservation.credits,
   api_key_id: task.apiKeyId ?? null,
   reserved_at: task.reservedAt,

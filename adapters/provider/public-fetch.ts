@@ -1,8 +1,6 @@
-import { type LookupAddress, lookup } from "node:dns";
-import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { err, ok, type Result } from "neverthrow";
-import { isPublicAddress } from "./public-address.js";
+import { ForbiddenAddress, lookupPublic, whyForbidden } from "../system/public-lookup.js";
 
 export type FetchedBytes = { readonly bytes: Uint8Array; readonly contentType: string | undefined };
 
@@ -105,25 +103,6 @@ const openClient = async () => {
   return { request, guarded: new Agent({ connect: { lookup: lookupPublic } }), plain: new Agent() };
 };
 type Client = Awaited<ReturnType<typeof openClient>>;
-
-class ForbiddenAddress extends Error {}
-
-const whyForbidden = (url: URL): string | undefined => {
-  if (url.protocol !== "https:") return `${url.protocol} is not https:`;
-  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  // DNS does not resolve a numeric address, so `lookupPublic` does not see it.
-  return isIP(host) !== 0 && !isPublicAddress(host) ? `${host} is not a public address` : undefined;
-};
-
-const lookupPublic: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, options, (error: NodeJS.ErrnoException | null, found: string | LookupAddress[], family?: number) => {
-    if (error !== null) return callback(error, found, family);
-    const addresses = typeof found === "string" ? [found] : found.map(({ address }) => address);
-    const forbidden = addresses.find((address) => !isPublicAddress(address));
-    if (forbidden === undefined) return callback(null, found, family);
-    callback(new ForbiddenAddress(`${hostname} is ${forbidden}, not a public address`), found, family);
-  });
-};
 
 const readAtMost = async (
   body: AsyncIterable<Uint8Array>,

@@ -1,10 +1,11 @@
 import type { TaskSignals } from "../../application/ports/task-signals.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { WaitingCalls } from "./waiting-calls.js";
 
 /** Task signals within this process. Changes by other instances: application/background/watch-waited-tasks.ts. */
 export class InProcessTaskSignals implements TaskSignals {
-  private readonly waiting = new Map<TaskId, Set<() => void>>();
+  private readonly waiting = new WaitingCalls<TaskId>();
   private readonly listeners = new Set<(task: Task) => void>();
 
   /** Number of tasks with at least one waiting call. */
@@ -18,27 +19,15 @@ export class InProcessTaskSignals implements TaskSignals {
   }
 
   waitedFor(): TaskId[] {
-    return [...this.waiting.keys()];
+    return this.waiting.keys();
   }
 
   wake(id: TaskId): void {
-    for (const wake of this.waiting.get(id) ?? []) wake();
+    this.waiting.wake(id);
   }
 
   next(id: TaskId, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal.aborted) return resolve();
-      const wakes = this.waiting.get(id) ?? new Set();
-      const wake = () => {
-        signal.removeEventListener("abort", wake);
-        wakes.delete(wake);
-        if (wakes.size === 0) this.waiting.delete(id);
-        resolve();
-      };
-      wakes.add(wake);
-      this.waiting.set(id, wakes);
-      signal.addEventListener("abort", wake);
-    });
+    return this.waiting.next(id, signal);
   }
 
   /** Calls `listener` for each announcement until the returned function is called. */

@@ -8,6 +8,7 @@ import type { PasswordLinkToken } from "../../domain/password-link.js";
 import type { SessionToken } from "../../domain/session.js";
 import { type Slug, slugFrom } from "../../domain/slug.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { type EndpointId, type EndpointSecret, endpointSecret } from "../../domain/webhook-endpoint.js";
 
 const SLUG_BYTES = 16;
 const SECRET_BYTES = 32;
@@ -33,6 +34,14 @@ export class RandomIds implements Ids {
 
   apiKeySecret(): ApiKeySecret {
     return apiKeySecret(randomBytes(SECRET_BYTES).toString("base64url"));
+  }
+
+  endpointId(): EndpointId {
+    return `whk_${sortable()}` as EndpointId;
+  }
+
+  endpointSecret(): EndpointSecret {
+    return endpointSecret(randomBytes(SECRET_BYTES).toString("base64"));
   }
 
   slug(): Slug {

@@ -188,7 +188,7 @@ const accountPage = async (
   });
   const main = html`<div class="page">
 <h1>Account</h1>
-<p class="lead">${visitor.account.email}</p>
+<p class="lead">${visitor.account.email} · <a href="/account/webhooks">Webhooks</a></p>
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(error)}
 ${
   newKey !== undefined &&

@@ -19,4 +19,5 @@ const LABELS: ReadonlyMap<string, string> = new Map([
   ["expires_at", "Expiry of the key"],
   ["credits_per_day", "Credits per day"],
   ["credits_per_month", "Credits per month"],
+  ["url", "URL"],
 ]);

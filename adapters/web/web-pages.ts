@@ -22,6 +22,13 @@ import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
+import type { CreateEndpoint } from "../../application/webhooks/create-endpoint.js";
+import type { DeleteEndpoint } from "../../application/webhooks/delete-endpoint.js";
+import type { EnableEndpoint } from "../../application/webhooks/enable-endpoint.js";
+import type { ListDeliveries } from "../../application/webhooks/list-deliveries.js";
+import type { ListEndpoints } from "../../application/webhooks/list-endpoints.js";
+import type { ResendDelivery } from "../../application/webhooks/resend-delivery.js";
+import type { RotateEndpointSecret } from "../../application/webhooks/rotate-endpoint-secret.js";
 import { panoramaName } from "../../domain/object-name.js";
 import type { Page } from "../web-page/page.js";
 import { accountPages } from "./account-pages.js";
@@ -36,6 +43,7 @@ import { passwordPages } from "./password-pages.js";
 import { SessionGuard } from "./session-guard.js";
 import { StaticFiles } from "./static-files.js";
 import { viewerPages } from "./viewer-pages.js";
+import { webhookPages } from "./webhook-pages.js";
 import { worksPages } from "./works-pages.js";
 
 export type WebParts = {
@@ -61,6 +69,13 @@ export type WebParts = {
   readonly revokeApiKey: RevokeApiKey;
   readonly setLowBalance: SetLowBalance;
   readonly buyCredits: BuyCredits;
+  readonly createEndpoint: CreateEndpoint;
+  readonly deleteEndpoint: DeleteEndpoint;
+  readonly enableEndpoint: EnableEndpoint;
+  readonly listDeliveries: ListDeliveries;
+  readonly listEndpoints: ListEndpoints;
+  readonly resendDelivery: ResendDelivery;
+  readonly rotateEndpointSecret: RotateEndpointSecret;
   readonly rateLimits: RateLimits;
   readonly clock: Pick<Clock, "now">;
   readonly images: Images;
@@ -93,6 +108,7 @@ export const webPages = async (
     ...passwordPages(all),
     ...worksPages(all),
     ...accountPages(all),
+    ...webhookPages(all),
     docsPage(guard, layout),
     mcpPage(mcp, guard, layout),
     ...files.pages,

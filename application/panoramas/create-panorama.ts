@@ -36,6 +36,8 @@ type Ports = SubmissionPorts & {
   readonly ids: Pick<Ids, "taskId" | "slug">;
   readonly secrets: Pick<Secrets, "sha256">;
   readonly storage: Pick<ObjectStorage, "nameOf">;
+  /** Called before a task with a `webhook_url` is opened (webhooks/ensure-default-endpoint.ts). Absent: sends no webhooks. */
+  readonly ensureDefaultEndpoint?: (account: AccountId) => Promise<unknown>;
 };
 
 export type CreationSettings = SubmissionSettings & {
@@ -78,6 +80,7 @@ export const createPanorama =
       const pace = { concurrencyMax, callsPerSecond, generationMilliseconds: generationTime.lately() };
       return waiting >= queueMax || shortestWaitMilliseconds(ahead, pace) > queueDeadlineMilliseconds;
     };
+    if (request.webhookUrl !== undefined) await ports.ensureDefaultEndpoint?.(owner);
 
     const opened = await tasks.open<CreatePanoramaError>(
       owner,

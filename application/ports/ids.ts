@@ -5,14 +5,17 @@ import type { PasswordLinkToken } from "../../domain/password-link.js";
 import type { SessionToken } from "../../domain/session.js";
 import type { Slug } from "../../domain/slug.js";
 import type { TaskId } from "../../domain/task-id.js";
+import type { EndpointId, EndpointSecret } from "../../domain/webhook-endpoint.js";
 
-/** Generates unique ids. Ids of tasks, accounts, orders and keys sort by creation time; the others are random. */
+/** Generates unique ids. Ids of tasks, accounts, orders, keys and endpoints sort by creation time; the others are random. */
 export interface Ids {
   taskId(): TaskId;
   accountId(): AccountId;
   orderId(): OrderId;
   apiKeyId(): ApiKeyId;
   apiKeySecret(): ApiKeySecret;
+  endpointId(): EndpointId;
+  endpointSecret(): EndpointSecret;
   slug(): Slug;
   /** At least 128 random bits as 22 or more base64url characters, for example for the name of an image. */
   unguessable(): string;

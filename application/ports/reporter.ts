@@ -1,7 +1,10 @@
+import type { AccountId } from "../../domain/account.js";
 import type { PixelSize } from "../../domain/resolution.js";
 import type { StorageStatus } from "../../domain/storage-status.js";
 import type { FailureReason } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import type { Delivery } from "../../domain/webhook-delivery.js";
+import type { EndpointId, OffReason } from "../../domain/webhook-endpoint.js";
 
 /** An event for the operator's logs and metrics. It never contains a prompt, key or password. */
 export type OperationalEvent =
@@ -28,6 +31,22 @@ export type OperationalEvent =
   | { readonly kind: "image_status"; readonly taskId: TaskId; readonly status: StorageStatus; readonly detail: string }
   /** An e-mail could not be sent. `detail` is the error of the mail server or of the connection to it. */
   | { readonly kind: "mail_failed"; readonly detail: string }
+  /** An attempt to send an event to an endpoint. `state` is that of the delivery afterwards: `pending` is tried again. */
+  | {
+      readonly kind: "webhook_attempt";
+      readonly endpointId: EndpointId;
+      readonly eventId: string;
+      readonly state: Delivery["state"];
+      readonly attempt: number;
+      readonly detail: string;
+    }
+  /** No more webhooks are sent to this endpoint, until its account or the operator switches it on again. */
+  | {
+      readonly kind: "webhook_endpoint_off";
+      readonly endpointId: EndpointId;
+      readonly accountId: AccountId;
+      readonly reason: OffReason;
+    }
   /** The stored task has a value in this column that this version cannot read. Lists and background work skip it. */
   | { readonly kind: "task_unreadable"; readonly taskId: TaskId; readonly column: string }
   /** Background work on one task threw an error. It is repeated a limited number of times, or until a deadline. */

@@ -1,7 +1,9 @@
 import { ContainerModule } from "inversify";
+import { eventBody } from "../../adapters/http/event-body.js";
 import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
 import { longestPollMilliseconds, POLL_MILLISECONDS } from "../../adapters/provider/remote/calls/poll-delay.js";
 import { WorkSchedule } from "../../adapters/scheduling/work-schedule.js";
+import { HttpWebhookSender } from "../../adapters/webhooks/http-webhook-sender.js";
 import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "../../application/background/check-generated-images.js";
 import { deleteExpiredReferences } from "../../application/background/delete-expired-references.js";
 import {
@@ -16,6 +18,8 @@ import { KEEP_PAUSE_MILLISECONDS_MAX } from "../../application/background/store-
 import { sweep } from "../../application/background/sweep.js";
 import { watchWaitedTasks } from "../../application/background/watch-waited-tasks.js";
 import type { DueWork } from "../../application/ports/task-store.js";
+import { deleteOldEvents } from "../../application/webhooks/delete-old-events.js";
+import { deliverEvents } from "../../application/webhooks/deliver-events.js";
 import { isActive } from "../../domain/task.js";
 import type { Config } from "../config.js";
 import { provide } from "../provide.js";
@@ -29,6 +33,10 @@ const CHECK_CONCURRENCY = 8;
 const KEEP_CONCURRENCY = 4;
 const SWEEP_CONCURRENCY = 16;
 const ERASE_CONCURRENCY = 4;
+const DELIVERY_CONCURRENCY = 256; // many receivers may be slow at the same time, and waiting for one costs little
+
+/** Longer than an attempt to send a webhook can take. */
+const DELIVERY_LEASE_MILLISECONDS = 20_000;
 
 /** A lease for one image is this many times longer, because download, encoding and upload take longer than a poll. */
 const IMAGE_LEASES = 3;
@@ -115,6 +123,25 @@ export const background = new ContainerModule(({ bind }) => {
       leaseMilliseconds: config.leaseMilliseconds,
     }),
   );
+  provide(
+    bind,
+    tokens.webhookSender,
+    { config },
+    ({ config }) => new HttpWebhookSender(config.webhookPrivateOrigins),
+    (sender) => sender.close(),
+  );
+  provide(
+    bind,
+    tokens.deliverEvents,
+    { config, deliveries: tokens.deliveries, sender: tokens.webhookSender, storage, clock, reporter },
+    ({ config: { publicUrl }, storage, ...ports }) =>
+      deliverEvents(ports, {
+        leaseMilliseconds: DELIVERY_LEASE_MILLISECONDS,
+        concurrency: DELIVERY_CONCURRENCY,
+        bodyOf: (event, task) => eventBody(event, task, { storage, publicUrl }),
+      }),
+  );
+  provide(bind, tokens.deleteOldEvents, { deliveries: tokens.deliveries, clock }, deleteOldEvents);
   provide(bind, tokens.watchWaitedTasks, { tasks, signals }, watchWaitedTasks);
 
   provide(
@@ -129,16 +156,20 @@ export const background = new ContainerModule(({ bind }) => {
       eraseDeletedPanoramas: tokens.eraseDeletedPanoramas,
       deleteExpiredReferences: tokens.deleteExpiredReferences,
       watchWaitedTasks: tokens.watchWaitedTasks,
+      deliverEvents: tokens.deliverEvents,
+      deleteOldEvents: tokens.deleteOldEvents,
+      watchStreams: tokens.watchStreams,
       database: tokens.database,
       provider,
       rateLimits: tokens.rateLimits,
       keyUses: tokens.keyUses,
       signals,
+      eventSignals: tokens.eventSignals,
       clock,
       logger: tokens.logger,
       metrics: tokens.metrics,
     },
-    ({ database, provider, rateLimits, keyUses, signals, clock, logger, metrics, ...useCases }) => {
+    ({ database, provider, rateLimits, keyUses, signals, eventSignals, clock, logger, metrics, ...useCases }) => {
       const schedule = new WorkSchedule(
         [
           { name: "start", cron: "* * * * * *", run: useCases.startQueuedTasks },
@@ -151,6 +182,9 @@ export const background = new ContainerModule(({ bind }) => {
           ...(database.dialect === "postgresql"
             ? [{ name: "watch", cron: "* * * * * *", run: useCases.watchWaitedTasks } as const]
             : []),
+          { name: "deliver", cron: "* * * * * *", run: useCases.deliverEvents },
+          { name: "streams", cron: "* * * * * *", run: useCases.watchStreams },
+          { name: "forget", cron: "45 * * * * *", run: useCases.deleteOldEvents },
           { name: "expire", cron: "30 * * * * *", run: useCases.deleteExpiredReferences },
           { name: "uses", cron: "45 * * * * *", run: keyUses.flush },
           {
@@ -168,6 +202,9 @@ export const background = new ContainerModule(({ bind }) => {
       signals.subscribe((task) => {
         if (task.state === "generated") schedule.wake("check");
         if (task.state === "generated" || !isActive(task)) schedule.wake("start"); // its slot at the provider is free
+        if (isActive(task)) return;
+        schedule.wake("deliver"); // its end is an event
+        eventSignals.wake(task.accountId);
       });
       return schedule;
     },

@@ -28,6 +28,7 @@ export const http = new ContainerModule(({ bind }) => {
       uploadImages: tokens.uploadImages,
       readCredits: tokens.readCreditTotals,
       keyUses: tokens.keyUses,
+      streamEvents: tokens.streamEvents,
       receivePaymentWebhook: tokens.receivePaymentWebhook,
       receiveProviderWebhook: tokens.receiveProviderWebhook,
       pages: tokens.pages,
@@ -40,6 +41,7 @@ export const http = new ContainerModule(({ bind }) => {
       new HttpServer(
         {
           ...parts,
+          clock,
           assets: parts.storage instanceof FilesystemObjectStorage ? parts.storage : undefined,
           temporaryImage: provider instanceof LocalProvider ? (name) => provider.temporaryImage(name) : undefined,
           mcpPackage: packedMcpServer(config.publicUrl),

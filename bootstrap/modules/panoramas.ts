@@ -29,7 +29,19 @@ export const panoramas = new ContainerModule(({ bind }) => {
   provide(
     bind,
     tokens.createPanorama,
-    { config, tasks, provider, generationTime: tokens.generationTime, storage, clock, ids, secrets, signals, reporter },
+    {
+      config,
+      tasks,
+      provider,
+      generationTime: tokens.generationTime,
+      storage,
+      clock,
+      ids,
+      secrets,
+      signals,
+      reporter,
+      ensureDefaultEndpoint: tokens.ensureDefaultEndpoint,
+    },
     ({ config, ...ports }) =>
       createPanorama(ports, {
         submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),

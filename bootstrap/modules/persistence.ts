@@ -7,6 +7,9 @@ import type { PostgresDatabase } from "../../adapters/persistence/postgres-datab
 import { PostgresRateLimits } from "../../adapters/persistence/postgres-rate-limits.js";
 import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
 import { SqlApiKeyStore } from "../../adapters/persistence/sql-api-key-store.js";
+import { SqlDeliveryStore } from "../../adapters/persistence/sql-delivery-store.js";
+import { SqlEndpointStore } from "../../adapters/persistence/sql-endpoint-store.js";
+import { SqlEventStore } from "../../adapters/persistence/sql-event-store.js";
 import { SqlLedgerStore } from "../../adapters/persistence/sql-ledger-store.js";
 import { SqlOrderStore } from "../../adapters/persistence/sql-order-store.js";
 import { SqlPasswordLinkStore } from "../../adapters/persistence/sql-password-link-store.js";
@@ -38,6 +41,19 @@ export const persistence = new ContainerModule(({ bind }) => {
   provide(bind, tokens.keys, { database }, ({ database }) => new SqlApiKeyStore(database));
   provide(bind, tokens.ledger, { database }, ({ database }) => new SqlLedgerStore(database));
   provide(bind, tokens.links, { database }, ({ database }) => new SqlPasswordLinkStore(database));
+  provide(bind, tokens.endpoints, { database }, ({ database }) => new SqlEndpointStore(database));
+  provide(
+    bind,
+    tokens.deliveries,
+    { database, reporter: tokens.reporter },
+    ({ database, reporter }) => new SqlDeliveryStore(database, reporter),
+  );
+  provide(
+    bind,
+    tokens.events,
+    { database, reporter: tokens.reporter },
+    ({ database, reporter }) => new SqlEventStore(database, reporter),
+  );
   provide(bind, tokens.references, { database }, ({ database }) => new SqlReferenceStore(database));
   provide(bind, tokens.sessions, { database }, ({ database }) => new SqlSessionStore(database));
 

@@ -1,4 +1,5 @@
 import { ContainerModule } from "inversify";
+import { InProcessEventSignals } from "../../adapters/scheduling/in-process-event-signals.js";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
@@ -12,6 +13,7 @@ export const system = new ContainerModule(({ bind }) => {
   provide(bind, tokens.ids, {}, () => new RandomIds());
   provide(bind, tokens.secrets, {}, () => new NodeSecrets());
   provide(bind, tokens.signals, {}, () => new InProcessTaskSignals());
+  provide(bind, tokens.eventSignals, {}, () => new InProcessEventSignals());
   // Commands have no log; `serve` replaces it (observability.ts).
   provide(bind, tokens.reporter, {}, () => ({ report: () => {} }));
 });

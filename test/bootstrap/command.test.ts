@@ -52,6 +52,31 @@ describe("the panorama command while the service runs", () => {
     expect((await run("ledger", "show", "--account", account)).remaining_credits).toBe(30);
   });
 
+  it("webhook commands manage the endpoints of an account", async () => {
+    const account = await createAccount("wim@example.com");
+    const of = ["--account", account];
+    const url = "https://receiver.example.com/hook";
+    expect(await refusal("webhook", "create", ...of, "--url", "http://receiver.example.com")).toContain(
+      "--url must be",
+    );
+    expect(await refusal("webhook", "list", "--account", "acc_unknown")).toBe("There is no account acc_unknown.");
+    const created = await run("webhook", "create", ...of, "--url", url);
+    expect(created).toMatchObject({ url, secret: expect.stringMatching(/^whsec_.{44}$/), off_since: null });
+    const endpoint = ["--endpoint", String(created.endpoint_id)];
+    const rotated = await run("webhook", "rotate", ...of, ...endpoint);
+    expect(rotated).toMatchObject({ url, previous_secret_valid_until: expect.any(String) });
+    expect(rotated.secret).not.toBe(created.secret);
+    expect(await run("webhook", "enable", ...of, ...endpoint)).toMatchObject({ status: "on" });
+    const { endpoints } = await run("webhook", "list", ...of);
+    expect(endpoints).toMatchObject([rotated, { url: null, secret: expect.stringMatching(/^whsec_/) }]);
+    expect(await run("webhook", "deliveries", ...of)).toEqual({ deliveries: [], next: null });
+    const unknown = await refusal("webhook", "resend", ...of, "--delivery", "7");
+    expect(unknown).toBe("There is no delivery 7 on this account.");
+    expect(await refusal("webhook", "resend", ...of, "--delivery", "x")).toContain("--delivery must be");
+    await run("webhook", "delete", ...of, ...endpoint);
+    expect(await refusal("webhook", "delete", ...of, ...endpoint)).toContain("There is no endpoint");
+  });
+
   it("key create needs a paid order; key list shows the key; key revoke takes effect immediately", async () => {
     const account = await createAccount("cas@example.com");
     expect(await refusal("key", "create", "--account", account)).toBe(`Account ${account} has no paid order.`);
@@ -224,14 +249,14 @@ describe("the panorama command while the service runs", () => {
 
   it("migrate reports up_to_date, and ledger verify finds no error", async () => {
     expect(await run("migrate")).toEqual({ status: "up_to_date" });
-    expect(await run("ledger", "verify")).toEqual({ accounts: 8, findings: [] });
+    expect(await run("ledger", "verify")).toEqual({ accounts: 9, findings: [] });
   });
 
   it("prints sentences without --json, and its usage with --help", async () => {
     const command = ["dist/bootstrap/panorama.cjs"];
     const options = { env: installation.environment };
     const verified = await promisify(execFile)(process.execPath, [...command, "ledger", "verify"], options);
-    expect(verified.stdout).toBe("8 accounts checked, 0 findings\n");
+    expect(verified.stdout).toBe("9 accounts checked, 0 findings\n");
     const help = await promisify(execFile)(process.execPath, [...command, "--help"], options);
     expect(help.stdout).toContain("panorama account create --email E [--password P] [--credits N] [--key]");
   });

@@ -28,6 +28,7 @@ describe("readConfig", () => {
       queueMax: 10_000,
       seamMax: undefined,
       leaseMilliseconds: 60_000,
+      webhookPrivateOrigins: [],
       referenceRetentionHours: 24,
       stripe: undefined,
       mail: undefined,

@@ -272,6 +272,8 @@ describe("the canonical text of a creation request", () => {
     expect(textOf({ resolution: "4k", image_urls: [url], visibility: "public" })).toBe(
       `["4k",null,["${url}"],"public"]`,
     );
+    const told = { resolution: "1k", prompt: "lake", webhook_url: "https://receiver.example.com/1" };
+    expect(textOf(told)).toBe('["1k","lake",[],"private",{"webhook_url":"https://receiver.example.com/1"}]');
   });
 
   it("differs for requests with different meanings", () => {
@@ -293,5 +295,26 @@ describe("the canonical text of a creation request", () => {
       { resolution: "1k", prompt: "lake", seed: 1, metadata: { seed: "1" } },
     ].map(textOf);
     expect(new Set(texts).size).toBe(texts.length);
+  });
+});
+
+describe("webhook_url", () => {
+  const withUrl = (webhook_url: unknown) => ({ resolution: "1k", prompt: "lake", webhook_url });
+
+  it("is optional", () => {
+    expect(accepted(withUrl("https://receiver.example.com/1?a=b")).webhookUrl).toBe(
+      "https://receiver.example.com/1?a=b",
+    );
+    expect(accepted(withUrl(undefined)).webhookUrl).toBeUndefined();
+  });
+
+  it.each<[unknown, BrokenRule]>([
+    [7, type("string", 7)],
+    ["http://receiver.example.com/", { name: "https_url", actual: "http://receiver.example.com/" }],
+    ["https://", { name: "https_url", actual: "https://" }],
+    ["https://user:secret@receiver.example.com/", { name: "no_user_info" }],
+    [urlOf(2049), { name: "characters_max", max: 2048, actual: 2049 }],
+  ])("is refused: %j", (value, rule) => {
+    expect(refusal(withUrl(value))).toEqual(invalidRequest("webhook_url", rule));
   });
 });

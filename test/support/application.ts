@@ -24,6 +24,9 @@ import type { AccountStore } from "../../application/ports/account-store.js";
 import type { ApiKeyStore } from "../../application/ports/api-key-store.js";
 import type { ApiRequests } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
+import type { DeliveryStore } from "../../application/ports/delivery-store.js";
+import type { EndpointStore } from "../../application/ports/endpoint-store.js";
+import type { EventStore } from "../../application/ports/event-store.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { Ids } from "../../application/ports/ids.js";
 import type { Imaging } from "../../application/ports/imaging.js";
@@ -35,12 +38,16 @@ import type { Reporter } from "../../application/ports/reporter.js";
 import type { Secrets } from "../../application/ports/secrets.js";
 import type { TaskSignals } from "../../application/ports/task-signals.js";
 import type { TaskStore } from "../../application/ports/task-store.js";
+import { ensureDefaultEndpoint } from "../../application/webhooks/ensure-default-endpoint.js";
 
 export type Stores = {
   readonly accounts: AccountStore;
   readonly orders: OrderStore;
   readonly keys: ApiKeyStore;
   readonly ledger: LedgerStore;
+  readonly endpoints: EndpointStore;
+  readonly deliveries: DeliveryStore;
+  readonly events: EventStore;
   readonly references: ReferenceStore;
   readonly tasks: TaskStore;
   requestsAt(clock: Clock): ApiRequests;
@@ -99,7 +106,10 @@ export const useCases = (ports: Ports) => {
       await check(stopping);
       return polls;
     },
-    createPanorama: createPanorama({ generationTime: generationTime(), ...ports }, DEADLINES),
+    createPanorama: createPanorama(
+      { generationTime: generationTime(), ...ports, ensureDefaultEndpoint: ensureDefaultEndpoint(ports) },
+      DEADLINES,
+    ),
     start: startQueuedTasks(ports, DEADLINES),
     readTask: readTask(ports),
     waitForTask: waitForTask(ports),

@@ -19,6 +19,7 @@ import type {
   Task,
 } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { type Endpoint, type EndpointId, endpointSecret } from "../../domain/webhook-endpoint.js";
 
 /** The start of every test, also the initial time of HandClock. */
 export const noon = new Date("2026-01-01T12:00:00.000Z");
@@ -31,6 +32,7 @@ const nthUuid = (n: number): string => `019b0000-0000-7000-8000-${n.toString(16)
 export const taskId = (n: number): TaskId => nthUuid(n) as TaskId;
 export const accountId = (n: number): AccountId => nthUuid(n) as AccountId;
 export const orderId = (n: number): OrderId => nthUuid(n) as OrderId;
+export const endpointId = (n: number): EndpointId => nthUuid(n) as EndpointId;
 export const apiKeyId = (n: number): ApiKeyId => nthUuid(n) as ApiKeyId;
 
 /** 16 characters that are unique to this task. */
@@ -73,6 +75,21 @@ export const anApiKey = (differences: Partial<ApiKey> = {}): ApiKey => {
     ...differences,
   };
 };
+
+/** The n-th secret, 32 bytes as base64. */
+export const anEndpointSecret = (n = 1) => endpointSecret(Buffer.alloc(32, n).toString("base64"));
+
+export const anEndpoint = (differences: Partial<Endpoint> = {}): Endpoint => ({
+  id: endpointId(1),
+  accountId: accountId(1),
+  url: "https://receiver.example.com/hook",
+  secret: anEndpointSecret(),
+  previous: undefined,
+  createdAt: noon,
+  failingSince: undefined,
+  off: undefined,
+  ...differences,
+});
 
 /** Takes the fields of the JSON body: `aCreationRequest({ image_urls: [...] })`. */
 export const aCreationRequest = (body: Readonly<Record<string, unknown>> = {}): CreationRequest =>

@@ -41,7 +41,8 @@ export class Fleet {
     this.#folder = folder;
   }
 
-  static async start(): Promise<Fleet> {
+  /** `more`: further environment variables of the instances. */
+  static async start(more: Readonly<Record<string, string>> = {}): Promise<Fleet> {
     const server = await PostgresServer.start();
     await migratePostgresDatabase(server.url);
     const folder = await mkdtemp(join(tmpdir(), "panorama-fleet-"));
@@ -54,6 +55,7 @@ export class Fleet {
       LEASE_MS: "1000",
       SUBMIT_TIMEOUT_MS: "1000",
       LOCAL_PROVIDER_DELAY_MS: "300",
+      ...more,
     };
     const instances = await Promise.all([1, 2, 3].map(() => Installation.create(environment)));
     const fleet = new Fleet(server, instances, await openPostgresDatabase(server.url, 2), folder);

@@ -7,6 +7,7 @@ import type { FinishedExchange } from "../../adapters/http/observer.js";
 import type { Check } from "../../adapters/http/operations-routes.js";
 import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
+import { InProcessEventSignals } from "../../adapters/scheduling/in-process-event-signals.js";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
@@ -20,6 +21,7 @@ import { receiveProviderWebhook } from "../../application/background/receive-pro
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { readCreditTotals } from "../../application/credits/read-credit-totals.js";
 import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
+import { streamEvents } from "../../application/events/stream-events.js";
 import { cancelTask } from "../../application/panoramas/cancel-task.js";
 import { checkUpload } from "../../application/panoramas/check-upload.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
@@ -38,6 +40,7 @@ import { MemoryAccountStore } from "./memory/memory-account-store.js";
 import { MemoryApiKeyStore } from "./memory/memory-api-key-store.js";
 import { MemoryApiRequests } from "./memory/memory-api-requests.js";
 import { MemoryDatabase } from "./memory/memory-database.js";
+import { MemoryEventStore } from "./memory/memory-event-store.js";
 import { MemoryLedgerStore } from "./memory/memory-ledger-store.js";
 import { MemoryObjectStorage } from "./memory/memory-object-storage.js";
 import { MemoryOrderStore } from "./memory/memory-order-store.js";
@@ -63,6 +66,8 @@ export class HttpService {
   readonly keys = new MemoryApiKeyStore(this.database);
   readonly ledger = new MemoryLedgerStore(this.database);
   readonly references = new MemoryReferenceStore(this.database);
+  readonly events = new MemoryEventStore(this.database);
+  readonly eventSignals = new InProcessEventSignals();
   readonly storage = new MemoryObjectStorage();
   readonly imaging = new FakeImaging();
   readonly provider = new ScriptedProvider();
@@ -107,6 +112,8 @@ export class HttpService {
         uploadImages: this.counted("uploadImages", uploadImages(ports)),
         readCredits: this.counted("readCredits", readCreditTotals(ports)),
         keyUses: this.keyUses,
+        streamEvents: streamEvents({ events: this.events, tasks, signals: this.eventSignals }),
+        clock,
         receivePaymentWebhook: receivePaymentWebhook({ clock, orders: this.orders, payments: new ManualPayments() }),
         receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: new Map(), pollDue: () => {} }),
         pages: [],

@@ -2,7 +2,7 @@ import { openPostgresDatabase } from "../../adapters/persistence/postgres-databa
 import { sqlStores } from "./sql-stores.js";
 
 const TABLES =
-  "account, credit_order, api_key, key_spending, task, ledger_entry, idempotency_key, rate_limit, session, password_link, reference_image, reference_upload, task_reference, task_metadata";
+  "account, credit_order, api_key, key_spending, task, ledger_entry, idempotency_key, rate_limit, session, password_link, reference_image, reference_upload, task_reference, task_metadata, event, webhook_endpoint, webhook_delivery";
 
 /** Every store on a PostgreSQL database, whose tables are emptied first: tests on one database must run one by one. */
 export const postgresStores = async (url: string) => {

@@ -3,6 +3,9 @@ import { PostgresApiRequests } from "../../adapters/persistence/postgres-api-req
 import type { PostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
 import { SqlApiKeyStore } from "../../adapters/persistence/sql-api-key-store.js";
+import { SqlDeliveryStore } from "../../adapters/persistence/sql-delivery-store.js";
+import { SqlEndpointStore } from "../../adapters/persistence/sql-endpoint-store.js";
+import { SqlEventStore } from "../../adapters/persistence/sql-event-store.js";
 import { SqlLedgerStore } from "../../adapters/persistence/sql-ledger-store.js";
 import { SqlOrderStore } from "../../adapters/persistence/sql-order-store.js";
 import { SqlPasswordLinkStore } from "../../adapters/persistence/sql-password-link-store.js";
@@ -29,6 +32,9 @@ export const sqlStores = (database: AnyDatabase, reporter?: Reporter) => ({
     database.dialect === "postgresql"
       ? new PostgresApiRequests(database, clock)
       : new SqliteApiRequests(database, new MemoryRateLimits(clock), clock),
+  endpoints: new SqlEndpointStore(database),
+  deliveries: new SqlDeliveryStore(database, reporter),
+  events: new SqlEventStore(database, reporter),
   references: new SqlReferenceStore(database),
   tasks: new SqlTaskStore(database, reporter),
 });

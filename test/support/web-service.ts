@@ -9,6 +9,7 @@ import { SharpImaging } from "../../adapters/imaging/sharp-imaging.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
+import { InProcessEventSignals } from "../../adapters/scheduling/in-process-event-signals.js";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { FilesystemObjectStorage } from "../../adapters/storage/filesystem-object-storage.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
@@ -36,6 +37,7 @@ import { payOrder } from "../../application/credits/pay-order.js";
 import { readCreditTotals } from "../../application/credits/read-credit-totals.js";
 import { readCredits } from "../../application/credits/read-credits.js";
 import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
+import { streamEvents } from "../../application/events/stream-events.js";
 import { cancelTask } from "../../application/panoramas/cancel-task.js";
 import { changeVisibility } from "../../application/panoramas/change-visibility.js";
 import { checkUpload } from "../../application/panoramas/check-upload.js";
@@ -49,6 +51,13 @@ import { listTasks } from "../../application/panoramas/list-tasks.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
 import { waitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { Payments } from "../../application/ports/payments.js";
+import { createEndpoint } from "../../application/webhooks/create-endpoint.js";
+import { deleteEndpoint } from "../../application/webhooks/delete-endpoint.js";
+import { enableEndpoint } from "../../application/webhooks/enable-endpoint.js";
+import { listDeliveries } from "../../application/webhooks/list-deliveries.js";
+import { listEndpoints } from "../../application/webhooks/list-endpoints.js";
+import { resendDelivery } from "../../application/webhooks/resend-delivery.js";
+import { rotateEndpointSecret } from "../../application/webhooks/rotate-endpoint-secret.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { parseCreationRequest } from "../../domain/creation-request.js";
 import { credits } from "../../domain/credits.js";
@@ -62,6 +71,9 @@ import { MemoryAccountStore } from "./memory/memory-account-store.js";
 import { MemoryApiKeyStore } from "./memory/memory-api-key-store.js";
 import { MemoryApiRequests } from "./memory/memory-api-requests.js";
 import { MemoryDatabase } from "./memory/memory-database.js";
+import { MemoryDeliveryStore } from "./memory/memory-delivery-store.js";
+import { MemoryEndpointStore } from "./memory/memory-endpoint-store.js";
+import { MemoryEventStore } from "./memory/memory-event-store.js";
 import { MemoryLedgerStore } from "./memory/memory-ledger-store.js";
 import { MemoryOrderStore } from "./memory/memory-order-store.js";
 import { MemoryPasswordLinkStore } from "./memory/memory-password-link-store.js";
@@ -109,6 +121,8 @@ export class WebService {
   readonly ledger = new MemoryLedgerStore(this.database);
   readonly sessions = new MemorySessionStore(this.database);
   readonly links = new MemoryPasswordLinkStore(this.database);
+  readonly endpoints = new MemoryEndpointStore(this.database);
+  readonly deliveries = new MemoryDeliveryStore(this.database);
   readonly mail = new RecordingMail();
   readonly references = new MemoryReferenceStore(this.database);
   readonly provider = new PaintingProvider();
@@ -234,6 +248,13 @@ export class WebService {
         setLowBalance: setLowBalance(ports),
         buyCredits: buyCredits(ports),
         clock: this.clock,
+        createEndpoint: createEndpoint(ports, { privateOrigins: [] }),
+        listEndpoints: listEndpoints(ports),
+        deleteEndpoint: deleteEndpoint(ports),
+        rotateEndpointSecret: rotateEndpointSecret(ports),
+        enableEndpoint: enableEndpoint(ports),
+        listDeliveries: listDeliveries(ports),
+        resendDelivery: resendDelivery(ports),
         images: storage,
       },
       {
@@ -246,6 +267,12 @@ export class WebService {
     this.server = new HttpServer(
       {
         ...shared,
+        streamEvents: streamEvents({
+          events: new MemoryEventStore(this.database),
+          tasks: this.tasks,
+          signals: new InProcessEventSignals(),
+        }),
+        clock: this.clock,
         pages,
         receivePaymentWebhook: receivePaymentWebhook(ports),
         receiveProviderWebhook: receiveProviderWebhook({

@@ -61,6 +61,7 @@ describe("Database on PostgreSQL", () => {
       { name: "010-native-size" },
       { name: "011-key-limits" },
       { name: "012-task-fields" },
+      { name: "013-outbox" },
     ]);
     await opened.close();
   });

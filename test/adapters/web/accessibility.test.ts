@@ -62,6 +62,7 @@ describe("accessibility of the web pages", () => {
       await page.getByText("Reference images").click();
       expect(await findings(tab)).toEqual([]);
       await check("/account");
+      await check("/account/webhooks");
       await check("/docs", "docs");
       await check("/mcp");
       await tab.close();

@@ -1,6 +1,9 @@
 import { describeAccountStore } from "./account-store-contract.js";
 import { describeApiKeyStore } from "./api-key-store-contract.js";
 import { describeApiRequests } from "./api-requests-contract.js";
+import { describeDeliveryStore } from "./delivery-store-contract.js";
+import { describeEndpointStore } from "./endpoint-store-contract.js";
+import { describeEventStore } from "./event-store-contract.js";
 import { describeLedgerStore } from "./ledger-store-contract.js";
 import { describeOrderStore } from "./order-store-contract.js";
 import { describePasswordLinkStore } from "./password-link-store-contract.js";
@@ -19,5 +22,8 @@ export const describeStores = (technology: string, makeStores: () => Promise<Sto
   describeLedgerStore(technology, makeStores);
   describeSessionStore(technology, makeStores);
   describePasswordLinkStore(technology, makeStores);
+  describeEndpointStore(technology, makeStores);
+  describeDeliveryStore(technology, makeStores);
+  describeEventStore(technology, makeStores);
   describeReferenceStore(technology, makeStores);
 };

@@ -2,6 +2,9 @@ import type { AccountStore } from "../../../application/ports/account-store.js";
 import type { ApiKeyStore } from "../../../application/ports/api-key-store.js";
 import type { ApiRequests } from "../../../application/ports/api-requests.js";
 import type { Clock } from "../../../application/ports/clock.js";
+import type { DeliveryStore } from "../../../application/ports/delivery-store.js";
+import type { EndpointStore } from "../../../application/ports/endpoint-store.js";
+import type { EventStore } from "../../../application/ports/event-store.js";
 import type { LedgerStore } from "../../../application/ports/ledger-store.js";
 import type { OrderStore } from "../../../application/ports/order-store.js";
 import type { PasswordLinkStore } from "../../../application/ports/password-link-store.js";
@@ -17,6 +20,9 @@ export type Stores = {
   readonly ledger: LedgerStore;
   readonly sessions: SessionStore;
   readonly links: PasswordLinkStore;
+  readonly endpoints: EndpointStore;
+  readonly deliveries: DeliveryStore;
+  readonly events: EventStore;
   readonly references: ReferenceStore;
   readonly tasks: TaskStore;
   /** Counts requests by this clock. */

@@ -1,4 +1,5 @@
 import type { Account, AccountId, Standing } from "../../../domain/account.js";
+import type { AccountEvent, NewEvent } from "../../../domain/account-event.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/api-key.js";
 import { dayOf, monthOf, type Spending } from "../../../domain/budget.js";
 import { credits } from "../../../domain/credits.js";
@@ -10,6 +11,8 @@ import type { PasswordLink } from "../../../domain/password-link.js";
 import type { Session } from "../../../domain/session.js";
 import type { Task } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import { type Delivery, giveUpDelivery, pendingAt } from "../../../domain/webhook-delivery.js";
+import type { Endpoint, EndpointId } from "../../../domain/webhook-endpoint.js";
 
 type StoredAccount = { account: Account; passwordHash: string | undefined; standing: Standing; lastTurn: number };
 type StoredTask = { task: Task; dueAt: Date | undefined; fence: number; hidden: boolean };
@@ -19,6 +22,15 @@ type StoredIdempotencyKey = {
   taskId: TaskId;
   requestSha256: string;
   createdAt: Date;
+};
+
+type StoredDelivery = {
+  id: number;
+  event: AccountEvent;
+  endpointId: EndpointId;
+  lane: string;
+  delivery: Delivery;
+  fence: number;
 };
 
 /** The data that the in-memory stores share. Code without an `await` is a transaction: nothing runs in between. */
@@ -39,6 +51,11 @@ export class MemoryDatabase {
   readonly uploads: { accountId: AccountId; name: ObjectName; uploadedAt: Date }[] = [];
   readonly taskReferences = new Map<TaskId, ReadonlySet<ObjectName>>();
   idempotencyKeys: StoredIdempotencyKey[] = [];
+  events: AccountEvent[] = [];
+  readonly endpoints = new Map<EndpointId, Endpoint>();
+  deliveries: StoredDelivery[] = [];
+  private readonly lastEvents = new Map<AccountId, number>();
+  private lastDelivery = 0;
 
   /** Throws if the account does not exist. */
   account(id: AccountId): StoredAccount {
@@ -105,5 +122,42 @@ export class MemoryDatabase {
 
   removeUploads(unwanted: (upload: MemoryDatabase["uploads"][number]) => boolean): void {
     this.uploads.splice(0, this.uploads.length, ...this.uploads.filter((upload) => !unwanted(upload)));
+  }
+
+  /** Stores the event, and a delivery for each endpoint that gets it. */
+  recordEvent(event: NewEvent, webhookUrl: string | undefined, dueAt: Date): void {
+    const { accountId } = event;
+    const number = this.lastEventOf(accountId) + 1;
+    this.lastEvents.set(accountId, number);
+    const numbered = { ...event, number };
+    this.events.push(numbered);
+    for (const endpoint of this.endpoints.values()) {
+      if (endpoint.accountId !== accountId || endpoint.off !== undefined) continue;
+      if (endpoint.url === undefined && webhookUrl === undefined) continue;
+      const lane =
+        endpoint.url === undefined ? `${accountId} ${new URL(webhookUrl as string).origin}` : String(endpoint.id);
+      this.lastDelivery += 1;
+      const delivery = pendingAt(dueAt);
+      this.deliveries.push({
+        id: this.lastDelivery,
+        event: numbered,
+        endpointId: endpoint.id,
+        lane,
+        delivery,
+        fence: 0,
+      });
+    }
+  }
+
+  /** 0 if the account has no event. */
+  lastEventOf(account: AccountId): number {
+    return this.lastEvents.get(account) ?? 0;
+  }
+
+  giveUpDeliveries(endpoint: EndpointId, now: Date): void {
+    for (const stored of this.deliveries) {
+      if (stored.endpointId !== endpoint || stored.delivery.state !== "pending") continue;
+      stored.delivery = giveUpDelivery(stored.delivery, "the endpoint is switched off", now);
+    }
   }
 }

@@ -5,6 +5,9 @@ import { MemoryAccountStore } from "./memory-account-store.js";
 import { MemoryApiKeyStore } from "./memory-api-key-store.js";
 import { MemoryApiRequests } from "./memory-api-requests.js";
 import { MemoryDatabase } from "./memory-database.js";
+import { MemoryDeliveryStore } from "./memory-delivery-store.js";
+import { MemoryEndpointStore } from "./memory-endpoint-store.js";
+import { MemoryEventStore } from "./memory-event-store.js";
 import { MemoryLedgerStore } from "./memory-ledger-store.js";
 import { MemoryOrderStore } from "./memory-order-store.js";
 import { MemoryPasswordLinkStore } from "./memory-password-link-store.js";
@@ -20,6 +23,9 @@ export const memoryStores = (database = new MemoryDatabase()) => ({
   ledger: new MemoryLedgerStore(database),
   sessions: new MemorySessionStore(database),
   links: new MemoryPasswordLinkStore(database),
+  endpoints: new MemoryEndpointStore(database),
+  deliveries: new MemoryDeliveryStore(database),
+  events: new MemoryEventStore(database),
   references: new MemoryReferenceStore(database),
   tasks: new MemoryTaskStore(database),
   requestsAt: (clock: Clock): ApiRequests => new MemoryApiRequests(database, new MemoryRateLimits(clock), clock),

@@ -10,6 +10,7 @@ import type {
   TaskStore,
 } from "../../../application/ports/task-store.js";
 import type { AccountId, Standing } from "../../../domain/account.js";
+import { endOf, taskEventOf } from "../../../domain/account-event.js";
 import type { Spending } from "../../../domain/budget.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import { credits } from "../../../domain/credits.js";
@@ -84,7 +85,7 @@ export class MemoryTaskStore implements TaskStore {
     const mustWait = limits !== undefined && (limits.busy || mustQueue(this.queue, limits.concurrencyMax));
     const place = mustWait ? this.placeOf(nextTurn(this.queue, stored.lastTurn)) : undefined;
     const spending = spender && this.database.spendingOf(spender.apiKeyId, spender.now);
-    return decide(stored.standing, place, spending).map(({ task, standing }) => {
+    return decide(stored.standing, place, spending).map(({ task, standing, lowBalance }) => {
       stored.lastTurn = place?.turn ?? stored.lastTurn;
       const due = task.state === "queued" && limits ? limits.dueAt : dueAt;
       tasks.set(task.id, { task, dueAt: due, fence: 0, hidden: false });
@@ -101,6 +102,11 @@ export class MemoryTaskStore implements TaskStore {
           taskId: task.id,
           createdAt: task.reservedAt,
         });
+      }
+      if (lowBalance !== undefined) {
+        const { reservedAt: at } = task;
+        const event = { type: "credits.low", accountId: account, remainingCredits: lowBalance.balance, at } as const;
+        this.database.recordEvent(event, undefined, at);
       }
       return { task, replayed: false };
     });
@@ -232,7 +238,10 @@ export class MemoryTaskStore implements TaskStore {
     // Keeps a visibility that the owner has changed since `current` was read.
     stored.task = { ...next, request: stored.task.request };
     stored.dueAt = dueAt;
-    if (isActive(before) && !isActive(next)) this.release(before, next);
+    if (isActive(next)) return ok(undefined);
+    if (isActive(before)) this.release(before, next);
+    const event = taskEventOf(before, next, new Date());
+    if (event !== undefined) this.database.recordEvent(event, before.request.webhookUrl, endOf(next));
     return ok(undefined);
   }
 

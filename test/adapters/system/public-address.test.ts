@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { describe, expect, it } from "vitest";
-import { isPublicAddress } from "../../../adapters/provider/public-address.js";
+import { isPublicAddress } from "../../../adapters/system/public-address.js";
 
 describe("isPublicAddress", () => {
   it.each([

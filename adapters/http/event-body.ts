@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { type AccountEvent, EVENT_TYPES } from "../../domain/account-event.js";
+import type { Task } from "../../domain/task.js";
+import { panoramaTask, panoramaTaskSchema, type TaskUrls } from "./panorama-task.js";
+import { creditsResponseSchema } from "./read-credits-route.js";
+
+const timestamp = z.iso.datetime().meta({ description: "When it happened." });
+
+/** The body of a webhook. */
+export const eventSchema = z
+  .union([
+    z.object({ type: z.enum(EVENT_TYPES).exclude(["credits.low"]), timestamp, data: panoramaTaskSchema }),
+    z.object({ type: z.literal("credits.low"), timestamp, data: creditsResponseSchema }),
+  ])
+  .meta({ id: "Event", description: "What happened, with the task as GET /panoramas/{id} shows it now." });
+
+/** Writes the body of an event as JSON. `task` is that of an event about a task. */
+export const eventBody = (event: AccountEvent, task: Task | undefined, urls: TaskUrls): string => {
+  const { type, at } = event;
+  const timestamp = at.toISOString();
+  if (type === "credits.low") {
+    return JSON.stringify({ type, timestamp, data: { remaining_credits: event.remainingCredits } });
+  }
+  if (task === undefined) throw new Error(`the task of event ${event.number} of account ${event.accountId} is missing`);
+  return JSON.stringify({ type, timestamp, data: panoramaTask(task, urls) });
+};

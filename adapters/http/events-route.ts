@@ -1,0 +1,139 @@
+import { err, ok, type Result } from "neverthrow";
+import { notFound } from "../../application/errors.js";
+import type { StreamEvents } from "../../application/events/stream-events.js";
+import type { Clock } from "../../application/ports/clock.js";
+import type { StoredEvent } from "../../application/ports/event-store.js";
+import type { AccountId } from "../../domain/account.js";
+import { eventIdOf, parseEventNumber } from "../../domain/account-event.js";
+import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
+import { isInProgress } from "../../domain/task.js";
+import { shown } from "../wording/shown.js";
+import { errorBody } from "./errors.js";
+import { eventBody } from "./event-body.js";
+import type { Exchange } from "./exchange.js";
+import type { GuardedHandler } from "./guard.js";
+import { HELD_STREAMS_MAX, type HeldStream, type HeldStreams } from "./held-streams.js";
+import type { TaskUrls } from "./panorama-task.js";
+import type { Reply } from "./reply.js";
+
+const LAST_EVENT_ID = "Last-Event-ID";
+
+/** A comment at this interval keeps proxies from closing an idle stream, and shows the client that it is alive. */
+export const HEARTBEAT_MILLISECONDS = 15_000;
+
+/** Then the stream ends and the client connects again: its API key may have been revoked. */
+export const STREAM_MILLISECONDS_MAX = 15 * 60 * 1000;
+
+/** How long a client waits before it connects again. */
+const RETRY_MILLISECONDS = 2_000;
+
+/** With the answer that there are too many streams. */
+const RETRY_AFTER_SECONDS = 10;
+
+const HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  "x-accel-buffering": "no", // nginx would collect the events
+};
+
+type Parts = { readonly streamEvents: StreamEvents; readonly clock: Clock; readonly held: HeldStreams };
+
+/** `GET /events`: the events of the account as they happen. */
+export const accountEventsRoute =
+  (parts: Parts, urls: TaskUrls): GuardedHandler =>
+  (exchange, owner) =>
+    openStream(parts, exchange, owner).map((open) =>
+      "status" in open
+        ? open
+        : streamed(parts, open, parts.streamEvents(owner, undefined, open.after, open.signal), urls),
+    );
+
+/**
+ * `GET /panoramas/{id}/events`: the events of one task, from its first one on, until its last one. 204 if there are no
+ * more, which tells an `EventSource` not to connect again.
+ */
+export const taskEventsRoute =
+  (parts: Parts, urls: TaskUrls): GuardedHandler =>
+  async (exchange, owner, task) => {
+    if (task === undefined) {
+      return err(notFound(`There is no task ${shown(exchange.parameter("id"))} on this account.`));
+    }
+    const opened = openStream(parts, exchange, owner);
+    if (opened.isErr()) return err(opened.error);
+    const open = opened.value;
+    if ("status" in open) return ok(open);
+    const events = parts.streamEvents(owner, task.id, open.after, open.signal);
+    if (isInProgress(task)) return ok(streamed(parts, open, events, urls));
+    const first = await events.next().catch((error: unknown) => {
+      open.close();
+      throw error;
+    });
+    if (first.done !== true) return ok(streamed(parts, open, startingWith(first.value, events), urls));
+    open.close();
+    return ok({ status: 204, headers: { "cache-control": "no-store" }, body: undefined });
+  };
+
+type Open = HeldStream & { readonly after: number | undefined };
+
+/** The answer if there is nothing to stream: to `HEAD`, and above the maximum of the account's streams. */
+const openStream = (
+  { held, clock }: Parts,
+  exchange: Exchange,
+  owner: AccountId,
+): Result<Open | Reply, InvalidRequest> => {
+  const header = exchange.header("last-event-id");
+  const after = header === undefined ? undefined : parseEventNumber(header, owner);
+  if (header !== undefined && after === undefined) {
+    return err(invalidRequest(LAST_EVENT_ID, { name: "event_id", actual: header }));
+  }
+  if (exchange.method === "HEAD") return ok({ status: 200, headers: HEADERS, body: "" });
+  const stream = held.open(owner, exchange.signal);
+  if (stream === undefined) {
+    const message = `This account already has ${HELD_STREAMS_MAX} streams open, the maximum. Close one first.`;
+    return ok(errorBody(429, "rate_limited", message, { "retry-after": String(RETRY_AFTER_SECONDS) }));
+  }
+  void clock.sleep(STREAM_MILLISECONDS_MAX, stream.signal).then(() => stream.close());
+  return ok({ ...stream, after });
+};
+
+const streamed = (
+  { clock }: Parts,
+  stream: HeldStream,
+  events: AsyncGenerator<StoredEvent, void>,
+  urls: TaskUrls,
+): Reply => ({ status: 200, headers: HEADERS, body: { chunks: textOf(stream, events, clock, urls) } });
+
+async function* startingWith(
+  first: StoredEvent,
+  others: AsyncGenerator<StoredEvent, void>,
+): AsyncGenerator<StoredEvent, void> {
+  yield first;
+  yield* others;
+}
+
+/** The text of the stream: events, and a comment when nothing has happened for a while. */
+async function* textOf(
+  stream: HeldStream,
+  events: AsyncGenerator<StoredEvent, void>,
+  clock: Clock,
+  urls: TaskUrls,
+): AsyncGenerator<string, void> {
+  try {
+    yield `retry: ${RETRY_MILLISECONDS}\n\n`;
+    for (let next = events.next(); ; ) {
+      const arrived = new AbortController();
+      const pause = clock.sleep(HEARTBEAT_MILLISECONDS, arrived.signal).then(() => undefined);
+      const stored = await Promise.race([next, pause]).finally(() => arrived.abort());
+      if (stored === undefined) {
+        yield ": no new event\n\n";
+        continue;
+      }
+      if (stored.done === true) return;
+      const { event, task } = stored.value;
+      yield `id: ${eventIdOf(event)}\nevent: ${event.type}\ndata: ${eventBody(event, task, urls)}\n\n`;
+      next = events.next();
+    }
+  } finally {
+    stream.close(); // ends `events` too
+  }
+}

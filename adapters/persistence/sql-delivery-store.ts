@@ -1,0 +1,282 @@
+import { err, ok, type Result } from "neverthrow";
+import { type NotFound, notFound } from "../../application/errors.js";
+import type {
+  DeliveryId,
+  DeliveryLease,
+  DeliveryStore,
+  EndpointOff,
+  ListedDelivery,
+} from "../../application/ports/delivery-store.js";
+import type { Reporter } from "../../application/ports/reporter.js";
+import type { AccountId } from "../../domain/account.js";
+import type { AccountEvent } from "../../domain/account-event.js";
+import { type AttemptResult, DELIVERY_STATES, type Delivery } from "../../domain/webhook-delivery.js";
+import type { Endpoint, OffReason } from "../../domain/webhook-endpoint.js";
+import { date, integer, oneOf, optional, type Row, text } from "./columns.js";
+import type { Database } from "./database.js";
+import { isAmong, listOf, skipLocked } from "./dialect-sql.js";
+import { toEndpoint } from "./endpoint-rows.js";
+import { toEvent } from "./event-rows.js";
+import { giveUpDeliveries } from "./give-up-deliveries.js";
+import type { Dialect } from "./migration-steps.js";
+import { olderThan, type Statement } from "./statement.js";
+import { toTask } from "./task-rows.js";
+import { UnreadableTasks } from "./unreadable-tasks.js";
+import { writeInOneRoundTrip } from "./write-in-one-round-trip.js";
+
+/** Due, and not behind an earlier event of its task. Parameters: now. */
+const CLAIMABLE = `candidate.due_at <= ? and candidate.due_at is not null and not exists (
+  select 1 from webhook_delivery as earlier
+  where earlier.task_id = candidate.task_id and earlier.lane = candidate.lane
+    and earlier.number < candidate.number and earlier.due_at is not null
+)`;
+
+/** The next ones of a lane. Parameters: now, the number of them. */
+const NEXT_IN_LANE = `select candidate.id, candidate.due_at from webhook_delivery as candidate
+  where candidate.lane = lanes.lane and ${CLAIMABLE} order by candidate.due_at, candidate.id limit ?`;
+
+/**
+ * The ids of the next ones of every lane. Finds the lanes one after the other in the index, so that its cost depends on
+ * the number of lanes and not on the number of deliveries that wait in them.
+ */
+const nextInEachLane = (dialect: Dialect): string => `
+  recursive lanes (lane) as (
+    select min(lane) from webhook_delivery where due_at is not null
+    union all
+    select (select min(lane) from webhook_delivery where due_at is not null and lane > lanes.lane)
+    from lanes where lanes.lane is not null
+  ),
+  next as (
+    ${
+      dialect === "postgresql"
+        ? `select next.id, next.due_at from lanes cross join lateral (${NEXT_IN_LANE}) as next`
+        : `select webhook_delivery.id, webhook_delivery.due_at from lanes
+          join webhook_delivery on webhook_delivery.id in (select id from (${NEXT_IN_LANE}))`
+    }
+    where lanes.lane is not null and not (${isAmong("lanes.lane", dialect)})
+  )`;
+
+/** Deliveries of webhooks in SQLite or PostgreSQL. */
+export class SqlDeliveryStore implements DeliveryStore {
+  private readonly database: Database;
+  private readonly unreadable: UnreadableTasks;
+
+  /** `reporter` receives the tasks whose rows this version cannot read. */
+  constructor(database: Database, reporter: Pick<Reporter, "report"> = { report: () => {} }) {
+    this.database = database;
+    this.unreadable = new UnreadableTasks(reporter);
+  }
+
+  /** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
+  async claim(
+    now: Date,
+    until: Date,
+    limit: number,
+    laneLimit: number,
+    busyLanes: readonly string[],
+  ): Promise<DeliveryLease[]> {
+    const { sql, dialect } = this.database;
+    const some = await sql("select id from webhook_delivery where due_at <= ? and due_at is not null limit 1", [now]);
+    if (some.length === 0) return [];
+    const rows = await sql(
+      `with ${nextInEachLane(dialect)},
+      due as (
+        select id from webhook_delivery where id in (select id from next order by due_at, id limit ?) and due_at <= ?
+        ${skipLocked(dialect)}
+      )
+      update webhook_delivery set due_at = ?, fence = fence + 1 where id in (select id from due) returning *`,
+      [now, laneLimit, listOf(busyLanes, dialect), limit, now, until],
+    );
+    const [events, endpoints, taskRows] = await Promise.all([
+      this.eventsOf(rows),
+      this.endpointsOf(rows),
+      this.tasksOf(rows, "*"),
+    ]);
+    const tasks = new Map(this.unreadable.separate(taskRows, toTask).read.map((task) => [task.id as unknown, task]));
+    return rows.sort(byId).flatMap((row): DeliveryLease[] => {
+      const { id, delivery } = toDelivery({ ...row, due_at: until.getTime() });
+      const event = present(events.get(id));
+      const endpoint = present(endpoints.get(row.endpoint_id));
+      const task = tasks.get(row.task_id);
+      if (row.task_id !== null && task === undefined) return []; // it cannot be read; another instance may claim it
+      const url = present(endpoint.url ?? task?.request.webhookUrl);
+      const core = { id, fence: integer(row, "fence"), lane: text(row, "lane"), event, task, url, endpoint };
+      return delivery.state === "pending" ? [{ ...core, delivery }] : [];
+    });
+  }
+
+  async record(
+    { id, fence, lane, event, endpoint }: DeliveryLease,
+    next: Delivery,
+    result: AttemptResult,
+    now: Date,
+  ): Promise<void> {
+    const dueAt = next.state === "pending" ? next.dueAt : null;
+    const failing =
+      result.kind === "failed"
+        ? { text: "failing_since = ? where id = ? and failing_since is null", parameters: [now, endpoint.id] }
+        : { text: "failing_since = null where id = ? and failing_since is not null", parameters: [endpoint.id] };
+    const { state, attempts, firstAttemptAt = null, detail = null } = next;
+    const statements: Statement[] = [
+      {
+        text: `update webhook_delivery set state = ?, attempts = ?, first_attempt_at = ?, detail = ?, ended_at = ?, due_at = ?
+          where id = ? and fence = ?`,
+        parameters: [
+          state,
+          attempts,
+          firstAttemptAt,
+          detail,
+          next.state === "pending" ? null : next.endedAt,
+          dueAt,
+          id,
+          fence,
+        ],
+      },
+      { text: `update webhook_endpoint set ${failing.text}`, parameters: failing.parameters },
+    ];
+    if (next.state === "pending" && event.type !== "credits.low") {
+      // Later events of the task wait for this one: until then no claim needs to look at them.
+      statements.push({
+        text: `update webhook_delivery set due_at = ?
+          where task_id = ? and lane = ? and number > ? and due_at < ? and due_at is not null`,
+        parameters: [next.dueAt, event.taskId, lane, event.number, next.dueAt],
+      });
+    }
+    await this.database.transaction<void, never>(async (sql) => {
+      await writeInOneRoundTrip(sql, this.database.dialect, statements);
+      return ok(undefined);
+    });
+  }
+
+  async switchOff({ id }: Endpoint, reason: OffReason, now: Date, failingSince: Date): Promise<boolean> {
+    const since = reason === "failing" ? { text: "and failing_since <= ?", parameters: [failingSince] } : NO_CONDITION;
+    const switched = await this.database.transaction<boolean, never>(async (sql) => {
+      const rows = await sql(
+        `update webhook_endpoint set off_at = ?, off_reason = ? where id = ? and off_at is null ${since.text} returning id`,
+        [now, reason, id, ...since.parameters],
+      );
+      if (rows.length > 0) await giveUpDeliveries(sql, id, now);
+      return ok(rows.length > 0);
+    });
+    return switched._unsafeUnwrap();
+  }
+
+  async list(account: AccountId, limit: number, before: DeliveryId | undefined): Promise<ListedDelivery[]> {
+    const older = olderThan(before);
+    const rows = await this.database.sql(
+      `select * from webhook_delivery where account_id = ? ${older.text} order by id desc limit ?`,
+      [account, ...older.parameters, limit],
+    );
+    const [events, endpoints, taskRows] = await Promise.all([
+      this.eventsOf(rows),
+      this.endpointsOf(rows),
+      this.tasksOf(rows, "id, webhook_url"),
+    ]);
+    const ownUrls = new Map(taskRows.map((row) => [row.id, optional(row, "webhook_url", text)]));
+    return rows.map((row) => {
+      const { id, delivery } = toDelivery(row);
+      const url = present(endpoints.get(row.endpoint_id)?.url ?? ownUrls.get(row.task_id));
+      return { id, delivery, event: present(events.get(id)), url };
+    });
+  }
+
+  async resend(id: DeliveryId, account: AccountId, now: Date): Promise<Result<void, NotFound | EndpointOff>> {
+    const sent = await this.database.sql(
+      `update webhook_delivery set state = 'pending', attempts = 0, first_attempt_at = null, ended_at = null, due_at = ?,
+      fence = fence + 1
+      where id = ? and account_id = ? and endpoint_id in (select id from webhook_endpoint where off_at is null) returning id`,
+      [now, id, account],
+    );
+    if (sent.length === 1) return ok(undefined);
+    const known = await this.database.sql("select id from webhook_delivery where id = ? and account_id = ?", [
+      id,
+      account,
+    ]);
+    return known.length === 1
+      ? err({ kind: "endpoint_off" })
+      : err(notFound(`There is no delivery ${id} on this account.`));
+  }
+
+  async bringForward(latest: Date, dueAt: Date): Promise<void> {
+    const late = "select id from webhook_delivery where due_at > ? and due_at is not null";
+    if ((await this.database.sql(`${late} limit 1`, [latest])).length === 0) return;
+    await this.database.sql(
+      `update webhook_delivery set due_at = ? where id in (${late} ${skipLocked(this.database.dialect)})`,
+      [dueAt, latest],
+    );
+  }
+
+  async deleteEvents(before: Date, limit: number): Promise<number> {
+    const old = await this.database.sql("select account_id, number from event where at < ? order by at limit ?", [
+      before,
+      limit,
+    ]);
+    if (old.length === 0) return 0;
+    await this.database.transaction<void, never>(async (sql) => {
+      const oldest = "select account_id, number from event where at < ? order by at limit ?";
+      await sql(`delete from webhook_delivery where (account_id, number) in (${oldest})`, [before, limit]);
+      await sql(`delete from event where (account_id, number) in (${oldest})`, [before, limit]);
+      await sql(
+        `delete from webhook_endpoint where off_reason = 'deleted' and off_at < ?
+        and not exists (select 1 from webhook_delivery where endpoint_id = webhook_endpoint.id)`,
+        [before],
+      );
+      return ok(undefined);
+    });
+    return old.length;
+  }
+
+  /** By the id of the delivery. */
+  private async eventsOf(deliveries: readonly Row[]): Promise<Map<DeliveryId, AccountEvent>> {
+    const rows = await this.rowsAmong(
+      `select event.*, webhook_delivery.id as delivery_id from webhook_delivery
+      join event on event.account_id = webhook_delivery.account_id and event.number = webhook_delivery.number`,
+      "webhook_delivery.id",
+      deliveries.map(({ id }) => id),
+    );
+    return new Map(rows.map((row) => [numberOf(row, "delivery_id"), toEvent(row)]));
+  }
+
+  private async endpointsOf(deliveries: readonly Row[]): Promise<Map<unknown, Endpoint>> {
+    const ids = deliveries.map(({ endpoint_id }) => endpoint_id);
+    const rows = await this.rowsAmong("select * from webhook_endpoint", "id", ids);
+    return new Map(rows.map((row) => [row.id, toEndpoint(row)]));
+  }
+
+  private tasksOf(deliveries: readonly Row[], columns: string): Promise<Row[]> {
+    const ids = deliveries.flatMap(({ task_id }) => (task_id === null ? [] : [task_id]));
+    return this.rowsAmong(`select ${columns} from task`, "id", ids);
+  }
+
+  private rowsAmong(select: string, column: string, values: readonly unknown[]): Promise<Row[]> {
+    if (values.length === 0) return Promise.resolve([]);
+    const { sql, dialect } = this.database;
+    return sql(`${select} where ${isAmong(column, dialect)}`, [listOf([...new Set(values)], dialect)]);
+  }
+}
+
+const NO_CONDITION: Statement = { text: "", parameters: [] };
+
+const byId = (a: Row, b: Row): number => numberOf(a, "id") - numberOf(b, "id");
+
+/** PostgreSQL's driver returns a `bigint` as text. */
+const numberOf = (row: Row, column: string): number => Number(row[column]);
+
+/** A row refers to another one that must exist. */
+const present = <T>(value: T | undefined): T => {
+  if (value === undefined) throw new Error("a delivery refers to a row that does not exist");
+  return value;
+};
+
+const toDelivery = (row: Row): { readonly id: DeliveryId; readonly delivery: Delivery } => {
+  const state = oneOf(row, "state", DELIVERY_STATES);
+  const core = {
+    attempts: integer(row, "attempts"),
+    firstAttemptAt: optional(row, "first_attempt_at", date),
+    detail: optional(row, "detail", text),
+  };
+  const id = numberOf(row, "id");
+  return state === "pending"
+    ? { id, delivery: { ...core, state, dueAt: date(row, "due_at") } }
+    : { id, delivery: { ...core, state, endedAt: date(row, "ended_at") } };
+};

@@ -1,0 +1,20 @@
+import type { EventSignals } from "../../application/ports/event-signals.js";
+import type { AccountId } from "../../domain/account.js";
+import { WaitingCalls } from "./waiting-calls.js";
+
+/** Event signals within this process. Events of other instances: application/events/watch-streams.ts. */
+export class InProcessEventSignals implements EventSignals {
+  private readonly waiting = new WaitingCalls<AccountId>();
+
+  next(account: AccountId, signal: AbortSignal): Promise<void> {
+    return this.waiting.next(account, signal);
+  }
+
+  waitedFor(): AccountId[] {
+    return this.waiting.keys();
+  }
+
+  wake(account: AccountId): void {
+    this.waiting.wake(account);
+  }
+}

@@ -1,0 +1,28 @@
+import { type LookupAddress, lookup } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { isPublicAddress } from "./public-address.js";
+
+/** The name of a host resolves to an address that is not public. */
+export class ForbiddenAddress extends Error {}
+
+/** Why a URL that somebody else has chosen must not be called; `undefined` if it may be, with `lookupPublic`. */
+export const whyForbidden = (url: URL): string | undefined => {
+  if (url.protocol !== "https:") return `${url.protocol} is not https:`;
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  // DNS does not resolve a numeric address, so `lookupPublic` does not see it.
+  return isIP(host) !== 0 && !isPublicAddress(host) ? `${host} is not a public address` : undefined;
+};
+
+/**
+ * Resolves a name for a connection, if all of its addresses are public. The address is checked when it is used, so that
+ * the DNS answer cannot change in between.
+ */
+export const lookupPublic: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, options, (error: NodeJS.ErrnoException | null, found: string | LookupAddress[], family?: number) => {
+    if (error !== null) return callback(error, found, family);
+    const addresses = typeof found === "string" ? [found] : found.map(({ address }) => address);
+    const forbidden = addresses.find((address) => !isPublicAddress(address));
+    if (forbidden === undefined) return callback(null, found, family);
+    callback(new ForbiddenAddress(`${hostname} is ${forbidden}, not a public address`), found, family);
+  });
+};

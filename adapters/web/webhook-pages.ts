@@ -1,0 +1,157 @@
+import type { Result } from "neverthrow";
+import type { Visitor } from "../../application/accounts/find-session.js";
+import type { NotFound } from "../../application/errors.js";
+import type { EndpointOff, ListedDelivery } from "../../application/ports/delivery-store.js";
+import type { RateLimits } from "../../application/ports/rate-limits.js";
+import type { CreateEndpoint } from "../../application/webhooks/create-endpoint.js";
+import type { DeleteEndpoint } from "../../application/webhooks/delete-endpoint.js";
+import type { EnableEndpoint } from "../../application/webhooks/enable-endpoint.js";
+import type { ListDeliveries } from "../../application/webhooks/list-deliveries.js";
+import type { ListEndpoints } from "../../application/webhooks/list-endpoints.js";
+import type { ResendDelivery } from "../../application/webhooks/resend-delivery.js";
+import type { RotateEndpointSecret } from "../../application/webhooks/rotate-endpoint-secret.js";
+import type { Endpoint, EndpointId } from "../../domain/webhook-endpoint.js";
+import type { Page, PageReply } from "../web-page/page.js";
+import { admitWrite } from "./admit-write.js";
+import { dateOf } from "./date.js";
+import { errorBox } from "./error-box.js";
+import { fieldMessage } from "./field-message.js";
+import { type Html, html } from "./html.js";
+import { hiddenToken, type Layout } from "./layout.js";
+import { redirect } from "./redirect.js";
+import type { SessionGuard } from "./session-guard.js";
+
+type Parts = {
+  readonly listEndpoints: ListEndpoints;
+  readonly createEndpoint: CreateEndpoint;
+  readonly deleteEndpoint: DeleteEndpoint;
+  readonly rotateEndpointSecret: RotateEndpointSecret;
+  readonly enableEndpoint: EnableEndpoint;
+  readonly listDeliveries: ListDeliveries;
+  readonly resendDelivery: ResendDelivery;
+  readonly rateLimits: RateLimits;
+  readonly guard: SessionGuard;
+  readonly layout: Layout;
+};
+
+const PATH = "/account/webhooks";
+const DELIVERIES = 20;
+
+/** `/account/webhooks`: the endpoints of the account, their secrets, and what was sent to them. */
+export const webhookPages = (parts: Parts): readonly Page[] => {
+  const { guard, layout } = parts;
+  /** A form that changes one endpoint or delivery. */
+  const form = (
+    path: string,
+    change: (id: string, visitor: Visitor) => Promise<Result<unknown, NotFound | EndpointOff>>,
+  ): Page => ({
+    method: "POST",
+    path,
+    body: "fields",
+    handle: guard.memberForm(async ({ params }, visitor) => {
+      const limited = await admitWrite(parts, visitor);
+      if (limited !== undefined) return limited;
+      const changed = await change(params.id ?? "", visitor);
+      if (changed.isOk()) return redirect(PATH);
+      return changed.error.kind === "not_found"
+        ? layout.notFound(visitor)
+        : layout.message(409, "Not sent", "The endpoint is switched off. Switch it on first.", visitor);
+    }),
+  });
+  return [
+    {
+      method: "GET",
+      path: PATH,
+      body: "none",
+      handle: guard.member(({ query }, visitor) => webhooksPage(parts, 200, visitor, undefined, query)),
+    },
+    {
+      method: "POST",
+      path: PATH,
+      body: "fields",
+      handle: guard.memberForm(async ({ form }, visitor) => {
+        const limited = await admitWrite(parts, visitor);
+        if (limited !== undefined) return limited;
+        const created = await parts.createEndpoint(visitor.account.id, (form.get("url") ?? "").trim());
+        if (created.isOk()) return redirect(PATH);
+        const { error } = created;
+        switch (error.kind) {
+          case "invalid_request":
+            return webhooksPage(parts, 400, visitor, fieldMessage(error));
+          case "too_many_endpoints":
+            return webhooksPage(parts, 409, visitor, `You already have ${error.limit} endpoints, the maximum.`);
+          case "not_found":
+            return layout.notFound(visitor);
+        }
+      }),
+    },
+    form(`${PATH}/:id/delete`, (id, { account }) => parts.deleteEndpoint(id as EndpointId, account.id)),
+    form(`${PATH}/:id/rotate`, (id, { account }) => parts.rotateEndpointSecret(id as EndpointId, account.id)),
+    form(`${PATH}/:id/enable`, (id, { account }) => parts.enableEndpoint(id as EndpointId, account.id)),
+    form("/account/deliveries/:id/resend", (id, { account }) => parts.resendDelivery(numberOf(id), account.id)),
+  ];
+};
+
+/** The number of a delivery; 0, which none has, for other text. */
+const numberOf = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : 0);
+
+const webhooksPage = async (
+  { listEndpoints, listDeliveries, layout }: Parts,
+  status: number,
+  visitor: Visitor,
+  error?: string,
+  query = new URLSearchParams(),
+): Promise<PageReply> => {
+  const { account, formToken } = visitor;
+  const endpoints = await listEndpoints(account.id);
+  if (endpoints.isErr()) return layout.notFound(visitor);
+  const { deliveries, next } = await listDeliveries(
+    account.id,
+    DELIVERIES,
+    numberOf(query.get("before") ?? "") || undefined,
+  );
+  const main = html`<div class="page">
+<h1>Webhooks</h1>
+<p class="lead">Your endpoints are told when a panorama has succeeded, has failed, or is saved, and when credits are low.</p>
+${errorBox(error)}
+<section class="panel" aria-labelledby="endpoints"><h2 id="endpoints">Endpoints</h2>
+<ul class="keys">${endpoints.value.map((endpoint) => endpointLine(endpoint, formToken))}</ul>
+<form method="post" action="${PATH}" class="inline">${hiddenToken(formToken)}
+<label>URL of the new endpoint<input name="url" type="url" required placeholder="https://example.com/webhooks"></label><button class="button">Add endpoint</button></form></section>
+<section aria-labelledby="deliveries"><h2 id="deliveries">Deliveries of the last 30 days</h2>${
+    deliveries.length === 0
+      ? html`<p class="empty">Nothing was sent${query.has("before") && " before that"}.</p>`
+      : html`<div class="table" tabindex="0"><table><thead><tr>${["Date", "Event", "Task", "Endpoint", "State", ""].map(
+          (column) => html`<th scope="col">${column}</th>`,
+        )}</tr></thead><tbody>${deliveries.map((delivery) => deliveryRow(delivery, formToken))}</tbody></table></div>`
+  }${next !== undefined && html`<p class="more"><a class="button quiet" rel="next" href="${PATH}?before=${next}#deliveries">Older deliveries</a></p>`}</section>
+</div>`;
+  return layout.reply(status, { title: "Webhooks", main, visitor });
+};
+
+const endpointLine = (endpoint: Endpoint, formToken: string): Html => {
+  const { id, url, secret, off } = endpoint;
+  const name = url ?? "webhook_url of single tasks";
+  const button = (action: string, label: string, style: string) =>
+    html`<form method="post" action="${PATH}/${id}/${action}">${hiddenToken(formToken)}<button class="button ${style} small" aria-label="${label} ${name}">${label}</button></form>`;
+  return html`<li><span><strong>${name}</strong>
+<small>${stateOf(endpoint)}</small>
+<details><summary>Secret</summary><code>${secret}</code></details></span>
+${off !== undefined && button("enable", "Switch on", "quiet")}${button("rotate", "New secret", "quiet")}${url !== undefined && button("delete", "Delete", "danger")}</li>`;
+};
+
+const stateOf = ({ off, failingSince, previous }: Endpoint): Html => {
+  if (off !== undefined) {
+    const reason = off.reason === "gone" ? "it answered with status 410" : "every attempt of three days has failed";
+    return html`switched off on ${dateOf(off.at)}: ${reason}`;
+  }
+  if (failingSince !== undefined) return html`failing since ${dateOf(failingSince)}`;
+  return previous === undefined ? html`on` : html`on; the previous secret is valid until ${dateOf(previous.until)}`;
+};
+
+const deliveryRow = ({ id, delivery, event, url }: ListedDelivery, formToken: string): Html => {
+  const style = { delivered: "good", pending: "busy", failed: "bad" }[delivery.state];
+  return html`<tr><td>${dateOf(event.at)}</td><td>${event.type}</td><td><code>${event.type === "credits.low" ? "" : event.taskId}</code></td>
+<td>${url}</td><td><span class="state ${style}">${delivery.state}</span> ${delivery.detail}</td>
+<td><form method="post" action="/account/deliveries/${id}/resend">${hiddenToken(formToken)}<button class="button quiet small" aria-label="Send delivery ${id} again">Send again</button></form></td></tr>`;
+};

@@ -1,0 +1,58 @@
+import type { AccountId } from "../../domain/account.js";
+import { isInProgress } from "../../domain/task.js";
+import type { TaskId } from "../../domain/task-id.js";
+import type { EventSignals } from "../ports/event-signals.js";
+import type { EventStore, StoredEvent } from "../ports/event-store.js";
+import type { TaskStore } from "../ports/task-store.js";
+
+const PAGE_SIZE = 100;
+
+type Ports = {
+  readonly events: EventStore;
+  readonly tasks: Pick<TaskStore, "find">;
+  readonly signals: Pick<EventSignals, "next">;
+};
+
+export type StreamEvents = ReturnType<typeof streamEvents>;
+
+/**
+ * The events of an account in their order, each once, as they happen: those after the number `after`, or without it,
+ * those from now on. With a task only its events, without `after` from its first one on; then it ends when the task can
+ * have no more events, and returns at once if there are none. Ends when `signal` is aborted.
+ *
+ * Reads the store when a signal arrives; in between it costs nothing. Events of other instances: watch-streams.ts.
+ */
+export const streamEvents = ({ events, tasks, signals }: Ports) =>
+  async function* (
+    account: AccountId,
+    task: TaskId | undefined,
+    after: number | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<StoredEvent, void> {
+    let last = after ?? (task === undefined ? ((await events.latest([account])).get(account) ?? 0) : 0);
+    while (!signal.aborted) {
+      const woken = new AbortController();
+      try {
+        // Listens before it reads, so that it does not miss an event between the two.
+        const next = signals.next(account, AbortSignal.any([signal, woken.signal]));
+        const ended = task !== undefined && (await hasEnded(tasks, account, task));
+        const page = await events.after(account, last, PAGE_SIZE, task);
+        for (const stored of page) {
+          if (signal.aborted) return;
+          yield stored;
+          last = stored.event.number;
+        }
+        if (page.length === PAGE_SIZE) continue;
+        if (ended) return;
+        await next;
+      } finally {
+        woken.abort(); // ends the listener, also if the store throws
+      }
+    }
+  };
+
+/** A task that is deleted has no more events either. */
+const hasEnded = async (tasks: Ports["tasks"], account: AccountId, id: TaskId): Promise<boolean> => {
+  const task = await tasks.find(id, account);
+  return task === undefined || !isInProgress(task);
+};

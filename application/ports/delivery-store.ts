@@ -1,0 +1,82 @@
+import type { Result } from "neverthrow";
+import type { AccountId } from "../../domain/account.js";
+import type { AccountEvent } from "../../domain/account-event.js";
+import type { Task } from "../../domain/task.js";
+import type { AttemptResult, Delivery, PendingDelivery } from "../../domain/webhook-delivery.js";
+import type { Endpoint, OffReason } from "../../domain/webhook-endpoint.js";
+import type { NotFound } from "../errors.js";
+
+/** Identifies a delivery: the number of its row. */
+export type DeliveryId = number;
+
+/** The right to attempt a delivery until the lease expires. Each claim increments `fence`. */
+export type DeliveryLease = {
+  readonly id: DeliveryId;
+  readonly fence: number;
+  /**
+   * Deliveries with the same lane go to the same place: the endpoint, or for the URLs of single tasks, account and
+   * origin.
+   */
+  readonly lane: string;
+  readonly delivery: PendingDelivery;
+  readonly event: AccountEvent;
+  /** The task of the event as it is now; `undefined` for an event that is not about a task. */
+  readonly task: Task | undefined;
+  readonly url: string;
+  /** May have been switched off or deleted at the moment of the event. */
+  readonly endpoint: Endpoint;
+};
+
+/** A delivery with its event, as the account sees it. */
+export type ListedDelivery = {
+  readonly id: DeliveryId;
+  readonly delivery: Delivery;
+  readonly event: AccountEvent;
+  readonly url: string;
+};
+
+/** The endpoint is switched off, so nothing can be sent to it. */
+export type EndpointOff = { readonly kind: "endpoint_off" };
+
+/**
+ * Stores deliveries of events. The task store writes them in the transaction that moves the task: one for each endpoint
+ * that is on, and one for the task's own `webhook_url`.
+ */
+export interface DeliveryStore {
+  /**
+   * Leases up to `limit` deliveries that are due, at most `laneLimit` of one lane and none of `busyLanes`, longest overdue
+   * first. Each goes to exactly one caller. An event of a task is not claimed while an earlier event of this task is
+   * pending in the same lane. Unless `record` uses the lease before `until`, the delivery is due again then.
+   */
+  claim(
+    now: Date,
+    until: Date,
+    limit: number,
+    laneLimit: number,
+    busyLanes: readonly string[],
+  ): Promise<DeliveryLease[]>;
+
+  /**
+   * Stores the delivery after an attempt, unless it was claimed again. The endpoint is failing since the first failure
+   * after its last success.
+   */
+  record(lease: DeliveryLease, next: Delivery, result: AttemptResult, now: Date): Promise<void>;
+
+  /**
+   * Switches the endpoint off and gives up its pending deliveries. With the reason `failing`, only if it has been failing
+   * since `failingSince` or longer. Returns whether this call has switched it off.
+   */
+  switchOff(endpoint: Endpoint, reason: OffReason, now: Date, failingSince: Date): Promise<boolean>;
+
+  /** The account's deliveries, newest first, at most `limit`, older than `before`. */
+  list(account: AccountId, limit: number, before: DeliveryId | undefined): Promise<ListedDelivery[]>;
+
+  /** Makes a delivery of the account pending and due `now`, also one that was delivered. Its event keeps its id. */
+  resend(id: DeliveryId, account: AccountId, now: Date): Promise<Result<void, NotFound | EndpointOff>>;
+
+  /** Makes every delivery that is due after `latest` due at `dueAt`: after a clock was set back. */
+  bringForward(latest: Date, dueAt: Date): Promise<void>;
+
+  /** Deletes up to `limit` events from before `before` with their deliveries. Returns the number of events. */
+  deleteEvents(before: Date, limit: number): Promise<number>;
+}

@@ -1,0 +1,18 @@
+import type { AccountId } from "../../domain/account.js";
+import type { AccountEvent } from "../../domain/account-event.js";
+import type { Task } from "../../domain/task.js";
+import type { TaskId } from "../../domain/task-id.js";
+
+/** An event with its task as it is now; `undefined` for an event that is not about a task. */
+export type StoredEvent = { readonly event: AccountEvent; readonly task: Task | undefined };
+
+/** Reads the events of accounts. The task store writes them. Throws if the store is unreachable. */
+export interface EventStore {
+  /**
+   * Up to `limit` events of the account with a greater number than `after`, in their order; with `task`, only those of
+   * this task. Leaves out events of tasks that are hidden or that this version cannot read.
+   */
+  after(account: AccountId, after: number, limit: number, task?: TaskId): Promise<StoredEvent[]>;
+  /** The number of the latest event of each account; 0 for an account without one. */
+  latest(accounts: readonly AccountId[]): Promise<Map<AccountId, number>>;
+}

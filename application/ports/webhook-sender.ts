@@ -1,0 +1,20 @@
+import type { AttemptResult } from "../../domain/webhook-delivery.js";
+import type { EndpointSecret } from "../../domain/webhook-endpoint.js";
+
+/** One attempt to deliver an event. */
+export type OutgoingWebhook = {
+  readonly url: string;
+  /** The `webhook-id`. */
+  readonly id: string;
+  /** JSON. */
+  readonly body: string;
+  /** It is signed with each of them. */
+  readonly secrets: readonly EndpointSecret[];
+  readonly at: Date;
+};
+
+/** Sends webhooks as Standard Webhooks defines them. */
+export interface WebhookSender {
+  /** Resolves within ten seconds, whatever the receiver does. Never rejects. */
+  send(webhook: OutgoingWebhook): Promise<AttemptResult>;
+}

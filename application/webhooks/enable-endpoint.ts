@@ -1,0 +1,13 @@
+import type { Result } from "neverthrow";
+import type { AccountId } from "../../domain/account.js";
+import type { EndpointId } from "../../domain/webhook-endpoint.js";
+import type { NotFound } from "../errors.js";
+import type { EndpointStore } from "../ports/endpoint-store.js";
+
+export type EnableEndpoint = ReturnType<typeof enableEndpoint>;
+
+/** Switches an endpoint on again. It gets the events from now on; earlier ones can be sent again one by one. */
+export const enableEndpoint =
+  ({ endpoints }: { readonly endpoints: Pick<EndpointStore, "enable"> }) =>
+  (id: EndpointId, account: AccountId): Promise<Result<void, NotFound>> =>
+    endpoints.enable(id, account);

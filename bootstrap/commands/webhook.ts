@@ -1,0 +1,182 @@
+import { err, ok, type Result, safeTry } from "neverthrow";
+import type { NotFound } from "../../application/errors.js";
+import type { ListedDelivery } from "../../application/ports/delivery-store.js";
+import type { AccountId } from "../../domain/account.js";
+import { eventIdOf } from "../../domain/account-event.js";
+import type { Endpoint, EndpointId } from "../../domain/webhook-endpoint.js";
+import type { Service } from "../service.js";
+import { tokens } from "../tokens.js";
+import { type Command, type Output, text, type Values } from "./command.js";
+import { optionMessage } from "./option-message.js";
+
+const ACCOUNT = { account: { type: "string" } } as const;
+const ENDPOINT = { ...ACCOUNT, endpoint: { type: "string" } } as const;
+
+const LISTED_DELIVERIES = 100;
+
+const accountOf = (values: Values) => text(values, "account") as AccountId;
+const endpointOf = (values: Values) => text(values, "endpoint") as EndpointId;
+
+export const webhookCreate: Command = {
+  words: "webhook create",
+  usage: "--account ID --url URL",
+  options: { ...ACCOUNT, url: { type: "string" } },
+  required: ["account", "url"],
+  run: (service, values) =>
+    safeTry(async function* () {
+      const createEndpoint = await service.get(tokens.createEndpoint);
+      const created = await createEndpoint(accountOf(values), text(values, "url"));
+      const endpoint = yield* created.mapErr((error) => {
+        switch (error.kind) {
+          case "invalid_request":
+            return optionMessage(error);
+          case "too_many_endpoints":
+            return `The account already has ${error.limit} endpoints, the maximum. Delete one first.`;
+          case "not_found":
+            return error.message;
+        }
+      });
+      return ok({ json: endpointJson(endpoint), lines: endpointLines(endpoint) });
+    }),
+};
+
+export const webhookList: Command = {
+  words: "webhook list",
+  usage: "--account ID",
+  options: ACCOUNT,
+  required: ["account"],
+  run: async (service, values) => {
+    const listEndpoints = await service.get(tokens.listEndpoints);
+    const listed = await listEndpoints(accountOf(values));
+    return listed
+      .map((endpoints) => ({
+        json: { endpoints: endpoints.map(endpointJson) },
+        lines: endpoints.flatMap(endpointLines),
+      }))
+      .mapErr(({ message }) => message);
+  },
+};
+
+export const webhookDelete: Command = {
+  words: "webhook delete",
+  usage: "--account ID --endpoint ID",
+  options: ENDPOINT,
+  required: ["account", "endpoint"],
+  run: async (service, values) => {
+    const deleteEndpoint = await service.get(tokens.deleteEndpoint);
+    const id = endpointOf(values);
+    return changed(await deleteEndpoint(id, accountOf(values)), id, "deleted");
+  },
+};
+
+export const webhookRotate: Command = {
+  words: "webhook rotate",
+  usage: "--account ID --endpoint ID",
+  options: ENDPOINT,
+  required: ["account", "endpoint"],
+  run: async (service, values) => {
+    const rotateEndpointSecret = await service.get(tokens.rotateEndpointSecret);
+    const rotated = await rotateEndpointSecret(endpointOf(values), accountOf(values));
+    return rotated
+      .map((endpoint) => ({ json: endpointJson(endpoint), lines: endpointLines(endpoint) }))
+      .mapErr(({ message }) => message);
+  },
+};
+
+export const webhookEnable: Command = {
+  words: "webhook enable",
+  usage: "--account ID --endpoint ID",
+  options: ENDPOINT,
+  required: ["account", "endpoint"],
+  run: async (service, values) => {
+    const enableEndpoint = await service.get(tokens.enableEndpoint);
+    const id = endpointOf(values);
+    return changed(await enableEndpoint(id, accountOf(values)), id, "on");
+  },
+};
+
+export const webhookDeliveries: Command = {
+  words: "webhook deliveries",
+  usage: "--account ID [--before DELIVERY]",
+  options: { ...ACCOUNT, before: { type: "string" } },
+  required: ["account"],
+  run: async (service, values) => {
+    const before = values.before === undefined ? undefined : Number(text(values, "before"));
+    if (before !== undefined && !Number.isSafeInteger(before)) return badDelivery("before");
+    const listDeliveries = await service.get(tokens.listDeliveries);
+    const { deliveries, next } = await listDeliveries(accountOf(values), LISTED_DELIVERIES, before);
+    return ok({
+      json: { deliveries: deliveries.map(deliveryJson), next: next ?? null },
+      lines: [...deliveries.map(deliveryLine), ...(next === undefined ? [] : [`older ones: add --before ${next}`])],
+    });
+  },
+};
+
+export const webhookResend: Command = {
+  words: "webhook resend",
+  usage: "--account ID --delivery ID",
+  options: { ...ACCOUNT, delivery: { type: "string" } },
+  required: ["account", "delivery"],
+  run: (service, values) => resend(service, values),
+};
+
+const resend = async (service: Service, values: Values): Promise<Result<Output, string>> => {
+  const id = Number(text(values, "delivery"));
+  if (!Number.isSafeInteger(id)) return badDelivery("delivery");
+  const resendDelivery = await service.get(tokens.resendDelivery);
+  const sent = await resendDelivery(id, accountOf(values));
+  return sent
+    .map(() => ({ json: { delivery_id: id, state: "pending" }, lines: [`delivery ${id} will be sent again`] }))
+    .mapErr((error) =>
+      error.kind === "not_found"
+        ? error.message
+        : `The endpoint of delivery ${id} is switched off or deleted. Switch it on first: panorama webhook enable.`,
+    );
+};
+
+const badDelivery = (option: string) => err(`--${option} must be the number of a delivery.`);
+
+const changed = (result: Result<void, NotFound>, id: EndpointId, status: string): Result<Output, string> =>
+  result
+    .map(() => ({ json: { endpoint_id: id, status }, lines: [`endpoint ${id} is ${status}`] }))
+    .mapErr(({ message }) => message);
+
+const endpointJson = ({ id, url, secret, previous, createdAt, failingSince, off }: Endpoint) => ({
+  endpoint_id: id,
+  url: url ?? null,
+  secret,
+  previous_secret_valid_until: previous?.until.toISOString() ?? null,
+  created_at: createdAt.toISOString(),
+  failing_since: failingSince?.toISOString() ?? null,
+  off_since: off?.at.toISOString() ?? null,
+  off_reason: off?.reason ?? null,
+});
+
+const endpointLines = ({ id, url, secret, failingSince, off }: Endpoint): string[] => {
+  const failing = failingSince === undefined ? "on" : `failing since ${failingSince.toISOString()}`;
+  const state = off === undefined ? failing : `switched off ${off.at.toISOString()}: ${off.reason}`;
+  return [`${id}  ${state}  ${url ?? "(the webhook_url of single tasks)"}`, `  secret ${secret}`];
+};
+
+const deliveryJson = ({ id, delivery, event, url }: ListedDelivery) => ({
+  delivery_id: id,
+  webhook_id: eventIdOf(event),
+  type: event.type,
+  task_id: event.type === "credits.low" ? null : event.taskId,
+  at: event.at.toISOString(),
+  url,
+  state: delivery.state,
+  attempts: delivery.attempts,
+  detail: delivery.detail ?? null,
+  next_attempt_at: delivery.state === "pending" ? delivery.dueAt.toISOString() : null,
+});
+
+const deliveryLine = ({ id, delivery, event, url }: ListedDelivery): string =>
+  [
+    id,
+    event.at.toISOString(),
+    event.type,
+    event.type === "credits.low" ? "-" : event.taskId,
+    `${delivery.state} after ${delivery.attempts} attempts (${delivery.detail ?? "not tried yet"})`,
+    url,
+  ].join("  ");

@@ -1,0 +1,68 @@
+import { err, ok, type Result } from "neverthrow";
+import type { AccountId } from "./account.js";
+import type { Brand } from "./brand.js";
+import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
+
+export type EndpointId = Brand<string, "EndpointId">;
+
+/** Signs webhooks as Standard Webhooks defines it: `whsec_` and 32 random bytes in base64. */
+export type EndpointSecret = Brand<string, "EndpointSecret">;
+
+export const endpointSecret = (random32BytesAsBase64: string): EndpointSecret =>
+  `whsec_${random32BytesAsBase64}` as EndpointSecret;
+
+/** Where an account receives webhooks. It gets every event of the account. */
+export type Endpoint = {
+  readonly id: EndpointId;
+  readonly accountId: AccountId;
+  /** `undefined`: the account's default endpoint. It gets the events of tasks that were created with a `webhook_url`, there. */
+  readonly url: string | undefined;
+  readonly secret: EndpointSecret;
+  /** The secret before the last rotation. Webhooks are signed with both until then. */
+  readonly previous: { readonly secret: EndpointSecret; readonly until: Date } | undefined;
+  readonly createdAt: Date;
+  /** The first failed attempt since the last successful one. */
+  readonly failingSince: Date | undefined;
+  /** Since when no more webhooks are sent, and why. */
+  readonly off: { readonly at: Date; readonly reason: OffReason } | undefined;
+};
+
+/** `failing`: every attempt of three days has failed. `gone`: it answered with status 410. `deleted`: by its account. */
+export const OFF_REASONS = ["failing", "gone", "deleted"] as const;
+export type OffReason = (typeof OFF_REASONS)[number];
+
+export const ENDPOINTS_MAX = 10;
+
+export type TooManyEndpoints = { readonly kind: "too_many_endpoints"; readonly limit: number };
+
+/** `endpoints`: those of the account that have a URL. */
+export const admitEndpoint = (endpoints: number): Result<void, TooManyEndpoints> =>
+  endpoints < ENDPOINTS_MAX ? ok(undefined) : err({ kind: "too_many_endpoints", limit: ENDPOINTS_MAX });
+
+export const WEBHOOK_URL_CHARACTERS_MAX = 2048;
+
+/**
+ * The URL of an endpoint: https, without user name and password. `privateOrigins`, which the operator lists, may also use
+ * http. Whether the address is public is checked when a webhook is sent, because a name can change its address.
+ */
+export const parseEndpointUrl = (text: string, privateOrigins: readonly string[]): Result<string, InvalidRequest> => {
+  const refuse = (rule: InvalidRequest["rule"]) => err(invalidRequest("url", rule));
+  if (text.length > WEBHOOK_URL_CHARACTERS_MAX) {
+    return refuse({ name: "characters_max", max: WEBHOOK_URL_CHARACTERS_MAX, actual: text.length });
+  }
+  if (/[\s\p{Cc}]/u.test(text) || !text.isWellFormed() || !/^https?:\/\//.test(text) || !URL.canParse(text)) {
+    return refuse({ name: "https_url", actual: text });
+  }
+  const { protocol, origin, username, password } = new URL(text);
+  if (username !== "" || password !== "") return refuse({ name: "no_user_info" });
+  return protocol === "https:" || privateOrigins.includes(origin)
+    ? ok(text)
+    : refuse({ name: "https_url", actual: text });
+};
+
+/** How long webhooks are signed with the old secret too, after a rotation. */
+export const SECRET_OVERLAP_MILLISECONDS = 24 * 60 * 60 * 1000;
+
+/** The secrets that are valid at `now`, newest first. */
+export const secretsAt = ({ secret, previous }: Endpoint, now: Date): readonly EndpointSecret[] =>
+  previous !== undefined && now < previous.until ? [secret, previous.secret] : [secret];

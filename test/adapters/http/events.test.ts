@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { HELD_STREAMS_MAX } from "../../../adapters/http/held-streams.js";
+import { eventIdOf } from "../../../domain/account-event.js";
+import { type Customer, HttpService } from "../../support/http-service.js";
+import { settled } from "../../support/settled.js";
+
+type Message = { readonly id: string; readonly event: string; readonly data: Record<string, unknown> };
+
+/** Reads a stream in the background: `text` is what has arrived so far. */
+class Reader {
+  text = "";
+  readonly ended: Promise<"ended" | "broken">;
+  readonly #stop = new AbortController();
+  readonly response: Promise<Response>;
+
+  constructor(service: HttpService, path: string, customer: Customer, headers: Record<string, string> = {}) {
+    this.response = service.request(path, customer, { headers, signal: this.#stop.signal });
+    this.ended = this.response
+      .then(async ({ body }) => {
+        const decoder = new TextDecoder();
+        for await (const chunk of body ?? []) this.text += decoder.decode(chunk, { stream: true });
+        return "ended" as const;
+      })
+      .catch(() => "broken" as const);
+  }
+
+  get messages(): Message[] {
+    return [...this.text.matchAll(/^id: (.*)\nevent: (.*)\ndata: (.*)\n\n/gm)].map(
+      ([, id = "", event = "", data = ""]) => ({
+        id,
+        event,
+        data: JSON.parse(data),
+      }),
+    );
+  }
+
+  leave(): void {
+    this.#stop.abort();
+  }
+}
+
+describe("streams of events", () => {
+  let service: HttpService;
+  let customer: Customer;
+
+  beforeEach(async () => {
+    service = await HttpService.start();
+    customer = await service.customer(10_000);
+  });
+  afterEach(async () => {
+    await service.end();
+    expect(service.failures).toEqual([]);
+  });
+
+  const open = async (path: string, headers: Record<string, string> = {}): Promise<Reader> => {
+    const reader = new Reader(service, path, customer, headers);
+    expect((await reader.response).status).toBe(200);
+    await expect.poll(() => reader.text).toContain("retry: 2000\n\n");
+    return reader;
+  };
+  const idOf = (number: number) => eventIdOf({ accountId: customer.accountId, number });
+  /** Ends every task and saves its image, and wakes the streams as the service does. */
+  const finishAll = async () => {
+    await service.settle();
+    await service.keep();
+    service.eventSignals.wake(customer.accountId);
+  };
+
+  it("GET /events sends events as they happen, with the body of the webhook", async () => {
+    const reader = await open("/events");
+    expect(Object.fromEntries((await reader.response).headers)).toMatchObject({
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-store",
+      ratelimit: '"read";r=59;t=60',
+    });
+    const id = await service.created(customer);
+    await finishAll();
+    await expect.poll(() => reader.messages).toHaveLength(2);
+    const task = (await (await service.request(`/panoramas/${id}`, customer)).json()) as unknown;
+    expect(reader.messages).toEqual([
+      {
+        id: idOf(1),
+        event: "panorama.succeeded",
+        data: expect.objectContaining({ type: "panorama.succeeded", data: task }),
+      },
+      { id: idOf(2), event: "panorama.saved", data: expect.objectContaining({ type: "panorama.saved", data: task }) },
+    ]);
+    reader.leave();
+  });
+
+  it("GET /events goes on after Last-Event-ID", async () => {
+    await service.created(customer);
+    await finishAll();
+    const reader = await open("/events", { "last-event-id": idOf(1) });
+    await expect.poll(() => reader.messages.map(({ id }) => id)).toEqual([idOf(2)]);
+    reader.leave();
+  });
+
+  it("GET /panoramas/{id}/events sends the events of this task, ends after the last one, and answers 204 then", async () => {
+    const id = await service.created(customer);
+    const other = await service.created(customer);
+    const reader = await open(`/panoramas/${id}/events`);
+    await finishAll();
+    expect(await reader.ended).toBe("ended");
+    expect(reader.messages.map(({ event, data }) => [event, (data.data as { id: string }).id])).toEqual([
+      ["panorama.succeeded", id],
+      ["panorama.saved", id],
+    ]);
+    const late = await open(`/panoramas/${other}/events`);
+    expect(await late.ended).toBe("ended");
+    expect(late.messages).toHaveLength(2);
+    const last = { "last-event-id": late.messages[1]?.id ?? "" };
+    const done = await service.request(`/panoramas/${other}/events`, customer, { headers: last });
+    expect([done.status, await done.text()]).toEqual([204, ""]);
+  });
+
+  it.each(["7", "evt_", "evt_acc_other_0000000001"])("answers 400 to Last-Event-ID %s", async (header) => {
+    const id = await service.created(customer);
+    for (const path of ["/events", `/panoramas/${id}/events`]) {
+      const answer = await service.request(path, customer, { headers: { "last-event-id": header } });
+      expect([answer.status, await answer.json()]).toEqual([
+        400,
+        {
+          error: { code: "invalid_request", param: "Last-Event-ID", message: expect.stringContaining("Last-Event-ID") },
+        },
+      ]);
+    }
+  });
+
+  it("answers 404 for a task of another account, and 401 without a key", async () => {
+    const id = await service.created(customer);
+    const stranger = await service.customer();
+    expect((await service.request(`/panoramas/${id}/events`, stranger)).status).toBe(404);
+    expect((await fetch(`${service.url}/api/v1/events`)).status).toBe(401);
+  });
+
+  it("sends a comment every 15 seconds without an event, and ends after 15 minutes", async () => {
+    const reader = await open("/events");
+    const comments = () => reader.text.split(": no new event\n\n").length - 1;
+    await service.clock.advance(14_999);
+    expect(comments()).toBe(0);
+    await service.clock.advance(1);
+    await expect.poll(comments).toBe(1);
+    for (let seconds = 15; seconds < 15 * 60; seconds += 15) {
+      await service.clock.advance(15_000);
+      await settled();
+    }
+    expect(await reader.ended).toBe("ended");
+  });
+
+  it(`allows ${HELD_STREAMS_MAX} streams of one account, and another one when a client has left`, async () => {
+    const readers = await Promise.all(Array.from({ length: HELD_STREAMS_MAX }, () => open("/events")));
+    const refused = await service.request("/events", customer);
+    expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toEqual([
+      429,
+      "10",
+      { error: { code: "rate_limited", message: expect.stringContaining("already has 10 streams open") } },
+    ]);
+    const stranger = await service.customer();
+    const foreign = new Reader(service, "/events", stranger);
+    expect((await foreign.response).status).toBe(200);
+    readers[0]?.leave();
+    await expect
+      .poll(async () => {
+        const next = new Reader(service, "/events", customer);
+        readers.push(next);
+        return (await next.response).status;
+      })
+      .toBe(200);
+    for (const reader of [...readers, foreign]) reader.leave();
+  });
+
+  it("ends every stream cleanly when the server stops, without waiting for the deadline", async () => {
+    const reader = await open("/events");
+    const start = performance.now();
+    await service.stop(10_000);
+    expect(await reader.ended).toBe("ended");
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+
+  it("holds nothing any more when its clients have left", async () => {
+    const readers = await Promise.all([1, 2, 3].map(() => open("/events")));
+    for (const reader of readers) reader.leave();
+    await expect.poll(() => service.inFlight).toBe(0);
+    expect(service.eventSignals.waitedFor()).toEqual([]);
+    expect(service.clock.sleeping).toBe(0);
+  });
+
+  it("answers HEAD without opening a stream", async () => {
+    const answer = await service.request("/events", customer, { method: "HEAD" });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
+    expect(service.clock.sleeping).toBe(0);
+  });
+});

@@ -1,0 +1,102 @@
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { AccountId } from "../../../domain/account.js";
+import { logInAs, openTab, type Tab } from "../../support/browser.js";
+import { startChromium } from "../../support/chromium.js";
+import { WebService } from "../../support/web-service.js";
+
+describe("the page of webhooks", () => {
+  let service: WebService;
+  let browser: Browser;
+  let tab: Tab;
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([WebService.start(), startChromium()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.end();
+    expect(service?.failures).toEqual([]);
+  });
+  beforeEach(async () => {
+    await service.clock.advance(60_000);
+    tab = await openTab(browser, service);
+  });
+  afterEach(async () => {
+    await tab.close();
+    expect(tab.problems).toEqual([]);
+  });
+
+  const endpointOf = async (account: AccountId) =>
+    (await service.endpoints.list(account)).find(({ url }) => url !== undefined);
+
+  it("adds, rotates and deletes an endpoint, and sends a delivery again", async () => {
+    const { page } = tab;
+    const ann = await service.person("ann", 100);
+    await logInAs(tab, ann);
+    await page.goto("/account");
+    await page.getByRole("link", { name: "Webhooks" }).click();
+    await page.getByLabel("URL of the new endpoint").fill("https://receiver.example.com/<hook>");
+    await page.getByRole("button", { name: "Add endpoint" }).click();
+    await page.waitForURL("**/account/webhooks");
+    const created = await endpointOf(ann.id);
+    expect(created?.url).toBe("https://receiver.example.com/<hook>");
+    expect(await page.content()).toContain(created?.secret);
+
+    await page.getByRole("button", { name: "New secret https://receiver" }).click();
+    await expect.poll(async () => (await endpointOf(ann.id))?.previous?.secret).toBe(created?.secret);
+
+    await service.kept(ann, { prompt: "a quiet lake" });
+    await page.goto("/account/webhooks");
+    const row = page.getByRole("row", { name: /panorama\.succeeded/ });
+    expect(await row.textContent()).toContain("pending");
+    const [claimed] = await service.deliveries.claim(service.clock.now(), service.clock.now(), 1, 1, []);
+    await row.getByRole("button", { name: /Send delivery/ }).click();
+    await page.waitForURL("**/account/webhooks");
+    const again = (await service.deliveries.list(ann.id, 9, undefined)).find(({ id }) => id === claimed?.id);
+    expect(again?.delivery).toMatchObject({ state: "pending", attempts: 0 });
+
+    await page.getByRole("button", { name: "Delete https://receiver" }).click();
+    await expect.poll(() => endpointOf(ann.id)).toBeUndefined();
+    expect(await page.getByRole("region", { name: /Deliveries/ }).textContent()).toContain("failed");
+  });
+
+  it("says that an endpoint is switched off and switches it on again", async () => {
+    const { page } = tab;
+    const ben = await service.person("ben", 100);
+    await logInAs(tab, ben);
+    await page.goto("/account/webhooks");
+    await page.getByLabel("URL of the new endpoint").fill("https://receiver.example.com/");
+    await page.getByRole("button", { name: "Add endpoint" }).click();
+    await page.waitForURL("**/account/webhooks");
+    const endpoint = await endpointOf(ben.id);
+    if (endpoint === undefined) throw new Error("there is no endpoint");
+    await service.deliveries.switchOff(endpoint, "gone", service.clock.now(), service.clock.now());
+    await page.goto("/account/webhooks");
+    expect(await page.getByRole("region", { name: "Endpoints" }).textContent()).toContain(
+      "it answered with status 410",
+    );
+    await page.getByRole("button", { name: "Switch on" }).click();
+    await expect.poll(async () => (await endpointOf(ben.id))?.off).toBeUndefined();
+  });
+
+  it("refuses a URL that is not https, and an endpoint of another account", async () => {
+    const { page } = tab;
+    const [cas, dan] = [await service.person("cas"), await service.person("dan")];
+    await logInAs(tab, dan);
+    await page.goto("/account/webhooks");
+    const token = await page.locator('input[name="form_token"]').first().inputValue();
+    const post = (path: string, form: Record<string, string> = {}) =>
+      page.request.post(path, { form: { form_token: token, ...form }, headers: { origin: service.url } });
+    const refused = await post("/account/webhooks", { url: "http://receiver.example.com/" });
+    expect([refused.status(), await refused.text()]).toEqual([
+      400,
+      expect.stringContaining("URL must be a complete URL that starts with https://"),
+    ]);
+    await page.request.get("/account/webhooks");
+    const [own] = await service.endpoints.list(dan.id);
+    const foreign = await service.endpoints.ensureDefault({ ...(own as NonNullable<typeof own>), accountId: cas.id });
+    expect((await post(`/account/webhooks/${foreign.id}x/rotate`)).status()).toBe(404);
+    expect((await post("/account/deliveries/7/resend")).status()).toBe(404);
+  });
+});

@@ -1,0 +1,184 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { Webhook } from "standardwebhooks";
+import { afterEach, describe, expect, it } from "vitest";
+import { HttpWebhookSender } from "../../../adapters/webhooks/http-webhook-sender.js";
+import type { OutgoingWebhook } from "../../../application/ports/webhook-sender.js";
+import { anEndpointSecret } from "../../support/builders.js";
+
+const servers: Server[] = [];
+const senders: HttpWebhookSender[] = [];
+
+afterEach(async () => {
+  await Promise.all(senders.splice(0).map((sender) => sender.close()));
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  }
+});
+
+const aReceiver = async (listener: RequestListener): Promise<string> => {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+const aSender = (privateOrigins: readonly string[], timeoutMilliseconds?: number): HttpWebhookSender => {
+  const sender = new HttpWebhookSender(privateOrigins, timeoutMilliseconds);
+  senders.push(sender);
+  return sender;
+};
+
+const aWebhook = (url: string, differences: Partial<OutgoingWebhook> = {}): OutgoingWebhook => ({
+  url,
+  id: "evt_acc_1_0000000001",
+  body: JSON.stringify({ type: "panorama.succeeded", data: { prompt: "Ödön's „lake“ 🌄" } }),
+  secrets: [anEndpointSecret(1)],
+  at: new Date(),
+  ...differences,
+});
+
+describe("HttpWebhookSender", () => {
+  it("sends what the official library verifies, with each of two secrets, and not with a third one", async () => {
+    const received: { readonly headers: IncomingMessage["headers"]; readonly body: string }[] = [];
+    const origin = await aReceiver(async (request, response) => {
+      received.push({ headers: request.headers, body: await text(request) });
+      response.writeHead(204).end();
+    });
+    const webhook = aWebhook(`${origin}/hook?a=1`, { secrets: [anEndpointSecret(2), anEndpointSecret(1)] });
+    expect(await aSender([origin]).send(webhook)).toEqual({ kind: "delivered", detail: "status 204" });
+    const [{ headers, body }] = received as [(typeof received)[0]];
+    expect(body).toBe(webhook.body);
+    expect(headers).toMatchObject({ "content-type": "application/json", "webhook-id": webhook.id });
+    const verify = (n: number) => new Webhook(anEndpointSecret(n)).verify(body, headers as Record<string, string>);
+    for (const n of [1, 2]) expect(verify(n)).toEqual(JSON.parse(webhook.body));
+    expect(() => verify(3)).toThrow("No matching signature found");
+  });
+
+  it.each([
+    ["http, not https", "http://example.com/hook"],
+    ["a loopback address", "https://127.0.0.1/"],
+    ["a loopback address in another spelling", "https://2130706433/"],
+    ["the cloud metadata address", "https://169.254.169.254/latest/meta-data"],
+    ["a private IPv6 address", "https://[fd00::1]/"],
+    ["a name of a private address", "https://localhost/"],
+  ])("does not send to %s", async (_, url) => {
+    const result = await aSender([]).send(aWebhook(url));
+    expect(result).toMatchObject({
+      kind: "failed",
+      isGone: false,
+      detail: expect.stringMatching(/not a public address|is not https/),
+    });
+  });
+
+  it("does not connect to a name that resolves to a private address", async () => {
+    let connections = 0;
+    const origin = await aReceiver(() => {});
+    servers[0]?.on("connection", () => {
+      connections += 1;
+    });
+    const result = await aSender([]).send(aWebhook(`https://localhost:${new URL(origin).port}/`));
+    expect(result).toMatchObject({ kind: "failed", detail: expect.stringContaining("localhost is ") });
+    expect(connections).toBe(0);
+  });
+
+  it.each([301, 302, 303, 307, 308])("does not follow a redirect with status %i", async (status) => {
+    let requests = 0;
+    const origin = await aReceiver((_, response) => {
+      requests += 1;
+      response.writeHead(status, { location: "https://169.254.169.254/latest/meta-data" }).end();
+    });
+    expect(await aSender([origin]).send(aWebhook(origin))).toEqual({
+      kind: "failed",
+      detail: `status ${status}: redirects are not followed`,
+      isGone: false,
+    });
+    expect(requests).toBe(1);
+  });
+
+  it.each([
+    [400, false],
+    [404, false],
+    [410, true],
+    [429, false],
+    [500, false],
+  ])("reports status %i as a failure, gone: %s", async (status, isGone) => {
+    const origin = await aReceiver((_, response) => response.writeHead(status).end("no"));
+    expect(await aSender([origin]).send(aWebhook(origin))).toEqual({
+      kind: "failed",
+      detail: `status ${status}`,
+      isGone,
+    });
+  });
+
+  it("gives up after the timeout if the receiver does not answer", async () => {
+    const origin = await aReceiver(() => {});
+    const result = await aSender([origin], 200).send(aWebhook(origin));
+    expect(result).toMatchObject({ kind: "failed", detail: expect.stringContaining("Timeout") });
+  });
+
+  it("gives up after the timeout if the receiver sends its headers byte by byte", async () => {
+    const origin = await aReceiver((_, response) => {
+      const drip = setInterval(() => response.socket?.write("H"), 20);
+      response.on("close", () => clearInterval(drip));
+    });
+    const result = await aSender([origin], 200).send(aWebhook(origin));
+    expect(result.kind).toBe("failed");
+  });
+
+  it("does not wait for the end of an answer, and closes the connection of an endless one", async () => {
+    let closed: (sent: number) => void = () => {};
+    const end = new Promise<number>((resolve) => {
+      closed = resolve;
+    });
+    const origin = await aReceiver((_, response) => {
+      let sent = 0;
+      const more = () => {
+        while (!response.destroyed && sent < 50_000_000 && response.write(Buffer.alloc(10_000))) sent += 10_000;
+      };
+      response.on("drain", more);
+      response.on("close", () => closed(sent));
+      more();
+    });
+    expect(await aSender([origin]).send(aWebhook(origin))).toEqual({ kind: "delivered", detail: "status 200" });
+    expect(await end).toBeLessThan(50_000_000);
+  });
+
+  it("closes the connection of an answer that is announced but never ends", async () => {
+    let closed = () => {};
+    const end = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const origin = await aReceiver((_, response) => {
+      response.on("close", closed);
+      response.writeHead(200, { "content-length": "100" }).write("half");
+    });
+    expect(await aSender([origin]).send(aWebhook(origin))).toEqual({ kind: "delivered", detail: "status 200" });
+    await end;
+  });
+
+  it("uses one connection for webhooks one after the other", async () => {
+    let connections = 0;
+    const origin = await aReceiver((_, response) => response.end("thank you"));
+    servers[0]?.on("connection", () => {
+      connections += 1;
+    });
+    const sender = aSender([origin]);
+    for (let n = 0; n < 5; n += 1) {
+      await sender.send(aWebhook(origin));
+      await new Promise((resolve) => setImmediate(resolve)); // the short answer is read in the background
+    }
+    expect(connections).toBeLessThanOrEqual(2);
+  });
+
+  it("reports a refused connection and a connection that is reset", async () => {
+    const origin = await aReceiver((request) => request.socket.destroy());
+    expect(await aSender([origin]).send(aWebhook(origin))).toMatchObject({ kind: "failed", isGone: false });
+    const [server] = servers.splice(0);
+    server?.closeAllConnections();
+    await new Promise((closed) => server?.close(closed));
+    expect(await aSender([origin]).send(aWebhook(origin))).toMatchObject({ kind: "failed", isGone: false });
+  });
+});

@@ -1,0 +1,166 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { streamEvents } from "../../../application/events/stream-events.js";
+import { watchStreams } from "../../../application/events/watch-streams.js";
+import type { EventSignals } from "../../../application/ports/event-signals.js";
+import type { AccountId } from "../../../domain/account.js";
+import { aCreationRequest } from "../../support/builders.js";
+import { settled } from "../../support/settled.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+/** Signals that a test can look into. */
+class Signals implements EventSignals {
+  private readonly waiting = new Map<() => void, AccountId>();
+
+  next(account: AccountId, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.waiting.delete(wake);
+        resolve();
+      };
+      if (signal.aborted) return resolve();
+      this.waiting.set(wake, account);
+      signal.addEventListener("abort", wake);
+    });
+  }
+
+  waitedFor(): AccountId[] {
+    return [...new Set(this.waiting.values())];
+  }
+
+  wake(account: AccountId): void {
+    for (const [wake, waiting] of [...this.waiting]) if (waiting === account) wake();
+  }
+}
+
+describe("streamEvents", () => {
+  let world: World;
+  let owner: AccountId;
+  let signals: Signals;
+
+  beforeEach(async () => {
+    world = aWorld();
+    owner = await anOwner(world, 10_000);
+    signals = new Signals();
+  });
+
+  const failOne = async (account = owner): Promise<void> => {
+    world.provider.play({ submit: "refuse" });
+    await world.createPanorama(account, aCreationRequest());
+  };
+
+  /** Reads a stream in the background; `numbers` are those of the events so far. */
+  const follow = (after?: number, account = owner) => {
+    const stop = new AbortController();
+    const numbers: number[] = [];
+    const ended = (async () => {
+      for await (const { event } of streamEvents({ ...world, signals })(account, undefined, after, stop.signal)) {
+        numbers.push(event.number);
+      }
+    })();
+    return { numbers, stop, ended };
+  };
+
+  it("returns events from now on, or those after a number", async () => {
+    await failOne();
+    await failOne();
+    const [live, resumed] = [follow(), follow(1)];
+    await settled();
+    await failOne();
+    signals.wake(owner);
+    await settled();
+    expect([live.numbers, resumed.numbers]).toEqual([[3], [2, 3]]);
+    for (const { stop, ended } of [live, resumed]) {
+      stop.abort();
+      await ended;
+    }
+    expect(signals.waitedFor()).toEqual([]);
+  });
+
+  it("returns more events than one page, in their order", async () => {
+    for (let n = 0; n < 250; n += 1) await failOne();
+    const { numbers, stop, ended } = follow(0);
+    await settled();
+    stop.abort();
+    await ended;
+    expect(numbers).toEqual(Array.from({ length: 250 }, (_, index) => index + 1));
+  });
+
+  it("loses and repeats nothing, whenever events happen and the watch runs", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom("event", "foreign", "watch", "settle"), { maxLength: 30 }),
+        async (steps) => {
+          const account = await anOwner(world, 10_000);
+          const stranger = await anOwner(world, 10_000);
+          const watch = watchStreams({ ...world, signals });
+          const { numbers, stop, ended } = follow(0, account);
+          let happened = 0;
+          for (const step of steps) {
+            if (step === "event") {
+              happened += 1;
+              await failOne(account);
+            } else if (step === "foreign") await failOne(stranger);
+            else if (step === "watch") await watch();
+            else await settled();
+          }
+          await settled();
+          await watch();
+          await settled();
+          stop.abort();
+          await ended;
+          expect(numbers).toEqual(Array.from({ length: happened }, (_, index) => index + 1));
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it("of a task ends with the event after which there are no more", async () => {
+    const created = await world.createPanorama(owner, aCreationRequest());
+    const { id } = created._unsafeUnwrap().task;
+    const types: string[] = [];
+    const ended = (async () => {
+      const never = new AbortController().signal;
+      for await (const { event } of streamEvents({ ...world, signals })(owner, id, undefined, never)) {
+        types.push(event.type);
+      }
+    })();
+    await settled();
+    await world.clock.advance(5_000);
+    await world.settle();
+    signals.wake(owner);
+    await settled();
+    expect(types).toEqual(["panorama.succeeded"]);
+    await world.keep();
+    signals.wake(owner);
+    await ended;
+    expect(types).toEqual(["panorama.succeeded", "panorama.saved"]);
+    const again: string[] = [];
+    const later = streamEvents({ ...world, signals })(owner, id, 1, new AbortController().signal);
+    for await (const { event } of later) again.push(event.type);
+    expect(again).toEqual(["panorama.saved"]);
+  });
+
+  it("ends for a task that is deleted", async () => {
+    await failOne();
+    const [task] = await world.tasks.list(owner, 1, undefined);
+    if (task === undefined) throw new Error("there is no task");
+    await world.deletePanorama(task.id, owner);
+    const stream = streamEvents({ ...world, signals })(owner, task.id, undefined, new AbortController().signal);
+    expect(await stream.next()).toEqual({ done: true, value: undefined });
+  });
+});
+
+describe("watchStreams", () => {
+  it("reads nothing without streams", async () => {
+    const world = aWorld();
+    let reads = 0;
+    const latest = async () => {
+      reads += 1;
+      return new Map();
+    };
+    await watchStreams({ events: { ...world.events, latest }, signals: new Signals() })();
+    expect(reads).toBe(0);
+  });
+});

@@ -1,0 +1,273 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { OutgoingWebhook } from "../../../application/ports/webhook-sender.js";
+import { createEndpoint } from "../../../application/webhooks/create-endpoint.js";
+import { deleteOldEvents } from "../../../application/webhooks/delete-old-events.js";
+import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
+import { ensureDefaultEndpoint } from "../../../application/webhooks/ensure-default-endpoint.js";
+import { listEndpoints } from "../../../application/webhooks/list-endpoints.js";
+import { rotateEndpointSecret } from "../../../application/webhooks/rotate-endpoint-secret.js";
+import type { AccountId } from "../../../domain/account.js";
+import { eventIdOf } from "../../../domain/account-event.js";
+import type { AttemptResult } from "../../../domain/webhook-delivery.js";
+import type { Endpoint } from "../../../domain/webhook-endpoint.js";
+import { aCreationRequest } from "../../support/builders.js";
+import { settled } from "../../support/settled.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+const SUCCESS: AttemptResult = { kind: "delivered", detail: "status 200" };
+const FAILURE: AttemptResult = { kind: "failed", detail: "status 500", isGone: false };
+const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
+
+/** A receiver whose answers the test decides; by default every webhook succeeds. */
+class ScriptedSender {
+  readonly sent: OutgoingWebhook[] = [];
+  answer: (webhook: OutgoingWebhook) => Promise<AttemptResult> | AttemptResult = () => SUCCESS;
+
+  async send(webhook: OutgoingWebhook): Promise<AttemptResult> {
+    this.sent.push(webhook);
+    return this.answer(webhook);
+  }
+}
+
+describe("deliverEvents", () => {
+  let world: World;
+  let owner: AccountId;
+  let sender: ScriptedSender;
+  let deliver: (stopping?: AbortSignal) => Promise<number>;
+
+  beforeEach(async () => {
+    world = aWorld();
+    owner = await anOwner(world, 10_000);
+    sender = new ScriptedSender();
+    deliver = deliverEvents(
+      { ...world, sender },
+      {
+        leaseMilliseconds: 20_000,
+        concurrency: 32,
+        bodyOf: ({ type }, task) => JSON.stringify({ type, task: task?.id }),
+      },
+    );
+  });
+
+  const endpointAt = async (url: string, account = owner): Promise<Endpoint> =>
+    (await createEndpoint(world, { privateOrigins: [] })(account, url))._unsafeUnwrap();
+
+  /** Makes `count` tasks of the account that have failed. */
+  const failedTasks = async (count: number, account = owner, body = {}): Promise<string[]> => {
+    const ids: string[] = [];
+    world.provider.play({ submit: "refuse" });
+    for (let n = 0; n < count; n += 1) await world.createPanorama(account, aCreationRequest(body));
+    world.provider.play({ submit: "accept" });
+    for (const task of await world.tasks.list(account, count, undefined)) ids.push(task.id);
+    return ids;
+  };
+  const states = async (account = owner) =>
+    (await world.deliveries.list(account, 100, undefined)).map(({ delivery }) => delivery.state);
+
+  it("sends every event once, with the body and the id of the event, signed with the endpoint's secret", async () => {
+    const endpoint = await endpointAt("https://a.example/hook");
+    const [id] = await failedTasks(1);
+    expect(await deliver()).toBe(1);
+    expect(await deliver()).toBe(0);
+    expect(sender.sent).toEqual([
+      {
+        url: "https://a.example/hook",
+        id: eventIdOf({ accountId: owner, number: 1 }),
+        body: JSON.stringify({ type: "panorama.failed", task: id }),
+        secrets: [endpoint.secret],
+        at: world.clock.now(),
+      },
+    ]);
+    expect(world.reporter.of("webhook_attempt")).toEqual([
+      {
+        kind: "webhook_attempt",
+        endpointId: endpoint.id,
+        eventId: eventIdOf({ accountId: owner, number: 1 }),
+        state: "delivered",
+        attempt: 1,
+        detail: "status 200",
+      },
+    ]);
+  });
+
+  it("signs with both secrets for 24 hours after a rotation", async () => {
+    const endpoint = await endpointAt("https://a.example/hook");
+    const rotated = (await rotateEndpointSecret(world)(endpoint.id, owner))._unsafeUnwrap();
+    await failedTasks(1);
+    await deliver();
+    expect(sender.sent[0]?.secrets).toEqual([rotated.secret, endpoint.secret]);
+    await world.clock.advance(DAY_MILLISECONDS);
+    await failedTasks(1);
+    await deliver();
+    expect(sender.sent[1]?.secrets).toEqual([rotated.secret]);
+  });
+
+  it("sends the events of a task with a webhook_url there, signed with the account's default secret", async () => {
+    const created = await world.createPanorama(owner, aCreationRequest({ webhook_url: "https://task.example/1" }));
+    expect(created.isOk()).toBe(true);
+    await world.clock.advance(5_000);
+    await world.settle();
+    await world.keep();
+    await deliver();
+    const defaultEndpoint = await ensureDefaultEndpoint(world)(owner);
+    expect((await listEndpoints(world)(owner))._unsafeUnwrap()).toEqual([defaultEndpoint]);
+    expect(sender.sent.map(({ url, secrets, body }) => [url, secrets, JSON.parse(body).type])).toEqual([
+      ["https://task.example/1", [defaultEndpoint.secret], "panorama.succeeded"],
+      ["https://task.example/1", [defaultEndpoint.secret], "panorama.saved"],
+    ]);
+  });
+
+  it("tries a failed delivery again with the same id, and reports each attempt", async () => {
+    await endpointAt("https://a.example/hook");
+    await failedTasks(1);
+    sender.answer = () => FAILURE;
+    await deliver();
+    await world.clock.advance(4_999);
+    expect(await deliver()).toBe(0);
+    await world.clock.advance(1);
+    sender.answer = () => SUCCESS;
+    expect(await deliver()).toBe(1);
+    expect(new Set(sender.sent.map(({ id }) => id)).size).toBe(1);
+    expect(world.reporter.of("webhook_attempt").map(({ state, attempt }) => [state, attempt])).toEqual([
+      ["pending", 1],
+      ["delivered", 2],
+    ]);
+    expect(await states()).toEqual(["delivered"]);
+  });
+
+  it("does not let a slow endpoint delay another one, and sends it at most 12 at a time", async () => {
+    const slow = await endpointAt("https://slow.example/hook");
+    const fast = await anOwner(world, 10_000);
+    await endpointAt("https://fast.example/hook", fast);
+    await failedTasks(40);
+    await failedTasks(40, fast);
+    const waiting: (() => void)[] = [];
+    let atOnce = 0;
+    sender.answer = ({ url }) => {
+      if (!url.startsWith("https://slow")) return SUCCESS;
+      atOnce += 1;
+      return new Promise((resolve) => {
+        waiting.push(() => {
+          atOnce -= 1;
+          resolve(FAILURE);
+        });
+      });
+    };
+    const run = deliver();
+    for (let n = 0; n < 200; n += 1) await settled();
+    expect((await states(fast)).filter((state) => state === "delivered")).toHaveLength(40);
+    expect(atOnce).toBeLessThanOrEqual(12);
+    for (let released = 0; released < 40; ) {
+      const now = waiting.splice(0);
+      released += now.length;
+      for (const end of now) end();
+      for (let n = 0; n < 20; n += 1) await settled();
+      expect(atOnce).toBeLessThanOrEqual(12);
+    }
+    await run;
+    expect(sender.sent.filter(({ url }) => url === slow.url)).toHaveLength(40);
+  });
+
+  it("switches an endpoint off that has failed for three days, and says so once", async () => {
+    const endpoint = await endpointAt("https://dead.example/hook");
+    await endpointAt("https://alive.example/hook");
+    await failedTasks(2);
+    sender.answer = ({ url }) => (url === endpoint.url ? FAILURE : SUCCESS);
+    for (let hour = 0; hour <= 24 * 3 + 6; hour += 1) {
+      await deliver();
+      await world.clock.advance(DAY_MILLISECONDS / 24);
+    }
+    expect(world.reporter.of("webhook_endpoint_off")).toEqual([
+      { kind: "webhook_endpoint_off", endpointId: endpoint.id, accountId: owner, reason: "failing" },
+    ]);
+    const listed = (await listEndpoints(world)(owner))._unsafeUnwrap();
+    expect(listed.find(({ id }) => id === endpoint.id)?.off?.reason).toBe("failing");
+    expect((await states()).sort()).toEqual(["delivered", "delivered", "failed", "failed"]);
+    const before = sender.sent.length;
+    await failedTasks(1);
+    await deliver();
+    expect(sender.sent.slice(before).map(({ url }) => url)).toEqual(["https://alive.example/hook"]);
+  });
+
+  it("switches an endpoint off at once that answers with status 410", async () => {
+    await endpointAt("https://gone.example/hook");
+    await failedTasks(3);
+    sender.answer = () => ({ kind: "failed", detail: "status 410", isGone: true });
+    await deliver();
+    expect(world.reporter.of("webhook_endpoint_off").map(({ reason }) => reason)).toEqual(["gone"]);
+    expect(await states()).toEqual(["failed", "failed", "failed"]);
+  });
+
+  it("continues with the other deliveries when the work on one throws, and rejects at the end", async () => {
+    await endpointAt("https://a.example/hook");
+    await endpointAt("https://b.example/hook");
+    await failedTasks(1);
+    sender.answer = ({ url }) => {
+      if (url === "https://a.example/hook") throw new Error("a bug");
+      return SUCCESS;
+    };
+    await expect(deliver()).rejects.toThrow("a bug");
+    expect((await states()).sort()).toEqual(["delivered", "pending"]);
+    sender.answer = () => SUCCESS;
+    expect(await deliver()).toBe(0);
+    await world.clock.advance(20_000); // the lease has expired
+    expect(await deliver()).toBe(1);
+  });
+
+  it("starts nothing new once it is stopping, and waits for what is being sent", async () => {
+    await endpointAt("https://a.example/hook");
+    await failedTasks(20);
+    const stopping = new AbortController();
+    sender.answer = () => {
+      stopping.abort();
+      return SUCCESS;
+    };
+    const attempts = await deliver(stopping.signal);
+    expect(attempts).toBe(8);
+    expect((await states()).filter((state) => state === "delivered")).toHaveLength(8);
+  });
+
+  it("sends the events of one task in their order, also with failures", async () => {
+    await endpointAt("https://a.example/hook");
+    await world.createPanorama(owner, aCreationRequest());
+    await world.clock.advance(5_000);
+    await world.settle();
+    await world.keep();
+    const order: string[] = [];
+    let failures = 2;
+    sender.answer = ({ id }) => {
+      failures -= 1;
+      if (failures >= 0) return FAILURE;
+      order.push(id);
+      return SUCCESS;
+    };
+    for (let n = 0; n < 5; n += 1) {
+      await deliver();
+      await world.clock.advance(10_000);
+    }
+    expect(order).toEqual([1, 2].map((number) => eventIdOf({ accountId: owner, number })));
+  });
+
+  it("deletes events after 30 days, with their deliveries", async () => {
+    await endpointAt("https://a.example/hook");
+    await failedTasks(2);
+    await deliver();
+    await world.clock.advance(30 * DAY_MILLISECONDS);
+    expect(await deleteOldEvents(world)()).toBe(0);
+    await world.clock.advance(1);
+    expect(await deleteOldEvents(world)()).toBe(2);
+    expect(await states()).toEqual([]);
+  });
+
+  it("delivers what a clock that was set back has made due far in the future", async () => {
+    await endpointAt("https://a.example/hook");
+    await failedTasks(1);
+    sender.answer = () => FAILURE;
+    await deliver();
+    world.clock.setBack(DAY_MILLISECONDS);
+    expect(await deleteOldEvents(world)()).toBe(0);
+    sender.answer = () => SUCCESS;
+    expect(await deliver()).toBe(1);
+    expect(await states()).toEqual(["delivered"]);
+  });
+});
