@@ -72,6 +72,17 @@ export const creditTotalsSchema = balanceSchema.extend({
 });
 export type CreditTotals = z.infer<typeof creditTotalsSchema>;
 
+/** The body of a webhook, and the data of an event in a stream. */
+export const webhookEventSchema = z.discriminatedUnion("type", [
+  z.object({
+    type: z.enum(["panorama.succeeded", "panorama.failed", "panorama.saved"]),
+    timestamp: z.string(),
+    data: panoramaTaskSchema,
+  }),
+  z.object({ type: z.literal("credits.low"), timestamp: z.string(), data: balanceSchema }),
+]);
+export type WebhookEvent = z.infer<typeof webhookEventSchema>;
+
 export const errorBodySchema = z.object({
   error: z.object({ code: z.string(), message: z.string(), param: z.string().optional().catch(undefined) }),
 });

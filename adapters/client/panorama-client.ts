@@ -18,9 +18,11 @@ import {
   type TaskPage,
   taskPageSchema,
   uploadedSchema,
+  webhookEventSchema,
 } from "./answers.js";
 import { callWithRetries } from "./call-with-retries.js";
 import { type ClientError, invalidRequestError } from "./client-error.js";
+import { readEventStream } from "./read-event-stream.js";
 import { type ApiRequest, sendRequest } from "./send-request.js";
 import type { ServiceUrl } from "./service-url.js";
 
@@ -79,7 +81,7 @@ export class PanoramaClient {
     request: CreationRequest,
     { idempotencyKey = randomUUID(), maxCredits, signal }: CreateOptions = {},
   ): Promise<Result<CreatedTask, ClientError>> {
-    const { resolution, prompt, imageUrls, visibility, seed, metadata } = request;
+    const { resolution, prompt, imageUrls, visibility, seed, metadata, webhookUrl } = request;
     return this.call({
       method: "POST",
       path: "/panoramas",
@@ -92,6 +94,7 @@ export class PanoramaClient {
         max_credits: maxCredits,
         ...(seed === undefined ? {} : { seed }),
         ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+        ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl }),
       }),
       answer: createdTaskSchema,
       signal,
@@ -145,6 +148,26 @@ export class PanoramaClient {
   delete(id: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Result<void, ClientError>> {
     const path = `/panoramas/${encodeURIComponent(id)}`;
     return this.call({ method: "DELETE", path, headers: {}, answer: z.undefined(), signal });
+  }
+
+  /**
+   * Like `waitUntilDone`, but learns of the end from the task's stream of events, without polling. Polls if the service
+   * has no stream for it (an older version, or too many of the account), and when the stream ends early.
+   */
+  async waitFor(id: string, { seconds, onProgress, signal }: WaitOptions): Promise<Result<PanoramaTask, ClientError>> {
+    const start = this.milliseconds();
+    const elapsedSeconds = () => (this.milliseconds() - start) / 1000;
+    for await (const task of this.streamTask(id, seconds, signal)) {
+      if (isDone(task)) return ok(task);
+      onProgress?.({ task, elapsedSeconds: elapsedSeconds() });
+    }
+    return this.waitUntilDone(id, {
+      seconds: Math.max(0, seconds - elapsedSeconds()),
+      ...(signal && { signal }),
+      ...(onProgress && {
+        onProgress: ({ task }: Progress) => onProgress({ task, elapsedSeconds: elapsedSeconds() }),
+      }),
+    });
   }
 
   /** `POST /images`: the public URLs, in the order of the images. Images that break a limit are not sent. */
@@ -211,6 +234,40 @@ export class PanoramaClient {
       for (const task of page.value.data) yield ok(task);
       cursor = page.value.next_cursor ?? undefined;
     } while (cursor !== undefined);
+  }
+
+  /** The task as each event of its stream shows it. Ends without an error, whatever fails, and after `seconds`. */
+  private async *streamTask(
+    id: string,
+    seconds: number,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<PanoramaTask, void> {
+    const { baseUrl, apiKey } = this.settings;
+    const timeout = new AbortController();
+    const finished = new AbortController();
+    void this.clock.sleep(seconds * 1000, finished.signal).then(() => timeout.abort());
+    try {
+      const {
+        ok: succeeded,
+        headers,
+        body,
+      } = await fetch(`${baseUrl}/panoramas/${encodeURIComponent(id)}/events`, {
+        headers: { authorization: `Bearer ${apiKey}`, accept: "text/event-stream" },
+        redirect: "manual",
+        signal: signal ? AbortSignal.any([timeout.signal, signal]) : timeout.signal,
+      });
+      const isStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
+      if (!succeeded || !isStream || body === null) return await body?.cancel();
+      for await (const { data } of readEventStream(body)) {
+        const event = webhookEventSchema.safeParse(JSON.parse(data));
+        if (event.success && event.data.type !== "credits.low") yield event.data.data;
+      }
+    } catch {
+      // The caller polls instead, and gets the error of that if there is one.
+    } finally {
+      finished.abort();
+      timeout.abort();
+    }
   }
 
   private readWithin(timeoutSeconds: number, id: string, waitSeconds: number, signal: AbortSignal | undefined) {

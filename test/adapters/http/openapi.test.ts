@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { openApiDocument } from "../../../adapters/http/openapi-document.js";
+import { eventIdOf } from "../../../domain/account-event.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
 
@@ -56,6 +57,8 @@ describe("the OpenAPI description", () => {
     ["get /panoramas/{id}", ["200", "401", "404", "429", "500"]],
     ["delete /panoramas/{id}", ["204", "400", "401", "404", "429", "500"]],
     ["post /panoramas/{id}/cancel", ["200", "401", "404", "429", "500"]],
+    ["get /panoramas/{id}/events", ["200", "204", "400", "401", "404", "429", "500"]],
+    ["get /events", ["200", "400", "401", "429", "500"]],
     ["post /images", ["200", "400", "401", "429", "500"]],
     ["get /credits", ["200", "401", "429", "500"]],
   ])("lists every status of %s", (operation, statuses) => {
@@ -105,6 +108,15 @@ describe("the OpenAPI description", () => {
     expect(PanoramaTask).not.toHaveProperty("additionalProperties");
   });
 
+  /** A stream, or an answer without a body. */
+  const checkedStream = async (operation: string, response: Response): Promise<string> => {
+    const content = operationOf(operation).responses[response.status]?.content ?? {};
+    const types = response.headers.get("content-type")?.split(";")[0];
+    expect(Object.keys(content)).toEqual(types === undefined ? [] : [types]);
+    await response.body?.cancel();
+    return `${operation} ${response.status}`;
+  };
+
   it("matches the real answers of the server, for every operation and nearly every status", async () => {
     const customer = await service.customer(1000);
     const unauthenticated: Customer = { ...customer, key: "sk-unknown" };
@@ -151,6 +163,21 @@ describe("the OpenAPI description", () => {
       await checked("get /credits", await service.request("/credits", customer)),
       await checked("get /credits", await service.request("/credits", unauthenticated)),
     ];
+    const wrongId = { headers: { "last-event-id": "7" } };
+    for (const [operation, path] of [
+      ["get /panoramas/{id}/events", `/panoramas/${failed}/events`],
+      ["get /events", "/events"],
+    ] as const) {
+      seen.push(await checkedStream(operation, await service.request(path, customer)));
+      seen.push(await checked(operation, await service.request(path, customer, wrongId)));
+      seen.push(await checked(operation, await service.request(path, unauthenticated)));
+    }
+    const { accountId } = customer;
+    const last = { headers: { "last-event-id": eventIdOf({ accountId, number: 99 }) } };
+    const ended = await service.request(`/panoramas/${failed}/events`, customer, last);
+    seen.push(await checkedStream("get /panoramas/{id}/events", ended));
+    const unknown = await service.request("/panoramas/unknown/events", customer);
+    seen.push(await checked("get /panoramas/{id}/events", unknown));
     for (let n = 0; n < 4; n++) await service.create(customer, A_CREATION);
     seen.push(await checked("post /panoramas", await service.create(customer))); // too many active tasks
     const careful = await service.customer();
@@ -166,7 +193,7 @@ describe("the OpenAPI description", () => {
     seen.push(await checked("delete /panoramas/{id}", await remove("unknown", busy)));
     seen.push(await checked("post /panoramas/{id}/cancel", await cancel("unknown", busy)));
     for (let n = 0; n < 60; n++) await service.request("/credits", busy);
-    for (const path of ["/credits", "/panoramas", "/panoramas/{id}"]) {
+    for (const path of ["/credits", "/panoramas", "/panoramas/{id}", "/panoramas/{id}/events", "/events"]) {
       seen.push(await checked(`get ${path}`, await service.request(path.replace("{id}", "x"), busy)));
     }
 

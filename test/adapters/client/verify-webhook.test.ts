@@ -1,0 +1,58 @@
+import { Webhook } from "standardwebhooks";
+import { describe, expect, it } from "vitest";
+import { verifyWebhook } from "../../../adapters/client/verify-webhook.js";
+import { webhookSignature } from "../../../adapters/webhooks/webhook-signature.js";
+import { anEndpointSecret } from "../../support/builders.js";
+
+const NOW = new Date("2026-11-21T12:00:00Z");
+const SECONDS = NOW.getTime() / 1000;
+const BODY = JSON.stringify({
+  type: "panorama.failed",
+  timestamp: NOW.toISOString(),
+  data: {
+    id: "pan_1",
+    status: "failed",
+    credits_charged: 4,
+    error: { code: "generation_failed", message: "Ödön's 🌄" },
+  },
+});
+
+const headersOf = (n = 1, seconds = SECONDS, body = BODY, id = "evt_1") => ({
+  "webhook-id": id,
+  "webhook-timestamp": String(seconds),
+  "webhook-signature": webhookSignature(id, seconds, body, [anEndpointSecret(n)]),
+});
+
+describe("verifyWebhook", () => {
+  it("returns the event of a webhook that the official library has signed", async () => {
+    const signature = new Webhook(anEndpointSecret()).sign("evt_1", NOW, BODY);
+    const headers = { ...headersOf(), "webhook-signature": `v2,xyz ${signature}` };
+    const verified = (await verifyWebhook(BODY, headers, anEndpointSecret(), NOW))._unsafeUnwrap();
+    expect(verified).toEqual({ id: "evt_1", event: JSON.parse(BODY) });
+    expect((await verifyWebhook(BODY, new Headers(headers), anEndpointSecret(), NOW)).isOk()).toBe(true);
+  });
+
+  it("accepts each of several secrets, and one of two signatures", async () => {
+    const secrets = [anEndpointSecret(2), anEndpointSecret(1)];
+    expect((await verifyWebhook(BODY, headersOf(1), secrets, NOW)).isOk()).toBe(true);
+    const both = { ...headersOf(), "webhook-signature": webhookSignature("evt_1", SECONDS, BODY, secrets) };
+    for (const secret of secrets) expect((await verifyWebhook(BODY, both, secret, NOW)).isOk()).toBe(true);
+  });
+
+  it.each([
+    ["without headers", BODY, {}, "missing_header"],
+    ["from more than five minutes ago", BODY, headersOf(1, SECONDS - 301), "wrong_time"],
+    ["from more than five minutes ahead", BODY, headersOf(1, SECONDS + 301), "wrong_time"],
+    ["with another secret", BODY, headersOf(2), "wrong_signature"],
+    ["with another body", `${BODY} `, headersOf(), "wrong_signature"],
+    ["with another id", BODY, { ...headersOf(), "webhook-id": "evt_2" }, "wrong_signature"],
+    ["with a signature that is not base64", BODY, { ...headersOf(), "webhook-signature": "v1,?" }, "wrong_signature"],
+    ["of an unknown type", '{"type":"x"}', headersOf(1, SECONDS, '{"type":"x"}'), "unknown_body"],
+  ] as const)("refuses a webhook %s", async (_, body, headers, kind) => {
+    expect((await verifyWebhook(body, headers, anEndpointSecret(), NOW))._unsafeUnwrapErr().kind).toBe(kind);
+  });
+
+  it("accepts a webhook that is five minutes old", async () => {
+    expect((await verifyWebhook(BODY, headersOf(1, SECONDS - 300), anEndpointSecret(), NOW)).isOk()).toBe(true);
+  });
+});
