@@ -4,7 +4,7 @@ import type { Task } from "../../domain/task.js";
 import { panoramaTask, panoramaTaskSchema, type TaskUrls } from "./panorama-task.js";
 import { creditsResponseSchema } from "./read-credits-route.js";
 
-const timestamp = z.iso.datetime().meta({ description: "When it happened." });
+const timestamp = z.iso.datetime().meta({ format: "date-time", description: "When it happened." });
 
 /** The body of a webhook. */
 export const eventSchema = z

@@ -190,6 +190,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
             "image",
             "image",
             "image_without_thumbnail",
+            "image_that_expires",
             "no_image",
             "black",
             "gone",

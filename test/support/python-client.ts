@@ -69,6 +69,7 @@ const downgraded = (value: unknown): unknown => {
   const { const: only, type, ...others } = value as Record<string, unknown>;
   const schema = Object.fromEntries(Object.entries(others).map(([key, member]) => [key, downgraded(member)]));
   if (only !== undefined) schema.enum = [only];
+  if (schema.format === "date-time") delete schema.pattern; // the generator cannot read it, and the format says the same
   if (Array.isArray(type)) return { ...schema, type: type.find((name) => name !== "null"), nullable: true };
   return type === undefined ? schema : { ...schema, type: downgraded(type) };
 };

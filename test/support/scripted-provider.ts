@@ -26,7 +26,15 @@ export type Script = {
   readonly poll: "running" | "succeeded" | "failed" | "unavailable";
   /** `nothing`: the search does not find the task (yet), so it is not certain that it was not started. */
   readonly search: "found_if_started" | "nothing" | "unavailable";
-  readonly download: "image" | "image_without_thumbnail" | "no_image" | "black" | "gone" | "unusable" | "unavailable";
+  readonly download:
+    | "image"
+    | "image_without_thumbnail"
+    | "image_that_expires"
+    | "no_image"
+    | "black"
+    | "gone"
+    | "unusable"
+    | "unavailable";
   readonly discard: "done" | "unavailable";
   /** `stops`: only an upstream task that still runs. */
   readonly cancel: "stops" | "too_late" | "unavailable";
@@ -170,7 +178,8 @@ export class ScriptedProvider implements GenerationProvider {
       default:
         return ok({
           bytes: image(temporaryUrl),
-          thumbnail: download === "image" ? "possible" : "unavailable",
+          thumbnail: download === "image_without_thumbnail" ? "unavailable" : "possible",
+          ...(download === "image_that_expires" && { ends: "expired" as const }),
         });
     }
   }

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ok } from "neverthrow";
 import sharp from "sharp";
 import { parseTrustedProxies } from "../../adapters/http/client-address.js";
 import { HttpServer } from "../../adapters/http/http-server.js";
@@ -94,14 +93,16 @@ export const QUARTERS = ["#d02020", "#20a040", "#2040d0", "#e0c020"] as const;
 /** Returns a real image that imaging can process, with a recognisable colour in each quarter. */
 class PaintingProvider extends ScriptedProvider {
   override download: ScriptedProvider["download"] = async (url) => {
-    if (this.script.download !== "image") return ScriptedProvider.prototype.download.call(this, url);
+    const scripted = await ScriptedProvider.prototype.download.call(this, url);
+    if (this.script.download !== "image" && this.script.download !== "image_that_expires") return scripted;
     const quarters = QUARTERS.map((background, index) => ({
       input: { create: { width: 256, height: 512, channels: 3 as const, background } },
       left: index * 256,
       top: 0,
     }));
     const canvas = sharp({ create: { width: 1024, height: 512, channels: 3, background: "white" } });
-    return ok({ bytes: await canvas.composite(quarters).png().toBuffer(), thumbnail: "possible" });
+    const bytes = await canvas.composite(quarters).png().toBuffer();
+    return scripted.map((result) => ({ ...result, bytes }));
   };
 }
 

@@ -28,9 +28,12 @@ describe("PanoramaClient.waitFor", () => {
     const seen: unknown[] = [];
     const waiting = client.waitFor(id, { seconds: 30, onProgress: ({ task }) => seen.push(task.status) });
     await streamIsOpen();
+    service.storage.available = false;
     await service.settle();
     service.eventSignals.wake(customer.accountId);
     await expect.poll(() => seen).toEqual(["succeeded"]);
+    service.storage.available = true;
+    await service.clock.advance(1_000);
     await service.keep();
     service.eventSignals.wake(customer.accountId);
     expect((await waiting)._unsafeUnwrap()).toMatchObject({ id, output: { storage_status: "saved" } });

@@ -165,7 +165,7 @@ describe("the OpenAPI description", () => {
     ];
     const wrongId = { headers: { "last-event-id": "7" } };
     for (const [operation, path] of [
-      ["get /panoramas/{id}/events", `/panoramas/${failed}/events`],
+      ["get /panoramas/{id}/events", `/panoramas/${succeeded}/events`],
       ["get /events", "/events"],
     ] as const) {
       seen.push(await checkedStream(operation, await service.request(path, customer)));
@@ -174,7 +174,7 @@ describe("the OpenAPI description", () => {
     }
     const { accountId } = customer;
     const last = { headers: { "last-event-id": eventIdOf({ accountId, number: 99 }) } };
-    const ended = await service.request(`/panoramas/${failed}/events`, customer, last);
+    const ended = await service.request(`/panoramas/${succeeded}/events`, customer, last);
     seen.push(await checkedStream("get /panoramas/{id}/events", ended));
     const unknown = await service.request("/panoramas/unknown/events", customer);
     seen.push(await checked("get /panoramas/{id}/events", unknown));

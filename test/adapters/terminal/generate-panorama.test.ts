@@ -146,6 +146,13 @@ describe("panorama generate", () => {
         status: "failed",
         credits_charged: 4,
         error: { code: "generation_failed", message: "The generation failed; 4 credits were refunded." },
+        created_at: "2026-01-01T12:00:00.000Z",
+        finished_at: "2026-01-01T12:00:30.000Z",
+        resolution: "1k",
+        visibility: "private",
+        prompt: "a storm test:fail",
+        image_urls: [],
+        metadata: {},
       },
     ]);
   });

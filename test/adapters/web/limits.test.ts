@@ -294,7 +294,8 @@ describe("the form of the works page", () => {
     const before = await stored();
     let largest = 0;
     const watching = setInterval(async () => {
-      largest = Math.max(largest, (await received()).length);
+      // A folder may disappear while it is read.
+      largest = Math.max(largest, (await received().catch(() => [])).length);
     }, 1);
     const answer = await create(fields, [9_000_000, 9_000_000]);
     clearInterval(watching);

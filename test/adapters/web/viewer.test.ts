@@ -1,5 +1,6 @@
+import { err } from "neverthrow";
 import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { logInAs, openTab, ready, type Tab } from "../../support/browser.js";
 import { startChromium } from "../../support/chromium.js";
 import { quarterAt } from "../../support/pixels.js";
@@ -131,17 +132,18 @@ describe("the viewer page", () => {
   });
 
   it("reports that an image is being saved, and shows it when it is saved", async () => {
-    service.provider.play({ download: "unavailable" });
+    const unavailable = err({ kind: "storage_unavailable", reason: "a test" } as const);
+    vi.spyOn(service.storage, "put").mockResolvedValueOnce(unavailable).mockResolvedValueOnce(unavailable);
     const { slug } = await service.panorama(ann);
     await tab.page.goto(`/p/${slug}`);
     expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe("Saving");
-    service.provider.play({ download: "image" });
+    vi.restoreAllMocks();
     await service.work();
     await ready(tab.page, "sphere");
   });
 
   it("reports that an image is no longer available", async () => {
-    service.provider.play({ download: "gone" });
+    service.provider.play({ download: "image_that_expires" });
     const { slug } = await service.panorama(ann);
     await tab.page.goto(`/p/${slug}`);
     expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe("Image no longer available");

@@ -128,10 +128,13 @@ describe("streamEvents", () => {
     })();
     await settled();
     await world.clock.advance(5_000);
+    world.storage.available = false;
     await world.settle();
     signals.wake(owner);
     await settled();
     expect(types).toEqual(["panorama.succeeded"]);
+    world.storage.available = true;
+    await world.clock.advance(1_000);
     await world.keep();
     signals.wake(owner);
     await ended;

@@ -518,10 +518,10 @@ export const remoteProviderContract = (
     describe("download of a slow result", () => {
       const half: Fault = { done: true, instead: { status: 200, body: "half", cutShort: "and stay open" } };
 
-      it.each<[string, Fault]>([
-        ["nothing arrives", FAULTS.noAnswerAfter],
-        ["only half arrives", half],
-      ])("is unavailable after 60 seconds when %s, and can be retried", async (_, fault) => {
+      it.each<[string, Fault, string]>([
+        ["unavailable", FAULTS.noAnswerAfter, "provider_unavailable"],
+        ["unusable", half, "result_unusable"],
+      ])("is %s when it has not ended after 20 seconds, and can be retried", async (_, fault, kind) => {
         const { id, url } = await succeeded();
         remote.fake.faults.images.push(fault);
         const timeouts = manualTimeouts();
@@ -529,8 +529,8 @@ export const remoteProviderContract = (
         const downloading = remote.provider.download(url, id);
         await expect.poll(requests, { interval: 5 }).toBe(before + 1);
         timeouts.expire();
-        expect((await downloading)._unsafeUnwrapErr().kind).toBe("provider_unavailable");
-        expect(timeouts.requested).toEqual([60_000]);
+        expect((await downloading)._unsafeUnwrapErr().kind).toBe(kind);
+        expect(timeouts.requested).toEqual([20_000]);
         vi.restoreAllMocks();
         expect((await remote.provider.download(url, id)).isOk()).toBe(true);
       });
