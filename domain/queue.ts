@@ -1,3 +1,15 @@
+import type { CreationRequest } from "./creation-request.js";
+
+/** Where a provider runs generations: the provider itself, or one of its servers. Each place has its own limit. */
+export type ProviderPlace = {
+  /** Unique among the places of the provider. */
+  readonly name: string;
+  /** Maximum number of concurrent generations; `undefined` means no limit. */
+  readonly concurrencyMax: number | undefined;
+  /** Whether it can make what the request asks for. */
+  canMake(request: CreationRequest): boolean;
+};
+
 /**
  * The queue in front of a provider that runs a limited number of generations at once, or has no room at the moment:
  * round robin over accounts.
@@ -5,11 +17,14 @@
  * The queue is served in numbered rounds. Each round starts one task of every waiting account. A task's turn is the
  * number of the round in which it starts. A new task of an account without waiting tasks joins the current round.
  * Within a round the oldest task starts first. A task that was sent and returns keeps its turn, so that it is at the
- * head of the queue.
+ * head of the queue. A task whose places are all full is passed by tasks for other places, and keeps its turn, too.
  */
 export type Queue = {
-  /** Tasks that hold a slot of the provider: those that are `reserved` or `submitted`. */
-  readonly running: number;
+  /**
+   * Number of tasks that hold a slot, by the name of their place: those that are `reserved` or `submitted`. Tasks of a
+   * version that did not record the place are under `undefined`, and count at the first place.
+   */
+  readonly running: ReadonlyMap<string | undefined, number>;
   /** Number of waiting tasks. */
   readonly waiting: number;
   /** The current round: the highest turn of the tasks that were started, from 1 on. */
@@ -25,9 +40,22 @@ export type QueuePlace = {
   readonly waiting: number;
 };
 
-/** While any task waits, a new one may not take a free slot. Without `concurrencyMax` there is always a free slot. */
-export const mustQueue = ({ running, waiting }: Queue, concurrencyMax: number | undefined): boolean =>
-  waiting > 0 || (concurrencyMax !== undefined && running >= concurrencyMax);
+/** The free slots of each place, in the order of the places; infinite for a place without a limit. */
+export const freeSlots = ({ running }: Pick<Queue, "running">, places: readonly ProviderPlace[]): readonly number[] =>
+  places.map(({ name, concurrencyMax = Number.POSITIVE_INFINITY }, index) => {
+    const unrecorded = index === 0 ? (running.get(undefined) ?? 0) : 0;
+    return Math.max(0, concurrencyMax - (running.get(name) ?? 0) - unrecorded);
+  });
+
+/**
+ * The place where a new task starts: the first of these places with a free slot. `undefined` if the task must wait:
+ * while any task waits, a new one may not take a free slot.
+ */
+export const placeOfNewTask = (queue: Queue, places: readonly ProviderPlace[]): ProviderPlace | undefined => {
+  if (queue.waiting > 0) return undefined;
+  const free = freeSlots(queue, places);
+  return places.find((_, index) => (free[index] ?? 0) > 0);
+};
 
 /** The turn of an account's next task; `lastTurn` is the turn of its latest queued task, 0 if it never had one. */
 export const nextTurn = ({ round }: Pick<Queue, "round">, lastTurn: number): number => Math.max(round, lastTurn + 1);
@@ -43,13 +71,15 @@ export const turnsAfterReturn = (
   newerTurns: readonly number[],
 ): readonly number[] => [...newerTurns, nextTurn(queue, lastTurn)].sort((a, b) => a - b);
 
-/** How many waiting tasks may start now, at most `wanted`. */
-export const freeSlots = ({ running }: Queue, concurrencyMax: number, wanted: number): number =>
-  Math.max(0, Math.min(wanted, concurrencyMax - running));
+/** The slots of all places together; `undefined` if one of them has no limit. */
+export const slotsOf = (places: readonly ProviderPlace[]): number | undefined => {
+  const sum = places.reduce((slots, { concurrencyMax = Number.POSITIVE_INFINITY }) => slots + concurrencyMax, 0);
+  return Number.isFinite(sum) ? sum : undefined;
+};
 
 /** What is known about how fast the queue is served; `undefined` if it is not known or there is no limit. */
 export type QueuePace = {
-  /** Slots of the provider. */
+  /** Slots of all places of the provider. */
   readonly concurrencyMax: number | undefined;
   /** How long generations have taken lately. */
   readonly generationMilliseconds: number | undefined;

@@ -65,6 +65,8 @@ export type ReservedTask = TaskCore & {
   readonly turn: number | undefined;
   /** How many submissions have ended before this one. */
   readonly submissions: number;
+  /** The place of the provider whose slot it holds (queue.ts); `undefined` if none was recorded. */
+  readonly place?: string | undefined;
 };
 export type SubmittedTask = TaskCore &
   Accepted & { readonly state: "submitted"; readonly reservation: HeldReservation };
@@ -147,7 +149,7 @@ export type OpeningRefusal = InsufficientCredits | BudgetSpent | TooManyActiveTa
 /**
  * Opens a task if the account's standing and the key's budget allow it. Checks the credits first, then the active tasks,
  * in the order that the specification demands. With a `turn` the task is `queued`; without one it is `reserved`, to be
- * submitted now.
+ * submitted now, and holds a slot of `place`.
  */
 export const openTask = (
   standing: Standing,
@@ -155,6 +157,7 @@ export const openTask = (
   now: Date,
   turn?: number,
   budget?: BudgetState,
+  place?: string,
 ): Result<OpenedTask, OpeningRefusal> => {
   const { accountId, lowBalanceThreshold } = standing;
   const cost = costOf(draft.request.resolution);
@@ -166,7 +169,7 @@ export const openTask = (
   return admitTask(standing.activeTasks).map((activeTasks) => {
     const core = { ...draft, apiKeyId: draft.apiKeyId, accountId, reservedAt: now, reservation, submissions: 0 };
     const task: OpenedTask["task"] =
-      turn === undefined ? { ...core, state: "reserved", turn } : { ...core, state: "queued", turn };
+      turn === undefined ? { ...core, state: "reserved", turn, place } : { ...core, state: "queued", turn };
     const isLow = crossesLowBalance(standing.credits, balance, lowBalanceThreshold);
     return {
       task,
@@ -176,11 +179,11 @@ export const openTask = (
   });
 };
 
-/** The provider has room for the task. */
-export const start = (task: QueuedTask): ReservedTask => ({ ...task, state: "reserved" });
+/** This place of the provider has room for the task. */
+export const start = (task: QueuedTask, place: string): ReservedTask => ({ ...task, state: "reserved", place });
 
 /** The submission has certainly started nothing, because the provider has no room now. The task waits for its turn. */
-export const requeue = (task: ReservedTask, turn: number): QueuedTask => ({
+export const requeue = ({ place: _, ...task }: ReservedTask, turn: number): QueuedTask => ({
   ...task,
   state: "queued",
   turn,
@@ -189,7 +192,7 @@ export const requeue = (task: ReservedTask, turn: number): QueuedTask => ({
 
 /** The provider accepted the task under its own id. */
 export const submit = (
-  { turn: _, submissions: __, ...task }: ReservedTask,
+  { turn: _, submissions: __, place: ___, ...task }: ReservedTask,
   upstreamTaskId: string,
   now: Date,
 ): SubmittedTask => ({

@@ -592,6 +592,13 @@ export const migrationSteps: readonly Step[] = [
       ],
     },
   },
+  {
+    name: "014-places",
+    up: {
+      sqlite: [`alter table "task" add column "place" text null`],
+      postgresql: [`alter table "task" add column "place" text null`],
+    },
+  },
 ];
 
 /** The migrator records here which steps have run. */

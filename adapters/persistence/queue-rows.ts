@@ -1,5 +1,5 @@
 import type { Queue, QueuePlace } from "../../domain/queue.js";
-import { integer } from "./columns.js";
+import { integer, optional, text } from "./columns.js";
 import type { Sql } from "./database.js";
 
 /** A condition that is 1 if any task waits, and otherwise 0. */
@@ -9,12 +9,14 @@ export const ANY_QUEUED = "cast(exists (select 1 from task where state = 'queued
 export const lockQueue = async (sql: Sql): Promise<Queue> => {
   const round = await lockRound(sql);
   // A separate statement after the lock: a PostgreSQL statement only sees what was committed before it began.
-  const [tasks = {}] = await sql(
-    `select
-      (select cast(count(*) as integer) from task where state in ('reserved', 'submitted') and due_at is not null) as running,
-      (select cast(count(*) as integer) from task where state = 'queued') as waiting`,
+  const [waiting = {}, ...places] = await sql(
+    `select 0 as part, cast(null as text) as place, cast(count(*) as integer) as tasks from task where state = 'queued'
+    union all select 1, place, cast(count(*) as integer) from task
+    where state in ('reserved', 'submitted') and due_at is not null group by place
+    order by 1`,
   );
-  return { running: integer(tasks, "running"), waiting: integer(tasks, "waiting"), round };
+  const running = new Map(places.map((row) => [optional(row, "place", text), integer(row, "tasks")]));
+  return { running, waiting: integer(waiting, "tasks"), round };
 };
 
 /** Locks the queue like `lockQueue`, and reads only its round. */

@@ -169,6 +169,8 @@ export const TaskTable = defineEntity({
     turn: p.integer().nullable(),
     /** How often it has returned to the queue. Together with `state` it names the version of an active task. */
     submissions: p.integer().default(0),
+    /** The place of the provider whose slot it holds or has held (domain/queue.ts). */
+    place: p.text().nullable(),
     /** The key that created it. Without a foreign key: each creation would lock the row of its key. */
     apiKeyId: p.string().length(40).nullable(),
     /** Set when the owner deletes the panorama. Then only the ledger and the idempotency keys refer to the task. */

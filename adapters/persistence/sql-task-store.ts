@@ -13,8 +13,9 @@ import type {
 import type { AccountId } from "../../domain/account.js";
 import type { IdempotentRequest } from "../../domain/idempotency.js";
 import type { ObjectName } from "../../domain/object-name.js";
+import type { ProviderPlace, Queue } from "../../domain/queue.js";
 import type { Slug } from "../../domain/slug.js";
-import { startNextTasks } from "../../domain/start-next-tasks.js";
+import { type StartedTasks, startNextTasks } from "../../domain/start-next-tasks.js";
 import { isInGallery, type QueuedTask, type ReservedTask, type SucceededTask, type Task } from "../../domain/task.js";
 import type { TaskFilter } from "../../domain/task-filter.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -30,7 +31,7 @@ import { olderThan, update } from "./statement.js";
 import { filtered, type Source, TASKS } from "./task-filters.js";
 import { moveTask } from "./task-moves.js";
 import { type Decide, type Opening, openTaskRows } from "./task-opening.js";
-import { requeueTask } from "./task-returns.js";
+import { changePlaceOfTask, requeueTask } from "./task-returns.js";
 import { stateColumns, toTask } from "./task-rows.js";
 import { UnreadableTasks } from "./unreadable-tasks.js";
 import { writeInOneRoundTrip } from "./write-in-one-round-trip.js";
@@ -45,8 +46,8 @@ const rowsOfWork: Readonly<Record<keyof DueWork, string>> = {
   erase: "state = 'succeeded' and hidden_at is not null",
 };
 
-/** Rows per statement after a page that contained rows that cannot be read. */
-const UNREADABLE_PAGE_SIZE = 100;
+/** Rows per statement after a page with rows that cannot be read, or with tasks that no free slot can make. */
+const NEXT_PAGE_SIZE = 100;
 
 /** Idempotency keys deleted per statement, so that it stays below the statement timeout even after a long outage. */
 const FORGOTTEN_MAX = 1_000;
@@ -74,12 +75,10 @@ export class SqlTaskStore implements TaskStore {
     return openTaskRows(this.database, account, dueAt, idempotent, decide, limits, references, spender);
   }
 
-  async startQueued(concurrencyMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]> {
+  async startQueued(places: readonly ProviderPlace[], limit: number, dueAt: Date): Promise<ReservedTask[]> {
     if (!(await anyQueued(this.database.sql))) return [];
     const started = await this.database.transaction<ReservedTask[], never>(async (sql) => {
-      const queue = await lockQueue(sql);
-      const next = await this.headOfQueue(sql, limit);
-      const { tasks, round } = startNextTasks(queue, next, concurrencyMax);
+      const { tasks, round } = await this.startNext(sql, await lockQueue(sql), places, limit);
       if (tasks.length > 0) {
         await writeInOneRoundTrip(sql, this.database.dialect, [
           ...tasks.map((task) => update("task", { ...stateColumns(task), due_at: dueAt }, { id: task.id })),
@@ -93,6 +92,10 @@ export class SqlTaskStore implements TaskStore {
 
   requeue(current: ReservedTask | Lease<ReservedTask>, dueAt: Date): Promise<Result<QueuedTask, StaleTask>> {
     return requeueTask(this.database, current, dueAt);
+  }
+
+  changePlace(task: ReservedTask, place: ProviderPlace): Promise<boolean> {
+    return changePlaceOfTask(this.database, task, place);
   }
 
   async find(id: TaskId, owner: AccountId): Promise<Task | undefined> {
@@ -254,18 +257,29 @@ export class SqlTaskStore implements TaskStore {
     );
   }
 
-  /** The queued tasks that start next. Rows that cannot be read keep their place, and do not stop those behind them. */
-  private async headOfQueue(sql: Sql, limit: number): Promise<QueuedTask[]> {
+  /**
+   * Reads the queue from its head until no place has a free slot. Rows that cannot be read keep their place in the queue,
+   * and do not stop those behind them.
+   */
+  private async startNext(
+    sql: Sql,
+    queue: Queue,
+    places: readonly ProviderPlace[],
+    limit: number,
+  ): Promise<StartedTasks> {
     const next: QueuedTask[] = [];
-    for (let offset = 0, size = limit; ; offset += size, size = UNREADABLE_PAGE_SIZE) {
+    let started = startNextTasks(queue, next, places, limit);
+    for (let offset = 0, size = limit; started.hasRoom; offset += size, size = NEXT_PAGE_SIZE) {
       const rows = await sql(
         `select * from task where state = 'queued' order by turn, id limit ? offset ? ${skipLocked(this.database.dialect)}`,
         [size, offset],
       );
       // The statement reads queued tasks only.
       next.push(...this.unreadable.separate(rows, (row) => toTask(row) as QueuedTask).read);
-      if (rows.length < size || next.length >= limit) return next.slice(0, limit);
+      started = startNextTasks(queue, next, places, limit);
+      if (rows.length < size) break;
     }
+    return started;
   }
 
   /** Reads on until it has `limit` tasks or there are no more: a shorter answer would look like the last page. */
@@ -277,7 +291,7 @@ export class SqlTaskStore implements TaskStore {
     from: Source = TASKS,
   ): Promise<Task[]> {
     const tasks: Task[] = [];
-    for (let last: unknown = before, size = limit; ; size = UNREADABLE_PAGE_SIZE) {
+    for (let last: unknown = before, size = limit; ; size = NEXT_PAGE_SIZE) {
       const older = olderThan(last, from.id);
       const rows = await this.database.sql(
         `select task.* from ${from.tables} where ${condition} ${older.text} order by ${from.id} desc limit ?`,

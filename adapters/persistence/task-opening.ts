@@ -9,7 +9,7 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { reservationEntry } from "../../domain/ledger.js";
 import type { LowBalance } from "../../domain/low-balance.js";
 import type { ObjectName } from "../../domain/object-name.js";
-import { mustQueue, nextTurn, type QueuePlace } from "../../domain/queue.js";
+import { nextTurn, placeOfNewTask, type QueuePlace } from "../../domain/queue.js";
 import { requireStored } from "../../domain/reference-image.js";
 import type { OpenedTask, Task } from "../../domain/task.js";
 import { openingStandingOf } from "./account-rows.js";
@@ -36,8 +36,9 @@ export type Opening<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest | Not
 /** The decision of the domain (application/ports/task-store.ts). */
 export type Decide<Refusal> = (
   standing: Standing,
-  place?: QueuePlace,
+  queuePlace?: QueuePlace,
   spending?: Spending,
+  place?: string,
 ) => Result<OpenedTask, Refusal>;
 
 /** `TaskStore.open`. */
@@ -61,9 +62,12 @@ export const openTaskRows = async <Refusal>(
   return openLocked(database, account, dueAt, idempotent, decide, limits, references, spender);
 };
 
-/** Without a concurrency limit, and while the provider takes creations, a task waits only if others wait already. */
-const alwaysLocksQueue = (limits: QueueLimits | undefined): boolean =>
-  limits !== undefined && (limits.busy || limits.concurrencyMax !== undefined);
+/** If the first place that takes the task has no limit, the task starts there, and waits only if others wait already. */
+const alwaysLocksQueue = (limits: QueueLimits | undefined): boolean => {
+  if (limits === undefined) return false;
+  const [first] = limits.places;
+  return first === undefined || first.concurrencyMax !== undefined;
+};
 
 /**
  * Opens a task in two round trips on PostgreSQL: reads what the decision needs, then writes everything in one
@@ -87,7 +91,7 @@ const openUnlessChanged = async <Refusal>(
   if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
   if (anyWaits && limits !== undefined) return "tasks_wait";
 
-  const decided = decide(current, undefined, spending);
+  const decided = decide(current, undefined, spending, limits?.places[0]?.name);
   if (decided.isErr()) return err(decided.error);
   const { task, standing, lowBalance } = decided.value;
   const takeStanding = {
@@ -124,15 +128,16 @@ const openLocked = <Refusal>(
     }
 
     const mayWait = limits !== undefined && (anyWaits || alwaysLocksQueue(limits));
-    const place = mayWait ? await placeInQueue(sql, limits, lastTurn) : undefined;
-    const decided = decide(current, place, spender && (await readSpending(sql, spender)));
+    const start: StartOrWait = mayWait ? await startOrWait(sql, limits, lastTurn) : { place: limits?.places[0]?.name };
+    const spending = spender && (await readSpending(sql, spender));
+    const decided = decide(current, start.queuePlace, spending, start.place);
     if (decided.isErr()) return err(decided.error);
     const { task, standing, lowBalance } = decided.value;
     await writeInOneRoundTrip(sql, database.dialect, [
       ...creationWrites(decided.value, task.state === "queued" && limits ? limits.dueAt : dueAt, idempotent, spender),
       {
         text: "update account set credits = ?, active_tasks = ?, last_turn = ? where id = ?",
-        parameters: [standing.credits, standing.activeTasks, place?.turn ?? lastTurn, account],
+        parameters: [standing.credits, standing.activeTasks, start.queuePlace?.turn ?? lastTurn, account],
       },
       ...useReferences(task, used),
     ]);
@@ -210,14 +215,14 @@ const readAccount = async (
   };
 };
 
-/** The place of a new task if it must wait; `undefined` if it can start at once. */
-const placeInQueue = async (
-  sql: Sql,
-  { concurrencyMax, busy }: QueueLimits,
-  lastTurn: number,
-): Promise<QueuePlace | undefined> => {
+/** The place of the provider where a new task starts at once, or its place in the queue. */
+type StartOrWait = { readonly place?: string | undefined; readonly queuePlace?: QueuePlace };
+
+const startOrWait = async (sql: Sql, { places }: QueueLimits, lastTurn: number): Promise<StartOrWait> => {
   const queue = await lockQueue(sql);
-  return busy || mustQueue(queue, concurrencyMax) ? placeOf(sql, queue, nextTurn(queue, lastTurn)) : undefined;
+  const place = placeOfNewTask(queue, places);
+  if (place !== undefined) return { place: place.name };
+  return { queuePlace: await placeOf(sql, queue, nextTurn(queue, lastTurn)) };
 };
 
 /** The task of an idempotency key that is already used; an error if it was used for another request, or is hidden. */

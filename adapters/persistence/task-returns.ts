@@ -1,11 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Lease, StaleTask } from "../../application/ports/task-store.js";
-import { turnsAfterReturn } from "../../domain/queue.js";
+import { freeSlots, type ProviderPlace, turnsAfterReturn } from "../../domain/queue.js";
 import { type QueuedTask, type ReservedTask, requeue } from "../../domain/task.js";
 import { branded, integer } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { lockAccount } from "./lock-account.js";
-import { lockRound } from "./queue-rows.js";
+import { lockQueue, lockRound } from "./queue-rows.js";
 import { update } from "./statement.js";
 import { replace } from "./task-moves.js";
 import { writeInOneRoundTrip } from "./write-in-one-round-trip.js";
@@ -49,4 +49,24 @@ const takeTurn = async (sql: Sql, dialect: Database["dialect"], { id, accountId 
     update("account", { last_turn: Math.max(lastTurn, turn, ...others) }, { id: accountId }),
   ]);
   return turn;
+};
+
+/** `TaskStore.changePlace`. */
+export const changePlaceOfTask = async (
+  database: Database,
+  { id, state, submissions }: ReservedTask,
+  place: ProviderPlace,
+): Promise<boolean> => {
+  const { text, parameters } = update("task", { place: place.name }, { id, state, submissions });
+  const write = async (sql: Sql) => (await sql(`${text} returning id`, parameters)).length === 1;
+  if (place.concurrencyMax === undefined) return write(database.sql);
+  const { concurrencyMax } = place;
+  const changed = await database.transaction<void, "no_slot">(async (sql) => {
+    // The row of the task first, then the queue: other transactions lock in this order, too.
+    if (!(await write(sql))) return err("no_slot");
+    // Its own row is counted now.
+    const slots = freeSlots(await lockQueue(sql), [{ ...place, concurrencyMax: concurrencyMax + 1 }]);
+    return (slots[0] ?? 0) > 0 ? ok(undefined) : err("no_slot");
+  });
+  return changed.isOk();
 };

@@ -38,8 +38,9 @@ export const toTask = (row: Row): Task => {
     case "reserved": {
       const turn = optional(row, "turn", integer);
       const submissions = integer(row, "submissions");
+      const place = optional(row, "place", text);
       const reservation = { taskId: id, accountId, credits: cost, state: "held" } as const;
-      return { id, accountId, slug, request, apiKeyId, reservedAt, state, reservation, turn, submissions };
+      return { id, accountId, slug, request, apiKeyId, reservedAt, state, reservation, turn, submissions, place };
     }
     case "submitted": {
       const reservation = { taskId: id, accountId, credits: cost, state: "held" } as const;
@@ -161,8 +162,9 @@ export const stateColumns = (task: Task): Row => {
   const { state } = task;
   switch (state) {
     case "queued":
+      return { state, turn: task.turn, submissions: task.submissions, place: null };
     case "reserved":
-      return { state, turn: task.turn ?? null, submissions: task.submissions };
+      return { state, turn: task.turn ?? null, submissions: task.submissions, place: task.place ?? null };
     case "submitted":
       return { state, submitted_at: task.submittedAt, upstream_task_id: task.upstreamTaskId };
     case "generated":

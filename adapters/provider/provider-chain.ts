@@ -5,6 +5,7 @@ import type {
   GeneratedImage,
   GenerationOrder,
   GenerationProvider,
+  PlaceNow,
   Progress,
   ProviderUnavailable,
   Readiness,
@@ -12,6 +13,7 @@ import type {
 } from "../../application/ports/generation-provider.js";
 import type { CreationRequest } from "../../domain/creation-request.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
+import type { ProviderPlace } from "../../domain/queue.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { unavailable } from "./unavailable.js";
 
@@ -20,14 +22,12 @@ const BEST_FIRST: readonly Readiness[] = ["ready", "probing", "busy"];
 type Providers = readonly [GenerationProvider, ...GenerationProvider[]];
 
 /**
- * Tries providers in order: the next one gets a creation only if the earlier ones have certainly not started it. An
- * upstream task id is `{provider}:{id of that provider}`, also with a single provider, so that it always names the
- * provider of the task.
+ * Sends a creation to the provider of its place, then to the others in order: the next one gets it only if the earlier
+ * ones have certainly not started it, and only if it has a free slot. An upstream task id is
+ * `{provider}:{id of that provider}`, also with a single provider, so that it always names the provider of the task.
  */
 export class ProviderChain implements GenerationProvider {
   readonly name: string;
-  /** The smallest limit of all providers, because the queue does not know which provider will get a task. */
-  readonly concurrencyMax: number | undefined;
   /** Of all providers together. */
   readonly callsPerSecond: number | undefined;
   private readonly providers: Providers;
@@ -38,13 +38,16 @@ export class ProviderChain implements GenerationProvider {
     this.providers = providers;
     this.warn = warn;
     this.name = providers.map(({ name }) => name).join(",");
-    const limits = providers.flatMap(({ concurrencyMax }) => concurrencyMax ?? []);
-    this.concurrencyMax = limits.length === 0 ? undefined : Math.min(...limits);
     this.callsPerSecond = providers.reduce<number | undefined>(
       (sum, { callsPerSecond }) =>
         sum === undefined || callsPerSecond === undefined ? undefined : sum + callsPerSecond,
       0,
     );
+  }
+
+  /** The places of all providers, in order. */
+  places(): readonly PlaceNow[] {
+    return this.providers.flatMap((provider) => provider.places().map((place) => inChain(provider, place)));
   }
 
   readiness(): Readiness {
@@ -63,26 +66,8 @@ export class ProviderChain implements GenerationProvider {
     return others.some((provider) => provider.canMake(request).isOk()) ? ok(undefined) : made;
   }
 
-  async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
-    const refusals: string[] = [];
-    let anyBusy = false;
-    for (const provider of this.providers.filter((one) => one.canMake(order.request).isOk())) {
-      const { name } = provider;
-      if (provider.readiness() === "down") {
-        refusals.push(`${name}: does not respond`);
-        continue;
-      }
-      if (refusals.length > 0) this.warn(`${name} is asked instead (${refusals.join("; ")}).`);
-      const submitted = await provider.submit(order, submissionDeadline);
-      if (submitted.isOk()) return ok(`${name}:${submitted.value}`);
-      const { kind, reason } = submitted.error;
-      refusals.push(`${name}: ${reason}`);
-      // Something may have been started, so no other provider is tried.
-      if (kind === "unknown") return err({ kind, reason: refusals.join("; ") });
-      anyBusy ||= kind === "busy";
-    }
-    const reason = refusals.join("; ") || "no provider can make it";
-    return err({ kind: anyBusy ? "busy" : "refused", reason });
+  submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
+    return submitInOrder(holderFirst(this.providers, order.place), this.warn, order, submissionDeadline);
   }
 
   async poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>> {
@@ -128,6 +113,86 @@ export class ProviderChain implements GenerationProvider {
     return { id: upstreamTaskId };
   }
 }
+
+/** The providers, beginning with the one of the place. */
+export const holderFirst = <Provider extends GenerationProvider>(
+  providers: readonly Provider[],
+  place: string | undefined,
+): readonly Provider[] => {
+  const holder = providers.find((provider) => ownPlace(provider, place) !== undefined);
+  return holder === undefined ? providers : [holder, ...providers.filter((provider) => provider !== holder)];
+};
+
+/**
+ * Sends the order to one provider after the other, until one may have started it. It moves to a slot of a provider before
+ * it is sent there. If a provider has no free slot, the order is `busy` and not refused: that one may make it later.
+ */
+export const submitInOrder = async (
+  providers: readonly GenerationProvider[],
+  warn: (message: string) => void,
+  order: GenerationOrder,
+  submissionDeadline?: Date,
+): Promise<Result<string, SubmissionFailure>> => {
+  const refusals: string[] = [];
+  const full: string[] = [];
+  let anyBusy = false;
+  let { place } = order;
+  const { request, changePlace } = order;
+  const move: GenerationOrder["changePlace"] =
+    changePlace &&
+    (async (to) => {
+      const moved = await changePlace(to);
+      if (moved) place = to.name;
+      return moved;
+    });
+  for (const provider of providers.filter((one) => one.canMake(request).isOk())) {
+    const { name } = provider;
+    if (provider.readiness() === "down") {
+      refusals.push(`${name}: does not respond`);
+      continue;
+    }
+    let slot = ownPlace(provider, place);
+    if (slot === undefined && move !== undefined) {
+      slot = await freeSlotAt(provider, request, move);
+      if (slot === undefined) {
+        full.push(`${name}: no slot is free`);
+        continue;
+      }
+    }
+    if (refusals.length > 0) warn(`${name} is asked instead (${refusals.join("; ")}).`);
+    const own = { ...order, place: slot, changePlace: move && ((to: ProviderPlace) => move(inChain(provider, to))) };
+    const submitted = await provider.submit(own, submissionDeadline);
+    if (submitted.isOk()) return ok(`${name}:${submitted.value}`);
+    const { kind, reason } = submitted.error;
+    refusals.push(`${name}: ${reason}`);
+    // Something may have been started, so no other provider is tried.
+    if (kind === "unknown") return err({ kind, reason: refusals.join("; ") });
+    anyBusy ||= kind === "busy";
+  }
+  const reason = [...refusals, ...full].join("; ") || "no provider can make it";
+  return err({ kind: anyBusy || full.length > 0 ? "busy" : "refused", reason });
+};
+
+/** The provider's own name of the first of its places to which the order could move; `undefined` if none has a free slot. */
+const freeSlotAt = async (
+  provider: GenerationProvider,
+  request: CreationRequest,
+  move: (place: ProviderPlace) => Promise<boolean>,
+): Promise<string | undefined> => {
+  for (const place of provider.places()) {
+    if (place.readiness === "down" || !place.canMake(request)) continue;
+    if (await move(inChain(provider, place))) return place.name;
+  }
+  return undefined;
+};
+
+/** A place of the provider under its name in the chain: that of the provider, or `{provider}:{place}`. */
+const inChain = <Place extends ProviderPlace>({ name }: GenerationProvider, place: Place): Place =>
+  place.name === name ? place : { ...place, name: `${name}:${place.name}` };
+
+/** The provider's own name of the place with this name in the chain; `undefined` if it is no place of the provider. */
+const ownPlace = (provider: GenerationProvider, nameInChain: string | undefined): string | undefined =>
+  provider.places().find((place) => inChain(provider, place).name === nameInChain)?.name;
 
 const notConfigured = (upstreamTaskId: string): string =>
   `The provider of this task is not in PROVIDER any more: ${upstreamTaskId}`;

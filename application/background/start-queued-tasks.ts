@@ -1,6 +1,6 @@
 import type { ReservedTask } from "../../domain/task.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask } from "../panoramas/submit-task.js";
-import type { GenerationProvider } from "../ports/generation-provider.js";
+import { type GenerationProvider, takesCreations } from "../ports/generation-provider.js";
 import type { TaskStore } from "../ports/task-store.js";
 import { waitUpToASecond } from "./wait-up-to-a-second.js";
 
@@ -13,14 +13,14 @@ const IN_FLIGHT_MAX = { ready: 16, busy: 0, probing: 1, down: 0 };
 
 type Ports = SubmissionPorts & {
   readonly tasks: Pick<TaskStore, "startQueued">;
-  readonly provider: Pick<GenerationProvider, "concurrencyMax" | "readiness">;
+  readonly provider: Pick<GenerationProvider, "places" | "readiness">;
 };
 
 type Settings = SubmissionSettings & { readonly submissionDeadlineMilliseconds: number };
 
 /**
- * Submits queued tasks while the provider has free slots, round robin over accounts (domain/queue.ts). While the
- * provider is down or busy, they stay queued. After a task came back because the provider is busy, this run starts no
+ * Submits queued tasks while places of the provider have free slots, round robin over accounts (domain/queue.ts). While
+ * the provider is down or busy, they stay queued. After a task came back because the provider is busy, this run starts no
  * more. A slow submission does not delay the others. Resolves to the number of
  * submitted tasks.
  */
@@ -44,7 +44,7 @@ export const startQueuedTasks =
     for (;;) {
       const limit = stopping?.aborted === true || sentBack ? 0 : IN_FLIGHT_MAX[provider.readiness()] - sending.size;
       const dueAt = new Date(clock.now().getTime() + settings.submissionDeadlineMilliseconds);
-      const started = limit <= 0 ? [] : await tasks.startQueued(provider.concurrencyMax, limit, dueAt);
+      const started = limit <= 0 ? [] : await tasks.startQueued(provider.places().filter(takesCreations), limit, dueAt);
       for (const task of started) send(task, dueAt);
       sent += started.length;
       if (sending.size === 0) return sent;

@@ -4,11 +4,11 @@ import { type CreationRequest, canonicalText } from "../../domain/creation-reque
 import type { IdempotencyKey } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { isRecordedReference, type ObjectName } from "../../domain/object-name.js";
-import { type QueuePlace, shortestWaitMilliseconds } from "../../domain/queue.js";
+import { type QueuePlace, shortestWaitMilliseconds, slotsOf } from "../../domain/queue.js";
 import { type OpeningRefusal, openTask, type Task } from "../../domain/task.js";
 import type { NotFound } from "../errors.js";
 import type { AdmittedKey } from "../ports/api-requests.js";
-import type { GenerationProvider } from "../ports/generation-provider.js";
+import { type GenerationProvider, takesCreations } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
@@ -31,7 +31,7 @@ export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean 
 
 type Ports = SubmissionPorts & {
   readonly tasks: Pick<TaskStore, "open">;
-  readonly provider: Pick<GenerationProvider, "canMake" | "callsPerSecond" | "concurrencyMax" | "readiness">;
+  readonly provider: Pick<GenerationProvider, "canMake" | "callsPerSecond" | "places">;
   readonly generationTime: Pick<GenerationTime, "lately">;
   readonly ids: Pick<Ids, "taskId" | "slug">;
   readonly secrets: Pick<Secrets, "sha256">;
@@ -74,10 +74,13 @@ export const createPanorama =
     const after = (milliseconds: number) => new Date(now.getTime() + milliseconds);
     const draft = { id: ids.taskId(), slug: ids.slug(), request, apiKeyId: apiKey?.id };
     const budgets = apiKey?.budgets;
-    const { concurrencyMax, callsPerSecond } = provider;
+    const { callsPerSecond } = provider;
+    const all = provider.places();
+    const possiblePlaces = all.filter((place) => place.canMake(request));
+    const isDown = possiblePlaces.every(({ readiness }) => readiness === "down");
     const submissionDeadline = after(submissionDeadlineMilliseconds);
     const waitsTooLong = ({ ahead, waiting }: QueuePlace): boolean => {
-      const pace = { concurrencyMax, callsPerSecond, generationMilliseconds: generationTime.lately() };
+      const pace = { concurrencyMax: slotsOf(all), callsPerSecond, generationMilliseconds: generationTime.lately() };
       return waiting >= queueMax || shortestWaitMilliseconds(ahead, pace) > queueDeadlineMilliseconds;
     };
     if (request.webhookUrl !== undefined) await ports.ensureDefaultEndpoint?.(owner);
@@ -86,13 +89,14 @@ export const createPanorama =
       owner,
       submissionDeadline,
       idempotent,
-      (standing, place, spending) => {
+      (standing, queuePlace, spending, place) => {
         if (budgets !== undefined && spending === undefined) throw new Error("Bug: the store passes no spending");
-        const opening = openTask(standing, draft, now, place?.turn, budgets && spending && { budgets, spending });
-        const hopeless = provider.readiness() === "down" || (place !== undefined && waitsTooLong(place));
+        const budget = budgets && spending && { budgets, spending };
+        const opening = openTask(standing, draft, now, queuePlace?.turn, budget, place);
+        const hopeless = isDown || (queuePlace !== undefined && waitsTooLong(queuePlace));
         return opening.isOk() && hopeless ? err({ kind: "upstream_error" }) : opening;
       },
-      { concurrencyMax, busy: provider.readiness() === "busy", dueAt: after(queueDeadlineMilliseconds) },
+      { places: possiblePlaces.filter(takesCreations), dueAt: after(queueDeadlineMilliseconds) },
       request.imageUrls.length === 0 ? undefined : recordedReferences(storage, request.imageUrls),
       apiKey && budgets && { apiKeyId: apiKey.id, now },
     );

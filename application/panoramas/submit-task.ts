@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
+import type { ProviderPlace } from "../../domain/queue.js";
 import { type FailureReason, fail, type ReservedTask, submit, type Task } from "../../domain/task.js";
 import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider, SubmissionFailure } from "../ports/generation-provider.js";
@@ -10,7 +11,7 @@ import type { TaskStore } from "../ports/task-store.js";
 export type UpstreamError = { readonly kind: "upstream_error" };
 
 export type SubmissionPorts = {
-  readonly tasks: Pick<TaskStore, "find" | "move" | "requeue">;
+  readonly tasks: Pick<TaskStore, "find" | "move" | "requeue" | "changePlace">;
   readonly provider: Pick<GenerationProvider, "submit" | "search" | "nextPollMilliseconds">;
   readonly clock: Clock;
   readonly signals: Pick<TaskSignals, "announce">;
@@ -38,7 +39,9 @@ export const submitTask = async (
   submissionDeadline: Date,
 ): Promise<Result<Task, UpstreamError>> => {
   const { tasks, provider, clock, signals, reporter } = ports;
-  const submission = await provider.submit({ taskId: task.id, request: task.request }, submissionDeadline);
+  const { id: taskId, request, place } = task;
+  const changePlace = (other: ProviderPlace) => tasks.changePlace(task, other);
+  const submission = await provider.submit({ taskId, request, place, changePlace }, submissionDeadline);
   const accepted = submission.isErr() ? await findUpstreamTask(ports, task, submission.error) : submission;
   if (accepted.isErr()) {
     const { kind, reason } = accepted.error;

@@ -1,10 +1,21 @@
 import type { Result } from "neverthrow";
 import type { CreationRequest } from "../../domain/creation-request.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
+import type { ProviderPlace } from "../../domain/queue.js";
 import type { TaskId } from "../../domain/task-id.js";
 
 /** A request to the provider. The upstream task is tagged with `taskId`, so that `search` can find it. */
-export type GenerationOrder = { readonly taskId: TaskId; readonly request: CreationRequest };
+export type GenerationOrder = {
+  readonly taskId: TaskId;
+  readonly request: CreationRequest;
+  /** The name of the place whose slot the task holds. That place is asked first. */
+  readonly place?: string | undefined;
+  /**
+   * Moves the task to a slot of another place. Must be awaited before the order is sent there. `false`: the place has no
+   * free slot, so the order must not be sent there. Without it the places of the order are not counted.
+   */
+  readonly changePlace?: ((place: ProviderPlace) => Promise<boolean>) | undefined;
+};
 
 /**
  * `refused`: the provider started nothing. `busy`: the provider certainly started nothing, because it has no room now;
@@ -52,14 +63,22 @@ export type Readiness = "ready" | "busy" | "probing" | "down";
 
 export type Cancellation = "canceled" | "too_late";
 
+/** A place and whether it should get creations now. */
+export type PlaceNow = ProviderPlace & { readonly readiness: Readiness };
+
+export const takesCreations = ({ readiness }: PlaceNow): boolean => readiness === "ready" || readiness === "probing";
+
 /** A generation model. Every call has a timeout. Failures, including timeouts, are returned, not thrown. */
 export interface GenerationProvider {
   readonly name: string;
-  /** Maximum number of concurrent generations; `undefined` means no limit. Further tasks wait in the queue. */
-  readonly concurrencyMax: number | undefined;
+  /**
+   * Where it runs generations, in the order in which the places get creations: one place with the name of the provider,
+   * or several if it consists of several servers or providers. Tasks without a free slot wait in the queue. Makes no call.
+   */
+  places(): readonly PlaceNow[];
   /** Maximum number of calls that this instance makes per second; `undefined` means no limit. */
   readonly callsPerSecond: number | undefined;
-  /** Makes no call to the provider. */
+  /** The best one of all places. Makes no call to the provider. */
   readiness(): Readiness;
   /** Delay until the next poll of a task, given its age since submission. Random jitter spreads the polls. */
   nextPollMilliseconds(upstreamTaskId: string, sinceSubmissionMilliseconds: number): number;

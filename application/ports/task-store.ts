@@ -5,7 +5,7 @@ import type { Spending } from "../../domain/budget.js";
 import type { IdempotentRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { ObjectName } from "../../domain/object-name.js";
-import type { QueuePlace } from "../../domain/queue.js";
+import type { ProviderPlace, QueuePlace } from "../../domain/queue.js";
 import type { Slug } from "../../domain/slug.js";
 import type {
   GeneratedTask,
@@ -51,10 +51,8 @@ export type DueWork = {
 
 /** What decides whether a new task must wait in the queue (domain/queue.ts). */
 export type QueueLimits = {
-  /** `undefined` for a provider without a concurrency limit. */
-  readonly concurrencyMax: number | undefined;
-  /** Whether the provider takes no creation now. Then the task must wait also if a slot is free. */
-  readonly busy: boolean;
+  /** The places that can make the task and take it now. If there are none, it must wait. */
+  readonly places: readonly ProviderPlace[];
   /** When a queued task is given up. */
   readonly dueAt: Date;
 };
@@ -79,9 +77,10 @@ export interface TaskStore {
    * If the idempotency key is already used, `decide` is not called: the same request returns its task as `replayed`,
    * another request is rejected, and the key of a hidden task is `not_found`.
    *
-   * `dueAt` applies to a task that is sent to the provider at once. `decide` receives a place if the task must wait. The
-   * queue of all instances is locked if the provider has a concurrency limit or is busy. Otherwise a task waits only
-   * behind others that were waiting when the account was read. Without `queue` it never waits.
+   * `dueAt` applies to a task that is sent to the provider at once. `decide` receives a place in the queue if the
+   * task must wait, and otherwise the name of the place of the provider. The queue of all instances is locked if the
+   * first place has a limit, or if there is none. Otherwise a task waits only behind others that were waiting when the
+   * account was read. Without `queue` it never waits.
    *
    * `references`: the reference images of this service that the request refers to, by the index of their URL. The same
    * transaction records that the task uses them; the request is rejected if one of them is deleted
@@ -93,18 +92,29 @@ export interface TaskStore {
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
-    decide: (standing: Standing, place?: QueuePlace, spending?: Spending) => Result<OpenedTask, Refusal>,
+    decide: (
+      standing: Standing,
+      queuePlace?: QueuePlace,
+      spending?: Spending,
+      place?: string,
+    ) => Result<OpenedTask, Refusal>,
     queue?: QueueLimits,
     references?: ReadonlyMap<number, ObjectName>,
     spender?: Spender,
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest | NotFound>>;
 
   /**
-   * Starts the next queued tasks, at most `limit`, and returns them. domain/start-next-tasks.ts decides how many may
-   * start. They are `reserved` and due at `dueAt`. Each task is returned to exactly one caller, which must submit it to
-   * the provider. `concurrencyMax` is `undefined` for a provider without a concurrency limit.
+   * Starts the next queued tasks, at most `limit`, and returns them. domain/start-next-tasks.ts decides which ones
+   * start, and where. They are `reserved` and due at `dueAt`. Each task is returned to exactly one caller, which must
+   * submit it to the provider. `places` are those that take tasks now.
    */
-  startQueued(concurrencyMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]>;
+  startQueued(places: readonly ProviderPlace[], limit: number, dueAt: Date): Promise<ReservedTask[]>;
+
+  /**
+   * Moves the slot of a task to another place. Returns `false` and writes nothing if that place has no free slot, or if
+   * the stored task is no longer in this submission.
+   */
+  changePlace(task: ReservedTask, place: ProviderPlace): Promise<boolean>;
 
   /**
    * Returns a task to the queue: certainly nothing was started for it. A task that was queued before keeps its turn;

@@ -72,12 +72,11 @@ export const remoteProviders = ({ inOrder }: RemoteProvidersConfig): ContainerMo
           const workflow = await workflowOf(remote.workflowFile);
           const openServer = (baseUrl: string) => {
             const dialect = comfyui({ baseUrl, apiKey: remote.apiKey, workflow });
-            return openOne(`comfyui ${dialect.name}`, dialect, { ...remote, concurrencyMax: undefined });
+            return openOne(`comfyui ${dialect.name}`, dialect, remote);
           };
           const [first, ...others] = remote.baseUrls;
           const servers = await Promise.all([openServer(first), ...others.map(openServer)]);
-          const { concurrencyMax } = remote;
-          return new ComfyuiServers({ servers, clock, warn: warnOfFallback, concurrencyMax });
+          return new ComfyuiServers({ servers, clock, warn: warnOfFallback });
         };
         const open = (remote: RemoteProviderConfig): Promise<GenerationProvider> =>
           remote.kind === "comfyui"

@@ -51,7 +51,7 @@ describe("three instances on one PostgreSQL database", () => {
     }
   };
 
-  /** Resolves when an instance holds the lease to store the task's image, or has already stored it. */
+  /** Resolves when an instance holds the lease to check or store the task's image, or has already stored it. */
   const untilStoring = async (id: string | undefined) => {
     for (;;) {
       const [row] = await fleet.database.sql(
@@ -120,7 +120,9 @@ describe("three instances on one PostgreSQL database", () => {
       await untilStoring(ids.at(-1));
       paused.signal("SIGSTOP");
       await pause(100);
-      const [row] = await fleet.database.sql("select id from task where storage_status = 'uploading'");
+      const [row] = await fleet.database.sql(
+        "select id from task where state = 'generated' or storage_status = 'uploading'",
+      );
       leasedId = row && String(row.id);
       if (leasedId !== undefined) break;
       paused.signal("SIGCONT"); // it had already stored the image

@@ -51,7 +51,7 @@ describe("taskEventOf", () => {
   });
 
   it.each([
-    ["a start", aQueuedTask(), start(aQueuedTask())],
+    ["a start", aQueuedTask(), start(aQueuedTask(), "only")],
     ["a submission", aReservedTask(), submit(aReservedTask(), "upstream-1", noon)],
     ["a corrected age", submitted, restartAge(submitted, noon)],
     ["a failed attempt to store the image", succeeded, withImage(succeeded, failAttempt(image))],

@@ -2,29 +2,56 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   freeSlots,
-  mustQueue,
   nextTurn,
+  placeOfNewTask,
   type Queue,
   type QueuePace,
   shortestWaitMilliseconds,
+  slotsOf,
   turnsAfterReturn,
 } from "../../domain/queue.js";
+import { aPlace } from "../support/builders.js";
 
-const queue = (differences: Partial<Queue> = {}): Queue => ({ running: 0, waiting: 0, round: 1, ...differences });
+const queue = (differences: Partial<Queue> = {}): Queue => ({
+  running: new Map(),
+  waiting: 0,
+  round: 1,
+  ...differences,
+});
 
 describe("the queue of a provider", () => {
-  it("queues a new task if no slot is free or any task waits", () => {
-    expect(mustQueue(queue({ running: 1 }), 2)).toBe(false);
-    expect(mustQueue(queue({ running: 2 }), 2)).toBe(true);
-    expect(mustQueue(queue({ running: 0, waiting: 1 }), 2)).toBe(true);
-    expect(mustQueue(queue({ running: 9 }), undefined)).toBe(false);
-    expect(mustQueue(queue({ waiting: 1 }), undefined)).toBe(true);
+  const at = (running: Record<string, number>) => new Map<string | undefined, number>(Object.entries(running));
+
+  it("starts a new task at the first place with a free slot, unless any task waits", () => {
+    const places = [aPlace(2, "a"), aPlace(1, "b")];
+    const placeOf = (differences: Partial<Queue>) => placeOfNewTask(queue(differences), places)?.name;
+    expect(placeOf({ running: at({ a: 1, b: 1 }) })).toBe("a");
+    expect(placeOf({ running: at({ a: 2 }) })).toBe("b");
+    expect(placeOf({ running: at({ a: 2, b: 1 }) })).toBeUndefined();
+    expect(placeOf({ waiting: 1 })).toBeUndefined();
+    expect(placeOfNewTask(queue({ running: at({ a: 99 }) }), [aPlace(undefined, "a")])?.name).toBe("a");
+    expect(placeOfNewTask(queue({ waiting: 1 }), [aPlace(undefined, "a")])).toBeUndefined();
+    expect(placeOfNewTask(queue(), [])).toBeUndefined();
   });
 
-  it("has as many free slots as the limit minus the running tasks", () => {
-    expect(freeSlots(queue({ running: 3 }), 5, 16)).toBe(2);
-    expect(freeSlots(queue({ running: 0 }), 5, 1)).toBe(1);
-    expect(freeSlots(queue({ running: 7 }), 5, 16)).toBe(0); // the operator has lowered the limit
+  it("has as many free slots at each place as its limit minus its running tasks", () => {
+    const places = [aPlace(5, "a"), aPlace(2, "b"), aPlace(undefined, "c")];
+    const free = (running: Queue["running"]) => freeSlots({ running }, places);
+    expect(free(at({ a: 3, b: 2, c: 9 }))).toEqual([2, 0, Number.POSITIVE_INFINITY]);
+    expect(free(at({ a: 7, removed: 4 }))).toEqual([0, 2, Number.POSITIVE_INFINITY]); // the operator has lowered a limit
+    expect(
+      free(
+        new Map([
+          [undefined, 4],
+          ["b", 1],
+        ]),
+      ),
+    ).toEqual([1, 1, Number.POSITIVE_INFINITY]);
+  });
+
+  it("has the slots of all places together, and no number of them if one place has no limit", () => {
+    expect(slotsOf([aPlace(5, "a"), aPlace(2, "b")])).toBe(7);
+    expect(slotsOf([aPlace(5, "a"), aPlace(undefined, "b")])).toBeUndefined();
   });
 
   it("gives a new account the current round as its turn, and a waiting account the round after its last turn", () => {

@@ -56,7 +56,7 @@ type Event = keyof typeof events;
 const legalEvents = (task: Task): Partial<Record<Event, () => Task>> => {
   switch (task.state) {
     case "queued":
-      return { start: () => start(task), fail: () => fail(task, "deadline_passed", later) };
+      return { start: () => start(task, "only"), fail: () => fail(task, "deadline_passed", later) };
     case "reserved":
       return {
         requeue: () => requeue(task, 2),
@@ -89,13 +89,14 @@ describe("a task", () => {
   });
 
   it("keeps its turn when it starts", () => {
-    expect(start(aQueuedTask({ turn: 7 }))).toStrictEqual({ ...aQueuedTask({ turn: 7 }), state: "reserved" });
+    const started = { ...aQueuedTask({ turn: 7 }), state: "reserved", place: "only" };
+    expect(start(aQueuedTask({ turn: 7 }), "only")).toStrictEqual(started);
   });
 
   it("is the same task with another submission after it has returned to the queue", () => {
-    const sent = start(aQueuedTask({ turn: 7 }));
+    const sent = start(aQueuedTask({ turn: 7 }), "only");
     expect(requeue(sent, 7)).toStrictEqual({ ...aQueuedTask({ turn: 7 }), submissions: 1 });
-    expect(start(requeue(sent, 7))).toStrictEqual({ ...sent, submissions: 1 });
+    expect(start(requeue(sent, 7), "only")).toStrictEqual({ ...sent, submissions: 1 });
     expect(requeue(aReservedTask(), 3)).toStrictEqual(aQueuedTask({ turn: 3, submissions: 1 }));
   });
 

@@ -5,6 +5,7 @@ import { credits } from "../../domain/credits.js";
 import { NO_LIMITS } from "../../domain/key-limits.js";
 import { type ObjectName, panoramaName } from "../../domain/object-name.js";
 import type { OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
+import type { ProviderPlace } from "../../domain/queue.js";
 import type { Reservation } from "../../domain/reservation.js";
 import { costOf, type PixelSize } from "../../domain/resolution.js";
 import type { Slug } from "../../domain/slug.js";
@@ -173,3 +174,13 @@ export const aFailedTask = (differences: Differences<FailedTask> = {}): FailedTa
   };
   return { ...task, state: "failed", reservation: reservationOf(task, "refunded") };
 };
+
+/** A place of a provider that can make every request. */
+export const aPlace = (concurrencyMax: number | undefined, name = "only"): ProviderPlace => ({
+  name,
+  concurrencyMax,
+  canMake: () => true,
+});
+
+/** The places of a provider without servers. */
+export const limitedTo = (concurrencyMax: number | undefined): readonly ProviderPlace[] => [aPlace(concurrencyMax)];

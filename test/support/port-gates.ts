@@ -9,7 +9,7 @@ export class ConnectionLost extends Error {}
 type Waiting = { readonly losable: boolean; readonly go: (outcome: CallOutcome) => Promise<void> };
 
 /** Methods of ports that return immediately, without a promise. */
-const INSTANT: ReadonlySet<string | symbol> = new Set(["canMake", "readiness", "nextPollMilliseconds"]);
+const INSTANT: ReadonlySet<string | symbol> = new Set(["canMake", "places", "readiness", "nextPollMilliseconds"]);
 
 /**
  * Halts every call of the guarded ports until the test lets it continue. So the test controls how the steps of

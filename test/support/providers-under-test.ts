@@ -114,10 +114,10 @@ export const startComfyui = async (
 
 /** Two ComfyUI servers, each over HTTP to its own fake. */
 export const startComfyuiServers = async (overrides: Overrides = {}) => {
-  const { concurrencyMax, clock = new HandClock(), warn = () => {}, ...others } = overrides;
+  const { clock = new HandClock(), warn = () => {}, ...others } = overrides;
   const [first, second] = [await startComfyui({ ...others, clock }), await startComfyui({ ...others, clock })];
   return {
-    provider: new ComfyuiServers({ servers: [first.provider, second.provider], clock, warn, concurrencyMax }),
+    provider: new ComfyuiServers({ servers: [first.provider, second.provider], clock, warn }),
     fakes: [first.fake, second.fake] as const,
     close: async () => {
       await first.close();

@@ -6,11 +6,13 @@ import type {
   GeneratedImage,
   GenerationOrder,
   GenerationProvider,
+  PlaceNow,
   Progress,
   ProviderUnavailable,
   Readiness,
   SubmissionFailure,
 } from "../../application/ports/generation-provider.js";
+import type { CreationRequest } from "../../domain/creation-request.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { image } from "./fake-imaging.js";
@@ -77,6 +79,11 @@ export class ScriptedProvider implements GenerationProvider {
     this.script = { ...SUCCESS, ...script };
   }
 
+  places(): readonly PlaceNow[] {
+    const { name, concurrencyMax, ready } = this;
+    return [{ name, concurrencyMax, readiness: ready, canMake: (request) => this.canMake(request).isOk() }];
+  }
+
   readiness(): Readiness {
     return this.ready;
   }
@@ -119,7 +126,7 @@ export class ScriptedProvider implements GenerationProvider {
     return this.upstream.size;
   }
 
-  canMake(): Result<void, InvalidRequest> {
+  canMake(_request?: CreationRequest): Result<void, InvalidRequest> {
     return this.makes;
   }
 

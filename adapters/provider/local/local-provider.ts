@@ -6,6 +6,7 @@ import type {
   GeneratedImage,
   GenerationOrder,
   GenerationProvider,
+  PlaceNow,
   Progress,
   ProviderUnavailable,
   Readiness,
@@ -41,8 +42,6 @@ const ENDS = { expired: "expired", "storage-fail": "failed" } as const;
  */
 export class LocalProvider implements GenerationProvider {
   readonly name = "local";
-  /** No limit: the paint pool queues what exceeds the number of processors. */
-  readonly concurrencyMax = undefined;
   readonly callsPerSecond = undefined;
   private readonly clock: Clock;
   private readonly references: ReferenceImages;
@@ -69,6 +68,11 @@ export class LocalProvider implements GenerationProvider {
     this.folder = new JobFolder(folder);
     this.temporaryUrlPrefix = `${publicUrl}/generations/`;
     this.delayMilliseconds = delayMilliseconds;
+  }
+
+  /** No limit: the paint pool queues what exceeds the number of processors. */
+  places(): readonly PlaceNow[] {
+    return [{ name: this.name, concurrencyMax: undefined, readiness: this.readiness(), canMake: () => true }];
   }
 
   readiness(): Readiness {

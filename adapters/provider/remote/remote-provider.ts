@@ -5,6 +5,7 @@ import type {
   GeneratedImage,
   GenerationOrder,
   GenerationProvider,
+  PlaceNow,
   Progress,
   ProviderUnavailable,
   Readiness,
@@ -43,8 +44,8 @@ export type RemoteProviderParts = ProviderApiParts & {
 /** A generation provider behind HTTP. What differs between providers is in the dialect. */
 export class RemoteProvider implements GenerationProvider {
   readonly name: string;
-  readonly concurrencyMax: number | undefined;
   readonly callsPerSecond: number;
+  private readonly concurrencyMax: number | undefined;
   private readonly dialect: Dialect;
   private readonly settings: ProviderSettings;
   private readonly storage: ObjectStorage;
@@ -74,6 +75,11 @@ export class RemoteProvider implements GenerationProvider {
     this.read = (path) => this.api.read(path);
     this.gracePeriod = new GracePeriod(clock);
     this.unknownStatuses = new UnknownStatuses(warn);
+  }
+
+  places(): readonly PlaceNow[] {
+    const { name, concurrencyMax } = this;
+    return [{ name, concurrencyMax, readiness: this.readiness(), canMake: (request) => this.canMake(request).isOk() }];
   }
 
   readiness(): Readiness {

@@ -16,6 +16,7 @@ import {
   anAccount,
   anApiKey,
   aPaidOrder,
+  aPlace,
   aReservedTask,
   noon,
   orderId,
@@ -88,6 +89,25 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     unwrap(await open(counting, 2, { key: idempotent }));
     expect(statements.map((statement) => statement.slice(0, 6))).toEqual(["select", "with c", "select", "with c"]);
     expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
+  });
+
+  it("sends two statements and takes no lock if the first place of a chain has no limit, whatever the others have", async () => {
+    const statements: string[] = [];
+    const counting = withSql(database, (statement, parameters) => {
+      statements.push(statement);
+      return database.sql(statement, parameters);
+    });
+    const task = aReservedTask({ id: taskId(1), accountId: owner });
+    const opened = await counting.open(
+      owner,
+      noon,
+      undefined,
+      (standing, queued, _, place) => openTask(standing, task, noon, queued?.turn, undefined, place),
+      { places: [aPlace(undefined, "first"), aPlace(1, "second")], dueAt: noon },
+    );
+    expect(unwrap(opened).task).toMatchObject({ state: "reserved", place: "first" });
+    expect(statements.map((statement) => statement.slice(0, 6))).toEqual(["select", "with c"]);
+    expect(await stores.tasks.find(taskId(1), owner)).toMatchObject({ state: "reserved", place: "first" });
   });
 
   it("decides again with the new standing when another creation changed the account in between", async () => {

@@ -62,6 +62,7 @@ describe("Database on PostgreSQL", () => {
       { name: "011-key-limits" },
       { name: "012-task-fields" },
       { name: "013-outbox" },
+      { name: "014-places" },
     ]);
     await opened.close();
   });

@@ -151,6 +151,83 @@ describe("ProviderChain.submit", () => {
   });
 });
 
+describe("ProviderChain.submit with places", () => {
+  /** Records the moves, and allows those to `free`. */
+  const orderAt = (place: string | undefined, ...free: readonly string[]) => {
+    const moves: string[] = [];
+    const changePlace = async ({ name }: { readonly name: string }) => {
+      moves.push(name);
+      return free.includes(name);
+    };
+    return { order: { ...ORDER, place, changePlace }, moves };
+  };
+
+  it("sends the order to the provider of its place, without a move", async () => {
+    const { order, moves } = orderAt("second");
+    expect(await chain.submit(order)).toEqual(ok("second:upstream-1"));
+    expect([first.started, moves, warnings]).toEqual([0, [], []]);
+  });
+
+  it("moves the order to a free slot of the next provider before it is sent there", async () => {
+    first.play({ submit: "refuse" });
+    const { order, moves } = orderAt("first", "second");
+    expect(await chain.submit(order)).toEqual(ok("second:upstream-1"));
+    expect(moves).toEqual(["second"]);
+  });
+
+  it("is busy, and does not ask the next provider, if that has no free slot", async () => {
+    first.play({ submit: "refuse" });
+    const { order, moves } = orderAt("first");
+    const reason = "first: the script refuses; second: no slot is free";
+    expect(await chain.submit(order)).toEqual(err({ kind: "busy", reason }));
+    expect([moves, second.started]).toEqual([["second"], 0]);
+  });
+
+  it("is busy if the place refuses while an earlier provider is full, which may make the task later", async () => {
+    second.play({ submit: "refuse" });
+    const { order } = orderAt("second");
+    expect((await chain.submit(order))._unsafeUnwrapErr().kind).toBe("busy");
+    expect(first.started).toBe(0);
+    const free = orderAt("second", "first");
+    expect(await chain.submit(free.order)).toEqual(ok("first:upstream-1"));
+  });
+
+  it("asks nobody else after an unknown outcome, and moves nowhere", async () => {
+    second.play({ submit: "unknown" });
+    const { order, moves } = orderAt("second", "first");
+    expect((await chain.submit(order))._unsafeUnwrapErr().kind).toBe("unknown");
+    expect([moves, first.started]).toEqual([[], 0]);
+  });
+
+  it("moves to no provider that is down or cannot make the request", async () => {
+    first.play({ submit: "refuse" });
+    second.ready = "down";
+    const down = orderAt("first", "second");
+    expect((await chain.submit(down.order))._unsafeUnwrapErr().kind).toBe("refused");
+    second.ready = "ready";
+    second.makes = err(invalidRequest("image_urls", { name: "images_only" }));
+    const unable = orderAt("first", "second");
+    expect((await chain.submit(unable.order))._unsafeUnwrapErr().kind).toBe("refused");
+    expect([down.moves, unable.moves, second.started]).toEqual([[], [], 0]);
+  });
+
+  it("gives an order without a place a free slot first", async () => {
+    const { order, moves } = orderAt(undefined, "second");
+    expect(await chain.submit(order)).toEqual(ok("second:upstream-1"));
+    expect(moves).toEqual(["first", "second"]);
+  });
+
+  it("moves to the first free one of several places of a provider, and back, under its full name", async () => {
+    const servers = new ProviderChain([first, second], () => {});
+    const other = new ScriptedProvider({ submit: "refuse" }, "other");
+    const outer = new ProviderChain([other, servers], () => {});
+    first.play({ submit: "refuse" });
+    const { order, moves } = orderAt("other", "first,second:first", "first,second:second");
+    expect(await outer.submit(order)).toEqual(ok("first,second:second:upstream-1"));
+    expect(moves).toEqual(["first,second:first", "first,second:second"]);
+  });
+});
+
 describe("a task of a ProviderChain", () => {
   const submittedToBoth = async () => {
     const one = (await chain.submit(ORDER))._unsafeUnwrap();
@@ -238,13 +315,25 @@ describe("ProviderChain", () => {
     expect(chain.readiness()).toBe(expected);
   });
 
-  it("has the smallest concurrencyMax of its providers", () => {
-    const concurrencyMax = () => new ProviderChain([first, second], () => {}).concurrencyMax;
-    expect(concurrencyMax()).toBeUndefined();
-    second.concurrencyMax = 7;
-    expect(concurrencyMax()).toBe(7);
+  it("has the places of its providers, each with its own limit, readiness and requests", () => {
     first.concurrencyMax = 2;
-    expect(concurrencyMax()).toBe(2);
+    second.ready = "busy";
+    first.makes = err(invalidRequest("prompt", { name: "text_only" }));
+    const places = chain.places().map(({ canMake, ...place }) => ({ ...place, makes: canMake(ORDER.request) }));
+    expect(places).toEqual([
+      { name: "first", concurrencyMax: 2, readiness: "ready", makes: false },
+      { name: "second", concurrencyMax: undefined, readiness: "busy", makes: true },
+    ]);
+  });
+
+  it("names the places of a provider with several ones after the provider", async () => {
+    const farm = new ProviderChain([first, second], () => {});
+    const other = new ScriptedProvider({}, "other");
+    const outer = new ProviderChain([other, farm], () => {});
+    expect(outer.places().map(({ name }) => name)).toEqual(["other", "first,second:first", "first,second:second"]);
+    const order = { ...ORDER, place: "first,second:second", changePlace: async () => false };
+    expect(await outer.submit(order)).toEqual(ok("first,second:second:upstream-1"));
+    expect([other.started, first.started, second.started]).toEqual([0, 0, 1]);
   });
 
   it("is named after all its providers", () => {

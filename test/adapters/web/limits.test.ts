@@ -59,7 +59,7 @@ describe("pages with the long prompts of an earlier version", () => {
     for (let n = 0; n < 12; n += 1) {
       const request = { ...task.request, prompt: `${n} ${"🌊".repeat(60_000)}` } as CreationRequest;
       const copy = { ...task, id: service.ids.taskId(), slug: service.ids.slug(), request };
-      service.database.tasks.set(copy.id, { task: copy, dueAt: undefined, fence: 0, hidden: false });
+      service.database.tasks.set(copy.id, { task: copy, place: undefined, dueAt: undefined, fence: 0, hidden: false });
       slugs.push(copy.slug);
     }
   });

@@ -191,7 +191,7 @@ describe("the works and gallery pages", () => {
     for (let n = 0; n < 30; n += 1) {
       const id = service.ids.taskId();
       const copy = { ...task, id, slug: service.ids.slug() };
-      service.database.tasks.set(id, { task: copy, dueAt: undefined, fence: 0, hidden: false });
+      service.database.tasks.set(id, { task: copy, place: undefined, dueAt: undefined, fence: 0, hidden: false });
     }
     const all = (await service.tasks.listPublic(1000, undefined)).length;
     const plain = await openTab(browser, service, { javaScriptEnabled: false });

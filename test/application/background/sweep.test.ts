@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { AccountId } from "../../../domain/account.js";
 import type { Task } from "../../../domain/task.js";
 import { QUEUE_DEADLINE_MILLISECONDS, SUBMISSION_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
-import { aCreationRequest } from "../../support/builders.js";
+import { aCreationRequest, limitedTo } from "../../support/builders.js";
 import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
@@ -84,7 +84,11 @@ describe("sweep", () => {
     const creation = world.createPanorama(owner, aCreationRequest());
     await afterTheDeadline();
     expect(await onlyTask()).toMatchObject({ state: "queued", submissions: 1 });
-    const [task] = await world.tasks.startQueued(undefined, 1, new Date(world.clock.now().getTime() + 60_000));
+    const [task] = await world.tasks.startQueued(
+      limitedTo(undefined),
+      1,
+      new Date(world.clock.now().getTime() + 60_000),
+    );
     expect(task).toMatchObject({ state: "reserved", submissions: 1 });
     answer();
     expect((await creation)._unsafeUnwrap().task).toEqual(task);

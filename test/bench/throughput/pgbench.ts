@@ -12,10 +12,10 @@ const CLIENTS = 10;
 
 const SECRET = `encode(sha256(convert_to('sk-' || lpad((:n)::text, 43, '0'), 'UTF8')), 'hex')`;
 const KEY = `select * from api_key where secret_sha256 = ${SECRET} and revoked_at is null;`;
-const admit = (kind: "read" | "write") =>
+const admit = (kind: "read" | "write" | "total", id = "key_pgbench") =>
   `
   insert into rate_limit as stored (api_key_id, kind, admissions, admitted)
-  values ('key_pgbench' || :n, '${kind}', array[(extract(epoch from clock_timestamp()) * 1000)::bigint], true)
+  values ('${id}' || :n, '${kind}', array[(extract(epoch from clock_timestamp()) * 1000)::bigint], true)
   on conflict (api_key_id, kind) do update set (admissions, admitted) = (
     select
       coalesce(array_agg(at order by at), '{}') || case when count(at) < 60 then excluded.admissions else '{}' end,
@@ -33,12 +33,16 @@ export const READ = [
   "select * from task where id = 'pan_bench' || :n and account_id = 'acct_bench' || :n and hidden_at is null;",
 ].join("\n");
 
-/** The statements of `POST /panoramas`, one by one: key, limit, the reservation in one transaction, the submission. */
+/**
+ * The statements of `POST /panoramas`, one by one: key, limits of key and account, the reservation in one transaction, the
+ * submission.
+ */
 export const CREATION = [
   `\\set n random(1, ${ACCOUNTS})`,
   "\\set id random(1, 9000000000000000)",
   KEY,
   admit("write"),
+  admit("total", "acct_bench"),
   "begin;",
   "update account set credits = credits where id = 'acct_bench' || :n returning id, credits, active_tasks, last_turn;",
   `insert into task (id, account_id, slug, resolution, prompt, image_urls, visibility, credits, state, reserved_at, due_at,

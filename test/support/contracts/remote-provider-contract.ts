@@ -356,7 +356,7 @@ export const remoteProviderContract = (
 
     it("uses the default callsPerSecond and concurrencyMax of the dialect", async () => {
       const other = await start({ clock, callsPerSecond: undefined, submitTimeoutMilliseconds: 30_000 });
-      expect(other.provider.concurrencyMax).toBe(defaults.concurrencyMax);
+      expect(other.provider.places()[0]?.concurrencyMax).toBe(defaults.concurrencyMax);
       const submissions = [1, 2].map((n) => other.provider.submit(anOrder(n)));
       await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(1);
       await clock.advance(1_000 / defaults.callsPerSecond - 1);
@@ -368,7 +368,7 @@ export const remoteProviderContract = (
 
     it("uses callsPerSecond and concurrencyMax of the settings", async () => {
       const other = await start({ clock, callsPerSecond: 2, concurrencyMax: 40, submitTimeoutMilliseconds: 30_000 });
-      expect(other.provider.concurrencyMax).toBe(40);
+      expect(other.provider.places()[0]?.concurrencyMax).toBe(40);
       const submissions = [1, 2, 3].map((n) => other.provider.submit(anOrder(n)));
       await expect.poll(() => other.fake.server.requests.length, { interval: 5 }).toBe(1);
       await clock.advance(500);

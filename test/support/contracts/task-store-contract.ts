@@ -4,10 +4,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deletedReplay } from "../../../application/errors.js";
 import type { AccountStore } from "../../../application/ports/account-store.js";
 import type { LedgerStore } from "../../../application/ports/ledger-store.js";
-import type { Lease, Spender, TaskStore } from "../../../application/ports/task-store.js";
+import type { Lease, QueueLimits, Spender, TaskStore } from "../../../application/ports/task-store.js";
 import type { AccountId, Email, Standing } from "../../../domain/account.js";
 import type { ApiKeyId } from "../../../domain/api-key.js";
 import type { Budgets } from "../../../domain/budget.js";
+import type { CreationRequest } from "../../../domain/creation-request.js";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey, IdempotentRequest } from "../../../domain/idempotency.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";
@@ -49,9 +50,11 @@ import {
   anApiKey,
   anImageName,
   aPaidOrder,
+  aPlace,
   apiKeyId,
   aQueuedTask,
   aReservedTask,
+  limitedTo,
   noon,
   orderId,
   secondsAfter,
@@ -495,8 +498,8 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
           account,
           noon,
           idempotent,
-          (standing, place) => openTask(standing, draft, noon, place?.turn),
-          { concurrencyMax, busy: false, dueAt: later },
+          (standing, queued, _, place) => openTask(standing, draft, noon, queued?.turn, undefined, place),
+          { places: limitedTo(concurrencyMax), dueAt: later },
         );
         return unwrap(opened).task;
       };
@@ -511,7 +514,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       const ids = (started: readonly Task[]) => started.map(({ id }) => id).sort();
 
       it("queues a task if no slot is free, and stores, charges and counts it like any other", async () => {
-        expect(await openLimited(1, 1)).toEqual(aReservedTask({ id: taskId(1) }));
+        expect(await openLimited(1, 1)).toEqual(aReservedTask({ id: taskId(1), place: "only" }));
         const queued = aQueuedTask({ id: taskId(2), turn: 1 });
         expect(await openLimited(2, 1)).toEqual(queued);
         expect(await tasks.find(queued.id, owner)).toEqual(queued);
@@ -529,16 +532,17 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         const task = await submitted(1);
         expect(await openLimited(2, 1)).toMatchObject({ state: "queued" });
         unwrap(await tasks.move(task, failed(task), undefined));
-        expect(ids(await tasks.startQueued(1, 9, deadline))).toEqual([taskId(2)]);
+        expect(ids(await tasks.startQueued(limitedTo(1), 9, deadline))).toEqual([taskId(2)]);
       });
 
       it("starts as many tasks as there are free slots, at most the limit, due at their deadline", async () => {
         for (const n of [1, 2, 3, 4, 5]) await openLimited(n, 1);
-        expect(await tasks.startQueued(1, 9, deadline)).toEqual([]);
-        expect(await tasks.startQueued(3, 9, deadline)).toHaveLength(2);
-        expect(await tasks.startQueued(3, 9, deadline)).toEqual([]);
-        expect(await tasks.startQueued(undefined, 1, deadline)).toEqual([aReservedTask({ id: taskId(4), turn: 3 })]);
-        expect(await tasks.find(taskId(4), owner)).toEqual(aReservedTask({ id: taskId(4), turn: 3 }));
+        const fourth = aReservedTask({ id: taskId(4), turn: 3, place: "only" });
+        expect(await tasks.startQueued(limitedTo(1), 9, deadline)).toEqual([]);
+        expect(await tasks.startQueued(limitedTo(3), 9, deadline)).toHaveLength(2);
+        expect(await tasks.startQueued(limitedTo(3), 9, deadline)).toEqual([]);
+        expect(await tasks.startQueued(limitedTo(undefined), 1, deadline)).toEqual([fourth]);
+        expect(await tasks.find(taskId(4), owner)).toEqual(fourth);
         expect(await tasks.claim("sweep", secondsAfter(noon, 34), later, 9)).toHaveLength(1);
         expect(await tasks.claim("sweep", deadline, later, 9)).toHaveLength(3);
       });
@@ -549,14 +553,14 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         for (const n of [5, 6]) await openLimited(n, 1, { account: stranger });
         const order: TaskId[] = [];
         for (let concurrencyMax = 2; concurrencyMax <= 6; concurrencyMax += 1) {
-          for (const { id } of await tasks.startQueued(concurrencyMax, 9, deadline)) order.push(id);
+          for (const { id } of await tasks.startQueued(limitedTo(concurrencyMax), 9, deadline)) order.push(id);
         }
         expect(order).toEqual([2, 5, 3, 6, 4].map(taskId));
       });
 
       it("gives each free slot to one task, with concurrent callers", async () => {
         for (const n of [1, 2, 3, 4, 5]) await openLimited(n, 1);
-        const asked = await Promise.all(Array.from({ length: 8 }, () => tasks.startQueued(3, 9, deadline)));
+        const asked = await Promise.all(Array.from({ length: 8 }, () => tasks.startQueued(limitedTo(3), 9, deadline)));
         expect(ids(asked.flat())).toEqual([2, 3].map(taskId));
       });
 
@@ -577,14 +581,14 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
           await tasks.move(lease as Lease<Task>, failed(aQueuedTask({ id: taskId(2) }), "never_started"), undefined),
         );
         expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
-        expect(await tasks.startQueued(2, 9, deadline)).toEqual([]);
+        expect(await tasks.startQueued(limitedTo(2), 9, deadline)).toEqual([]);
       });
 
       it("does not let a task that was started be given up", async () => {
         await openLimited(1, 1);
         await openLimited(2, 1);
         const [lease] = await tasks.claim("giveUp", later, secondsAfter(later, 60), 9);
-        expect(await tasks.startQueued(2, 9, deadline)).toHaveLength(1);
+        expect(await tasks.startQueued(limitedTo(2), 9, deadline)).toHaveLength(1);
         const given = await tasks.move(lease as Lease<Task>, failed(aQueuedTask({ id: taskId(2) })), undefined);
         expect(given).toEqual(err({ kind: "stale_task", id: taskId(2) }));
       });
@@ -594,14 +598,14 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         await openLimited(1, 1);
         await openLimited(2, 1);
         await openLimited(3, 1, { account: stranger });
-        const [sent] = await tasks.startQueued(2, 1, deadline);
+        const [sent] = await tasks.startQueued(limitedTo(2), 1, deadline);
         const back = aQueuedTask({ id: taskId(2), turn: 1, submissions: 1 });
         expect(await tasks.requeue(sent as ReservedTask, later)).toEqual(ok(back));
         expect(await tasks.find(taskId(2), owner)).toEqual(back);
         expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
         expect(await tasks.claim("giveUp", secondsAfter(noon, 299), later, 9)).toEqual([]);
-        expect(await tasks.startQueued(2, 1, deadline)).toEqual([
-          aReservedTask({ id: taskId(2), turn: 1, submissions: 1 }),
+        expect(await tasks.startQueued(limitedTo(2), 1, deadline)).toEqual([
+          aReservedTask({ id: taskId(2), turn: 1, submissions: 1, place: "only" }),
         ]);
       });
 
@@ -617,7 +621,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(turns).toMatchObject([{ turn: 1 }, { turn: 2 }, { turn: 3 }]);
         expect(await openLimited(5, 1)).toMatchObject({ turn: 4 });
         const order: TaskId[] = [];
-        for (let n = 0; n < 5; n += 1) order.push(...ids(await tasks.startQueued(undefined, 1, deadline)));
+        for (let n = 0; n < 5; n += 1) order.push(...ids(await tasks.startQueued(limitedTo(undefined), 1, deadline)));
         expect(order).toEqual([1, 4, 2, 3, 5].map(taskId));
       });
 
@@ -625,8 +629,8 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         const first = (await openLimited(1, 1)) as ReservedTask;
         const [lease] = await tasks.claim("sweep", noon, later, 9);
         unwrap(await tasks.requeue(first, later));
-        const [again] = await tasks.startQueued(1, 1, deadline);
-        expect(again).toEqual(aReservedTask({ id: taskId(1), turn: 1, submissions: 1 }));
+        const [again] = await tasks.startQueued(limitedTo(1), 1, deadline);
+        expect(again).toEqual(aReservedTask({ id: taskId(1), turn: 1, submissions: 1, place: "only" }));
         const stale = err({ kind: "stale_task", id: taskId(1) });
         expect(await tasks.move(first, submit(first, "upstream-1", noon), later)).toEqual(stale);
         expect(await tasks.move(lease as Lease<Task>, failed(first), undefined)).toEqual(stale);
@@ -655,7 +659,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       it("tells a task that must wait how many are before it, and how many wait", async () => {
         await aStranger();
         const places: unknown[] = [];
-        const place = async (n: number, account: AccountId, limits: { busy?: boolean; concurrencyMax?: number }) => {
+        const place = async (n: number, account: AccountId, among: QueueLimits["places"]) => {
           const { id, slug, request } = aReservedTask({ id: taskId(n) });
           await tasks.open(
             account,
@@ -665,14 +669,14 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
               places.push(place);
               return openTask(standing, { id, slug, request }, noon, place?.turn);
             },
-            { concurrencyMax: undefined, busy: false, dueAt: later, ...limits },
+            { places: among, dueAt: later },
           );
         };
-        await place(1, owner, {});
-        await place(2, owner, { busy: true });
-        await place(3, owner, { concurrencyMax: 9 });
-        await place(4, owner, {});
-        await place(5, stranger, {});
+        await place(1, owner, limitedTo(undefined));
+        await place(2, owner, []);
+        await place(3, owner, limitedTo(9));
+        await place(4, owner, limitedTo(undefined));
+        await place(5, stranger, limitedTo(undefined));
         expect(places).toEqual([
           undefined,
           { turn: 1, ahead: 0, waiting: 0 },
@@ -682,9 +686,107 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         ]);
       });
 
+      describe("of a provider with several places", () => {
+        /** Makes only requests without reference images. */
+        const first = (concurrencyMax: number) => aPlace(concurrencyMax, "first");
+        const second = (concurrencyMax: number | undefined) => ({
+          ...aPlace(concurrencyMax, "second"),
+          canMake: ({ imageUrls }: CreationRequest) => imageUrls.length === 0,
+        });
+        const withImage = { image_urls: ["https://example.com/a.png"] };
+        const openAt = async (n: number, places: QueueLimits["places"], fields = {}) => {
+          const draft = {
+            id: taskId(n),
+            slug: aReservedTask({ id: taskId(n) }).slug,
+            request: aCreationRequest(fields),
+          };
+          const opened = await tasks.open(
+            owner,
+            noon,
+            undefined,
+            (standing, queued, _, place) => openTask(standing, draft, noon, queued?.turn, undefined, place),
+            { places: places.filter((place) => place.canMake(draft.request)), dueAt: later },
+          );
+          return unwrap(opened).task;
+        };
+        const placesOf = (started: readonly Task[]) =>
+          started.map((task) => [task.id, task.state === "reserved" ? task.place : task.state]);
+
+        it("starts each task at the first place with a free slot, and as many as there are slots together", async () => {
+          const places = [first(1), second(2)];
+          const opened: Task[] = [];
+          for (const n of [1, 2, 3, 4]) opened.push(await openAt(n, places));
+          expect(placesOf(opened).map(([, place]) => place)).toEqual(["first", "second", "second", "queued"]);
+          expect(await tasks.startQueued(places, 9, deadline)).toEqual([]);
+          const [one, two] = opened as [ReservedTask, ReservedTask];
+          unwrap(await tasks.move(one, submit(one, "first:1", noon), later));
+          expect(await tasks.startQueued(places, 9, deadline)).toEqual([]);
+          unwrap(await tasks.move(two, failed(two, "refused"), undefined));
+          expect(placesOf(await tasks.startQueued(places, 9, deadline))).toEqual([[taskId(4), "second"]]);
+        });
+
+        it("counts the tasks without a recorded place at the first place", async () => {
+          await submitted(1);
+          const places = [first(1), second(1)];
+          expect(await openAt(2, places)).toMatchObject({ state: "reserved", place: "second" });
+          expect(await openAt(3, places)).toMatchObject({ state: "queued" });
+        });
+
+        it("starts tasks behind those whose place is full, which keep their turns and start first later", async () => {
+          const places = [first(1), second(undefined)];
+          await openAt(1, places, withImage);
+          // More than the first page of tasks that only the first place can make.
+          for (const n of [2, 3]) await openAt(n, places, withImage);
+          await openAt(4, places);
+          expect(placesOf(await tasks.startQueued(places, 1, deadline))).toEqual([[taskId(4), "second"]]);
+          await openAt(5, places, withImage);
+          expect(placesOf(await tasks.startQueued(places, 9, deadline))).toEqual([]);
+          expect(placesOf(await tasks.startQueued([first(2), second(undefined)], 9, deadline))).toEqual([
+            [taskId(2), "first"],
+          ]);
+        });
+
+        it("moves the slot of a task to a place with a free slot, and to no other", async () => {
+          const places = [first(2), second(1)];
+          const [one, two] = [await openAt(1, places), await openAt(2, places)] as [ReservedTask, ReservedTask];
+          expect(await tasks.changePlace(one, second(1))).toBe(true);
+          expect(await tasks.find(one.id, owner)).toEqual({ ...one, place: "second" });
+          expect(await tasks.changePlace(two, second(1))).toBe(false);
+          expect(await tasks.find(two.id, owner)).toEqual(two);
+          expect(await tasks.changePlace(two, second(undefined))).toBe(true);
+          unwrap(await tasks.move(one, submit(one, "second:1", noon), later));
+          expect(await openAt(3, [first(1), second(1)])).toMatchObject({ state: "reserved", place: "first" });
+          expect(await openAt(4, [first(1), second(3)])).toMatchObject({ state: "reserved", place: "second" });
+          expect(await openAt(5, [first(1), second(3)])).toMatchObject({ state: "queued" });
+        });
+
+        it("moves no task that is in another submission, and frees the slot of one that returns", async () => {
+          const places = [first(1)];
+          const one = (await openAt(1, places)) as ReservedTask;
+          unwrap(await tasks.requeue(one, later));
+          expect(await tasks.changePlace(one, second(1))).toBe(false);
+          expect(await tasks.changePlace(one, second(undefined))).toBe(false);
+          const [again] = await tasks.startQueued(places, 9, deadline);
+          expect(again).toMatchObject({ id: one.id, submissions: 1, place: "first" });
+          expect(await tasks.changePlace(one, second(1))).toBe(false);
+          expect(await tasks.changePlace(again as ReservedTask, second(1))).toBe(true);
+          unwrap(await tasks.move(again as ReservedTask, submit(again as ReservedTask, "second:1", noon), later));
+          expect(await tasks.changePlace(again as ReservedTask, first(1))).toBe(false);
+        });
+
+        it("gives the last slot to one of several tasks that move to it at once", async () => {
+          const places = [first(4)];
+          const opened: ReservedTask[] = [];
+          for (const n of [1, 2, 3, 4]) opened.push((await openAt(n, places)) as ReservedTask);
+          const moved = await Promise.all(opened.map((task) => tasks.changePlace(task, second(2))));
+          expect(moved.filter((one) => one)).toHaveLength(2);
+          expect(await openAt(5, [second(2)])).toMatchObject({ state: "queued" });
+        });
+      });
+
       it.each<[string, (task: Task) => Promise<Task>]>([
         ["was given up", async (task) => task],
-        ["was started and then refused", async () => (await tasks.startQueued(2, 1, deadline))[0] as Task],
+        ["was started and then refused", async () => (await tasks.startQueued(limitedTo(2), 1, deadline))[0] as Task],
       ])("keeps the idempotency key of a queued task that %s, because its creation succeeded", async (_, wait) => {
         await openLimited(1, 1);
         const queued = await openLimited(2, 1, { idempotent: keyed("k") });

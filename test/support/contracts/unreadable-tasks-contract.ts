@@ -13,6 +13,7 @@ import {
   anImageName,
   aPaidOrder,
   aReservedTask,
+  limitedTo,
   noon,
   secondsAfter,
   taskId,
@@ -143,16 +144,16 @@ export const describeUnreadableTasks = (
       for (let n = 2; n <= 5; n += 1) {
         await stores.database.sql("update account set active_tasks = 0");
         const task = aReservedTask({ id: taskId(n), accountId: owner });
-        const queue = { concurrencyMax: 1, busy: false, dueAt: secondsAfter(noon, 600) };
+        const queue = { places: limitedTo(1), dueAt: secondsAfter(noon, 600) };
         const decide = (standing: Parameters<typeof openTask>[0], place?: QueuePlace) =>
           openTask(standing, task, noon, place?.turn);
         unwrap(await tasks.open(owner, noon, undefined, decide, queue));
       }
       await damage(2, 3);
-      expect(await tasks.startQueued(1, 1, noon)).toEqual([]);
+      expect(await tasks.startQueued(limitedTo(1), 1, noon)).toEqual([]);
       unwrap(await tasks.move(first, submit(first, "upstream-1", noon), undefined));
-      expect(numbersOf(await tasks.startQueued(1, 1, noon))).toEqual([4]);
-      expect(numbersOf(await tasks.startQueued(undefined, 9, noon))).toEqual([5]);
+      expect(numbersOf(await tasks.startQueued(limitedTo(1), 1, noon))).toEqual([4]);
+      expect(numbersOf(await tasks.startQueued(limitedTo(undefined), 9, noon))).toEqual([5]);
     });
 
     it.each([

@@ -15,7 +15,7 @@ import { type Delivery, giveUpDelivery, pendingAt } from "../../../domain/webhoo
 import type { Endpoint, EndpointId } from "../../../domain/webhook-endpoint.js";
 
 type StoredAccount = { account: Account; passwordHash: string | undefined; standing: Standing; lastTurn: number };
-type StoredTask = { task: Task; dueAt: Date | undefined; fence: number; hidden: boolean };
+type StoredTask = { task: Task; place: string | undefined; dueAt: Date | undefined; fence: number; hidden: boolean };
 type StoredIdempotencyKey = {
   accountId: AccountId;
   key: IdempotencyKey;

@@ -18,7 +18,15 @@ import { type IdempotentRequest, sameRequest } from "../../../domain/idempotency
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../../domain/ledger.js";
 import type { ObjectName } from "../../../domain/object-name.js";
-import { mustQueue, nextTurn, type Queue, type QueuePlace, turnsAfterReturn } from "../../../domain/queue.js";
+import {
+  freeSlots,
+  nextTurn,
+  type ProviderPlace,
+  placeOfNewTask,
+  type Queue,
+  type QueuePlace,
+  turnsAfterReturn,
+} from "../../../domain/queue.js";
 import { requireStored } from "../../../domain/reference-image.js";
 import type { Slug } from "../../../domain/slug.js";
 import { startNextTasks } from "../../../domain/start-next-tasks.js";
@@ -62,7 +70,12 @@ export class MemoryTaskStore implements TaskStore {
     account: AccountId,
     dueAt: Date,
     idempotent: IdempotentRequest | undefined,
-    decide: (standing: Standing, place?: QueuePlace, spending?: Spending) => Result<OpenedTask, Refusal>,
+    decide: (
+      standing: Standing,
+      queuePlace?: QueuePlace,
+      spending?: Spending,
+      place?: string,
+    ) => Result<OpenedTask, Refusal>,
     limits?: QueueLimits,
     references: ReadonlyMap<number, ObjectName> = new Map(),
     spender?: Spender,
@@ -82,13 +95,14 @@ export class MemoryTaskStore implements TaskStore {
     const found = requireStored(references, new Set(known));
     if (found.isErr()) return err(found.error);
     const used = new Set(references.values());
-    const mustWait = limits !== undefined && (limits.busy || mustQueue(this.queue, limits.concurrencyMax));
-    const place = mustWait ? this.placeOf(nextTurn(this.queue, stored.lastTurn)) : undefined;
+    const place = limits && placeOfNewTask(this.queue, limits.places)?.name;
+    const mustWait = limits !== undefined && place === undefined;
+    const queuePlace = mustWait ? this.placeOf(nextTurn(this.queue, stored.lastTurn)) : undefined;
     const spending = spender && this.database.spendingOf(spender.apiKeyId, spender.now);
-    return decide(stored.standing, place, spending).map(({ task, standing, lowBalance }) => {
-      stored.lastTurn = place?.turn ?? stored.lastTurn;
+    return decide(stored.standing, queuePlace, spending, place).map(({ task, standing, lowBalance }) => {
+      stored.lastTurn = queuePlace?.turn ?? stored.lastTurn;
       const due = task.state === "queued" && limits ? limits.dueAt : dueAt;
-      tasks.set(task.id, { task, dueAt: due, fence: 0, hidden: false });
+      tasks.set(task.id, { task, place, dueAt: due, fence: 0, hidden: false });
       ledger.push(reservationEntry(task.reservation, task.reservedAt));
       stored.standing = standing;
       if (used.size > 0) this.database.taskReferences.set(task.id, used);
@@ -112,14 +126,26 @@ export class MemoryTaskStore implements TaskStore {
     });
   }
 
-  async startQueued(concurrencyMax: number | undefined, limit: number, dueAt: Date): Promise<ReservedTask[]> {
-    const next = this.waiting.sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1)).slice(0, limit);
-    const started = startNextTasks(this.queue, next, concurrencyMax);
+  async startQueued(places: readonly ProviderPlace[], limit: number, dueAt: Date): Promise<ReservedTask[]> {
+    const next = this.waiting.sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1));
+    const started = startNextTasks(this.queue, next, places, limit);
     for (const task of started.tasks) {
-      this.database.tasks.set(task.id, { ...this.row(task.id), task, dueAt });
+      this.database.tasks.set(task.id, { ...this.row(task.id), task, place: task.place, dueAt });
     }
     this.database.round = started.round;
     return [...started.tasks];
+  }
+
+  async changePlace(task: ReservedTask, place: ProviderPlace): Promise<boolean> {
+    const stored = this.database.tasks.get(task.id);
+    if (stored?.task.state !== "reserved" || stored.task.submissions !== task.submissions) return false;
+    const before = stored.place;
+    stored.place = place.name;
+    const { concurrencyMax = Number.POSITIVE_INFINITY } = place;
+    const [free = 0] = freeSlots(this.queue, [{ ...place, concurrencyMax: concurrencyMax + 1 }]);
+    if (free > 0) stored.task = { ...stored.task, place: place.name };
+    else stored.place = before;
+    return free > 0;
   }
 
   async requeue(current: ReservedTask | Lease<ReservedTask>, dueAt: Date): Promise<Result<QueuedTask, StaleTask>> {
@@ -238,6 +264,7 @@ export class MemoryTaskStore implements TaskStore {
     // Keeps a visibility that the owner has changed since `current` was read.
     stored.task = { ...next, request: stored.task.request };
     stored.dueAt = dueAt;
+    if (next.state === "queued") stored.place = undefined;
     if (isActive(next)) return ok(undefined);
     if (isActive(before)) this.release(before, next);
     const event = taskEventOf(before, next, new Date());
@@ -286,8 +313,11 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   private get queue(): Queue {
-    const states = [...this.database.tasks.values()].map(({ task }) => task.state);
-    const running = states.filter((state) => state === "reserved" || state === "submitted").length;
+    const running = new Map<string | undefined, number>();
+    for (const { task, place, dueAt } of this.database.tasks.values()) {
+      if ((task.state !== "reserved" && task.state !== "submitted") || dueAt === undefined) continue;
+      running.set(place, (running.get(place) ?? 0) + 1);
+    }
     return { running, waiting: this.waiting.length, round: this.database.round };
   }
 

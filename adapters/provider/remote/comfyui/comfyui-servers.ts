@@ -5,7 +5,7 @@ import type {
   GenerationProvider,
   SubmissionFailure,
 } from "../../../../application/ports/generation-provider.js";
-import { ProviderChain } from "../../provider-chain.js";
+import { holderFirst, ProviderChain, submitInOrder } from "../../provider-chain.js";
 import type { RemoteProvider } from "../remote-provider.js";
 import { queueOf } from "./comfyui.js";
 
@@ -18,17 +18,15 @@ export type ComfyuiServersParts = {
   readonly servers: Servers;
   readonly clock: Clock;
   readonly warn: (message: string) => void;
-  /** `undefined` selects the sum of all servers. */
-  readonly concurrencyMax: number | undefined;
 };
 
 /**
- * ComfyUI servers with the same workflow. A creation goes to the server with the shortest queue, and to the next one only
- * if that has certainly not started it. An upstream task id is `{server}:{prompt id}`.
+ * ComfyUI servers with the same workflow. Each is a place. A creation goes to the server with the shortest queue that has
+ * a free slot, and to the next one only if that has certainly not started it. An upstream task id is `{server}:{prompt id}`.
  */
 export class ComfyuiServers implements GenerationProvider {
   readonly name = "comfyui";
-  readonly concurrencyMax: number;
+  readonly places: GenerationProvider["places"];
   readonly callsPerSecond: GenerationProvider["callsPerSecond"];
   readonly readiness: GenerationProvider["readiness"];
   readonly nextPollMilliseconds: GenerationProvider["nextPollMilliseconds"];
@@ -38,15 +36,12 @@ export class ComfyuiServers implements GenerationProvider {
   readonly download: GenerationProvider["download"];
   readonly cancel: NonNullable<GenerationProvider["cancel"]>;
   private readonly parts: ComfyuiServersParts;
-  /** Creations that are being sent: they are not in the server's queue yet. */
-  private readonly sending = new Map<GenerationProvider, number>();
 
   constructor(parts: ComfyuiServersParts) {
     const { servers, warn } = parts;
     this.parts = parts;
-    this.concurrencyMax =
-      parts.concurrencyMax ?? servers.reduce((sum, { concurrencyMax = 1 }) => sum + concurrencyMax, 0);
     const all = new ProviderChain(servers, warn);
+    this.places = () => all.places();
     this.callsPerSecond = all.callsPerSecond;
     this.readiness = () => all.readiness();
     this.nextPollMilliseconds = (id, since) => all.nextPollMilliseconds(id, since);
@@ -58,31 +53,24 @@ export class ComfyuiServers implements GenerationProvider {
   }
 
   async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
-    const [first, ...others] = await this.inOrder();
-    if (first === undefined) {
-      const anyBusy = this.parts.servers.some((server) => server.readiness() === "busy");
-      return err({ kind: anyBusy ? "busy" : "refused", reason: "no ComfyUI server answers" });
-    }
-    this.count(first, 1);
-    try {
-      return await new ProviderChain([first, ...others], this.parts.warn).submit(order, submissionDeadline);
-    } finally {
-      this.count(first, -1);
-    }
+    const inOrder = await this.inOrder(order.place);
+    if (inOrder.length > 0) return submitInOrder(inOrder, this.parts.warn, order, submissionDeadline);
+    const anyBusy = this.parts.servers.some((server) => server.readiness() === "busy");
+    return err({ kind: anyBusy ? "busy" : "refused", reason: "no ComfyUI server answers" });
   }
 
-  /** The servers that answer, the one with the shortest queue first. */
-  private async inOrder(): Promise<readonly RemoteProvider[]> {
+  /** The servers that answer, the one with the shortest queue first; of equal ones that of the place. */
+  private async inOrder(place: string | undefined): Promise<readonly RemoteProvider[]> {
     const { servers } = this.parts;
     // Nothing to choose: the creation itself finds out whether the server answers.
     if (servers.length === 1) return servers;
-    const queues = await Promise.all(servers.map((server) => this.queueLength(server)));
-    return servers
-      .flatMap((server, index) => {
-        const length = queues[index];
-        return length === undefined ? [] : [{ server, load: length + (this.sending.get(server) ?? 0) }];
-      })
-      .sort((a, b) => a.load - b.load)
+    const asked = holderFirst(servers, place).map(async (server) => ({
+      server,
+      length: await this.queueLength(server),
+    }));
+    return (await Promise.all(asked))
+      .flatMap(({ server, length }) => (length === undefined ? [] : [{ server, length }]))
+      .sort((a, b) => a.length - b.length)
       .map(({ server }) => server);
   }
 
@@ -92,9 +80,5 @@ export class ComfyuiServers implements GenerationProvider {
     const queue = await Promise.race([queueOf(server.read), timeout]);
     ended.abort();
     return queue?.isOk() ? queue.value.length : undefined;
-  }
-
-  private count(server: GenerationProvider, difference: number): void {
-    this.sending.set(server, (this.sending.get(server) ?? 0) + difference);
   }
 }

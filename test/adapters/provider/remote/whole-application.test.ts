@@ -153,7 +153,8 @@ const SEQUENCE_PARTS: readonly (readonly Step[])[] = [
   [faultsOfFirst("creates", FAULTS.failsBefore), create],
   [faultsOfFirst("creates", refuses(422)), create, ...pollAndKeep],
   [...everyPlan("fail"), create, ...pollAndKeep],
-  [...everyPlan("run"), { kind: "create", times: 3 }],
+  // One more than a chain of two has slots.
+  [...everyPlan("run"), { kind: "create", times: 5 }],
   [pass(GENERATION_DEADLINE_MILLISECONDS), { kind: "settle" }, { kind: "sweep" }],
   [...everyPlan("succeed"), { kind: "create and crash" }],
   [pass(SUBMISSION_DEADLINE_MILLISECONDS), { kind: "sweep" }, ...pollAndKeep],

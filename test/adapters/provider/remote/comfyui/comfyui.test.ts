@@ -231,21 +231,58 @@ describe("ComfyuiServers", () => {
 
   const started = () => both.fakes.map(({ tasks }) => tasks.length);
 
-  it("has the places of all servers, or those of the setting", async () => {
-    expect(both.provider.concurrencyMax).toBe(2);
+  const names = () => both.fakes.map(({ baseUrl }) => `${new URL(baseUrl).host}/api`);
+
+  it("has one place for each server, with the limit of a server or that of the setting", async () => {
+    const limits = (provider: typeof both.provider) => provider.places().map(({ concurrencyMax }) => concurrencyMax);
+    expect(both.provider.places().map(({ name }) => name)).toEqual(names());
+    expect(limits(both.provider)).toEqual([1, 1]);
     const other = await startComfyuiServers({ concurrencyMax: 7 });
-    expect(other.provider.concurrencyMax).toBe(7);
+    expect(limits(other.provider)).toEqual([7, 7]);
     await other.close();
   });
 
-  it("sends a creation to the server with the shortest queue, and two at once to two servers", async () => {
+  it("sends a creation to the server with the shortest queue, and two at once to the servers of their places", async () => {
     for (const fake of both.fakes) fake.plan = "run";
-    await Promise.all([both.provider.submit(order(1)), both.provider.submit(order(2))]);
+    const [one, two] = names();
+    const changePlace = async () => false;
+    await Promise.all([
+      both.provider.submit({ ...order(1), place: two, changePlace }),
+      both.provider.submit({ ...order(2), place: one, changePlace }),
+    ]);
     expect(started()).toEqual([1, 1]);
     const [first] = both.fakes;
     first.foreignPrompts = 2;
     expect((await both.provider.submit(order(3))).isOk()).toBe(true);
     expect(started()).toEqual([1, 2]);
+  });
+
+  it("moves to the slot of the server with the shortest queue, and stays where it is if that has none", async () => {
+    for (const fake of both.fakes) fake.plan = "run";
+    const [one, two] = names();
+    both.fakes[0].foreignPrompts = 2;
+    const moves: string[] = [];
+    const submit = (n: number, moved: boolean) =>
+      both.provider.submit({
+        ...order(n),
+        place: one,
+        changePlace: async ({ name }) => {
+          moves.push(name);
+          return moved;
+        },
+      });
+    expect((await submit(1, false)).isOk()).toBe(true);
+    expect(started()).toEqual([1, 0]);
+    expect((await submit(2, true)).isOk()).toBe(true);
+    expect(started()).toEqual([1, 1]);
+    expect(moves).toEqual([two, two]);
+  });
+
+  it("shows a server that is down as a place that takes nothing", async () => {
+    const [first] = both.fakes;
+    await first.close();
+    for (let n = 1; n <= 9; n += 1) await both.provider.submit(order(n));
+    expect(both.provider.places().map(({ readiness }) => readiness)).toEqual(["down", "ready"]);
   });
 
   it("polls, finds and downloads at the server that has the task", async () => {

@@ -1,0 +1,175 @@
+import * as fc from "fast-check";
+import { err } from "neverthrow";
+import { beforeEach, describe, expect, it } from "vitest";
+import { ProviderChain } from "../../../adapters/provider/provider-chain.js";
+import type { AccountId } from "../../../domain/account.js";
+import { invalidRequest } from "../../../domain/invalid-request.js";
+import { useCases } from "../../support/application.js";
+import { aCreationRequest } from "../../support/builders.js";
+import { startComfyuiServers } from "../../support/providers-under-test.js";
+import { ScriptedProvider } from "../../support/scripted-provider.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+/** The application with a chain of two providers with different limits. */
+describe("a chain of two providers", () => {
+  let world: World;
+  let first: ScriptedProvider;
+  let second: ScriptedProvider;
+  let cases: ReturnType<typeof useCases>;
+  let owners: AccountId[];
+
+  const begin = async () => {
+    world = aWorld();
+    [first, second] = [
+      new ScriptedProvider({ poll: "running" }, "first"),
+      new ScriptedProvider({ poll: "running" }, "second"),
+    ];
+    for (const provider of [first, second]) provider.clock = world.clock;
+    first.concurrencyMax = 2;
+    second.concurrencyMax = 3;
+    cases = useCases({ ...world, provider: new ProviderChain([first, second], () => {}) });
+    owners = await Promise.all([1, 2, 3].map(() => anOwner(world, 1_000)));
+  };
+  beforeEach(begin);
+
+  const create = async (n: number) => {
+    const owner = owners[n % owners.length] as AccountId;
+    return (await cases.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task;
+  };
+  const states = async () => {
+    const all = await Promise.all(owners.map((owner) => world.tasks.list(owner, 99, undefined)));
+    return all.flat().map((task) => (task.state === "submitted" ? task.upstreamTaskId.split(":")[0] : task.state));
+  };
+  const count = async (state: string) => (await states()).filter((one) => one === state).length;
+
+  it("runs exactly as many tasks at each provider as its limit allows, together the sum", async () => {
+    for (let n = 0; n < 9; n += 1) await create(n);
+    await cases.start();
+    expect([await count("first"), await count("second"), await count("queued")]).toEqual([2, 3, 4]);
+    expect([first.started, second.started]).toEqual([2, 3]);
+  });
+
+  it("starts waiting tasks at the provider whose generation has ended", async () => {
+    for (let n = 0; n < 9; n += 1) await create(n);
+    second.play({ poll: "failed" });
+    await world.clock.advance(5_000);
+    await cases.settle();
+    expect([await count("first"), await count("second"), await count("failed")]).toEqual([2, 0, 3]);
+    expect(await cases.start()).toBe(3);
+    expect([first.started, second.started]).toEqual([2, 6]);
+  });
+
+  it("leaves a provider that is down or busy without tasks, and keeps the limit of the other one", async () => {
+    first.ready = "down";
+    for (let n = 0; n < 5; n += 1) await create(n);
+    expect([first.started, second.started, await count("queued")]).toEqual([0, 3, 2]);
+    first.ready = "busy";
+    expect(await cases.start()).toBe(0);
+    first.ready = "ready";
+    expect(await cases.start()).toBe(2);
+    expect([first.started, second.started, await count("queued")]).toEqual([2, 3, 0]);
+  });
+
+  it("refuses a creation that only a provider that is down can make", async () => {
+    first.makes = err(invalidRequest("prompt", { name: "text_only" }));
+    second.ready = "down";
+    const owner = owners[0] as AccountId;
+    expect(await cases.createPanorama(owner, aCreationRequest())).toEqual(err({ kind: "upstream_error" }));
+    expect(await world.ledger.balance(owner)).toBe(1_000);
+  });
+
+  it("returns a refused task to the queue while the other provider is full, and refuses it when both refuse", async () => {
+    for (let n = 0; n < 5; n += 1) await create(n);
+    first.play({ poll: "failed", submit: "refuse" });
+    await world.clock.advance(5_000);
+    await cases.settle();
+    const task = await create(5);
+    expect(task).toMatchObject({ state: "queued", submissions: 1 });
+    expect([first.started, second.started]).toEqual([2, 3]);
+    second.play({ poll: "failed", submit: "refuse" });
+    await world.clock.advance(5_000);
+    await cases.settle();
+    await cases.start();
+    expect(await world.tasks.find(task.id, task.accountId)).toMatchObject({ state: "failed", reason: "refused" });
+  });
+
+  it("never runs more tasks at a provider than its limit allows, whoever refuses, is busy, down or ends", async () => {
+    const event = fc.oneof(
+      fc.record({ kind: fc.constant("create" as const), n: fc.nat(2) }),
+      fc.record({ kind: fc.constantFrom("start" as const, "settle" as const) }),
+      fc.record({
+        kind: fc.constant("play" as const),
+        provider: fc.nat(1),
+        submit: fc.constantFrom("accept" as const, "refuse" as const, "busy" as const),
+        poll: fc.constantFrom("running" as const, "failed" as const),
+        ready: fc.constantFrom("ready" as const, "busy" as const, "probing" as const, "down" as const),
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, { minLength: 10, maxLength: 60 }), async (events) => {
+        await begin();
+        for (const one of events) {
+          if (one.kind === "create") {
+            await cases.createPanorama(owners[one.n] as AccountId, aCreationRequest());
+          } else if (one.kind === "play") {
+            const provider = [first, second][one.provider] as ScriptedProvider;
+            provider.play({ submit: one.submit, poll: one.poll });
+            provider.ready = one.ready;
+          } else {
+            await world.clock.advance(5_000);
+            await cases[one.kind]();
+          }
+          expect(await count("first")).toBeLessThanOrEqual(2);
+          expect(await count("second")).toBeLessThanOrEqual(3);
+        }
+        // Nothing waits for ever: when both take tasks and end them, all tasks end.
+        for (const provider of [first, second]) {
+          provider.ready = "ready";
+          provider.play({ submit: "accept", poll: "failed" });
+        }
+        for (let n = 0; n < 20; n += 1) {
+          await cases.start();
+          await world.clock.advance(5_000);
+          await cases.settle();
+        }
+        expect(new Set(await states())).toEqual(new Set((await states()).length === 0 ? [] : ["failed"]));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("two ComfyUI servers", () => {
+  it("run as many tasks as the servers that work have places; the others wait, and none is lost", async () => {
+    const world = aWorld();
+    const { clock, storage } = world;
+    const { provider, fakes, close } = await startComfyuiServers({ clock, storage });
+    const [first, second] = fakes;
+    const ports = { ...world, provider: new ProviderChain([provider], () => {}) };
+    const cases = useCases(ports);
+    // Another instance of the service, which shares the database only.
+    const other = useCases({ ...ports, provider: new ProviderChain([provider], () => {}) });
+    const owner = await anOwner(world, 100);
+    const tasks = () => world.tasks.list(owner, 9, undefined);
+    const states = async () => (await tasks()).map(({ state }) => state).sort();
+    second.plan = "run";
+    await first.close();
+
+    for (const { createPanorama } of [cases, other, cases, other]) {
+      (await createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
+    }
+    for (let n = 0; n < 6; n += 1) await [cases, other][n % 2]?.start();
+    expect(await states()).toEqual(["queued", "queued", "queued", "submitted"]);
+    expect(second.tasks).toHaveLength(1);
+    expect(provider.places().map(({ readiness }) => readiness)).toEqual(["down", "ready"]);
+
+    for (const task of second.tasks) task.state = "succeed";
+    await clock.advance(60_000);
+    await cases.settle();
+    await cases.start();
+    expect(await states()).toEqual(expect.arrayContaining(["queued", "queued", "submitted"]));
+    expect(second.tasks).toHaveLength(2);
+    expect((await tasks()).filter(({ state }) => state === "failed")).toEqual([]);
+    await close();
+  });
+});
