@@ -191,6 +191,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
             "image",
             "image_without_thumbnail",
             "image_that_expires",
+            "image_that_fails",
             "no_image",
             "black",
             "gone",

@@ -32,6 +32,7 @@ export type Script = {
     | "image"
     | "image_without_thumbnail"
     | "image_that_expires"
+    | "image_that_fails"
     | "no_image"
     | "black"
     | "gone"
@@ -187,6 +188,7 @@ export class ScriptedProvider implements GenerationProvider {
           bytes: image(temporaryUrl),
           thumbnail: download === "image_without_thumbnail" ? "unavailable" : "possible",
           ...(download === "image_that_expires" && { ends: "expired" as const }),
+          ...(download === "image_that_fails" && { ends: "failed" as const }),
         });
     }
   }

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CircuitState } from "../../../application/ports/circuit-state.js";
@@ -33,6 +34,16 @@ type ExpectedDefaults = {
   /** Results are read with the API key, from the provider's own host. */
   readonly resultsNeedKey?: boolean;
 };
+
+/** Resolves when the headers of the next answer have arrived at the HTTP client. */
+const answerBegins = (): Promise<void> =>
+  new Promise((resolve) => {
+    const arrived = () => {
+      unsubscribe("undici:request:headers", arrived);
+      resolve();
+    };
+    subscribe("undici:request:headers", arrived);
+  });
 
 /** What RemoteProvider does with every dialect. `name` is that of the dialect. */
 export const remoteProviderContract = (
@@ -526,8 +537,10 @@ export const remoteProviderContract = (
         remote.fake.faults.images.push(fault);
         const timeouts = manualTimeouts();
         const before = requests();
+        const answered = answerBegins();
         const downloading = remote.provider.download(url, id);
         await expect.poll(requests, { interval: 5 }).toBe(before + 1);
+        if (fault === half) await answered;
         timeouts.expire();
         expect((await downloading)._unsafeUnwrapErr().kind).toBe(kind);
         expect(timeouts.requested).toEqual([20_000]);
