@@ -18,6 +18,40 @@ const FAILURE_REASONS: readonly FailureReason[] = [
   "canceled",
 ];
 
+/** What `toTask` reads. For the read by id: the driver spends time on each column of an answer. */
+export const TASK_COLUMNS = [
+  "id",
+  "account_id",
+  "slug",
+  "resolution",
+  "prompt",
+  "image_urls",
+  "visibility",
+  "seed",
+  "metadata",
+  "webhook_url",
+  "api_key_id",
+  "credits",
+  "state",
+  "turn",
+  "submissions",
+  "place",
+  "reserved_at",
+  "submitted_at",
+  "upstream_task_id",
+  "succeeded_at",
+  "failed_at",
+  "failure_reason",
+  "storage_status",
+  "temporary_url",
+  "image_name",
+  "failed_attempts",
+  "native_width",
+  "native_height",
+]
+  .map((column) => `task.${column}`)
+  .join(", ");
+
 /** Written out for each state, without spreads: a read by id spends most of its time in here and in the driver. */
 export const toTask = (row: Row): Task => {
   const id = branded<Task["id"]>(row, "id");
