@@ -237,9 +237,12 @@ describe("GcsObjectStorage while Cloud Storage is unavailable", () => {
     ];
 
     for (const result of results) {
+      // On a busy machine the time may end before the connection is refused.
       expect(result._unsafeUnwrapErr()).toEqual({
         kind: "storage_unavailable",
-        reason: "Cloud Storage cannot be used (ECONNREFUSED)",
+        reason: expect.stringMatching(
+          /^Cloud Storage (cannot be used \(ECONNREFUSED\)|did not send a complete answer within 200 ms)$/,
+        ),
       });
     }
   });
