@@ -19,7 +19,7 @@ import type { TaskId } from "../../domain/task-id.js";
 import { toKeyLimits } from "./account-rows.js";
 import { branded, type Row } from "./columns.js";
 import type { SqliteDatabase } from "./sqlite-database.js";
-import { toTask } from "./task-rows.js";
+import { TASK_COLUMNS, toTask } from "./task-rows.js";
 
 const KEY = "api_key.id as key_id, api_key.account_id as owner, scopes, expires_at, credits_per_day, credits_per_month";
 
@@ -27,7 +27,7 @@ const LIVE_KEY = `select ${KEY} from api_key
   where secret_sha256 = ? and revoked_at is null`;
 
 /** Without such a task the columns of `task` are null. */
-const LIVE_KEY_WITH_TASK = `select ${KEY}, task.* from api_key
+const LIVE_KEY_WITH_TASK = `select ${KEY}, ${TASK_COLUMNS} from api_key
   left join task on task.id = ? and task.account_id = api_key.account_id and task.hidden_at is null
   where secret_sha256 = ? and revoked_at is null`;
 
