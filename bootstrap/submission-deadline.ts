@@ -4,8 +4,8 @@ import { type Config, serversOf } from "./config.js";
 const RECORDING_MILLISECONDS = 5_000;
 
 /**
- * A task without a recorded submission is swept after this time from its reservation. Each configured provider, and each server of one, may use
- * its full timeout before the next one is tried.
+ * A task without a recorded submission is swept after this time from its reservation. Each configured provider, and each
+ * server of one, may use its full timeout before the next one is tried.
  */
 export const submissionDeadlineMilliseconds = ({
   provider,

@@ -8,8 +8,9 @@ import type { Sql } from "./database.js";
 import { insertion, type Statement } from "./statement.js";
 
 /*
- * The running sums behind domain/budget.ts, one row for each key with a budget and each day. Every transaction that writes them also writes
- * the row of the key's account, so whoever has locked that row, or finds it unchanged, knows the sums.
+ * The running sums behind domain/budget.ts, one row for each key with a budget and each day. Every transaction that
+ * writes them also writes the row of the key's account, so whoever has locked that row, or finds it unchanged, knows the
+ * sums.
  */
 
 /** The sums of the rows of `key_spending` that a query selects. Their first parameter is the current day. */

@@ -62,8 +62,8 @@ type Releases = { readonly account: Statement | undefined; readonly others: read
 const NOTHING_RELEASED: Releases = { account: undefined, others: [] };
 
 /**
- * Frees the account's slot. For a failed task, also refunds the credits to the account and its key, and releases its reference images and a refused
- * creation's key.
+ * Frees the account's slot. For a failed task, also refunds the credits to the account and its key, and releases its
+ * reference images and a refused creation's key.
  */
 const releases = (before: Task, next: Task): Releases => {
   const failed = next.state === "failed";

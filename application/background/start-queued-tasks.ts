@@ -21,8 +21,7 @@ type Settings = SubmissionSettings & { readonly submissionDeadlineMilliseconds: 
 /**
  * Submits queued tasks while places of the provider have free slots, round robin over accounts (domain/queue.ts). While
  * the provider is down or busy, they stay queued. After a task came back because the provider is busy, this run starts no
- * more. A slow submission does not delay the others. Resolves to the number of
- * submitted tasks.
+ * more. A slow submission does not delay the others. Resolves to the number of submitted tasks.
  */
 export const startQueuedTasks =
   (ports: Ports, settings: Settings) =>

@@ -56,8 +56,8 @@ export type GeneratedImage = {
 
 /**
  * Whether a creation should be sent now. `busy`: not yet, because the provider asked for a pause, or other creations
- * wait for the rate limiter. `down`: the circuit breaker is open, so nothing is sent. `probing`: the circuit breaker is half open, so one
- * creation at a time is sent to test the provider.
+ * wait for the rate limiter. `down`: the circuit breaker is open, so nothing is sent. `probing`: the circuit breaker is
+ * half open, so one creation at a time is sent to test the provider.
  */
 export type Readiness = "ready" | "busy" | "probing" | "down";
 

@@ -72,7 +72,8 @@ export interface TaskStore {
    * Opens a task atomically. The store locks the account while it decides, or writes only if the account has not changed
    * since, so that two concurrent creations cannot use the same credits, the same budget of a key or the same slot of the
    * account. Stores what `decide` returns: the task, its ledger entry, the account's new standing, what its key has spent
-   * and the idempotency key; stores nothing if it refuses. `decide` must be pure: it runs again, with the new standing, if the account has changed.
+   * and the idempotency key; stores nothing if it refuses. `decide` must be pure: it runs again, with the new standing, if
+   * the account has changed.
    *
    * If the idempotency key is already used, `decide` is not called: the same request returns its task as `replayed`,
    * another request is rejected, and the key of a hidden task is `not_found`.
@@ -165,8 +166,10 @@ export interface TaskStore {
   /**
    * Stores `next` if the stored task is still in the state and the submission of `current`, and its image in the same
    * storage status (and, with a lease, if no other worker has claimed it since). The same transaction applies all
-   * consequences: a failed task's refund entry and credits, what its key has spent, the account's slot of a task that is no longer active, the release of the idempotency key
-   * of a refused creation, and of the reference images of a failed task, which are unused from then on. `dueAt` is when the next background work is due; `undefined` means never.
+   * consequences: a failed task's refund entry and credits, what its key has spent, the account's slot of a task that is
+   * no longer active, the event of an end or of a saved image with its deliveries, the release of the idempotency key of a
+   * refused creation, and of the reference images of a failed task, which are unused from then on. `dueAt` is when the next
+   * background work is due; `undefined` means never.
    */
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
 
