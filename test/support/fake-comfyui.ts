@@ -50,11 +50,6 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
     return this.server.close();
   }
 
-  /** The server forgets its queue and its history. */
-  restart(): void {
-    this.tasks.splice(0);
-  }
-
   webhook(): SignedWebhook {
     throw new Error("ComfyUI sends no webhooks.");
   }
@@ -70,6 +65,7 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
   private answer(request: ReceivedRequest): Answer {
     const { method, path, headers, body, query } = request;
     if (path === "/signed") return this.image(request);
+    if (this.plan === "be lost") this.restart();
     if (!this.open && headers["x-api-key"] !== COMFYUI_KEY) return json(401, { error: "Unauthorized" });
     if (this.tooBusyFor(method === "POST" && path === "/api/prompt" ? "creation" : "read"))
       return json(429, { error: "Too Many Requests" }, this.retryAfter());
@@ -81,7 +77,7 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
       const waiting = this.tasks.filter(
         ({ state }) => state === "run" || (this.plan === "run" && state !== "be cancelled"),
       );
-      const mine = this.plan === "be lost" ? [] : waiting.map(({ id }, index) => [index, id, {}, {}, ["9"]]);
+      const mine = waiting.map(({ id }, index) => [index, id, {}, {}, ["9"]]);
       const foreign = Array.from({ length: this.foreignPrompts }, (_, index) => [
         index,
         `foreign-${index}`,
@@ -98,7 +94,8 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
     const name = /^\/api\/object_info\/(.+)$/.exec(path)?.[1] ?? "";
     if (name !== "") return json(200, name in this.classes ? { [name]: { input: this.classes[name] } } : {});
     if (path === "/api/view") {
-      if (!this.tasks.some(({ id }) => query.get("filename") === `${id}.png`)) return json(404, {});
+      // Images are on the disk, which outlives a restart.
+      if (![...this.tasks, ...this.lost].some(({ id }) => query.get("filename") === `${id}.png`)) return json(404, {});
       return this.viewRedirects
         ? { status: 302, headers: { location: `${this.server.url}/signed` }, body: "" }
         : this.image(request);

@@ -49,6 +49,7 @@ export class FakeHttpProvider extends UpstreamTasks implements FakeProvider {
     if (method === "GET" && path === "/worker/abilities") return json(200, this.abilities);
     const id = GENERATION.exec(path)?.[1];
     if (id === undefined) return json(404, { error: "There is no such path." });
+    if (this.plan === "be lost") this.restart();
     if (method === "PUT") {
       const known = this.tasks.find((task) => task.id === id);
       if (known !== undefined) return json(200, this.generation(known));

@@ -58,6 +58,8 @@ export interface FakeProvider {
   readonly server: FaultyServer;
   /** Every task that was started; the provider would bill each one. */
   readonly tasks: UpstreamTask[];
+  /** Tasks that a restart of the provider's server has lost: they produce nothing, cost nothing and are not in `tasks`. */
+  readonly lost: readonly UpstreamTask[];
   readonly faults: Faults;
   readonly limits: Limits;
   /** Calls that were answered with 429 because of `limits`. */
@@ -77,6 +79,7 @@ export interface FakeProvider {
 /** What all fakes share: tasks that follow the plan, and images. */
 export class UpstreamTasks {
   readonly tasks: UpstreamTask[] = [];
+  readonly lost: UpstreamTask[] = [];
   readonly faults: Faults = { creates: [], polls: [], lists: [], images: [], checks: [], cancels: [] };
   readonly limits: Limits = { retryAfterSeconds: 1 };
   refusedCalls = 0;
@@ -96,6 +99,11 @@ export class UpstreamTasks {
     const task: UpstreamTask = { id, input: input as UpstreamTask["input"], state: "run", createdAt, webhook: url };
     this.tasks.push(task);
     return task;
+  }
+
+  /** A server that keeps its tasks in memory forgets them. */
+  restart(): void {
+    this.lost.push(...this.tasks.splice(0));
   }
 
   /** The current state of the task; `undefined` if it does not exist or is lost. */

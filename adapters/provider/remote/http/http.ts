@@ -22,6 +22,8 @@ const generationSchema = z.object({
   error: z.unknown().optional(),
 });
 
+const errorSchema = z.object({ error: z.string() });
+
 export type HttpSettings = {
   /** Without a slash at its end. */
   readonly baseUrl: string;
@@ -103,7 +105,10 @@ export const http = ({ baseUrl, token }: HttpSettings): Dialect => {
 
     async find(taskId, read) {
       return (await read(pathOf(taskId))).andThen(({ status, body }) =>
-        status === 404 ? ok(undefined) : parseBody(generationSchema, "a generation", body).map(({ id }) => id),
+        // A 404 without the contract's error may come from a proxy, which knows nothing about the generation.
+        status === 404
+          ? parseBody(errorSchema, "an error of the worker", body).map(() => undefined)
+          : parseBody(generationSchema, "a generation", body).map(({ id }) => id),
       );
     },
   };

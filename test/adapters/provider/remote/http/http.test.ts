@@ -87,6 +87,13 @@ describe("http dialect", () => {
     expect(http.fake.server.requests.map(({ method }) => method)).toEqual(["PUT", "GET", "GET"]);
   });
 
+  it("does not take a 404 without the error of the contract for the answer that there is no generation", async () => {
+    http.fake.faults.lists.push(refuses(404));
+    expect((await http.provider.search(taskId(2), noon))._unsafeUnwrapErr().reason).toBe(
+      "the answer is not an error of the worker",
+    );
+  });
+
   it("reads a result URL that is relative to the base URL", async () => {
     http.fake.relativeUrls = true;
     await submit();
