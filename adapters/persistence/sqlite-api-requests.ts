@@ -46,7 +46,8 @@ const REMEMBERED_MAX = 20_000;
  * Key and task in one statement. A SQLite file has one instance, so that its requests are counted in memory.
  *
  * What was found is remembered until anybody commits: then `SqliteDatabase.version` changes, and everything is forgotten.
- * Whether a key has expired is decided at each request.
+ * The requests that one turn of the event loop finds share one comparison of the version: each had begun before it, and
+ * reading the version costs more than all else in a read. Whether a key has expired is decided at each request.
  */
 export class SqliteApiRequests implements ApiRequests {
   private readonly database: Pick<SqliteDatabase, "first" | "version">;
@@ -54,6 +55,7 @@ export class SqliteApiRequests implements ApiRequests {
   private readonly clock: Pick<Clock, "now">;
   private readonly remembered = new Map<string, Found>();
   private rememberedAt: number | undefined;
+  private compared = false;
 
   constructor(database: Pick<SqliteDatabase, "first" | "version">, rateLimits: RateLimits, clock: Pick<Clock, "now">) {
     this.database = database;
@@ -74,9 +76,7 @@ export class SqliteApiRequests implements ApiRequests {
   }
 
   private find(secretSha256: string, task: TaskId | undefined): Found | undefined {
-    const version = this.database.version();
-    if (version !== this.rememberedAt) this.remembered.clear();
-    this.rememberedAt = version;
+    if (!this.compared) this.compare();
     const name = task === undefined ? secretSha256 : secretSha256 + task;
     const remembered = this.remembered.get(name);
     if (remembered !== undefined) return remembered;
@@ -88,9 +88,19 @@ export class SqliteApiRequests implements ApiRequests {
     if (row === undefined) return undefined;
     const found = toFound(row);
     if (this.remembered.size >= REMEMBERED_MAX) this.remembered.clear();
-    // A commit after `version` was read changes it again, so that this is forgotten before it is used.
+    // A commit after `version` was read changes it again, so that this is forgotten in the next turn.
     this.remembered.set(name, found);
     return found;
+  }
+
+  private compare(): void {
+    const version = this.database.version();
+    if (version !== this.rememberedAt) this.remembered.clear();
+    this.rememberedAt = version;
+    this.compared = true;
+    setImmediate(() => {
+      this.compared = false;
+    });
   }
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
@@ -29,6 +30,7 @@ describe("what SqliteApiRequests remembers", () => {
   let stores: Awaited<ReturnType<typeof sqliteStores>>;
   let other: Database;
   let reads: number;
+  let comparisons: number;
   let requests: SqliteApiRequests;
   let clock: HandClock;
 
@@ -39,8 +41,12 @@ describe("what SqliteApiRequests remembers", () => {
     (await stores.keys.insert(key, () => ok(undefined)))._unsafeUnwrap();
     await stores.tasks.open(owner, noon, undefined, (standing) => openTask(standing, task, noon));
     reads = 0;
+    comparisons = 0;
     const counting = {
-      version: () => stores.database.version(),
+      version: () => {
+        comparisons += 1;
+        return stores.database.version();
+      },
       first: (select: string, parameters: readonly unknown[]) => {
         reads += 1;
         return stores.database.first(select, parameters);
@@ -62,6 +68,15 @@ describe("what SqliteApiRequests remembers", () => {
     expect(second.task).toBe(first.task);
     expect([first.admission.remaining, second.admission.remaining]).toEqual([59, 58]);
     expect(reads).toBe(1);
+  });
+
+  it("is compared with the database once for the requests of one turn of the event loop", async () => {
+    await read();
+    await read();
+    expect(comparisons).toBe(1);
+    await setImmediate();
+    await read();
+    expect(comparisons).toBe(2);
   });
 
   it("is neither a key without the task nor an unknown key", async () => {
