@@ -1,5 +1,6 @@
 import pg, { type Client, type ClientConfig } from "pg";
 import type { Row } from "./columns.js";
+import { PostgresQuery, type PreparedStatement } from "./postgres-query.js";
 
 /** A statement with PostgreSQL's numbered parameters. */
 export type PostgresStatement = {
@@ -52,8 +53,8 @@ type Waiting = {
 class Connection {
   readonly client: Client;
   readonly closed: Promise<void>;
-  /** The names of the statements that it has prepared. */
-  readonly prepared = new Set<string>();
+  /** The statements that it has prepared, by name. */
+  readonly prepared = new Map<string, PreparedStatement>();
   state: "opening" | "open" | "retired" = "opening";
   /** Statements that are not answered yet, and the lease. */
   inFlight = 0;
@@ -163,16 +164,17 @@ export class PostgresConnections {
     if (connection.inFlight === 0) connection.ticks = 0;
     connection.inFlight += 1;
     const values = parameters as unknown[]; // only read
-    // With a callback the driver returns no promise.
-    void connection.client.query<Row>({ text, name, values }, (error: Error | null, result) => {
+    const prepared = name === undefined ? undefined : connection.prepared.get(name);
+    const query = new PostgresQuery({ text, name, values }, prepared, (error) => {
       if (error === null) {
-        if (name !== undefined) connection.prepared.add(name);
-        succeed(result.rows);
+        if (name !== undefined) connection.prepared.set(name, query.statement);
+        succeed(query.found);
       } else {
         fail(error);
       }
       this.answered(connection);
     });
+    connection.client.query(query);
   }
 
   private answered(connection: Connection): void {

@@ -1,5 +1,4 @@
 import { ok, type Result } from "neverthrow";
-import pg from "pg";
 import type { Row } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { isUpToDate, MIGRATION_TABLE } from "./migration-steps.js";
@@ -25,13 +24,6 @@ const TRANSACTION_ATTEMPTS = 5;
 const ABORTED = new Set(["40001", "40P01"]);
 /** A migration has changed the columns of a statement that this connection prepared before. */
 const STALE_PLAN = "0A000";
-
-/** Timestamps stay text, which `columns.ts` reads, and JSON is parsed. */
-const TIMESTAMPTZ = 1184;
-const types = {
-  getTypeParser: (oid: number, format?: "text" | "binary") =>
-    oid === TIMESTAMPTZ ? (value: string) => value : pg.types.getTypeParser(oid, format as "text"),
-};
 
 /** Opens a PostgreSQL database for the service. Throws if it is unreachable or not migrated to this version. */
 export const openPostgresDatabase = async (url: string, connectionsMax: number): Promise<PostgresDatabase> => {
@@ -61,7 +53,6 @@ export class PostgresDatabase implements Database {
       lock_timeout: LOCK_MILLISECONDS,
       statement_timeout: STATEMENT_MILLISECONDS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
-      types,
     };
     this.connections = new PostgresConnections(config, connectionsMax, {
       connectMilliseconds: CONNECT_MILLISECONDS,

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "@photostructure/sqlite";
 import type { Row } from "./columns.js";
+import { type RowMaker, rowMaker } from "./row-maker.js";
 import { isWorthPreparing } from "./statement.js";
 
 /** How long a statement blocks the process while another process has locked the file, which happens when it is opened. */
@@ -65,16 +66,7 @@ type Values = readonly unknown[];
 
 type Statement = {
   readonly prepared: ReturnType<InstanceType<typeof DatabaseSync>["prepare"]>;
-  readonly toRow: (values: Values) => Row;
-};
-
-/**
- * A function that names the values of a row, made once for each statement: a row that the driver builds itself, property
- * by property, takes longer to make and to read than everything else in a read by primary key.
- */
-const rowMaker = (columns: readonly string[]): ((values: Values) => Row) => {
-  const properties = columns.map((name, index) => `${JSON.stringify(name)}: values[${index}]`);
-  return new Function("values", `return { ${properties.join(", ")} };`) as (values: Values) => Row;
+  readonly toRow: RowMaker;
 };
 
 const bound = (parameter: unknown): unknown => {

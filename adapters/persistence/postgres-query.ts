@@ -1,0 +1,96 @@
+import pg from "pg";
+import type { Row } from "./columns.js";
+import { rowMaker } from "./row-maker.js";
+
+/** Turns the texts of a row into the row; changes the array. */
+type RowReader = (values: (string | null)[]) => Row;
+
+/**
+ * A statement as one connection has prepared it. PostgreSQL never changes its columns (it refuses the execution with
+ * 0A000 instead), so they have to be described once.
+ */
+export class PreparedStatement {
+  /** `undefined` if the statement returns no rows. */
+  reader: RowReader | undefined;
+}
+
+type QueryConfig = { readonly text: string; readonly name: string | undefined; readonly values: unknown[] };
+
+/** How the driver writes a value; not in its types. */
+const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
+
+type DriverConnection = {
+  bind(config: { statement: string | undefined; values: unknown[]; valueMapper: (value: unknown) => unknown }): void;
+  execute(config: object): void;
+  sync(): void;
+};
+
+/** What the driver's query has beside what its types tell. */
+type DriverQuery = new (
+  config: QueryConfig,
+  callback: (error: Error | null) => void,
+) => pg.Submittable & { prepare(connection: DriverConnection): void };
+
+/**
+ * One execution of a statement. The driver lets PostgreSQL describe the columns at each execution, and makes a list of
+ * fields, their parsers and an empty row of that each time. This one asks only if the connection has not prepared the
+ * statement yet.
+ */
+export class PostgresQuery extends (pg.Query as unknown as DriverQuery) {
+  /** `rows` would be an option of the driver. */
+  readonly found: Row[] = [];
+  readonly statement: PreparedStatement;
+  private readonly config: QueryConfig;
+  private readonly isPrepared: boolean;
+
+  /** `prepared`: what an earlier execution on the same connection has left in `statement`. */
+  constructor(config: QueryConfig, prepared: PreparedStatement | undefined, answered: (error: Error | null) => void) {
+    super(config, answered);
+    this.config = config;
+    this.isPrepared = prepared !== undefined;
+    this.statement = prepared ?? new PreparedStatement();
+  }
+
+  override prepare(connection: DriverConnection): void {
+    if (!this.isPrepared) {
+      super.prepare(connection);
+      return;
+    }
+    const { name, values } = this.config;
+    connection.bind({ statement: name, values, valueMapper: prepareValue });
+    connection.execute({});
+    connection.sync();
+  }
+
+  handleRowDescription({ fields }: { fields: readonly Field[] }): void {
+    this.statement.reader = readerOf(fields);
+  }
+
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    if (this.statement.reader !== undefined) this.found.push(this.statement.reader(fields));
+  }
+}
+
+type Field = { readonly name: string; readonly dataTypeID: number };
+
+/** Texts, and timestamps, which `columns.ts` reads. */
+const READ_AS_TEXT: ReadonlySet<number> = new Set([
+  pg.types.builtins.TEXT,
+  pg.types.builtins.VARCHAR,
+  pg.types.builtins.TIMESTAMPTZ,
+]);
+
+const readerOf = (fields: readonly Field[]): RowReader => {
+  const toRow = rowMaker(fields.map(({ name }) => name));
+  const parsed = fields.flatMap(({ dataTypeID }, index) =>
+    READ_AS_TEXT.has(dataTypeID) ? [] : [{ index, parse: pg.types.getTypeParser(dataTypeID, "text") }],
+  );
+  return (values) => {
+    const row: unknown[] = values;
+    for (const { index, parse } of parsed) {
+      const value = values[index];
+      if (typeof value === "string") row[index] = parse(value);
+    }
+    return toRow(row);
+  };
+};
