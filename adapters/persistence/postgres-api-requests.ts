@@ -21,8 +21,8 @@ import {
   scopeOf,
 } from "../../domain/rate-limit.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { toKeyLimits } from "./account-rows.js";
-import { branded, type Row } from "./columns.js";
+import { openingStandingOf, toKeyLimits } from "./account-rows.js";
+import { branded, type Row, text } from "./columns.js";
 import type { Database } from "./database.js";
 import { admission, admissionParameters, toAdmission } from "./postgres-rate-limits.js";
 import { TASK_COLUMNS, toTask } from "./task-rows.js";
@@ -51,6 +51,10 @@ const OF_KEY = `live_key.id as key_id, live_key.account_id as owner, by_key.admi
     or credits_per_month is not null then to_json(live_key) end as limits`;
 const OF_ACCOUNT = "by_account.admissions as account_admissions, by_account.admitted as account_admitted";
 
+/** What a creation decides about (task-opening.ts). */
+const ACCOUNT = `account.credits, account.active_tasks, account.low_balance_threshold,
+  cast(account.xmin as text) as account_version`;
+
 const READ = `${countForKey("read")}
   select ${OF_KEY} from live_key left join by_key on true`;
 
@@ -60,13 +64,14 @@ const READ_TASK = `${countForKey("read")}
   left join task on task.id = ? and task.account_id = live_key.account_id and task.hidden_at is null`;
 
 const WRITE = `${countForKey("create")}, ${COUNT_FOR_ACCOUNT}
-  select ${OF_KEY}, ${OF_ACCOUNT} from live_key left join by_key on true left join by_account on true`;
+  select ${OF_KEY}, ${OF_ACCOUNT}, ${ACCOUNT} from live_key join account on account.id = live_key.account_id
+  left join by_key on true left join by_account on true`;
 
 const WRITE_TASK = `${countForKey("create")}, ${COUNT_FOR_ACCOUNT}
   select ${OF_KEY}, ${OF_ACCOUNT}, ${TASK_COLUMNS} from live_key left join by_key on true left join by_account on true
   left join task on task.id = ? and task.account_id = live_key.account_id and task.hidden_at is null`;
 
-/** Key, rate limits and task in one round trip; all instances on the database share the counters. */
+/** Key, rate limits, and the task or the account in one round trip; all instances on the database share the counters. */
 export class PostgresApiRequests implements ApiRequests {
   private readonly database: Database;
   private readonly clock: Clock;
@@ -99,9 +104,14 @@ export class PostgresApiRequests implements ApiRequests {
       const ofAccount = toAdmission({ admissions, admitted }, "total", now);
       if (ofAccount.isErr()) return err(accountRateLimited(ofAccount.error));
     }
+    const accountId = branded<AccountId>(row, "owner");
+    const account =
+      row.account_version === undefined
+        ? undefined
+        : { standing: openingStandingOf(accountId, row), version: text(row, "account_version") };
     return ok({
-      accountId: branded<AccountId>(row, "owner"),
-      key: { id: branded<ApiKeyId>(row, "key_id"), budgets: isWrite ? budgetsOf(row) : undefined },
+      accountId,
+      key: { id: branded<ApiKeyId>(row, "key_id"), budgets: isWrite ? budgetsOf(row) : undefined, account },
       admission: ofKey.value,
       task: typeof row.id === "string" ? toTask(row) : undefined,
     });

@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type {
+  AccountSnapshot,
   DueWork,
   Lease,
   Postponement,
@@ -71,8 +72,9 @@ export class SqlTaskStore implements TaskStore {
     limits?: QueueLimits,
     references?: ReadonlyMap<number, ObjectName>,
     spender?: Spender,
+    snapshot?: AccountSnapshot,
   ): Promise<Opening<Refusal>> {
-    return openTaskRows(this.database, account, dueAt, idempotent, decide, limits, references, spender);
+    return openTaskRows(this.database, account, dueAt, idempotent, decide, limits, references, spender, snapshot);
   }
 
   async startQueued(places: readonly ProviderPlace[], limit: number, dueAt: Date): Promise<ReservedTask[]> {

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { deletedReplay, type NotFound } from "../../application/errors.js";
-import type { QueueLimits, Spender } from "../../application/ports/task-store.js";
+import type { AccountSnapshot, QueueLimits, Spender } from "../../application/ports/task-store.js";
 import type { AccountId, Standing } from "../../domain/account.js";
 import type { NewEvent } from "../../domain/account-event.js";
 import type { Spending } from "../../domain/budget.js";
@@ -51,10 +51,14 @@ export const openTaskRows = async <Refusal>(
   limits?: QueueLimits,
   references: ReadonlyMap<number, ObjectName> = NO_REFERENCES,
   spender?: Spender,
+  snapshot?: AccountSnapshot,
 ): Promise<Opening<Refusal>> => {
   if (!alwaysLocksQueue(limits) && references.size === 0 && database.dialect === "postgresql") {
+    let read = idempotent === undefined && spender === undefined ? snapshot && readBefore(snapshot) : undefined;
     for (let attempt = 0; attempt < UNLOCKED_ATTEMPTS_MAX; attempt += 1) {
-      const opening = await openUnlessChanged(database.sql, account, dueAt, idempotent, decide, limits, spender);
+      read ??= await readAccount(database.sql, account, idempotent, spender);
+      const opening = await openUnlessChanged(database.sql, read, account, dueAt, idempotent, decide, limits, spender);
+      read = undefined;
       if (opening === "tasks_wait") break;
       if (opening !== undefined) return opening;
     }
@@ -70,9 +74,9 @@ const alwaysLocksQueue = (limits: QueueLimits | undefined): boolean => {
 };
 
 /**
- * Opens a task in two round trips on PostgreSQL: reads what the decision needs, then writes everything in one
- * statement if nobody has written the account's row since. Otherwise writes nothing and returns `undefined`: decide
- * again. Writes nothing either if the task may have to wait behind others.
+ * Opens a task on PostgreSQL without a lock: decides about what was read, then writes everything in one statement if
+ * nobody has written the account's row since and no task waits. Otherwise writes nothing and returns `undefined`: read
+ * and decide again.
  *
  * The row's version is `xmin`, the number of the transaction that has written it; locks do not change it. Every
  * creation and every refund writes the row, so an unchanged row also means that no other creation has used the
@@ -80,6 +84,7 @@ const alwaysLocksQueue = (limits: QueueLimits | undefined): boolean => {
  */
 const openUnlessChanged = async <Refusal>(
   sql: Sql,
+  { current, version, first, anyWaits, spending }: ReadAccount,
   account: AccountId,
   dueAt: Date,
   idempotent: IdempotentRequest | undefined,
@@ -87,7 +92,6 @@ const openUnlessChanged = async <Refusal>(
   limits: QueueLimits | undefined,
   spender: Spender | undefined,
 ): Promise<Opening<Refusal> | "tasks_wait" | undefined> => {
-  const { current, version, first, anyWaits, spending } = await readAccount(sql, account, idempotent, spender);
   if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
   if (anyWaits && limits !== undefined) return "tasks_wait";
 
@@ -96,7 +100,7 @@ const openUnlessChanged = async <Refusal>(
   const { task, standing, lowBalance } = decided.value;
   const takeStanding = {
     text: `update account set credits = ?, active_tasks = ?${lowBalance ? ", last_event = last_event + 1" : ""}
-      where id = ? and xmin = cast(? as xid) returning id, last_event`,
+      where id = ? and xmin = cast(? as xid)${limits ? ` and ${ANY_QUEUED} = 0` : ""} returning id, last_event`,
     parameters: [standing.credits, standing.activeTasks, account, version],
   };
   const writes = creationWrites(decided.value, dueAt, idempotent, spender, "checked");
@@ -180,6 +184,24 @@ const creationWrites = (
   ];
 };
 
+/** What a creation on PostgreSQL decides about. */
+type ReadAccount = {
+  readonly current: Standing;
+  readonly version: string;
+  readonly anyWaits: boolean;
+  readonly first: Result<Task, InvalidRequest | NotFound> | undefined;
+  readonly spending: Spending | undefined;
+};
+
+/** Enough for a creation without an idempotency key and a budget. Whether a task waits is checked when it is written. */
+const readBefore = ({ standing, version }: AccountSnapshot): ReadAccount => ({
+  current: standing,
+  version,
+  anyWaits: false,
+  first: undefined,
+  spending: undefined,
+});
+
 /**
  * Reads the account's standing with the version of its row, the first use of the idempotency key, whether any task
  * waits, and what the spender has spent, in one statement.
@@ -189,7 +211,7 @@ const readAccount = async (
   account: AccountId,
   idempotent: IdempotentRequest | undefined,
   spender: Spender | undefined,
-) => {
+): Promise<ReadAccount> => {
   const standing = `account.credits as balance, active_tasks, low_balance_threshold,
     cast(account.xmin as text) as version, ${ANY_QUEUED} as any_queued`;
   const spent = spender && spendingOfKey(spender);

@@ -99,6 +99,7 @@ export const createPanorama =
       { places: possiblePlaces.filter(takesCreations), dueAt: after(queueDeadlineMilliseconds) },
       request.imageUrls.length === 0 ? undefined : recordedReferences(storage, request.imageUrls),
       apiKey && budgets && { apiKeyId: apiKey.id, now },
+      apiKey?.account,
     );
     if (opened.isErr()) return err(opened.error);
     const { task, replayed } = opened.value;

@@ -7,14 +7,19 @@ import type { AccountRateLimited, Admission, RateLimited, RequestKind } from "..
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Awaitable } from "../awaitable.js";
+import type { AccountSnapshot } from "./task-store.js";
 
 /** Unknown and revoked keys give the same error. */
 export type InvalidApiKey = { readonly kind: "invalid_api_key" };
 
 export type RefusedRequest = InvalidApiKey | ApiKeyExpired | MissingScope | RateLimited | AccountRateLimited;
 
-/** `budgets`: of a write, if the key has any. */
-export type AdmittedKey = { readonly id: ApiKeyId; readonly budgets: Budgets | undefined };
+/** `budgets`: of a write, if the key has any. `account`: of a write, if the store has read it in the same round trip. */
+export type AdmittedKey = {
+  readonly id: ApiKeyId;
+  readonly budgets: Budgets | undefined;
+  readonly account?: AccountSnapshot | undefined;
+};
 
 /** A request whose API key is valid, may make such requests, and is within its rate limit. */
 export type AdmittedRequest = {

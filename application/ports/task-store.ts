@@ -61,6 +61,12 @@ export type QueueLimits = {
 export type Spender = { readonly apiKeyId: ApiKeyId; readonly now: Date };
 
 /**
+ * An account as it was read with the API key of a request. `version` is the store's own; it changes whenever anything
+ * is written that decides about a creation.
+ */
+export type AccountSnapshot = { readonly standing: Standing; readonly version: string };
+
+/**
  * Stores tasks and their reservations. Throws if the store is unreachable. Methods with an `owner` treat tasks of other
  * accounts and hidden tasks like unknown ids.
  *
@@ -88,6 +94,8 @@ export interface TaskStore {
    * (reference-store.ts).
    *
    * With `spender`, `decide` receives what the key has spent (domain/budget.ts), and the task counts as spending of it.
+   *
+   * With `snapshot`, the store may let `decide` see that instead of reading the account, and writes only if it is current.
    */
   open<Refusal>(
     account: AccountId,
@@ -102,6 +110,7 @@ export interface TaskStore {
     queue?: QueueLimits,
     references?: ReadonlyMap<number, ObjectName>,
     spender?: Spender,
+    snapshot?: AccountSnapshot,
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest | NotFound>>;
 
   /**

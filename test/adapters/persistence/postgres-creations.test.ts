@@ -1,15 +1,17 @@
 import { err, ok, type Result } from "neverthrow";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Database } from "../../../adapters/persistence/database.js";
+import { PostgresApiRequests } from "../../../adapters/persistence/postgres-api-requests.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
 import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
-import type { TaskStore } from "../../../application/ports/task-store.js";
-import type { Standing } from "../../../domain/account.js";
+import type { AccountSnapshot, TaskStore } from "../../../application/ports/task-store.js";
+import type { Email, Standing } from "../../../domain/account.js";
 import type { Spending } from "../../../domain/budget.js";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey, IdempotentRequest } from "../../../domain/idempotency.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";
 import { audit } from "../../../domain/ledger.js";
+import type { QueuePlace } from "../../../domain/queue.js";
 import { fail, openTask, type ReservedTask, submit } from "../../../domain/task.js";
 import {
   accountId,
@@ -22,6 +24,7 @@ import {
   orderId,
   taskId,
 } from "../../support/builders.js";
+import { HandClock } from "../../support/hand-clock.js";
 import { freshDatabase } from "../../support/postgres.js";
 import { postgresStores } from "../../support/postgres-stores.js";
 
@@ -211,6 +214,81 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     const used = await database.sql("select distinct task_id from idempotency_key");
     expect(used).toHaveLength(active); // a refused creation releases its key
     await other.close();
+  });
+
+  describe("with the account as it was read with the key", () => {
+    const key = anApiKey({ accountId: owner });
+    const chain = { places: [aPlace(undefined, "first")], dueAt: noon };
+    let snapshot: AccountSnapshot;
+
+    beforeEach(async () => {
+      unwrap(await stores.keys.insert(key, () => ok(undefined)));
+      snapshot = await read();
+    });
+
+    const read = async () => {
+      const admitted = await new PostgresApiRequests(database, new HandClock()).admit(key.secretSha256, "write");
+      return unwrap(admitted).key.account as AccountSnapshot;
+    };
+    const openWith = (tasks: TaskStore, n: number, idempotentRequest?: IdempotentRequest, seen: Standing[] = []) => {
+      const task = aReservedTask({ id: taskId(n), accountId: owner });
+      const decide = (standing: Standing, queued?: QueuePlace, _?: Spending, place?: string) => {
+        seen.push(standing);
+        return openTask(standing, task, noon, queued?.turn, undefined, place);
+      };
+      return tasks.open(owner, noon, idempotentRequest, decide, chain, undefined, undefined, snapshot);
+    };
+    const counting = (statements: string[]) =>
+      withSql(database, (statement, parameters) => {
+        statements.push(statement.slice(0, 6));
+        return database.sql(statement, parameters);
+      });
+
+    it("sends one statement", async () => {
+      const statements: string[] = [];
+      expect(snapshot.standing).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
+      expect(unwrap(await openWith(counting(statements), 1))).toMatchObject({ task: { id: taskId(1) } });
+      expect(statements).toEqual(["with c"]);
+      expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+    });
+
+    it("reads the account again if it has changed since", async () => {
+      const seen: Standing[] = [];
+      await opened(2);
+      unwrap(await openWith(stores.tasks, 1, undefined, seen));
+      expect(seen).toMatchObject([{ credits: 100 }, { credits: 96 }]);
+      expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
+    });
+
+    it("reads the account with the idempotency key of the request", async () => {
+      await opened(2, idempotent);
+      snapshot = await read();
+      expect(unwrap(await openWith(stores.tasks, 1, idempotent))).toMatchObject({
+        task: { id: taskId(2) },
+        replayed: true,
+      });
+    });
+
+    it("does not overtake a task that waits", async () => {
+      const other = accountId(2);
+      const waits = aReservedTask({ id: taskId(2), accountId: other });
+      await stores.accounts.open(
+        anAccount({ id: other, email: "other@example.com" as Email }),
+        undefined,
+        aPaidOrder({ id: orderId(2), accountId: other, credits: credits(100) }),
+        undefined,
+      );
+      const full = { places: [], dueAt: noon };
+      const queued = await stores.tasks.open(
+        other,
+        noon,
+        undefined,
+        (standing, place) => openTask(standing, waits, noon, place?.turn),
+        full,
+      );
+      expect(unwrap(queued).task.state).toBe("queued");
+      expect(unwrap(await openWith(stores.tasks, 1)).task.state).toBe("queued");
+    });
   });
 
   describe("with the budget of a key", () => {
