@@ -54,7 +54,10 @@ const hasWrk = run("wrk", ["-v"]).then(
   (error: { code: unknown }) => error.code !== "ENOENT", // `wrk -v` exits with 1
 );
 
-/** Every request is formatted once, before the load starts. Each thread has a copy of the list; there is one thread. */
+/**
+ * Every request is formatted once, before the load starts. Each thread has a copy of the list; there is one thread. Each
+ * run begins elsewhere in the list, so that several runs of creations do not use up the active tasks of the first accounts.
+ */
 const wrkScript = (requests: readonly LoadRequest[]): string => {
   const text = (value: string | undefined) =>
     value === undefined ? "nil" : JSON.stringify(value).replace(/\\u/g, "\\\\u");
@@ -67,6 +70,8 @@ const wrkScript = (requests: readonly LoadRequest[]): string => {
   );
   return `local formatted, n = {}, 0
 function init(args)
+  math.randomseed(os.time())
+  n = math.random(${requests.length})
 ${rows.map((row, index) => `  formatted[${index + 1}] = wrk.format(${row})`).join("\n")}
 end
 function request()
