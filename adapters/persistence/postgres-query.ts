@@ -27,9 +27,10 @@ type DriverConnection = {
 
 /** What the driver's query has beside what its types tell. */
 type DriverQuery = new (
-  config: QueryConfig,
+  text: string,
+  values: unknown[],
   callback: (error: Error | null) => void,
-) => pg.Submittable & { prepare(connection: DriverConnection): void };
+) => pg.Submittable & { name: string | undefined; prepare(connection: DriverConnection): void };
 
 /**
  * One execution of a statement. The driver lets PostgreSQL describe the columns at each execution, and makes a list of
@@ -45,7 +46,8 @@ export class PostgresQuery extends (pg.Query as unknown as DriverQuery) {
 
   /** `prepared`: what an earlier execution on the same connection has left in `statement`. */
   constructor(config: QueryConfig, prepared: PreparedStatement | undefined, answered: (error: Error | null) => void) {
-    super(config, answered);
+    super(config.text, config.values, answered);
+    this.name = config.name;
     this.config = config;
     this.isPrepared = prepared !== undefined;
     this.statement = prepared ?? new PreparedStatement();
