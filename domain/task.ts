@@ -112,6 +112,13 @@ export type FailureReason =
 export const isActive = (task: Task): task is ActiveTask =>
   task.state === "queued" || task.state === "reserved" || task.state === "submitted" || task.state === "generated";
 
+/**
+ * Whether the task may still end without a cost: it waits in the queue, or a generation is running that the provider may
+ * be able to stop. A `reserved` task is between the two for a moment; a `generated` one has its result.
+ */
+export const isCancelable = (task: Task): task is QueuedTask | SubmittedTask =>
+  task.state === "queued" || task.state === "submitted";
+
 /** Whether the task is still being generated, or its image still being stored. */
 export const isInProgress = (task: Task): boolean =>
   isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");

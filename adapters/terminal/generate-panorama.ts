@@ -22,6 +22,7 @@ export type GenerateOptions = {
   readonly visibility: string;
   /** The most that the panorama may cost. */
   readonly maxCredits: string | undefined;
+  readonly seed: string | undefined;
   /** The file to write. Default: a file in the current directory, named by the slug of the panorama. */
   readonly out: string | undefined;
 };
@@ -124,7 +125,7 @@ const onlyChanges = (onChange: Dependencies["onChange"]) => {
 const isUrl = (image: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(image);
 
 const requestFor = (
-  { prompt, resolution, visibility, maxCredits, images }: GenerateOptions,
+  { prompt, resolution, visibility, maxCredits, seed, images }: GenerateOptions,
   imageUrls: readonly string[],
 ): Result<Creation, string> =>
   parseCreation({
@@ -132,8 +133,12 @@ const requestFor = (
     visibility,
     ...(prompt === undefined ? {} : { prompt }),
     ...(imageUrls.length === 0 ? {} : { image_urls: imageUrls }),
-    ...(maxCredits === undefined ? {} : { max_credits: /^[0-9]+$/.test(maxCredits) ? Number(maxCredits) : maxCredits }),
+    ...(maxCredits === undefined ? {} : { max_credits: numberOf(maxCredits) }),
+    ...(seed === undefined ? {} : { seed: numberOf(seed) }),
   }).mapErr((refusal) => optionMessage(refusal, images));
+
+/** Text that is not a number stays text, for the message. */
+const numberOf = (text: string): number | string => (/^[0-9]+$/.test(text) ? Number(text) : text);
 
 /** Names the parameter as on the command line: by its option, or an image as the person wrote it. */
 const optionMessage = ({ field, index, rule }: InvalidRequest, images: readonly string[]): string => {
@@ -147,6 +152,7 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ["resolution", "--resolution"],
   ["visibility", "--visibility"],
   ["max_credits", "--max-credits"],
+  ["seed", "--seed"],
 ]);
 
 const writeErrorOf = async (out: string | undefined): Promise<string | undefined> => {

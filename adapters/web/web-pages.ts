@@ -11,6 +11,7 @@ import type { SetPasswordByLink } from "../../application/accounts/set-password-
 import type { SignUp } from "../../application/accounts/sign-up.js";
 import type { BuyCredits } from "../../application/credits/buy-credits.js";
 import type { ReadCredits } from "../../application/credits/read-credits.js";
+import type { CancelTask } from "../../application/panoramas/cancel-task.js";
 import type { ChangeVisibility } from "../../application/panoramas/change-visibility.js";
 import type { CheckUpload } from "../../application/panoramas/check-upload.js";
 import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
@@ -63,6 +64,7 @@ export type WebParts = {
   readonly checkUpload: CheckUpload;
   readonly uploadImages: UploadImages;
   readonly changeVisibility: ChangeVisibility;
+  readonly cancelTask: CancelTask;
   readonly deletePanorama: DeletePanorama;
   readonly readAccount: ReadAccount;
   readonly createApiKey: CreateApiKey;

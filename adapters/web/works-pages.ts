@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ok } from "neverthrow";
 import type { Visitor } from "../../application/accounts/find-session.js";
 import type { ReadCredits } from "../../application/credits/read-credits.js";
+import type { CancelTask } from "../../application/panoramas/cancel-task.js";
 import type { ChangeVisibility } from "../../application/panoramas/change-visibility.js";
 import type { CheckUpload } from "../../application/panoramas/check-upload.js";
 import type { CreatePanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
@@ -16,7 +17,7 @@ import { costOf, RESOLUTIONS, type Resolution } from "../../domain/resolution.js
 import { SEED_MAX } from "../../domain/seed.js";
 import { viewerPath } from "../../domain/slug.js";
 import { isKept } from "../../domain/storage-status.js";
-import { isActive, isInProgress, type Task } from "../../domain/task.js";
+import { isActive, isCancelable, isInProgress, type Task } from "../../domain/task.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import { visibilitySchema } from "../../domain/visibility.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../web-page/page.js";
@@ -39,6 +40,7 @@ type Parts = {
   readonly checkUpload: CheckUpload;
   readonly uploadImages: UploadImages;
   readonly changeVisibility: ChangeVisibility;
+  readonly cancelTask: CancelTask;
   readonly deletePanorama: DeletePanorama;
   readonly rateLimits: RateLimits;
   readonly images: Images;
@@ -79,6 +81,25 @@ export const worksPages = (parts: Parts): readonly Page[] => {
         if (id === undefined || !visibility.success) return parts.layout.notFound(visitor);
         const changed = await parts.changeVisibility(id, visitor.account.id, visibility.data);
         return changed.isErr() ? parts.layout.notFound(visitor) : redirect("/works");
+      }),
+    },
+    {
+      method: "POST",
+      path: "/works/:id/cancel",
+      body: "fields",
+      handle: guard.memberForm(async ({ params }, visitor) => {
+        const id = parseTaskId(params.id ?? "");
+        if (id === undefined) return parts.layout.notFound(visitor);
+        const refusal = await admitWrite(parts, visitor); // each attempt may call the provider
+        if (refusal !== undefined) return refusal;
+        const canceled = await parts.cancelTask(id, visitor.account.id);
+        return canceled.match(
+          (task) =>
+            task.state === "failed"
+              ? redirect("/works")
+              : parts.layout.message(409, "Too late to cancel", tooLateSentence(task), visitor),
+          () => parts.layout.notFound(visitor),
+        );
       }),
     },
     {
@@ -149,6 +170,13 @@ const sentence = (refusal: Refusal): string => {
     case "storage_unavailable":
       return "The images could not be stored. Please try again.";
   }
+};
+
+const tooLateSentence = (task: Task): string => {
+  if (!isActive(task)) return "This panorama is finished. You can delete it on your works page.";
+  return task.state === "reserved"
+    ? "This panorama is being started at this moment. Try again in a few seconds."
+    : "This panorama cannot be stopped without a charge any more, so it is being finished.";
 };
 
 type FormRequest = Pick<PageRequest & PageBody, "query" | "form">;
@@ -274,7 +302,7 @@ const workCard = (task: Task, visitor: Visitor, images: Images): Html => {
 <span class="card-text"><span class="card-title">${titleOf(task)}</span>
 <span class="card-note">${dateOf(task.reservedAt)} · ${task.request.resolution.toUpperCase()} · ${isPublic ? "public" : "private"}</span>
 <span class="state ${tone}">${label}</span>${note !== undefined && html`<span class="card-note">${note}</span>`}</span></a>
-${!isInProgress(task) && ownerActions(task, visitor)}</li>`;
+${isCancelable(task) && cancelAction(task, visitor)}${!isInProgress(task) && ownerActions(task, visitor)}</li>`;
 };
 
 type State = { readonly label: string; readonly tone: "good" | "busy" | "bad"; readonly note?: string };
@@ -299,6 +327,9 @@ const stateOf = (task: Task): State => {
       return { label: "Image no longer available", tone: "bad" };
   }
 };
+
+const cancelAction = ({ id }: Task, { formToken }: Visitor): Html => html`<div class="card-actions">
+<form method="post" action="/works/${id}/cancel">${hiddenToken(formToken)}<button class="link">Cancel</button></form></div>`;
 
 const ownerActions = (task: Task, { formToken }: Visitor): Html => {
   const other = task.request.visibility === "public" ? "private" : "public";

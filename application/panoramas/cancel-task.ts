@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
-import { fail, type SubmittedTask, type Task } from "../../domain/task.js";
+import { fail, isCancelable, type SubmittedTask, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
@@ -34,7 +34,7 @@ export const cancelTask =
     for (;;) {
       const task = await tasks.find(id, owner);
       if (task === undefined) return err(notFound(`There is no task ${id} on this account.`));
-      if (task.state !== "queued" && task.state !== "submitted") return ok(task);
+      if (!isCancelable(task)) return ok(task);
       if (task.state === "submitted" && !(await isStopped(ports, task)))
         return ok((await tasks.find(id, owner)) ?? task);
       const failed = fail(task, "canceled", clock.now());

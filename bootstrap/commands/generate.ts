@@ -17,11 +17,12 @@ const INTERRUPTED_STATUS = 130;
 export const generate: Command = {
   words: "generate",
   usage:
-    "[PROMPT] [--image FILE_OR_URL ...] [--resolution 1k] [--visibility private] [--max-credits N] [--out FILE] [--watch]",
+    "[PROMPT] [--image FILE_OR_URL ...] [--resolution 1k] [--visibility private] [--seed N] [--max-credits N] [--out FILE] [--watch]",
   options: {
     image: { type: "string", multiple: true, default: [] },
     resolution: { type: "string", default: "1k" },
     visibility: { type: "string", default: "private" },
+    seed: { type: "string" },
     "max-credits": { type: "string" },
     out: { type: "string" },
     watch: { type: "boolean", default: false },
@@ -58,6 +59,7 @@ export const generate: Command = {
         images: (values.image ?? []) as string[],
         resolution: text(values, "resolution"),
         visibility: text(values, "visibility"),
+        seed: optionalText(values, "seed"),
         maxCredits: optionalText(values, "max-credits"),
         out: optionalText(values, "out"),
       },

@@ -28,6 +28,7 @@ export const web = new ContainerModule(({ bind }) => {
       checkUpload: tokens.checkUpload,
       uploadImages: tokens.uploadImages,
       changeVisibility: tokens.changeVisibility,
+      cancelTask: tokens.cancelTask,
       deletePanorama: tokens.deletePanorama,
       readAccount: tokens.readAccount,
       createApiKey: tokens.createApiKey,

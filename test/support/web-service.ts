@@ -242,6 +242,7 @@ export class WebService {
         findPublicPanorama: findPublicPanorama(ports),
         findOwnPanorama: findOwnPanorama(ports),
         changeVisibility: changeVisibility(ports),
+        cancelTask: cancelTask(ports),
         deletePanorama: deletePanorama(ports),
         readAccount: readAccount(ports),
         createApiKey: createApiKey(ports),

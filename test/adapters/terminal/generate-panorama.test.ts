@@ -35,6 +35,7 @@ const generate = (
       resolution: "1k",
       visibility: "private",
       maxCredits: undefined,
+      seed: undefined,
       out: join(folder, "out.jpg"),
       ...options,
     },
@@ -95,6 +96,14 @@ describe("panorama generate", () => {
       `${join(folder, "text.png")}: must be one of`,
     );
     expect(service.received).toHaveLength(0);
+  });
+
+  it("sends the seed, and refuses one that is none", async () => {
+    expect((await generate({ seed: "7" })).isOk()).toBe(true);
+    expect(JSON.parse(String(service.requests("POST", "/panoramas")[0]?.body)).seed).toBe(7);
+    for (const seed of ["2147483648", "-1", "1.5", "seven", ""]) {
+      expect((await generate({ seed }))._unsafeUnwrapErr()).toMatch(/^--seed: must be an integer from 0 to 2147483647/);
+    }
   });
 
   it("sends the most that the panorama may cost", async () => {

@@ -171,13 +171,64 @@ describe("the works and gallery pages", () => {
     expect(await service.ledger.balance(ann.id)).toBe(96);
   });
 
-  it("refuse to change or delete a panorama of another account", async () => {
+  it("cancel a panorama in progress, with its refund", async () => {
+    await logInAs(tab, ann);
+    await prompt().fill("changed my mind");
+    await make();
+    await card("changed my mind").getByRole("button", { name: "Cancel" }).click();
+    await card("Canceled").waitFor();
+    expect(await card("changed my mind").textContent()).toContain("6 credits were refunded");
+    expect(await card("changed my mind").getByRole("button", { name: "Cancel" }).count()).toBe(0);
+    expect(new URL(tab.page.url()).pathname).toBe("/works");
+    expect(await service.ledger.balance(ann.id)).toBe(100);
+  });
+
+  it("say that it is too late to cancel, and finish the panorama", async () => {
+    service.provider.play({ cancel: "too_late" });
+    await logInAs(tab, ann);
+    await prompt().fill("nearly finished");
+    await make();
+    const cancel = () => card("nearly finished").getByRole("button", { name: "Cancel" });
+    await cancel().click();
+    await tab.page.getByRole("heading", { name: "Too late to cancel" }).waitFor();
+    expect(await tab.page.getByRole("main").textContent()).toContain(
+      "This panorama cannot be stopped without a charge any more, so it is being finished.",
+    );
+    expect(await service.ledger.balance(ann.id)).toBe(94);
+
+    await tab.page.goto("/works");
+    await cancel().waitFor(); // the page is not updated before the click
+    await service.work();
+    await cancel().click();
+    await tab.page.getByText("This panorama is finished. You can delete it on your works page.").waitFor();
+    await tab.page.goto("/works");
+    expect(await card("nearly finished").textContent()).toContain("Ready");
+    expect(await cancel().count()).toBe(0);
+    expect(await service.ledger.balance(ann.id)).toBe(94);
+  });
+
+  it("refuse to cancel without the token of the session", async () => {
+    await logInAs(tab, ann);
+    await prompt().fill("goes on");
+    await make();
+    await card("goes on").waitFor();
+    const [task] = await service.tasks.list(ann.id, 10, undefined);
+    const form_token = await tab.page.locator('#create input[name="form_token"]').inputValue();
+    const send = async (form: Record<string, string>, origin: string) =>
+      (await tab.page.request.post(`/works/${task?.id}/cancel`, { form, headers: { origin } })).status();
+    expect(await send({}, service.url)).toBe(403);
+    expect(await send({ form_token }, "https://evil.example")).toBe(403);
+    expect((await service.tasks.find(task!.id, ann.id))?.state).toBe("submitted");
+  });
+
+  it("refuse to change, cancel or delete a panorama of another account", async () => {
     const { id } = await service.kept(ann, { prompt: "not yours" });
     const ben = await service.person(`ben-${people}`);
     await logInAs(tab, ben);
     const token = await tab.page.locator('#create input[name="form_token"]').inputValue();
     for (const [action, form] of [
       ["visibility", { form_token: token, visibility: "private" }],
+      ["cancel", { form_token: token }],
       ["delete", { form_token: token }],
     ] as const) {
       const answer = await tab.page.request.post(`/works/${id}/${action}`, { form, headers: { origin: service.url } });
