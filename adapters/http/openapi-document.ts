@@ -126,13 +126,13 @@ const refusals = (...statuses: (keyof typeof failures)[]): ZodOpenApiResponsesOb
 const success = (description: string, schema: z.ZodType, headers: z.ZodRawShape = {}) =>
   response({ description, schema, headers: { ...headers, ...rateLimitHeaders.shape } });
 
-/** Adds a rule that zod checks in code and JSON Schema has to state: a prompt, image URLs, or both. */
+/**
+ * States in words what zod checks in code: a prompt, image URLs, or both. `anyOf` would state it too, but generated
+ * clients get a model for each of its parts, and none for the request.
+ */
 const creationRequest = creationRequestSchema.meta({
   id: "CreationRequest",
-  anyOf: [
-    { required: ["prompt"], properties: { prompt: { minLength: PROMPT_CHARACTERS_MIN } } },
-    { required: ["image_urls"], properties: { image_urls: { minItems: 1 } } },
-  ],
+  description: `Has a prompt, image_urls with at least one URL, or both. Without image_urls the prompt has at least ${PROMPT_CHARACTERS_MIN} characters. White space around a prompt does not count.`,
 });
 
 const createPanorama: ZodOpenApiOperationObject = {

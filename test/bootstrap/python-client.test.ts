@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { generatePythonClient, runPython } from "../support/python-client.js";
+import { generatePythonClient, modelsOf, runPython } from "../support/python-client.js";
 import { scratchFolder } from "../support/scratch-folder.js";
 import { Installation } from "../support/service-process.js";
 import { plain } from "../support/test-images.js";
@@ -18,6 +18,9 @@ it("a Python client generated from the OpenAPI description works with every oper
     const client = join(folder, "client");
     await mkdir(client);
     await generatePythonClient((await (await fetch(`${baseUrl}/openapi.json`)).json()) as object, client);
+    expect((await modelsOf(client)).filter((name) => name.startsWith("creation_request"))).toEqual([
+      "creation_request",
+    ]);
 
     const images = [join(folder, "a.jpg"), join(folder, "b.jpg")];
     for (const [index, image] of images.entries()) {

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -43,6 +43,10 @@ export const generatePythonClient = async (document: object, folder: string): Pr
   ]);
   if (!existsSync(join(folder, "openapi_client"))) throw new Error("OpenAPI Generator has written no client.");
 };
+
+/** The names of the generated models. */
+export const modelsOf = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(join(folder, "openapi_client/models"))).map((file) => file.replace(/\.py$/, ""));
 
 /** Runs a script with the client of `folder` and returns the JSON that it prints. */
 export const runPython = async (script: string, folder: string, args: readonly string[]): Promise<unknown> => {
