@@ -14,7 +14,7 @@ import { type AttemptResult, DELIVERY_STATES, type Delivery } from "../../domain
 import type { Endpoint, OffReason } from "../../domain/webhook-endpoint.js";
 import { date, integer, oneOf, optional, type Row, text } from "./columns.js";
 import type { Database } from "./database.js";
-import { isAmong, listOf, skipLocked } from "./dialect-sql.js";
+import { isAmong, isIn, listOf, skipLocked } from "./dialect-sql.js";
 import { toEndpoint } from "./endpoint-rows.js";
 import { toEvent } from "./event-rows.js";
 import { giveUpDeliveries } from "./give-up-deliveries.js";
@@ -24,16 +24,19 @@ import { toTask } from "./task-rows.js";
 import { UnreadableTasks } from "./unreadable-tasks.js";
 import { writeInOneRoundTrip } from "./write-in-one-round-trip.js";
 
-/** Due, and not behind an earlier event of its task. Parameters: now. */
-const CLAIMABLE = `candidate.due_at <= ? and candidate.due_at is not null and not exists (
-  select 1 from webhook_delivery as earlier
-  where earlier.task_id = candidate.task_id and earlier.lane = candidate.lane
-    and earlier.number < candidate.number and earlier.due_at is not null
-)`;
-
-/** The next ones of a lane. Parameters: now, the number of them. */
+/**
+ * The next ones of a lane that are not behind an earlier event of their task, read in the order of the index until there
+ * are enough. PostgreSQL would read and sort all that are due if it guessed that they are few: it does not for a limit
+ * that it does not know when it plans, and not before `exists` with an offset. Parameters: now, the limit.
+ */
 const NEXT_IN_LANE = `select candidate.id, candidate.due_at from webhook_delivery as candidate
-  where candidate.lane = lanes.lane and ${CLAIMABLE} order by candidate.due_at, candidate.id limit ?`;
+  where candidate.lane = lanes.lane and candidate.due_at <= ? and candidate.due_at is not null and not exists (
+    select 1 from webhook_delivery as earlier
+    where earlier.task_id = candidate.task_id and earlier.lane = candidate.lane
+      and earlier.number < candidate.number and earlier.due_at is not null
+    limit 1 offset 0
+  )
+  order by candidate.due_at limit (select cast(? as integer))`;
 
 /**
  * The ids of the next ones of every lane. Finds the lanes one after the other in the index, so that its cost depends on
@@ -81,10 +84,10 @@ export class SqlDeliveryStore implements DeliveryStore {
     const rows = await sql(
       `with ${nextInEachLane(dialect)},
       due as (
-        select id from webhook_delivery where id in (select id from next order by due_at, id limit ?) and due_at <= ?
-        ${skipLocked(dialect)}
+        select id from webhook_delivery where ${isIn("id", "select id from next order by due_at, id limit ?", dialect)}
+        and due_at <= ? ${skipLocked(dialect)}
       )
-      update webhook_delivery set due_at = ?, fence = fence + 1 where id in (select id from due) returning *`,
+      update webhook_delivery set due_at = ?, fence = fence + 1 where ${isIn("id", "select id from due", dialect)} returning *`,
       [now, laneLimit, listOf(busyLanes, dialect), limit, now, until],
     );
     const [events, endpoints, taskRows] = await Promise.all([

@@ -1,6 +1,10 @@
 import { beforeAll } from "vitest";
 import { describeStores } from "../../support/contracts/store-contracts.js";
-import { describeListPlans, describeTaskPlans } from "../../support/contracts/task-plans-contract.js";
+import {
+  describeDeliveryPlans,
+  describeListPlans,
+  describeTaskPlans,
+} from "../../support/contracts/task-plans-contract.js";
 import { describeUnreadableTasks } from "../../support/contracts/unreadable-tasks-contract.js";
 import { freshDatabase } from "../../support/postgres.js";
 import { postgresStores } from "../../support/postgres-stores.js";
@@ -14,3 +18,4 @@ describeStores("on PostgreSQL", () => postgresStores(url));
 describeUnreadableTasks("on PostgreSQL", () => postgresStores(url));
 describeTaskPlans("on PostgreSQL", () => postgresStores(url));
 describeListPlans("on PostgreSQL", () => postgresStores(url));
+describeDeliveryPlans("on PostgreSQL", () => postgresStores(url));

@@ -1,8 +1,19 @@
+import { ok } from "neverthrow";
 import { beforeAll, describe, expect, it } from "vitest";
 import { credits } from "../../../domain/credits.js";
 import type { TaskFilter } from "../../../domain/task-filter.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import { accountId, anAccount, aPaidOrder, noon, orderId, secondsAfter, taskId } from "../builders.js";
+import {
+  accountId,
+  anAccount,
+  anEndpoint,
+  aPaidOrder,
+  endpointId,
+  noon,
+  orderId,
+  secondsAfter,
+  taskId,
+} from "../builders.js";
 import type { AnyDatabase } from "../sql-stores.js";
 import { sqlStores } from "../sql-stores.js";
 import type { Stores } from "./stores.js";
@@ -44,7 +55,8 @@ export const describeTaskPlans = (
       return () => stores.close();
     });
 
-    const plansOf = (work: (tasks: Stores["tasks"]) => Promise<unknown>) => plansOn(stores.database, work);
+    const plansOf = (work: (tasks: Stores["tasks"]) => Promise<unknown>) =>
+      plansOn(stores.database, ({ tasks }) => work(tasks));
     const expectIndex = (plans: string, index: string) => {
       expect(plans).toContain(index);
       expect(plans).not.toMatch(/Seq Scan on task|SCAN task(?! USING (COVERING )?INDEX)/);
@@ -75,7 +87,7 @@ export const describeTaskPlans = (
   });
 
 /** The plans of the statements that `work` runs. */
-const plansOn = async (database: AnyDatabase, work: (tasks: Stores["tasks"]) => Promise<unknown>): Promise<string> => {
+const plansOn = async (database: AnyDatabase, work: (stores: SqlStores) => Promise<unknown>): Promise<string> => {
   const plans: unknown[] = [];
   const explaining: AnyDatabase = Object.assign(Object.create(database), {
     sql: async (statement: string, parameters: readonly unknown[] = []) => {
@@ -87,9 +99,11 @@ const plansOn = async (database: AnyDatabase, work: (tasks: Stores["tasks"]) => 
       return database.sql(statement, parameters);
     },
   });
-  await work(sqlStores(explaining).tasks);
+  await work(sqlStores(explaining));
   return plans.map((plan) => JSON.stringify(plan)).join("\n");
 };
+
+type SqlStores = ReturnType<typeof sqlStores>;
 
 const literal = (value: unknown, dialect: AnyDatabase["dialect"]): string => {
   if (value instanceof Date) return dialect === "sqlite" ? String(value.getTime()) : `'${value.toISOString()}'`;
@@ -133,7 +147,8 @@ export const describeListPlans = (
       return () => stores.close();
     });
 
-    const plansOf = (work: (tasks: Stores["tasks"]) => Promise<unknown>) => plansOn(stores.database, work);
+    const plansOf = (work: (tasks: Stores["tasks"]) => Promise<unknown>) =>
+      plansOn(stores.database, ({ tasks }) => work(tasks));
 
     it.each<[string, TaskFilter, RegExp]>([
       ["processing", { status: "processing" }, /task_status_index/],
@@ -156,4 +171,53 @@ export const describeListPlans = (
         expect(plans).not.toMatch(/Seq Scan on task|SCAN (task|pair|other)(?! USING (COVERING )?INDEX)/);
       }
     });
+  });
+
+const EVENTS = 10_000;
+const ENDPOINTS = 10;
+
+/** A claim of deliveries reads an index, when one of several endpoints has many that are due. */
+export const describeDeliveryPlans = (
+  technology: string,
+  makeStores: () => Promise<Stores & { readonly database: AnyDatabase }>,
+) =>
+  describe(`DeliveryStore ${technology} with ${EVENTS} events that are due at one endpoint`, () => {
+    let stores: Awaited<ReturnType<typeof makeStores>>;
+
+    beforeAll(async () => {
+      stores = await makeStores();
+      const { sql } = stores.database;
+      await stores.accounts.open(anAccount(), undefined, aPaidOrder({ credits: credits(1) }), undefined);
+      for (let n = 1; n <= ENDPOINTS; n += 1) {
+        await stores.endpoints.insert(anEndpoint({ id: endpointId(n) }), () => ok(undefined));
+      }
+      const numbers = `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${EVENTS})`;
+      await sql(
+        `insert into event (account_id, number, type, credits, at)
+        ${numbers} select ?, n, 'credits.low', 1, cast(? as timestamptz) from numbers`,
+        [accountId(1), noon],
+      );
+      await sql(
+        `insert into webhook_delivery (endpoint_id, account_id, number, lane, state, attempts, due_at, fence)
+        select webhook_endpoint.id, event.account_id, number, webhook_endpoint.id, 'pending', 0, at, 0
+        from event join webhook_endpoint on webhook_endpoint.id = ? or number = 1`,
+        [endpointId(1)],
+      );
+      return () => stores.close();
+    });
+
+    it.each(["before", "after"])(
+      "claims the next ones in the order of the index, %s statistics are collected",
+      async (when) => {
+        if (when === "after") await stores.database.sql("analyze");
+        const plans = await plansOn(stores.database, ({ deliveries }) =>
+          deliveries.claim(noon, secondsAfter(noon, 20), 256, 8, []),
+        );
+        const claim = plans.slice(plans.indexOf("lanes")); // before it, a read asks whether any is due
+        expect(claim).toMatch(
+          /Index Scan using webhook_delivery_lane_index on webhook_delivery candidate|SEARCH candidate USING INDEX webhook_delivery_lane_index/,
+        );
+        expect(claim).not.toMatch(/Seq Scan on webhook_delivery|SCAN webhook_delivery(?! USING (COVERING )?INDEX)/);
+      },
+    );
   });
