@@ -105,11 +105,10 @@ const webhooksPage = async (
   const { account, formToken } = visitor;
   const endpoints = await listEndpoints(account.id);
   if (endpoints.isErr()) return layout.notFound(visitor);
-  const { deliveries, next } = await listDeliveries(
-    account.id,
-    DELIVERIES,
-    numberOf(query.get("before") ?? "") || undefined,
-  );
+  const before = numberOf(query.get("before") ?? "") || undefined;
+  const listed = await listDeliveries(account.id, DELIVERIES, before);
+  if (listed.isErr()) return layout.notFound(visitor);
+  const { deliveries, next } = listed.value;
   const main = html`<div class="page">
 <h1>Webhooks</h1>
 <p class="lead">Your endpoints are told when a panorama has succeeded, has failed, or is saved, and when credits are low.</p>

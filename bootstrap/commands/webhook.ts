@@ -104,11 +104,13 @@ export const webhookDeliveries: Command = {
     const before = values.before === undefined ? undefined : Number(text(values, "before"));
     if (before !== undefined && !Number.isSafeInteger(before)) return badDelivery("before");
     const listDeliveries = await service.get(tokens.listDeliveries);
-    const { deliveries, next } = await listDeliveries(accountOf(values), LISTED_DELIVERIES, before);
-    return ok({
-      json: { deliveries: deliveries.map(deliveryJson), next: next ?? null },
-      lines: [...deliveries.map(deliveryLine), ...(next === undefined ? [] : [`older ones: add --before ${next}`])],
-    });
+    const listed = await listDeliveries(accountOf(values), LISTED_DELIVERIES, before);
+    return listed
+      .map(({ deliveries, next }) => ({
+        json: { deliveries: deliveries.map(deliveryJson), next: next ?? null },
+        lines: [...deliveries.map(deliveryLine), ...(next === undefined ? [] : [`older ones: add --before ${next}`])],
+      }))
+      .mapErr(({ message }) => message);
   },
 };
 

@@ -27,6 +27,6 @@ export const webhooks = new ContainerModule(({ bind }) => {
   provide(bind, tokens.deleteEndpoint, { endpoints, clock }, deleteEndpoint);
   provide(bind, tokens.rotateEndpointSecret, { endpoints, clock, ids }, rotateEndpointSecret);
   provide(bind, tokens.enableEndpoint, { endpoints }, enableEndpoint);
-  provide(bind, tokens.listDeliveries, { deliveries }, listDeliveries);
+  provide(bind, tokens.listDeliveries, { accounts, deliveries }, listDeliveries);
   provide(bind, tokens.resendDelivery, { deliveries, clock }, resendDelivery);
 });

@@ -70,6 +70,7 @@ describe("the panorama command while the service runs", () => {
     const { endpoints } = await run("webhook", "list", ...of);
     expect(endpoints).toMatchObject([rotated, { url: null, secret: expect.stringMatching(/^whsec_/) }]);
     expect(await run("webhook", "deliveries", ...of)).toEqual({ deliveries: [], next: null });
+    expect(await refusal("webhook", "deliveries", "--account", "acc_unknown")).toBe("There is no account acc_unknown.");
     const unknown = await refusal("webhook", "resend", ...of, "--delivery", "7");
     expect(unknown).toBe("There is no delivery 7 on this account.");
     expect(await refusal("webhook", "resend", ...of, "--delivery", "x")).toContain("--delivery must be");
