@@ -96,6 +96,30 @@ describe("streams of events", () => {
     reader.leave();
   });
 
+  it("GET /events goes on after the event of a panorama that is deleted, and leaves out its other events", async () => {
+    const deleted = await service.created(customer);
+    const kept = await service.created(customer);
+    await finishAll();
+    const everything = await open("/events", { "last-event-id": idOf(0) });
+    await expect.poll(() => everything.messages).toHaveLength(4);
+    everything.leave();
+    const last = everything.messages.find(({ data }) => (data.data as { id: string }).id === deleted)?.id ?? "";
+    const left = everything.messages.filter(({ id, data }) => id > last && (data.data as { id: string }).id === kept);
+    const gone = await service.request(`/panoramas/${deleted}`, customer, { method: "DELETE" });
+    expect(gone.status).toBe(204);
+
+    const resumed = await open("/events", { "last-event-id": last });
+    await expect.poll(() => resumed.messages).toEqual(left);
+    const next = await service.created(customer);
+    await finishAll();
+    await expect
+      .poll(() => resumed.messages.slice(left.length).map(({ data }) => (data.data as { id: string }).id))
+      .toEqual([next, next]);
+    resumed.leave();
+    const own = await service.request(`/panoramas/${deleted}/events`, customer, { headers: { "last-event-id": last } });
+    expect([own.status, ((await own.json()) as { error: { code: string } }).error.code]).toEqual([404, "not_found"]);
+  });
+
   it("GET /panoramas/{id}/events sends the events of this task, ends after the last one, and answers 204 then", async () => {
     const id = await service.created(customer);
     const other = await service.created(customer);

@@ -249,6 +249,19 @@ export const describeDeliveryStore = (technology: string, makeStores: () => Prom
         expect(names(await claim(100, 100, [], secondsAfter(now, 5)))).toEqual(["2 panorama.saved"]);
       });
 
+      it("returns the events of a task that was deleted before they were delivered, with the task as it was last", async () => {
+        await addEndpoint();
+        const task = await saved(1);
+        await stores.tasks.hide(task.id, owner, now);
+        const [first] = await claim();
+        expect(first).toMatchObject({
+          event: { type: "panorama.succeeded" },
+          task: { id: task.id, image: task.image },
+        });
+        await record(first as DeliveryLease, success);
+        expect(names(await claim())).toEqual(["2 panorama.saved"]);
+      });
+
       it("does not make the events of one endpoint wait for another endpoint", async () => {
         await addEndpoint(1);
         await addEndpoint(2);
