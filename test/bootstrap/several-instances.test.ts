@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readEventStream } from "../../adapters/client/read-event-stream.js";
+import { createsFiftyWithBudget, keysWithBudget } from "../support/fifty-creations-with-budget.js";
 import { type Customer, FLEET_CREDITS, Fleet, pause } from "../support/fleet.js";
 import type { Installation } from "../support/service-process.js";
 
@@ -71,6 +73,34 @@ describe("three instances on one PostgreSQL database", () => {
     const statuses = (await Promise.all(reads)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(60);
     expect(statuses.filter((status) => status === 429)).toHaveLength(30);
+  });
+
+  it("accept of fifty concurrent creations exactly those in the budgets of their keys", async () => {
+    const urls = fleet.instances.map(({ url }) => url);
+    await createsFiftyWithBudget(await keysWithBudget(fleet.database), urls, fleet.database);
+  });
+
+  it("stream the events of a task that another instance has moved", async () => {
+    const [streaming, creating] = fleet.instances as [Installation, Installation, Installation];
+    const [customer] = await fleet.customers(1);
+    const headers = { authorization: `Bearer ${customer?.nextKey()}` };
+    const leaving = new AbortController();
+    const opened = await fetch(`${streaming.url}/api/v1/events`, { headers, signal: leaving.signal });
+    expect(opened.status).toBe(200);
+    streaming.signal("SIGSTOP"); // so that it cannot move the task itself
+    try {
+      const id = await fleet.create(customer as Customer, "test:fail", creating);
+      const failed = () => fleet.database.sql("select id from task where id = ? and state = 'failed'", [id]);
+      await expect.poll(failed).toHaveLength(1);
+      streaming.signal("SIGCONT");
+      for await (const { data } of readEventStream(opened.body as ReadableStream<Uint8Array>)) {
+        expect(JSON.parse(data)).toMatchObject({ type: "panorama.failed", data: { id, status: "failed" } });
+        break;
+      }
+    } finally {
+      streaming.signal("SIGCONT");
+      leaving.abort();
+    }
   });
 
   it("end each of 200 tasks once when one instance is killed under load", {

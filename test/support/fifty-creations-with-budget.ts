@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import { NodeSecrets } from "../../adapters/system/node-secrets.js";
+import { RandomIds } from "../../adapters/system/random-ids.js";
+import { SystemClock } from "../../adapters/system/system-clock.js";
+import { createApiKey } from "../../application/accounts/create-api-key.js";
+import { openAccount } from "../../application/accounts/open-account.js";
+import { verifyLedger } from "../../application/credits/verify-ledger.js";
+import type { AccountId, Email } from "../../domain/account.js";
+import { credits } from "../../domain/credits.js";
+import { NO_LIMITS } from "../../domain/key-limits.js";
+import { type AnyDatabase, sqlStores } from "./sql-stores.js";
+
+const KEYS = 5;
+/** As many writes as the rate limit of a key admits. */
+const CREATIONS_PER_KEY = 10;
+const PANORAMA_CREDITS = 4;
+const ACCOUNT_CREDITS = 100;
+/** Two panoramas fit, and three credits are left. */
+const BUDGET = 11;
+const WITHIN_BUDGET = 2;
+
+type BudgetedKey = { readonly account: AccountId; readonly id: string; readonly secret: string };
+
+/** Keys of different accounts, each with the same budget of the month. */
+export const keysWithBudget = async (database: AnyDatabase): Promise<readonly BudgetedKey[]> => {
+  const outside = { clock: new SystemClock(), ids: new RandomIds(), secrets: new NodeSecrets() };
+  const ports = { ...sqlStores(database), ...outside };
+  const keys: BudgetedKey[] = [];
+  for (let n = 0; n < KEYS; n += 1) {
+    const email = `${randomUUID()}@example.com` as Email;
+    const opened = await openAccount(ports)({ email, credits: credits(ACCOUNT_CREDITS) });
+    const account = opened._unsafeUnwrap().account.id;
+    const limits = { ...NO_LIMITS, creditsPerMonth: credits(BUDGET) };
+    const { key, secret } = (await createApiKey(ports)(account, "limited", limits))._unsafeUnwrap();
+    keys.push({ account, id: key.id, secret });
+  }
+  return keys;
+};
+
+/** Fifty creations at the same time, spread over the services: of each key exactly those in its budget are accepted. */
+export const createsFiftyWithBudget = async (
+  keys: readonly BudgetedKey[],
+  urls: readonly string[],
+  database: AnyDatabase,
+): Promise<void> => {
+  const create = async ({ secret }: BudgetedKey, n: number): Promise<string> => {
+    const answer = await fetch(`${urls[n % urls.length]}/api/v1/panoramas`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${secret}` },
+      body: JSON.stringify({ prompt: "a foggy ocean", resolution: "1k" }),
+    });
+    const { error } = (await answer.json()) as { error?: { code: string; message: string } };
+    return error === undefined ? String(answer.status) : `${answer.status} ${error.code}: ${error.message}`;
+  };
+  const answers = await Promise.all(
+    keys.map((key) => Promise.all(Array.from({ length: CREATIONS_PER_KEY }, (_, n) => create(key, n)))),
+  );
+  for (const ofKey of answers) {
+    const refused = ofKey.filter((answer) => answer !== "202");
+    expect(refused).toEqual(
+      Array(CREATIONS_PER_KEY - WITHIN_BUDGET).fill(expect.stringMatching(/^402 insufficient_credits: .*month/)),
+    );
+  }
+
+  const accounts = keys.map(({ account }) => account);
+  const rows = async (statement: string) =>
+    (await database.sql(statement)).filter((row) => accounts.some((account) => account === row.account_id));
+  expect(await rows("select id as account_id, credits from account")).toEqual(
+    expect.arrayContaining(
+      accounts.map((account_id) => ({
+        account_id,
+        credits: ACCOUNT_CREDITS - WITHIN_BUDGET * PANORAMA_CREDITS,
+      })),
+    ),
+  );
+  expect(await rows("select account_id from task")).toHaveLength(KEYS * WITHIN_BUDGET);
+  expect((await verifyLedger(sqlStores(database))()).findings).toEqual([]);
+};
