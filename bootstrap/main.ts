@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { err, type Result } from "neverthrow";
 import { accountCreate, accountSetLowBalance, accountSetPassword } from "./commands/account.js";
+import { backup } from "./commands/backup.js";
 import type { Command, Output, Values } from "./commands/command.js";
 import { generate } from "./commands/generate.js";
 import { imageRetry } from "./commands/image.js";
@@ -44,6 +45,7 @@ const COMMANDS: readonly Command[] = [
   generate,
   mcp,
   migrate,
+  backup,
 ];
 
 const synopsisOf = ({ words, usage }: Command): string => `panorama ${words} ${usage}`.trimEnd();
@@ -64,8 +66,10 @@ const run = async (args: readonly string[]): Promise<Result<Output | undefined, 
   const parsed = parse(command, args.slice(command.words.split(" ").length));
   if (typeof parsed === "string") return err(parsed);
   const missing = command.required.find((option) => parsed[option] === undefined);
-  if (missing !== undefined)
-    return err(`panorama ${command.words}: --${missing} is required. Usage: ${synopsisOf(command)}`);
+  if (missing !== undefined) {
+    const name = missing === command.positional ? missing.toUpperCase() : `--${missing}`;
+    return err(`panorama ${command.words}: ${name} is required. Usage: ${synopsisOf(command)}`);
+  }
 
   // The service's files are for its own user only: prompts, private images, the TLS key.
   if (command.isClient !== true) process.umask(0o077);
@@ -92,7 +96,7 @@ const parse = (command: Command, args: string[]): Values | string => {
       allowPositionals: positional !== undefined,
     });
     if (positional === undefined || positionals.length === 0) return values;
-    if (positionals.length > 1) throw new Error("Expected one prompt. Put it in quotes.");
+    if (positionals.length > 1) throw new Error(`Expected one ${positional}. Put it in quotes.`);
     return { ...values, [positional]: positionals[0] };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,3 +1,4 @@
+import type { Result } from "neverthrow";
 import type { Logger } from "pino";
 import type { HttpServer } from "../adapters/http/http-server.js";
 import type { Check } from "../adapters/http/operations-routes.js";
@@ -133,6 +134,8 @@ export const tokens = {
   // persistence
   database: token<SqliteDatabase | PostgresDatabase>("database"),
   migrateDatabase: token<() => Promise<void>>("migrateDatabase"),
+  /** Copies the SQLite database to a file. */
+  backupDatabase: token<(target: string) => Promise<Result<void, string>>>("backupDatabase"),
   /** Held while `serve` runs on SQLite: rate limits and more are counted in memory, so two processes would not be exact. */
   serveLock: token<ExclusiveLock | undefined>("serveLock"),
   tasks: token<TaskStore>("tasks"),

@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ContainerModule } from "inversify";
+import { err, type Result } from "neverthrow";
 import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
 import { PostgresApiRequests } from "../../adapters/persistence/postgres-api-requests.js";
 import type { PostgresDatabase } from "../../adapters/persistence/postgres-database.js";
@@ -28,6 +29,7 @@ export const persistence = new ContainerModule(({ bind }) => {
 
   provide(bind, tokens.database, { config }, openConfiguredDatabase, (database) => database.close());
   provide(bind, tokens.migrateDatabase, { config }, migrateConfiguredDatabase);
+  provide(bind, tokens.backupDatabase, { config }, backupConfiguredDatabase);
   provide(bind, tokens.serveLock, { config }, lockForServe, (lock) => lock?.release());
 
   provide(
@@ -69,6 +71,8 @@ export const persistence = new ContainerModule(({ bind }) => {
   );
 });
 
+const sqliteFile = (dataDir: string): string => join(dataDir, "panorama.sqlite");
+
 type ConfigDependency = { readonly config: Config };
 
 /** Opening a SQLite file also migrates it. A PostgreSQL database that is not migrated is refused. */
@@ -78,7 +82,7 @@ const openConfiguredDatabase = async ({ config }: ConfigDependency): Promise<Sql
   // Each driver is loaded only where it is used.
   if (databaseUrl === undefined) {
     const { openSqliteDatabase } = await import("../../adapters/persistence/sqlite-database.js");
-    return openSqliteDatabase(join(dataDir, "panorama.sqlite"));
+    return openSqliteDatabase(sqliteFile(dataDir));
   }
   const { openPostgresDatabase } = await import("../../adapters/persistence/postgres-database.js");
   return openPostgresDatabase(databaseUrl, databaseConnections);
@@ -105,4 +109,13 @@ const migrateConfiguredDatabase =
     }
     const { migratePostgresDatabase } = await import("../../adapters/persistence/migrate-postgres.js");
     await migratePostgresDatabase(config.databaseUrl);
+  };
+
+/** Does not open the database, which would migrate it: a backup is made before an upgrade too. */
+const backupConfiguredDatabase =
+  ({ config: { databaseUrl, dataDir } }: ConfigDependency) =>
+  async (target: string): Promise<Result<void, string>> => {
+    if (databaseUrl !== undefined) return err("This command copies a SQLite file. For PostgreSQL use pg_dump.");
+    const { backupSqlite } = await import("../../adapters/persistence/backup-sqlite.js");
+    return backupSqlite(sqliteFile(dataDir), target);
   };

@@ -1,0 +1,34 @@
+import { existsSync } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { err, ok, type Result } from "neverthrow";
+import { syncFolder } from "../system/durable-file.js";
+
+/**
+ * Copies a SQLite file to `target` as of one moment, also while a service writes to it, and without waiting for it. The
+ * copy has one file, and is complete under its name or not there. The error is one line.
+ */
+export const backupSqlite = async (file: string, target: string): Promise<Result<void, string>> => {
+  if (!existsSync(file)) return err(`There is no database ${file}.`);
+  if (existsSync(target)) return err(`${target} exists already. Choose another name, or delete it first.`);
+  const temporary = `${target}.temporary`;
+  try {
+    await rm(temporary, { force: true }); // of a backup that was interrupted
+    // Not SqliteConnection: a backup changes nothing in the file, and is also made of one that is not migrated yet.
+    const database = new DatabaseSync(file, { readOnly: true });
+    try {
+      database.prepare("vacuum into ?").run(temporary);
+    } finally {
+      database.close();
+    }
+    const written = await open(temporary, "r+");
+    await written.sync().finally(() => written.close());
+    await rename(temporary, target);
+    await syncFolder(dirname(target));
+    return ok(undefined);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    return err(`${target} could not be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
+};
