@@ -20,6 +20,7 @@ const SLOW_TESTS = [
   "test/adapters/provider/remote/http/worker.test.ts",
   "test/adapters/storage/killed-write.test.ts",
   // use PostgreSQL
+  "test/adapters/persistence/migrations.test.ts",
   "test/adapters/persistence/application-on-databases.test.ts",
   "test/adapters/persistence/postgres-*.test.ts",
   // start Chromium
