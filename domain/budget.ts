@@ -47,19 +47,14 @@ export const admitSpending = (
   cost: Credits,
   now: Date,
 ): Result<void, BudgetSpent> => {
-  const refuse = (window: "day" | "month", budget: Credits, spent: number): Result<void, BudgetSpent> =>
-    err({
-      kind: "budget_spent",
-      window,
-      budget,
-      left: credits(Math.max(0, budget - spent)),
-      cost,
-      renewsAt: endOf(window, now),
-    });
-  if (creditsPerMonth !== undefined && thisMonth + cost > creditsPerMonth) {
-    return refuse("month", creditsPerMonth, thisMonth);
+  for (const [window, budget, spent] of [
+    ["month", creditsPerMonth, thisMonth],
+    ["day", creditsPerDay, today],
+  ] as const) {
+    if (budget === undefined || spent + cost <= budget) continue;
+    const left = credits(Math.max(0, budget - spent));
+    return err({ kind: "budget_spent", window, budget, left, cost, renewsAt: endOf(window, now) });
   }
-  if (creditsPerDay !== undefined && today + cost > creditsPerDay) return refuse("day", creditsPerDay, today);
   return ok(undefined);
 };
 

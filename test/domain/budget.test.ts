@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { admitSpending, type Budgets, dayOf, hasBudget, monthOf } from "../../domain/budget.js";
+import { admitSpending, type Budgets, dayOf, endOf, hasBudget, monthOf, startOf } from "../../domain/budget.js";
 import { credits } from "../../domain/credits.js";
 import { noon } from "../support/builders.js";
 
@@ -34,6 +34,22 @@ describe("dayOf and monthOf", () => {
     expect(dayOf(new Date("2026-01-31T23:59:59.999Z"))).toBe(20260131);
     expect(dayOf(new Date("2026-02-01T00:00:00.000Z"))).toBe(20260201);
     expect(monthOf(new Date("2026-12-31T23:59:59.999Z"))).toEqual({ first: 20261201, last: 20261231 });
+  });
+});
+
+describe("startOf and endOf", () => {
+  it("are the first moment of the calendar day or month in UTC, and the first one after it", () => {
+    fc.assert(
+      fc.property(time, (at) => {
+        expect(startOf("day", at).toISOString()).toBe(`${dayInUtc(at)}T00:00:00.000Z`);
+        expect(startOf("month", at).toISOString()).toBe(`${monthInUtc(at)}-01T00:00:00.000Z`);
+        for (const window of ["day", "month"] as const) {
+          const end = endOf(window, at);
+          expect(startOf(window, end)).toEqual(end);
+          expect(startOf(window, new Date(end.getTime() - 1))).toEqual(startOf(window, at));
+        }
+      }),
+    );
   });
 });
 
