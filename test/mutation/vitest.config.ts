@@ -1,11 +1,13 @@
+import { statSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The short tests first: most mutants fail one of them, and a mutant needs one test that fails. */
-class ModelLast extends BaseSequencer {
+/** Short test files first, the model last: most mutants fail many tests, and one is enough. */
+class ShortestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isModel = ({ moduleId }: TestSpecification) => moduleId.endsWith("/application-model.ts");
-    return [...files.filter((file) => !isModel(file)), ...files.filter(isModel)];
+    const rank = ({ moduleId }: TestSpecification) =>
+      moduleId.endsWith("/application-model.ts") ? Number.POSITIVE_INFINITY : statSync(moduleId).size;
+    return files.sort((a, b) => rank(a) - rank(b));
   }
 }
 
@@ -21,7 +23,7 @@ export default defineConfig({
     exclude: ["test/application/model.test.ts"], // test/mutation/application-model.ts is the same in few runs
     setupFiles: "test/mutation/fast-check-setup.ts",
     isolate: false,
-    testTimeout: 30_000,
-    sequence: { sequencer: ModelLast },
+    testTimeout: 60_000,
+    sequence: { sequencer: ShortestFirst },
   },
 });

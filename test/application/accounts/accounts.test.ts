@@ -1,13 +1,18 @@
+import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { admitApiRequest } from "../../../application/accounts/admit-api-request.js";
+import { countRequest } from "../../../application/accounts/count-request.js";
 import { createApiKey } from "../../../application/accounts/create-api-key.js";
 import { hasAccounts } from "../../../application/accounts/has-accounts.js";
 import { listApiKeys } from "../../../application/accounts/list-api-keys.js";
 import { openAccount } from "../../../application/accounts/open-account.js";
+import { readAccount } from "../../../application/accounts/read-account.js";
 import { revokeAnyApiKey } from "../../../application/accounts/revoke-any-api-key.js";
 import { revokeApiKey } from "../../../application/accounts/revoke-api-key.js";
+import { setLowBalance } from "../../../application/accounts/set-low-balance.js";
 import { readCredits } from "../../../application/credits/read-credits.js";
 import type { AccountStore } from "../../../application/ports/account-store.js";
+import type { RateLimits } from "../../../application/ports/rate-limits.js";
 import type { AccountId, Email } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";
@@ -109,6 +114,93 @@ describe("admitApiRequest", () => {
   );
 });
 
+describe("countRequest", () => {
+  const limited = { kind: "rate_limited", limit: 10, retryAfterSeconds: 7 } as const;
+  /** Refuses what is named, and records what is counted. */
+  const limits = (refused: string | undefined, counted: string[]): RateLimits => ({
+    admit: (party, kind) => {
+      counted.push(`${kind} of ${party}`);
+      const admission = { limit: party.length, remaining: 1, resetSeconds: 1 };
+      return kind === refused ? err(limited) : ok(admission);
+    },
+  });
+  const [key, account] = [apiKeyId(1), accountId(2)];
+  const ofKey = ok({ limit: key.length, remaining: 1, resetSeconds: 1 });
+
+  it("counts a read for its key only", async () => {
+    const counted: string[] = [];
+    expect(await countRequest(limits("total", counted), key, account, "read")).toEqual(ofKey);
+    expect(counted).toEqual([`read of ${key}`]);
+  });
+
+  it("counts a write for its key and for its account, and returns the admission of the key", async () => {
+    const counted: string[] = [];
+    expect(await countRequest(limits(undefined, counted), key, account, "write")).toEqual(ofKey);
+    expect(counted).toEqual([`write of ${key}`, `total of ${account}`]);
+  });
+
+  it("does not count for the account what the limit of the key refuses", async () => {
+    const counted: string[] = [];
+    expect(await countRequest(limits("write", counted), key, account, "write")).toEqual(err(limited));
+    expect(counted).toEqual([`write of ${key}`]);
+  });
+
+  it("says that it is the limit of the account", async () => {
+    const refused = await countRequest(limits("total", []), key, account, "write");
+    expect(refused).toEqual(err({ ...limited, kind: "account_rate_limited" }));
+  });
+});
+
+describe("readAccount", () => {
+  it("shows credits, threshold, live keys with their spending, orders and ledger, newest first", async () => {
+    const { account } = await open({ credits: credits(100) });
+    const { key } = (await createApiKey(world)(account.id, "live"))._unsafeUnwrap();
+    const revoked = (await createApiKey(world)(account.id, "revoked"))._unsafeUnwrap().key;
+    await revokeAnyApiKey(world)(revoked.id);
+    const apiKey = { id: key.id, budgets: undefined };
+    await world.createPanorama(account.id, aCreationRequest(), undefined, { apiKey });
+    expect((await setLowBalance(world)(account.id, credits(7))).isOk()).toBe(true);
+    expect(await readAccount(world)(account.id)).toEqual({
+      credits: { remaining: 96, reserved: 4, spent: 0 },
+      lowBalance: 7,
+      hasPaidOrder: true,
+      keys: [{ key, spending: { today: 4, thisMonth: 4 } }],
+      orders: await world.orders.list(account.id, 9, undefined),
+      nextOrders: undefined,
+      ledger: (await world.ledger.entries(account.id)).toReversed(),
+      nextLedger: undefined,
+    });
+    await setLowBalance(world)(account.id, undefined);
+    expect((await readAccount(world)(account.id)).lowBalance).toBeUndefined();
+    expect((await setLowBalance(world)(accountId(404), undefined))._unsafeUnwrapErr().kind).toBe("not_found");
+  });
+
+  it("lists 20 orders and 20 ledger entries at a time, each of them once", async () => {
+    const { account } = await open();
+    expect((await readAccount(world)(account.id)).hasPaidOrder).toBe(false);
+    for (let n = 0; n < 41; n += 1) {
+      const order = (await world.createOrder(account.id, credits(1)))._unsafeUnwrap();
+      await world.payOrder(order.id);
+    }
+    const sizes: [number, number][] = [];
+    const seen = { orders: new Set<unknown>(), entries: new Set<unknown>() };
+    let next: Parameters<ReturnType<typeof readAccount>>[1] = {};
+    do {
+      const { orders, nextOrders, ledger, nextLedger } = await readAccount(world)(account.id, next);
+      sizes.push([orders.length, ledger.length]);
+      for (const { id } of orders) seen.orders.add(id);
+      for (const entry of ledger) seen.entries.add(entry.kind === "purchase" ? entry.orderId : undefined);
+      next = { ordersBefore: nextOrders, ledgerBefore: nextLedger };
+    } while (next.ordersBefore !== undefined || next.ledgerBefore !== undefined);
+    expect(sizes).toEqual([
+      [20, 20],
+      [20, 20],
+      [1, 1],
+    ]);
+    expect([seen.orders.size, seen.entries.size]).toEqual([41, 41]);
+  });
+});
+
 describe("listApiKeys", () => {
   it("returns what each key has spent", async () => {
     const { account } = await open({ credits: credits(100) });
@@ -152,7 +244,9 @@ describe("revoking an API key", () => {
     const { account, secret } = await open({ credits: credits(10), keyName: "k" });
     const other = await open({ email: "other@example.com" as Email });
     const [key] = await world.keys.list(account.id);
-    expect((await revokeApiKey(world)(other.account.id, key!.id))._unsafeUnwrapErr().kind).toBe("not_found");
+    const message = `There is no key ${key!.id} on this account.`;
+    const refused = await revokeApiKey(world)(other.account.id, key!.id);
+    expect(refused._unsafeUnwrapErr()).toEqual({ kind: "not_found", message });
     expect((await admitApiRequest(world)(secret, "read")).isOk()).toBe(true);
     expect((await revokeAnyApiKey(world)(key!.id)).isOk()).toBe(true);
     expect((await admitApiRequest(world)(secret, "read")).isErr()).toBe(true);

@@ -28,7 +28,8 @@ beforeEach(async () => {
 const succeedWithoutStoring = async () => {
   const gates = new PortGates();
   const stopping = new AbortController();
-  const { check } = useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) });
+  const clock = { now: () => world.clock.now(), sleep: () => new Promise<void>(() => {}) }; // does not wake it again
+  const { check } = useCases({ ...world, clock, storage: gates.guard(world.storage, { losable: false }) });
   void check(stopping.signal);
   await world.clock.advance(0);
   stopping.abort();

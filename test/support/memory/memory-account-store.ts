@@ -45,7 +45,8 @@ export class MemoryAccountStore implements AccountStore {
   }
 
   async findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined> {
-    return [...this.database.accounts.values()].find(({ account }) => account.email === email);
+    const stored = [...this.database.accounts.values()].find(({ account }) => account.email === email);
+    return stored && { account: stored.account, passwordHash: stored.passwordHash };
   }
 
   async setPassword(email: Email, passwordHash: string): Promise<Result<void, NotFound>> {

@@ -1,0 +1,281 @@
+import { err, ok } from "neverthrow";
+import { beforeEach, describe, expect, it } from "vitest";
+import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
+import { checkPasswordLink } from "../../../application/accounts/check-password-link.js";
+import { findSession } from "../../../application/accounts/find-session.js";
+import { logIn } from "../../../application/accounts/log-in.js";
+import { logOut } from "../../../application/accounts/log-out.js";
+import { openAccount } from "../../../application/accounts/open-account.js";
+import { sendPasswordLink } from "../../../application/accounts/send-password-link.js";
+import { setPassword } from "../../../application/accounts/set-password.js";
+import { setPasswordByLink } from "../../../application/accounts/set-password-by-link.js";
+import { signUp } from "../../../application/accounts/sign-up.js";
+import type { Secrets } from "../../../application/ports/secrets.js";
+import type { Account, Email } from "../../../domain/account.js";
+import { PASSWORD_CHARACTERS_MAX, type Password } from "../../../domain/password.js";
+import { PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../../domain/password-link.js";
+import { SESSION_SECONDS, type SessionToken } from "../../../domain/session.js";
+import { memoryStores } from "../../support/memory/memory-stores.js";
+import { RecordingMail } from "../../support/recording-mail.js";
+import { aWorld } from "../../support/world.js";
+
+/** Hashes by writing down, so that these tests cost nothing. */
+const plainSecrets: Secrets = {
+  sha256: (text) => `digest of ${text}`,
+  hashPassword: async (password) => ok(`hash of ${password}`),
+  verifyPassword: async (password, hash) => ok(hash === `hash of ${password}`),
+};
+
+const anOpenDoor = () => {
+  const stores = memoryStores();
+  const world = { ...aWorld(stores), sessions: stores.sessions, links: stores.links, secrets: plainSecrets };
+  return { ...world, rateLimits: new MemoryRateLimits(world.clock), mail: new RecordingMail() };
+};
+
+const email = "owner@example.com";
+const password = "correct horse battery staple";
+const remoteAddress = "192.0.2.1";
+const wrong = err({ kind: "wrong_login" });
+const busy = { kind: "hashing_busy" } as const;
+
+let world: ReturnType<typeof anOpenDoor>;
+let account: Account;
+beforeEach(async () => {
+  world = anOpenDoor();
+  account = (await openAccount(world)({ email: email as Email, password }))._unsafeUnwrap().account;
+});
+
+const login = (differences: Partial<Parameters<ReturnType<typeof logIn>>[0]> = {}) =>
+  logIn(world)({ email, password, remoteAddress, ...differences });
+const visitor = async (token: SessionToken) => (await findSession(world)(token))?.account;
+const ask = (purpose: "sign_up" | "new_password", address = email) =>
+  sendPasswordLink(world)({ email: address, remoteAddress, purpose });
+/** The token of the last letter. */
+const lastToken = () => world.mail.letters.at(-1)!.token;
+const redeem = (token: string, text = "another long passphrase") => setPasswordByLink(world)({ token, password: text });
+
+describe("logIn", () => {
+  it("opens a session for the right password, with the e-mail address in any spelling", async () => {
+    const token = (await login({ email: " Owner@Example.com " }))._unsafeUnwrap();
+    expect(await findSession(world)(token)).toEqual({ account, token, formToken: `digest of form ${token}` });
+  });
+
+  it("gives the same error for a wrong password, an unknown address, no address, and an account without password", async () => {
+    await openAccount(world)({ email: "keys-only@example.com" as Email });
+    expect(await login({ password: "wrong" })).toEqual(wrong);
+    expect(await login({ email: "nobody@example.com" })).toEqual(wrong);
+    expect(await login({ email: "no address" })).toEqual(wrong);
+    expect(await login({ email: "keys-only@example.com" })).toEqual(wrong);
+  });
+
+  it("takes as long for an unknown address: it compares a hash, too", async () => {
+    const compared: (string | undefined)[] = [];
+    const verifyPassword: Secrets["verifyPassword"] = async (_, hash) => {
+      compared.push(hash);
+      return ok(true); // also then, an account without a password has no session
+    };
+    const attempt = logIn({ ...world, secrets: { ...plainSecrets, verifyPassword } });
+    expect(await attempt({ email: "nobody@example.com", password, remoteAddress })).toEqual(wrong);
+    expect(compared).toEqual([undefined]);
+  });
+
+  it("does not hash a text that is too long for a password", async () => {
+    const verifyPassword = () => Promise.reject(new Error("it was hashed"));
+    const attempt = logIn({ ...world, secrets: { ...plainSecrets, verifyPassword } });
+    const long = "x".repeat(PASSWORD_CHARACTERS_MAX + 1);
+    expect(await attempt({ email, password: long, remoteAddress })).toEqual(wrong);
+  });
+
+  it("passes on that the service is busy with hashing, and the signal that ends the wait", async () => {
+    const { signal } = new AbortController();
+    const verifyPassword: Secrets["verifyPassword"] = async (_password, _hash, given) =>
+      given === signal ? err(busy) : ok(true);
+    const attempt = logIn({ ...world, secrets: { ...plainSecrets, verifyPassword } });
+    expect(await attempt({ email, password, remoteAddress }, signal)).toEqual(err(busy));
+  });
+
+  it("refuses the eleventh attempt within a minute, also with the right password", async () => {
+    for (let n = 0; n < 10; n += 1) await login({ password: "wrong" });
+    expect((await login())._unsafeUnwrapErr()).toEqual({ kind: "rate_limited", limit: 10, retryAfterSeconds: 60 });
+    await world.clock.advance(60_000);
+    expect((await login()).isOk()).toBe(true);
+  });
+
+  it("opens no session if the password is changed during the login", async () => {
+    const verifyPassword: Secrets["verifyPassword"] = async () => {
+      await setPassword(world)(email as Email, "changed meanwhile" as Password);
+      return ok(true);
+    };
+    const attempt = logIn({ ...world, secrets: { ...plainSecrets, verifyPassword } });
+    expect(await attempt({ email, password, remoteAddress })).toEqual(wrong);
+  });
+});
+
+describe("a session", () => {
+  it("ends after 30 days, and is deleted by the next login", async () => {
+    const token = (await login())._unsafeUnwrap();
+    await world.clock.advance(SESSION_SECONDS * 1000 - 1);
+    expect(await visitor(token)).toEqual(account);
+    await world.clock.advance(1);
+    expect(await visitor(token)).toBeUndefined();
+    await world.clock.advance(1);
+    await login();
+    expect(await world.sessions.find(`digest of ${token}`)).toBeUndefined();
+  });
+
+  it("ends with logOut, and is unknown to everybody without its token", async () => {
+    const [token, other] = [(await login())._unsafeUnwrap(), (await login())._unsafeUnwrap()];
+    await logOut(world)(token);
+    expect(await visitor(token)).toBeUndefined();
+    expect(await visitor(other)).toEqual(account);
+    expect(await visitor(`digest of ${other}` as SessionToken)).toBeUndefined();
+  });
+});
+
+describe("setPassword", () => {
+  it("sets the password and ends the sessions", async () => {
+    const token = (await login())._unsafeUnwrap();
+    expect((await setPassword(world)(email as Email, "a new one, also long" as Password)).isOk()).toBe(true);
+    expect(await visitor(token)).toBeUndefined();
+    expect(await login()).toEqual(wrong);
+    expect((await login({ password: "a new one, also long" })).isOk()).toBe(true);
+  });
+
+  it("refuses an unknown address, and passes on that the service is busy with hashing", async () => {
+    const missing = await setPassword(world)("nobody@example.com" as Email, "x".repeat(10) as Password);
+    expect(missing._unsafeUnwrapErr().kind).toBe("not_found");
+    const secrets = { hashPassword: async () => err(busy) };
+    expect(await setPassword({ ...world, secrets })(email as Email, "x".repeat(10) as Password)).toEqual(err(busy));
+  });
+});
+
+describe("signUp", () => {
+  const join = (differences: object = {}, secrets: Secrets = plainSecrets) =>
+    signUp({ ...world, secrets })({ email: "new@example.com", password, remoteAddress, ...differences });
+
+  it("opens an account with which its owner can log in", async () => {
+    expect(await join()).toEqual(ok(undefined));
+    const token = (await login({ email: "new@example.com" }))._unsafeUnwrap();
+    expect((await visitor(token))?.email).toBe("new@example.com");
+  });
+
+  it("does not tell that an address is taken, and changes nothing then", async () => {
+    expect(await join({ email, password: "somebody else's passphrase" })).toEqual(ok(undefined));
+    expect(await login({ password: "somebody else's passphrase" })).toEqual(wrong);
+    expect((await login()).isOk()).toBe(true);
+  });
+
+  it("names the field that breaks a rule", async () => {
+    expect((await join({ email: "no address" }))._unsafeUnwrapErr()).toMatchObject({ field: "email" });
+    expect((await join({ password: "short" }))._unsafeUnwrapErr()).toMatchObject({ field: "password" });
+    expect(await world.accounts.findByEmail("new@example.com" as Email)).toBeUndefined();
+  });
+
+  it("counts as an attempt to log in, and passes on that the service is busy with hashing", async () => {
+    expect(await join({}, { ...plainSecrets, hashPassword: async () => err(busy) })).toEqual(err(busy));
+    for (let n = 0; n < 9; n += 1) await join();
+    expect((await join())._unsafeUnwrapErr()).toMatchObject({ kind: "rate_limited", limit: 10 });
+  });
+});
+
+describe("sendPasswordLink", () => {
+  it.each([
+    ["new_password", email, "new_password"],
+    ["sign_up", email, "already_registered"],
+    ["sign_up", "new@example.com", "sign_up"],
+  ] as const)("for %s sends %s the letter %s", async (purpose, to, kind) => {
+    expect(await ask(purpose, ` ${to.toUpperCase()} `)).toEqual(ok(undefined));
+    expect(world.mail.letters).toEqual([{ kind, to, token: lastToken() }]);
+    expect(await checkPasswordLink(world)(lastToken())).toBe(true);
+  });
+
+  it("sends nothing to an address without an account that asks for a new password, but stores a link, too", async () => {
+    const { insert } = world.links;
+    let stored = 0;
+    world.links.insert = (...link) => {
+      stored += 1;
+      return insert.apply(world.links, link);
+    };
+    expect(await ask("new_password", "nobody@example.com")).toEqual(ok(undefined));
+    expect([world.mail.letters, stored]).toEqual([[], 1]);
+  });
+
+  it("sends at most five letters to one address while their links are valid", async () => {
+    for (let n = 0; n < 6; n += 1) expect(await ask("new_password")).toEqual(ok(undefined));
+    expect(world.mail.letters).toHaveLength(5);
+    await world.clock.advance(PASSWORD_LINK_SECONDS * 1000);
+    await ask("new_password");
+    expect(world.mail.letters).toHaveLength(6);
+  });
+
+  it("refuses what is no address, and the eleventh request of a network within a minute", async () => {
+    expect((await ask("sign_up", "no address"))._unsafeUnwrapErr()).toMatchObject({ field: "email" });
+    for (let n = 0; n < 10; n += 1) expect(await ask("sign_up", `new-${n}@example.com`)).toEqual(ok(undefined));
+    expect((await ask("sign_up"))._unsafeUnwrapErr()).toMatchObject({ kind: "rate_limited", limit: 10 });
+    expect(world.mail.letters).toHaveLength(10);
+  });
+});
+
+describe("setPasswordByLink", () => {
+  it("sets the password once, ends the other sessions and opens a new one", async () => {
+    const old = (await login())._unsafeUnwrap();
+    await ask("new_password");
+    const token = (await redeem(lastToken()))._unsafeUnwrap();
+    expect(await visitor(token)).toEqual(account);
+    expect(await visitor(old)).toBeUndefined();
+    expect((await login({ password: "another long passphrase" })).isOk()).toBe(true);
+    expect(await redeem(lastToken())).toEqual(err({ kind: "link_expired" }));
+  });
+
+  it("opens the account of an address that has none", async () => {
+    await ask("sign_up", "new@example.com");
+    const token = (await redeem(lastToken()))._unsafeUnwrap();
+    expect(await visitor(token)).toMatchObject({ email: "new@example.com", createdAt: world.clock.now() });
+  });
+
+  it("refuses unknown and expired links before it hashes", async () => {
+    await ask("new_password");
+    await world.clock.advance(PASSWORD_LINK_SECONDS * 1000 - 1);
+    expect(await checkPasswordLink(world)(lastToken())).toBe(true);
+    await world.clock.advance(1);
+    expect(await checkPasswordLink(world)(lastToken())).toBe(false);
+    world.secrets = { ...plainSecrets, hashPassword: () => Promise.reject(new Error("it was hashed")) };
+    for (const token of [lastToken(), "x".repeat(43), "no token"]) {
+      expect(await redeem(token)).toEqual(err({ kind: "link_expired" }));
+    }
+  });
+
+  it("leaves the link valid when the password is refused or the service is busy with hashing", async () => {
+    await ask("new_password");
+    expect((await redeem(lastToken(), "short"))._unsafeUnwrapErr()).toMatchObject({ field: "password" });
+    world.secrets = { ...plainSecrets, hashPassword: async () => err(busy) };
+    expect(await redeem(lastToken())).toEqual(err(busy));
+    world.secrets = plainSecrets;
+    expect((await redeem(lastToken())).isOk()).toBe(true);
+  });
+
+  it("gives the same error if the link is used, or the password is changed, while it hashes", async () => {
+    await ask("new_password");
+    const first = lastToken();
+    await ask("new_password");
+    const second = lastToken();
+    const hashPassword: Secrets["hashPassword"] = async (text) => {
+      await redeemAsUsual(first);
+      return plainSecrets.hashPassword(text);
+    };
+    const redeemAsUsual = (token: PasswordLinkToken) =>
+      setPasswordByLink({ ...world, secrets: plainSecrets })({ token, password });
+    world.secrets = { ...plainSecrets, hashPassword };
+    expect(await redeem(second)).toEqual(err({ kind: "link_expired" }));
+
+    world.secrets = plainSecrets;
+    await ask("new_password");
+    const { redeem: store } = world.links;
+    world.links.redeem = async (...link) => {
+      const redeemed = await store.apply(world.links, link);
+      await setPassword(world)(email as Email, "changed meanwhile" as Password);
+      return redeemed;
+    };
+    expect(await redeem(lastToken())).toEqual(err({ kind: "link_expired" }));
+  });
+});

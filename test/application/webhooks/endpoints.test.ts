@@ -1,0 +1,130 @@
+import { err, ok } from "neverthrow";
+import { beforeEach, describe, expect, it } from "vitest";
+import { createEndpoint } from "../../../application/webhooks/create-endpoint.js";
+import { deleteEndpoint } from "../../../application/webhooks/delete-endpoint.js";
+import { enableEndpoint } from "../../../application/webhooks/enable-endpoint.js";
+import { listDeliveries } from "../../../application/webhooks/list-deliveries.js";
+import { listEndpoints } from "../../../application/webhooks/list-endpoints.js";
+import { resendDelivery } from "../../../application/webhooks/resend-delivery.js";
+import { rotateEndpointSecret } from "../../../application/webhooks/rotate-endpoint-secret.js";
+import type { AccountId } from "../../../domain/account.js";
+import { aCreationRequest, accountId, endpointId } from "../../support/builders.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+let world: World;
+let owner: AccountId;
+beforeEach(async () => {
+  world = aWorld();
+  owner = await anOwner(world, 1_000);
+});
+
+const URL_A = "https://a.example/hook";
+const create = (url: string, account = owner, privateOrigins: readonly string[] = []) =>
+  createEndpoint(world, { privateOrigins })(account, url);
+const urls = async () => (await listEndpoints(world)(owner))._unsafeUnwrap().map(({ url }) => url);
+const noAccount = err({ kind: "not_found", message: `There is no account ${accountId(404)}.` });
+const noEndpoint = (id: string) => err({ kind: "not_found", message: `There is no endpoint ${id} on this account.` });
+
+describe("createEndpoint", () => {
+  it("adds an endpoint that is on and has a secret of its own", async () => {
+    const [one, other] = [(await create(URL_A))._unsafeUnwrap(), (await create(URL_A))._unsafeUnwrap()];
+    expect(one).toEqual({
+      id: one.id,
+      accountId: owner,
+      url: URL_A,
+      secret: one.secret,
+      previous: undefined,
+      createdAt: world.clock.now(),
+      failingSince: undefined,
+      off: undefined,
+    });
+    expect(one.secret).not.toBe(other.secret);
+    expect(await world.endpoints.list(owner)).toEqual([one, other]);
+  });
+
+  it("refuses a URL that is not allowed, an unknown account, and the eleventh endpoint", async () => {
+    expect((await create("http://a.example/hook"))._unsafeUnwrapErr()).toMatchObject({
+      kind: "invalid_request",
+      field: "url",
+      rule: { name: "https_url" },
+    });
+    expect(await create(URL_A, accountId(404))).toEqual(noAccount);
+    for (let n = 0; n < 10; n += 1) expect((await create(`https://a.example/${n}`)).isOk()).toBe(true);
+    expect(await create(URL_A)).toEqual(err({ kind: "too_many_endpoints", limit: 10 }));
+  });
+
+  it("allows http for the origins that the operator lists", async () => {
+    const url = "http://10.0.0.1:9000/hook";
+    expect((await create(url, owner, ["http://10.0.0.1:9000"]))._unsafeUnwrap().url).toBe(url);
+  });
+});
+
+describe("listEndpoints", () => {
+  it("lists the default endpoint too, and makes it once", async () => {
+    await create(URL_A);
+    expect((await urls()).sort()).toEqual([URL_A, undefined]);
+    expect(await listEndpoints(world)(owner)).toEqual(await listEndpoints(world)(owner));
+    expect(await listEndpoints(world)(accountId(404))).toEqual(noAccount);
+  });
+});
+
+describe("rotateEndpointSecret", () => {
+  it("makes a new secret, and keeps the old one valid for 24 hours", async () => {
+    const endpoint = (await create(URL_A))._unsafeUnwrap();
+    const rotated = (await rotateEndpointSecret(world)(endpoint.id, owner))._unsafeUnwrap();
+    expect(rotated.secret).not.toBe(endpoint.secret);
+    const until = new Date(world.clock.now().getTime() + 24 * 60 * 60 * 1000);
+    expect(rotated.previous).toEqual({ secret: endpoint.secret, until });
+    expect(await rotateEndpointSecret(world)(endpointId(404), owner)).toEqual(noEndpoint(endpointId(404)));
+  });
+});
+
+describe("deleteEndpoint", () => {
+  it("deletes an endpoint of the account, once, and not the default one", async () => {
+    const { id } = (await create(URL_A))._unsafeUnwrap();
+    expect(await deleteEndpoint(world)(id, accountId(404))).toEqual(noEndpoint(id));
+    expect(await deleteEndpoint(world)(id, owner)).toEqual(ok(undefined));
+    expect(await deleteEndpoint(world)(id, owner)).toEqual(noEndpoint(id));
+    expect(await urls()).toEqual([undefined]);
+    const [standing] = await world.endpoints.list(owner);
+    expect(await deleteEndpoint(world)(standing!.id, owner)).toEqual(noEndpoint(standing!.id));
+  });
+});
+
+describe("deliveries of an account", () => {
+  const failedTasks = async (count: number) => {
+    world.provider.play({ submit: "refuse" });
+    for (let n = 0; n < count; n += 1) await world.createPanorama(owner, aCreationRequest());
+  };
+
+  it("listDeliveries lists them newest first, page by page", async () => {
+    await create(URL_A);
+    await failedTasks(3);
+    const first = await listDeliveries(world)(owner, 2);
+    expect(first.deliveries.map(({ event, url }) => [event.number, url])).toEqual([
+      [3, URL_A],
+      [2, URL_A],
+    ]);
+    const second = await listDeliveries(world)(owner, 2, first.next);
+    expect(second.deliveries.map(({ event }) => event.number)).toEqual([1]);
+    expect(second.next).toBeUndefined();
+    expect((await listDeliveries(world)(owner, 3)).next).toBeUndefined();
+  });
+
+  it("resendDelivery makes one pending again, and is refused while the endpoint is off", async () => {
+    const endpoint = (await create(URL_A))._unsafeUnwrap();
+    await failedTasks(1);
+    const { id } = (await listDeliveries(world)(owner, 1)).deliveries[0]!;
+    await world.clock.advance(7_000);
+    expect(await resendDelivery(world)(id, owner)).toEqual(ok(undefined));
+    const [resent] = (await listDeliveries(world)(owner, 1)).deliveries;
+    expect(resent?.delivery).toMatchObject({ state: "pending", attempts: 0, dueAt: world.clock.now() });
+
+    await world.deliveries.switchOff(endpoint, "gone", world.clock.now(), world.clock.now());
+    expect(await resendDelivery(world)(id, owner)).toEqual(err({ kind: "endpoint_off" }));
+    expect(await enableEndpoint(world)(endpoint.id, owner)).toEqual(ok(undefined));
+    expect(await resendDelivery(world)(id, owner)).toEqual(ok(undefined));
+    expect((await resendDelivery(world)(id, accountId(404)))._unsafeUnwrapErr().kind).toBe("not_found");
+    expect(await enableEndpoint(world)(endpointId(404), owner)).toEqual(noEndpoint(endpointId(404)));
+  });
+});
