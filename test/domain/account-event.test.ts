@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { eventIdOf, parseEventNumber, taskEventOf } from "../../domain/account-event.js";
+import {
+  EVENT_RETENTION_MILLISECONDS,
+  EVENT_TYPES,
+  eventIdOf,
+  parseEventNumber,
+  taskEventOf,
+} from "../../domain/account-event.js";
 import { addThumbnail, expire, failAttempt, giveUp, keep, keepWithoutThumbnail } from "../../domain/storage-status.js";
 import { fail, restartAge, start, submit, succeed, withImage } from "../../domain/task.js";
 import {
@@ -65,6 +71,11 @@ describe("taskEventOf", () => {
   ] as const)("tells nothing about %s", (_, before, next) => {
     expect(taskEventOf(before, next, now)).toBeUndefined();
   });
+});
+
+it("events have four types and are kept for 30 days", () => {
+  expect(EVENT_TYPES).toEqual(["panorama.succeeded", "panorama.failed", "panorama.saved", "credits.low"]);
+  expect(EVENT_RETENTION_MILLISECONDS).toBe(2_592_000_000);
 });
 
 describe("the id of an event", () => {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { allowKey, apiKeySecret, parseApiKeySecret, parseKeyName } from "../../domain/api-key.js";
+import { admitKey, allowKey, apiKeySecret, parseApiKeySecret, parseKeyName } from "../../domain/api-key.js";
 import { accountId } from "../support/builders.js";
 
 describe("an API key", () => {
@@ -28,6 +28,11 @@ describe("an API key", () => {
     `sk-${"a".repeat(42)}ä`,
   ])("returns undefined for %j, so no lookup is made", (text) => {
     expect(parseApiKeySecret(text)).toBeUndefined();
+  });
+
+  it("is refused if the account has 20 keys that are not revoked", () => {
+    expect(admitKey(19)).toEqual(ok(undefined));
+    expect(admitKey(20)).toEqual(err({ kind: "too_many_api_keys", limit: 20 }));
   });
 
   it("needs at least one paid order", () => {

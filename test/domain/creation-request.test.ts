@@ -1,6 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalText, parseCreationRequest } from "../../domain/creation-request.js";
+import { z } from "zod";
+import {
+  canonicalText,
+  creationRequestSchema,
+  parseCreation,
+  parseCreationRequest,
+} from "../../domain/creation-request.js";
 import { type BrokenRule, invalidRequest } from "../../domain/invalid-request.js";
 
 const url = "https://images.example.com/1.jpg";
@@ -295,6 +301,73 @@ describe("the canonical text of a creation request", () => {
       { resolution: "1k", prompt: "lake", seed: 1, metadata: { seed: "1" } },
     ].map(textOf);
     expect(new Set(texts).size).toBe(texts.length);
+  });
+});
+
+describe("max_credits", () => {
+  const body = (max_credits: unknown) => ({ resolution: "2k", prompt: "lake", max_credits });
+
+  it("refuses a panorama that costs more, and is not a part of the panorama", () => {
+    const { request, maxCredits } = parseCreation(body(6))._unsafeUnwrap();
+    expect(maxCredits).toBe(6);
+    expect(request).toEqual(accepted({ resolution: "2k", prompt: "lake" }));
+    expect(parseCreation(body(undefined))._unsafeUnwrap().maxCredits).toBeUndefined();
+    for (const max of [0, 5]) {
+      expect(refusal(body(max))).toEqual(invalidRequest("max_credits", { name: "cost_max", max, cost: 6 }));
+    }
+  });
+
+  it.each([-1, 1.5, "6", null, 2 ** 53])("cannot be %j", (actual) => {
+    const rule = { name: "integer", min: 0, max: Number.MAX_SAFE_INTEGER, actual } as const;
+    expect(refusal(body(actual))).toEqual(invalidRequest("max_credits", rule));
+  });
+
+  it("is a part of the idempotent request", () => {
+    const request = accepted({ resolution: "1k", prompt: "lake" });
+    expect(canonicalText(request, 4)).toBe('["1k","lake",[],"private",{"max_credits":4}]');
+    expect(canonicalText(request, 0)).not.toBe(canonicalText(request));
+  });
+});
+
+describe("creationRequestSchema", () => {
+  it("describes the limits that it checks", () => {
+    const url = { type: "string", format: "uri", pattern: "^https://", maxLength: 2048 };
+    const { required, properties } = z.toJSONSchema(creationRequestSchema, { io: "input" });
+    expect(required).toEqual(["resolution"]);
+    expect(properties).toMatchObject({
+      resolution: {
+        enum: ["1k", "2k", "4k"],
+        description:
+          "1k: 1024 × 512 pixels, 4 credits. 2k: 2048 × 1024 pixels, 6 credits. 4k: 3840 × 1920 pixels, 10 credits.",
+      },
+      prompt: { type: "string", maxLength: 4000 },
+      image_urls: { type: "array", items: url, maxItems: 3 },
+      visibility: {
+        enum: ["private", "public"],
+        default: "private",
+        description: expect.stringMatching(/^private: only the owner .* public: shown in the gallery to everybody\.$/),
+      },
+      seed: {
+        type: "integer",
+        minimum: 0,
+        maximum: 2_147_483_647,
+        description: expect.stringMatching(/takes seeds makes the same picture/),
+      },
+      metadata: {
+        type: "object",
+        maxProperties: 16,
+        propertyNames: { minLength: 1, maxLength: 40 },
+        additionalProperties: { type: "string", maxLength: 500 },
+        description: expect.stringMatching(/^Your own data about the task\./),
+        example: { order: "A-17" },
+      },
+      max_credits: {
+        type: "integer",
+        minimum: 0,
+        description: expect.stringMatching(/nothing is created or reserved/),
+      },
+      webhook_url: { ...url, description: expect.stringMatching(/signed with the default secret of the account/) },
+    });
   });
 });
 

@@ -1,7 +1,12 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { type IdempotencyKey, parseIdempotencyKey, sameRequest } from "../../domain/idempotency.js";
+import {
+  IDEMPOTENCY_KEPT_MILLISECONDS,
+  type IdempotencyKey,
+  parseIdempotencyKey,
+  sameRequest,
+} from "../../domain/idempotency.js";
 
 const visibleAscii = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
 
@@ -40,6 +45,10 @@ describe("an idempotency key", () => {
   ])("cannot be %j", (text, actual) => {
     const rule = { name: "visible_ascii", min: 1, max: 255, actual };
     expect(parseIdempotencyKey(text)).toEqual(err({ kind: "invalid_request", field: "Idempotency-Key", rule }));
+  });
+
+  it("is stored for 24 hours", () => {
+    expect(IDEMPOTENCY_KEPT_MILLISECONDS).toBe(86_400_000);
   });
 
   it("is refused for a second, different request", () => {

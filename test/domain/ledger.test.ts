@@ -1,7 +1,15 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { credits } from "../../domain/credits.js";
-import { audit, type LedgerEntry, purchaseEntry, refundEntry, reservationEntry, sumOf } from "../../domain/ledger.js";
+import {
+  audit,
+  type LedgerEntry,
+  parseLedgerCursor,
+  purchaseEntry,
+  refundEntry,
+  reservationEntry,
+  sumOf,
+} from "../../domain/ledger.js";
 import { isActive, type Task } from "../../domain/task.js";
 import {
   aCreationRequest,
@@ -159,6 +167,20 @@ describe("the ledger", () => {
         expect(sumOf(entries)).toBe(bought - notRefunded.reduce((sum, task) => sum + task.reservation.credits, 0));
       }),
     );
+  });
+});
+
+describe("the place of an entry in its ledger", () => {
+  it.each([
+    ["0", 0],
+    ["17", 17],
+    ["9".repeat(15), 999_999_999_999_999],
+  ])("is parsed from %j", (text, cursor) => {
+    expect(parseLedgerCursor(text)).toBe(cursor);
+  });
+
+  it.each(["", "-1", "1.5", "1e3", " 1", "1 ", "x", "9".repeat(16)])("is not %j", (text) => {
+    expect(parseLedgerCursor(text)).toBeUndefined();
   });
 });
 

@@ -1,10 +1,37 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { parseOrderCredits, pay } from "../../domain/order.js";
-import { aPaidOrder, aPendingOrder, noon, secondsAfter } from "../support/builders.js";
+import { credits } from "../../domain/credits.js";
+import {
+  admitOrder,
+  openOrder,
+  PENDING_ORDERS_WINDOW_MILLISECONDS,
+  parseOrderCredits,
+  parseOrderId,
+  pay,
+} from "../../domain/order.js";
+import { accountId, aPaidOrder, aPendingOrder, noon, orderId, secondsAfter } from "../support/builders.js";
 
 describe("an order", () => {
+  it("is opened pending", () => {
+    expect(openOrder(orderId(1), accountId(1), credits(100), noon)).toEqual(aPendingOrder());
+  });
+
+  it("is refused if ten orders of the last 24 hours are pending", () => {
+    expect(PENDING_ORDERS_WINDOW_MILLISECONDS).toBe(86_400_000);
+    expect(admitOrder(9)).toEqual(ok(undefined));
+    expect(admitOrder(10)).toEqual(err({ kind: "too_many_pending_orders", limit: 10 }));
+    expect(admitOrder(11).isErr()).toBe(true);
+  });
+
+  it.each(["order_1", "A-Z_09", "x".repeat(40)])("may have the id %j", (text) => {
+    expect(parseOrderId(text)).toBe(text);
+  });
+
+  it.each(["", "two words", "a/b", "x\u0000", "x".repeat(41)])("has no id for %j, so no lookup is made", (text) => {
+    expect(parseOrderId(text)).toBeUndefined();
+  });
+
   it("is paid once: the second payment is refused with the order as first paid", () => {
     const paid = pay(aPendingOrder(), noon)._unsafeUnwrap();
     expect(paid).toEqual(aPaidOrder());

@@ -1,9 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { parsePassword } from "../../domain/password.js";
+import { mayBePassword, parsePassword } from "../../domain/password.js";
 
 describe("a password", () => {
   it.each(["ten chars!", "x".repeat(200), "🔑".repeat(10), "correct horse battery staple"])("may be %j", (text) => {
     expect(parsePassword(text)._unsafeUnwrap()).toBe(text);
+  });
+
+  it("may be compared with any text of up to 200 characters", () => {
+    for (const text of ["", "short", "🔑".repeat(200)]) expect(mayBePassword(text)).toBe(true);
+    expect(mayBePassword("🔑".repeat(201))).toBe(false);
+  });
+
+  it("cannot contain half a surrogate pair", () => {
+    expect(parsePassword("half a pair \ud83d").isErr()).toBe(true);
   });
 
   it.each([

@@ -1,7 +1,14 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { type AdmissionLog, admitRequest, RATE_LIMITS, RATE_WINDOW_MILLISECONDS } from "../../domain/rate-limit.js";
+import {
+  type AdmissionLog,
+  accountRateLimited,
+  admitRequest,
+  RATE_LIMITS,
+  RATE_WINDOW_MILLISECONDS,
+  scopeOf,
+} from "../../domain/rate-limit.js";
 
 /** The definition, without optimisation: no window [start, start + 60 s) contains more than `limit` of these times. */
 const keepsTheLimit = (times: readonly number[], limit: number): boolean =>
@@ -22,6 +29,15 @@ describe("the rate limit", () => {
     const logins = { login: 10, login_network: 60, login_email: 100, mail: 10 };
     expect(RATE_LIMITS).toEqual({ write: 10, read: 60, total: 200, ...logins });
     expect(RATE_WINDOW_MILLISECONDS).toBe(60_000);
+  });
+
+  it("of an account has an error of its own", () => {
+    const limited = { kind: "rate_limited", limit: 200, retryAfterSeconds: 7 } as const;
+    expect(accountRateLimited(limited)).toEqual({ ...limited, kind: "account_rate_limited" });
+  });
+
+  it("needs the scope create for a write, and read for a read", () => {
+    expect([scopeOf("write"), scopeOf("read")]).toEqual(["create", "read"]);
   });
 
   it("admits a burst up to the limit, refuses one more, and admits again when the first leaves the window", () => {

@@ -5,6 +5,11 @@ import { accountId, noon, secondsAfter } from "../support/builders.js";
 describe("a session", () => {
   const session = openSession(accountId(1), "ab".repeat(32), noon);
 
+  it("stores the digest of its token, not the token", () => {
+    const expiresAt = secondsAfter(noon, 2_592_000);
+    expect(session).toEqual({ accountId: accountId(1), tokenSha256: "ab".repeat(32), createdAt: noon, expiresAt });
+  });
+
   it("expires after exactly 30 days", () => {
     expect(SESSION_SECONDS).toBe(2_592_000);
     expect(isLive(session, secondsAfter(noon, SESSION_SECONDS - 0.001))).toBe(true);
@@ -14,7 +19,7 @@ describe("a session", () => {
   it("has no token for text that cannot be one, so no lookup is made", () => {
     const token = "A-_z".repeat(8);
     expect(parseSessionToken(token)).toBe(token);
-    for (const text of ["", "short", "x".repeat(65), `${token}=`, `${token} `]) {
+    for (const text of ["", "x".repeat(21), "x".repeat(65), `${token}=`, `${token} `]) {
       expect(parseSessionToken(text)).toBeUndefined();
     }
   });

@@ -4,6 +4,8 @@ import {
   type AttemptResult,
   afterAttempt,
   DELIVERY_MILLISECONDS,
+  DELIVERY_PAUSE_MILLISECONDS_MAX,
+  DELIVERY_STATES,
   type Delivery,
   giveUpDelivery,
   pendingAt,
@@ -33,6 +35,9 @@ describe("a delivery", () => {
     const { end, pauses } = failUntilTheEnd();
     expect(pauses.slice(0, 5)).toEqual([5, 10, 20, 40, 80]);
     expect(Math.max(...pauses)).toBe(6 * 60 * 60);
+    expect(DELIVERY_PAUSE_MILLISECONDS_MAX).toBe(21_600_000);
+    expect(DELIVERY_MILLISECONDS).toBe(259_200_000);
+    expect(DELIVERY_STATES).toEqual(["pending", "delivered", "failed"]);
     expect(pauses.reduce((sum, seconds) => sum + seconds, 0) * 1000).toBe(DELIVERY_MILLISECONDS);
     expect(end).toEqual({
       state: "failed",

@@ -3,7 +3,10 @@ import { describe, expect, it } from "vitest";
 import {
   admitEndpoint,
   ENDPOINTS_MAX,
+  endpointSecret,
+  OFF_REASONS,
   parseEndpointUrl,
+  SECRET_OVERLAP_MILLISECONDS,
   secretsAt,
   WEBHOOK_URL_CHARACTERS_MAX,
 } from "../../domain/webhook-endpoint.js";
@@ -22,12 +25,28 @@ describe("parseEndpointUrl", () => {
     ["ftp://receiver.example.com/hook", "https_url"],
     ["receiver.example.com", "https_url"],
     ["https://receiver.example.com/a b", "https_url"],
+    ["https://receiver.example.com/\u0000", "https_url"],
+    ["https://receiver.example.com/\ud83d", "https_url"],
+    [" https://receiver.example.com/", "https_url"],
+    ["https://receiver.example.com:x/", "https_url"],
+    ["https://user@receiver.example.com/", "no_user_info"],
+    ["https://:secret@receiver.example.com/", "no_user_info"],
     ["https://", "https_url"],
     ["https://user:secret@receiver.example.com/", "no_user_info"],
     [`https://receiver.example.com/${"x".repeat(WEBHOOK_URL_CHARACTERS_MAX)}`, "characters_max"],
   ])("refuses %s: %s", (url, rule) => {
     expect(parseEndpointUrl(url, PRIVATE)._unsafeUnwrapErr()).toMatchObject({ field: "url", rule: { name: rule } });
+    if (rule === "https_url")
+      expect(parseEndpointUrl(url, PRIVATE)).toMatchObject({ error: { rule: { actual: url } } });
   });
+});
+
+it("parseEndpointUrl accepts 2048 characters and names the length of a longer URL", () => {
+  const start = "https://receiver.example.com/";
+  const url = start.padEnd(2048, "x");
+  expect(parseEndpointUrl(url, [])).toEqual(ok(url));
+  const rule = { name: "characters_max", max: 2048, actual: 2049 };
+  expect(parseEndpointUrl(`${url}x`, [])._unsafeUnwrapErr()).toMatchObject({ rule });
 });
 
 describe("an endpoint", () => {
@@ -37,6 +56,12 @@ describe("an endpoint", () => {
     expect(secretsAt(rotated, secondsAfter(noon, 59))).toEqual([anEndpointSecret(2), anEndpointSecret(1)]);
     expect(secretsAt(rotated, until)).toEqual([anEndpointSecret(2)]);
     expect(secretsAt(anEndpoint(), noon)).toEqual([anEndpointSecret(1)]);
+  });
+
+  it("signs as Standard Webhooks defines it, and with its old secret for 24 hours after a rotation", () => {
+    expect(endpointSecret("AAAA")).toBe("whsec_AAAA");
+    expect(SECRET_OVERLAP_MILLISECONDS).toBe(86_400_000);
+    expect(OFF_REASONS).toEqual(["failing", "gone", "deleted"]);
   });
 
   it("is admitted below the maximum of its account", () => {
