@@ -79,14 +79,14 @@ const parseScopes = (texts: readonly string[] | undefined): Result<readonly Scop
 };
 
 const TIME = z.union([z.iso.datetime({ offset: true }), z.iso.datetime({ local: true }), z.iso.date()]);
-const HAS_OFFSET = /(Z|[+-]\d\d:?\d\d)$/;
+const HAS_NO_OFFSET = /T[^Z+-]*$/;
 
 const parseExpiry = (text: string | undefined, now: Date): Result<Date | undefined, InvalidRequest> => {
   if (text === undefined || text === "") return ok(undefined);
   const refused = err(invalidRequest("expires_at", { name: "future_time", actual: text }));
   if (!TIME.safeParse(text).success) return refused;
   // JavaScript reads a date as UTC, but a time without an offset as local.
-  const time = new Date(text.includes("T") && !HAS_OFFSET.test(text) ? `${text}Z` : text);
+  const time = new Date(HAS_NO_OFFSET.test(text) ? `${text}Z` : text);
   return time.getTime() > now.getTime() ? ok(time) : refused;
 };
 

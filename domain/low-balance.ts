@@ -16,5 +16,5 @@ export const parseLowBalanceThreshold = (text: string): Result<Credits, InvalidR
 };
 
 /** The owner is told at the crossing only, not with every task below it. */
-export const crossesLowBalance = (before: Credits, after: Credits, threshold: Credits | undefined): boolean =>
-  threshold !== undefined && before >= threshold && after < threshold;
+export const crossesLowBalance = (before: Credits, after: Credits, threshold: Credits): boolean =>
+  before >= threshold && after < threshold;

@@ -33,7 +33,11 @@ export const brokenMetadataRule = (value: unknown): BrokenRule | undefined => {
 
 /** In one order, whatever the order in which the pairs were sent or stored. */
 export const sortedMetadata = (metadata: Metadata): Metadata =>
-  Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
+  Object.fromEntries(
+    Object.keys(metadata)
+      .sort()
+      .map((key) => [key, metadata[key] as string]),
+  );
 
 /** Code points, as in a prompt. */
 const characters = (text: string): number => [...text].length;

@@ -21,6 +21,6 @@ export type Picture = {
  */
 export const flawOf = ({ isFlat, seam }: Picture, seamMax: number | undefined): string | undefined => {
   if (isFlat) return "it is a single flat colour";
-  if (seamMax !== undefined && seam > seamMax) return `its seam of ${seam} is above ${seamMax}`;
+  if (seam > (seamMax ?? Number.POSITIVE_INFINITY)) return `its seam of ${seam} is above ${seamMax}`;
   return undefined;
 };

@@ -4,6 +4,7 @@ import type { ApiKeyId } from "./api-key.js";
 import { admitSpending, type BudgetSpent, type Budgets, type Spending } from "./budget.js";
 import { admitTask, type TooManyActiveTasks } from "./concurrency-limit.js";
 import type { CreationRequest } from "./creation-request.js";
+import { credits } from "./credits.js";
 import { crossesLowBalance, type LowBalance } from "./low-balance.js";
 import type { ObjectName } from "./object-name.js";
 import {
@@ -166,7 +167,7 @@ export const openTask = (
   budget?: BudgetState,
   place?: string,
 ): Result<OpenedTask, OpeningRefusal> => {
-  const { accountId, lowBalanceThreshold } = standing;
+  const { accountId, lowBalanceThreshold: threshold = credits(0) } = standing; // no balance is below 0
   const cost = costOf(draft.request.resolution);
   const held = hold(standing.credits, { taskId: draft.id, accountId, credits: cost });
   if (held.isErr()) return err(held.error);
@@ -177,11 +178,10 @@ export const openTask = (
     const core = { ...draft, apiKeyId: draft.apiKeyId, accountId, reservedAt: now, reservation, submissions: 0 };
     const task: OpenedTask["task"] =
       turn === undefined ? { ...core, state: "reserved", turn, place } : { ...core, state: "queued", turn };
-    const isLow = crossesLowBalance(standing.credits, balance, lowBalanceThreshold);
     return {
       task,
       standing: { ...standing, credits: balance, activeTasks },
-      ...(isLow && lowBalanceThreshold !== undefined && { lowBalance: { balance, threshold: lowBalanceThreshold } }),
+      ...(crossesLowBalance(standing.credits, balance, threshold) && { lowBalance: { balance, threshold } }),
     };
   });
 };

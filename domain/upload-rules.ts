@@ -42,7 +42,7 @@ export const admitType = (
 ): Result<ImageType, InvalidRequest> => {
   const type = imageTypeOf(firstBytes);
   if (type === undefined) return refuse({ name: "image_type", allowed: IMAGE_TYPES }, index);
-  const declared = declaredType?.split(";")[0]?.trim().toLowerCase() ?? "";
+  const declared = (declaredType ?? "").replace(/;.*/s, "").trim().toLowerCase();
   return declared === type || declared === "" || declared === "application/octet-stream"
     ? ok(type)
     : refuse({ name: "declared_type", declared, actual: type }, index);

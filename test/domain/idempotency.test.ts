@@ -23,6 +23,10 @@ describe("an idempotency key", () => {
     );
   });
 
+  it.each(['a"b"', '"a"b', '"', 'a"'])("keeps the quotes that do not enclose it: %j", (text) => {
+    expect(parseIdempotencyKey(text)).toEqual(ok(text));
+  });
+
   it("has at most 255 characters without the quotes", () => {
     const longest = "k".repeat(255);
     expect(parseIdempotencyKey(longest)).toEqual(ok(longest));

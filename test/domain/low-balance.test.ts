@@ -21,10 +21,10 @@ describe("crossesLowBalance", () => {
     );
   });
 
-  it("is not yet true at the threshold itself, and never without one", () => {
+  it("is not yet true at the threshold itself, and never for the threshold 0", () => {
     expect(crossesLowBalance(credits(14), credits(10), credits(10))).toBe(false);
     expect(crossesLowBalance(credits(10), credits(6), credits(10))).toBe(true);
-    expect(crossesLowBalance(credits(10), credits(0), undefined)).toBe(false);
+    expect(crossesLowBalance(credits(10), credits(0), credits(0))).toBe(false);
   });
 });
 

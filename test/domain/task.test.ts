@@ -4,12 +4,20 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { credits } from "../../domain/credits.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import type { Slug } from "../../domain/slug.js";
-import { keep, uploading } from "../../domain/storage-status.js";
+import {
+  expire,
+  giveUp,
+  keep,
+  keepWithoutThumbnail,
+  type StoredImage,
+  uploading,
+} from "../../domain/storage-status.js";
 import {
   type FailureReason,
   fail,
   finish,
   isActive,
+  isInGallery,
   isInProgress,
   isRefusedCreation,
   openTask,
@@ -230,6 +238,17 @@ describe("a task", () => {
     expect(isInProgress(aSucceededTask({ image: keep(image) }))).toBe(false);
     expect(isInProgress(states.failed)).toBe(false);
   });
+
+  it("is in the gallery while it is public and its image is in permanent storage", () => {
+    const shown = (visibility: "public" | "private", stored: StoredImage) =>
+      isInGallery(aSucceededTask({ request: aCreationRequest({ visibility }), image: stored }));
+    for (const stored of [keep(image), keepWithoutThumbnail(image)]) {
+      expect([shown("public", stored), shown("private", stored)]).toEqual([true, false]);
+    }
+    for (const stored of [image, giveUp(image), expire(image)]) expect(shown("public", stored)).toBe(false);
+    const request = aCreationRequest({ visibility: "public" });
+    for (const task of [aGeneratedTask({ request }), aFailedTask({ request })]) expect(isInGallery(task)).toBe(false);
+  });
 });
 
 describe("openTask", () => {
@@ -321,6 +340,7 @@ describe("openTask", () => {
     expect(lowBalance(14)).toBeUndefined();
     expect(lowBalance(13)).toEqual({ balance: 9, threshold: 10 });
     expect(lowBalance(9)).toBeUndefined();
+    expect(openTask(standing(4, 0), draft(), noon)._unsafeUnwrap()).not.toHaveProperty("lowBalance");
   });
 
   it("keeps the balance exact and never negative while tasks open and end in random order", () => {

@@ -32,6 +32,7 @@ describe("parseEndpointUrl", () => {
     ["https://user@receiver.example.com/", "no_user_info"],
     ["https://:secret@receiver.example.com/", "no_user_info"],
     ["https://", "https_url"],
+    ["https:receiver.example.com/?https://", "https_url"],
     ["https://user:secret@receiver.example.com/", "no_user_info"],
     [`https://receiver.example.com/${"x".repeat(WEBHOOK_URL_CHARACTERS_MAX)}`, "characters_max"],
   ])("refuses %s: %s", (url, rule) => {
