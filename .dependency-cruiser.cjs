@@ -131,6 +131,7 @@ const MAY_IMPORT = {
     packages: [...TEST_PACKAGES, "inversify", "reflect-metadata"],
     node: true,
   },
+  "test/mutation": { folders: ["test"], packages: ["@stryker-mutator/core", "fast-check", "vitest"], node: true },
   "test/domain": { folders: ["domain", "test"], packages: ["fast-check", "neverthrow", "vitest", "zod"] },
   "test/application": { folders: [...CORE, "test"], packages: ["fast-check", "neverthrow", "vitest"] },
 };

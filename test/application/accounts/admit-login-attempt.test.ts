@@ -1,28 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { admitLoginAttempt } from "../../../application/accounts/admit-login-attempt.js";
-import type { RateLimitedParty } from "../../../application/ports/rate-limits.js";
-import { admitRequest, RATE_LIMITS, type RequestKind } from "../../../domain/rate-limit.js";
+import { CountedLimits } from "../../support/counted-limits.js";
 import { HandClock } from "../../support/hand-clock.js";
-
-/** The domain's limits, counted in a map. */
-class CountedLimits {
-  private readonly logs = new Map<string, readonly number[]>();
-  private readonly clock: HandClock;
-
-  constructor(clock: HandClock) {
-    this.clock = clock;
-  }
-
-  async admit(party: RateLimitedParty, kind: RequestKind) {
-    const counter = `${kind} ${party}`;
-    const now = this.clock.now().getTime();
-    return admitRequest(this.logs.get(counter) ?? [], RATE_LIMITS[kind], now).map((admission) => {
-      this.logs.set(counter, admission.log);
-      return admission;
-    });
-  }
-}
 
 const secrets = { sha256: (data: Uint8Array | string) => `${data}`.replaceAll(" ", "").slice(0, 32) };
 
