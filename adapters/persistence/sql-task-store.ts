@@ -21,7 +21,7 @@ import { isInGallery, type QueuedTask, type ReservedTask, type SucceededTask, ty
 import type { TaskFilter } from "../../domain/task-filter.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
-import { branded, date, integer, type Row } from "./columns.js";
+import { branded, integer, type Row } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { isAmong, listOf, skipLocked } from "./dialect-sql.js";
 import { FAILED_IMAGE } from "./failed-image.js";
@@ -200,15 +200,11 @@ export class SqlTaskStore implements TaskStore {
     ]);
   }
 
-  async latestDueAt(work: keyof DueWork): Promise<Date | undefined> {
-    const [latest] = await this.database.sql(
-      `select due_at from task where ${rowsOfWork[work]} and due_at is not null order by due_at desc limit 1`,
-    );
-    return latest && date(latest, "due_at");
-  }
-
+  /** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
   async bringForward(work: keyof DueWork, latest: Date, dueAt: Date): Promise<void> {
     const late = `select id from task where ${rowsOfWork[work]} and due_at > ? and due_at is not null`;
+    const some = await this.database.sql(`${late} limit 1`, [latest]);
+    if (some.length === 0) return;
     await this.database.sql(`update task set due_at = ? where id in (${late} ${skipLocked(this.database.dialect)})`, [
       dueAt,
       latest,

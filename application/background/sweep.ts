@@ -7,7 +7,7 @@ import type { DueWork, Lease, TaskStore } from "../ports/task-store.js";
 import { CLOCK_TOLERANCE_MILLISECONDS, type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
 type Ports = LeasePorts & {
-  readonly tasks: Pick<TaskStore, "move" | "requeue" | "latestDueAt" | "bringForward" | "forgetIdempotencyKeys">;
+  readonly tasks: Pick<TaskStore, "move" | "requeue" | "bringForward" | "forgetIdempotencyKeys">;
   readonly provider: Pick<GenerationProvider, "search">;
   readonly signals: Pick<TaskSignals, "announce">;
 };
@@ -55,19 +55,13 @@ export const sweep =
 /**
  * Polls, attempts to store an image and deletions are due at once. A task in the queue and a submission whose answer may
  * still arrive have their full time again, because this work ends them.
- *
- * The clock is read after the due time that it judges. Otherwise a process that was paused between the two would take
- * the due times that others have written meanwhile for implausible.
  */
 const bringForward = async ({ tasks, clock }: Ports, { dueWithinMilliseconds }: Settings): Promise<void> => {
+  const now = clock.now().getTime();
   for (const work of ["giveUp", "sweep", "settle", "check", "keep", "erase"] as const) {
-    const latestDueAt = await tasks.latestDueAt(work);
-    const now = clock.now().getTime();
     const latest = now + dueWithinMilliseconds[work];
-    const plausible = new Date(latest + CLOCK_TOLERANCE_MILLISECONDS);
-    if (latestDueAt === undefined || latestDueAt <= plausible) continue;
     const dueAt = work === "giveUp" || work === "sweep" ? latest : now;
-    await tasks.bringForward(work, plausible, new Date(dueAt));
+    await tasks.bringForward(work, new Date(latest + CLOCK_TOLERANCE_MILLISECONDS), new Date(dueAt));
   }
 };
 

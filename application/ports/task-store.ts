@@ -188,9 +188,6 @@ export interface TaskStore {
    */
   makeDueNow(id: TaskId, now: Date): Promise<void>;
 
-  /** The latest due time of the tasks of this kind of work. */
-  latestDueAt(work: keyof DueWork): Promise<Date | undefined>;
-
   /**
    * Makes every task of this kind of work that is due after `latest` due at `dueAt`: after a clock was set back, tasks
    * and leases are due implausibly late.

@@ -78,19 +78,6 @@ describe("sweep", () => {
     expect(await balance()).toBe(96);
   });
 
-  it("does not resolve a submission early because its own process was paused for a day", async () => {
-    const gates = new PortGates();
-    const sweeping = useCases({ ...world, tasks: gates.guard(world.tasks, { losable: false }) }).sweep();
-    await world.clock.advance(24 * 60 * 60 * 1000);
-    world.provider.hold("submit");
-    void world.createPanorama(owner, aCreationRequest());
-    await world.clock.advance(0);
-    while (gates.halted > 0) await gates.resumeAll();
-    expect(await sweeping).toBe(0);
-    expect(await world.sweep()).toBe(0);
-    expect(await onlyTask()).toMatchObject({ state: "reserved" });
-  });
-
   it("does not let the late failure of an earlier submission end the task", async () => {
     world.provider.play({ submit: "refuse" });
     const answer = world.provider.hold("submit");
@@ -171,9 +158,9 @@ describe("sweep", () => {
     expect(await world.sweep()).toBe(0);
   });
 
-  it.each(["latestDueAt", "forgetIdempotencyKeys"] as const)("resolves tasks even if %s throws", async (method) => {
+  it.each(["bringForward", "forgetIdempotencyKeys"] as const)("resolves tasks even if %s throws", async (method) => {
     await killAfter(1);
-    world.tasks[method] = (): Promise<never> => Promise.reject(broken);
+    world.tasks[method] = () => Promise.reject(broken);
     await expect(afterTheDeadline()).rejects.toBe(broken);
     expect(await onlyTask()).toMatchObject({ state: "queued", submissions: 1 });
   });

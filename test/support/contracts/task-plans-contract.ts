@@ -73,10 +73,6 @@ export const describeTaskPlans = (
       expectIndex(plans, "task_due_index");
     });
 
-    it("finds the latest due time with the index of due tasks", async () => {
-      expectIndex(await plansOf((tasks) => tasks.latestDueAt("settle")), "task_due_index");
-    });
-
     it("brings tasks forward with the index of due tasks", async () => {
       await stores.database.sql("update task set due_at = ? where id = 'run-20002'", [secondsAfter(later, 9999)]);
       expectIndex(

@@ -1307,18 +1307,6 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         expect(await tasks.claim("keep", noon, soon, 9)).toEqual([]);
       });
 
-      it("latestDueAt returns the latest due time of one kind of work, also of leased tasks", async () => {
-        expect(await tasks.latestDueAt("settle")).toBeUndefined();
-        await submitted(1, secondsAfter(noon, 3));
-        await submitted(2, secondsAfter(noon, 5));
-        await reserved(3, secondsAfter(noon, 9));
-        expect(await tasks.latestDueAt("settle")).toEqual(secondsAfter(noon, 5));
-        await tasks.claim("settle", secondsAfter(noon, 3), secondsAfter(noon, 7), 1);
-        expect(await tasks.latestDueAt("settle")).toEqual(secondsAfter(noon, 7));
-        expect(await tasks.latestDueAt("sweep")).toEqual(secondsAfter(noon, 9));
-        expect(await tasks.latestDueAt("keep")).toBeUndefined();
-      });
-
       it("bringForward makes tasks that are due too late due at the given time, also leased ones", async () => {
         await submitted(1, secondsAfter(noon, 3600));
         await submitted(2);
@@ -1344,9 +1332,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
           ["settle", 2],
           ["keep", 3],
         ] as const) {
-          expect(await tasks.latestDueAt(work)).toEqual(later);
           await tasks.bringForward(work, soon, noon);
-          expect(await tasks.latestDueAt(work)).toEqual(noon);
           for (const other of ["giveUp", "sweep", "settle", "keep"] as const) {
             const due = await tasks.claim(other, noon, secondsAfter(noon, 9), 9);
             expect(due.map(({ task }) => task.id)).toEqual(other === work ? [taskId(n)] : []);

@@ -278,13 +278,6 @@ export class MemoryTaskStore implements TaskStore {
     stored.dueAt = now;
   }
 
-  async latestDueAt(work: keyof DueWork): Promise<Date | undefined> {
-    const due = [...this.database.tasks.values()].filter(
-      (stored) => isRowOf(work, stored) && stored.dueAt !== undefined,
-    );
-    return due.map(({ dueAt }) => dueAt).sort((a, b) => Number(b) - Number(a))[0];
-  }
-
   async bringForward(work: keyof DueWork, latest: Date, dueAt: Date): Promise<void> {
     for (const stored of this.database.tasks.values()) {
       const isLate = stored.dueAt !== undefined && stored.dueAt > latest;
