@@ -3,6 +3,7 @@ import { type NotFound, notFound } from "../../application/errors.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type {
   AccountSnapshot,
+  DueBounds,
   DueWork,
   Lease,
   Postponement,
@@ -49,6 +50,9 @@ const rowsOfWork: Readonly<Record<keyof DueWork, string>> = {
 
 /** Rows per statement after a page with rows that cannot be read, or with tasks that no free slot can make. */
 const NEXT_PAGE_SIZE = 100;
+
+/** Tasks brought forward per statement. The next call, seconds later, takes the next ones. */
+const LATE_PER_STATEMENT = 1_000;
 
 /** Idempotency keys deleted per statement, so that it stays below the statement timeout even after a long outage. */
 const FORGOTTEN_MAX = 1_000;
@@ -201,14 +205,20 @@ export class SqlTaskStore implements TaskStore {
   }
 
   /** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
-  async bringForward(work: keyof DueWork, latest: Date, dueAt: Date): Promise<void> {
-    const late = `select id from task where ${rowsOfWork[work]} and due_at > ? and due_at is not null`;
-    const some = await this.database.sql(`${late} limit 1`, [latest]);
-    if (some.length === 0) return;
-    await this.database.sql(`update task set due_at = ? where id in (${late} ${skipLocked(this.database.dialect)})`, [
-      dueAt,
-      latest,
-    ]);
+  async bringForward(work: keyof DueWork, bounds: () => DueBounds): Promise<void> {
+    const late = await this.database.sql(
+      `select id, due_at from task where ${rowsOfWork[work]} and due_at > ? and due_at is not null limit ?`,
+      [bounds().latest, LATE_PER_STATEMENT],
+    );
+    if (late.length === 0) return;
+    const { latest, dueAt } = bounds();
+    const row = "(cast(? as text), cast(? as timestamptz))";
+    await this.database.sql(
+      `with late (id, due_at) as (values ${late.map(() => row).join(", ")})
+      update task set due_at = ? from late
+      where task.id = late.id and task.due_at = late.due_at and ${rowsOfWork[work]} and task.due_at > ?`,
+      [...late.flatMap(({ id, due_at }) => [id, due_at]), dueAt, latest],
+    );
   }
 
   async postpone(postponements: readonly Postponement[]): Promise<void> {

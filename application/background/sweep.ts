@@ -57,11 +57,13 @@ export const sweep =
  * still arrive have their full time again, because this work ends them.
  */
 const bringForward = async ({ tasks, clock }: Ports, { dueWithinMilliseconds }: Settings): Promise<void> => {
-  const now = clock.now().getTime();
   for (const work of ["giveUp", "sweep", "settle", "check", "keep", "erase"] as const) {
-    const latest = now + dueWithinMilliseconds[work];
-    const dueAt = work === "giveUp" || work === "sweep" ? latest : now;
-    await tasks.bringForward(work, new Date(latest + CLOCK_TOLERANCE_MILLISECONDS), new Date(dueAt));
+    await tasks.bringForward(work, () => {
+      const now = clock.now().getTime();
+      const latest = now + dueWithinMilliseconds[work];
+      const dueAt = work === "giveUp" || work === "sweep" ? latest : now;
+      return { latest: new Date(latest + CLOCK_TOLERANCE_MILLISECONDS), dueAt: new Date(dueAt) };
+    });
   }
 };
 

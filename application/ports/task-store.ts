@@ -49,6 +49,9 @@ export type DueWork = {
   readonly erase: SucceededTask;
 };
 
+/** No task can be due after `latest`. One that is due later becomes due at `dueAt`. */
+export type DueBounds = { readonly latest: Date; readonly dueAt: Date };
+
 /** What decides whether a new task must wait in the queue (domain/queue.ts). */
 export type QueueLimits = {
   /** The places that can make the task and take it now. If there are none, it must wait. */
@@ -190,9 +193,10 @@ export interface TaskStore {
 
   /**
    * Makes every task of this kind of work that is due after `latest` due at `dueAt`: after a clock was set back, tasks
-   * and leases are due implausibly late.
+   * and leases are due implausibly late. `bounds` reads the clock. It is asked again after a due time was read, and only
+   * this due time is replaced: so nothing that others write while this process is paused looks late.
    */
-  bringForward(work: keyof DueWork, latest: Date, dueAt: Date): Promise<void>;
+  bringForward(work: keyof DueWork, bounds: () => DueBounds): Promise<void>;
 
   /** Returns several leases at once. A lease is ignored if another worker has claimed its task since. */
   postpone(postponements: readonly Postponement[]): Promise<void>;

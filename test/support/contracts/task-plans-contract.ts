@@ -76,7 +76,9 @@ export const describeTaskPlans = (
     it("brings tasks forward with the index of due tasks", async () => {
       await stores.database.sql("update task set due_at = ? where id = 'run-20002'", [secondsAfter(later, 9999)]);
       expectIndex(
-        await plansOf((tasks) => tasks.bringForward("settle", secondsAfter(later, 999), later)),
+        await plansOf((tasks) =>
+          tasks.bringForward("settle", () => ({ latest: secondsAfter(later, 999), dueAt: later })),
+        ),
         "task_due_index",
       );
     });

@@ -1312,11 +1312,25 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         await submitted(2);
         const [late] = await tasks.claim("settle", noon, secondsAfter(noon, 7200), 1);
         await submitted(3, secondsAfter(noon, 60));
-        await tasks.bringForward("settle", secondsAfter(noon, 60), noon);
+        await tasks.bringForward("settle", () => ({ latest: secondsAfter(noon, 60), dueAt: noon }));
         const due = await tasks.claim("settle", noon, secondsAfter(noon, 30), 9);
         expect(due.map(({ task }) => task.id).sort()).toEqual([taskId(1), taskId(2)]);
         expect(await tasks.move(late!, failed(late!.task), undefined)).toMatchObject({ error: { kind: "stale_task" } });
         expect(await tasks.claim("settle", secondsAfter(noon, 60), soon, 9)).toHaveLength(3);
+      });
+
+      it("bringForward leaves what is due in time by the clock after it was read", async () => {
+        await submitted(1, secondsAfter(noon, 3600));
+        await submitted(2, secondsAfter(noon, 7200));
+        let now = noon; // of a process that is paused before its statement is sent
+        await tasks.bringForward("settle", () => {
+          const bounds = { latest: secondsAfter(now, 60), dueAt: now };
+          now = secondsAfter(noon, 3600);
+          return bounds;
+        });
+        const due = await tasks.claim("settle", secondsAfter(noon, 3599), soon, 9);
+        expect(due.map(({ task }) => task.id)).toEqual([]);
+        expect(await tasks.claim("settle", secondsAfter(noon, 3600), soon, 9)).toHaveLength(2);
       });
 
       it("bringForward changes only tasks of its kind of work", async () => {
@@ -1332,7 +1346,7 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
           ["settle", 2],
           ["keep", 3],
         ] as const) {
-          await tasks.bringForward(work, soon, noon);
+          await tasks.bringForward(work, () => ({ latest: soon, dueAt: noon }));
           for (const other of ["giveUp", "sweep", "settle", "keep"] as const) {
             const due = await tasks.claim(other, noon, secondsAfter(noon, 9), 9);
             expect(due.map(({ task }) => task.id)).toEqual(other === work ? [taskId(n)] : []);

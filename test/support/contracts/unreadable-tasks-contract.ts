@@ -135,7 +135,7 @@ export const describeUnreadableTasks = (
       await damage(2);
       expect(await claimed(tasks, secondsAfter(noon, 61), 9)).toEqual([]);
       await repair();
-      await tasks.bringForward("settle", yesterday, yesterday);
+      await tasks.bringForward("settle", () => ({ latest: yesterday, dueAt: yesterday }));
       expect(await claimed(tasks, yesterday, 9)).toEqual([1, 2]);
     });
 

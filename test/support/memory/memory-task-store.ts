@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { deletedReplay, type NotFound, notFound } from "../../../application/errors.js";
 import type {
+  DueBounds,
   DueWork,
   Lease,
   Postponement,
@@ -57,6 +58,8 @@ const stateOfWork = {
 
 const isRowOf = (work: keyof DueWork, { task, hidden }: { readonly task: Task; readonly hidden: boolean }): boolean =>
   task.state === stateOfWork[work] && (work !== "keep" || !hidden) && (work !== "erase" || hidden);
+
+type MemoryRow = { dueAt: Date | undefined };
 
 /** Tasks in memory. Every method runs without an `await`, so it is atomic. */
 export class MemoryTaskStore implements TaskStore {
@@ -278,11 +281,13 @@ export class MemoryTaskStore implements TaskStore {
     stored.dueAt = now;
   }
 
-  async bringForward(work: keyof DueWork, latest: Date, dueAt: Date): Promise<void> {
-    for (const stored of this.database.tasks.values()) {
-      const isLate = stored.dueAt !== undefined && stored.dueAt > latest;
-      if (isRowOf(work, stored) && isLate) stored.dueAt = dueAt;
-    }
+  async bringForward(work: keyof DueWork, bounds: () => DueBounds): Promise<void> {
+    const isLate = (stored: MemoryRow, latest: Date) => stored.dueAt !== undefined && stored.dueAt > latest;
+    const { latest: latestBefore } = bounds();
+    const late = [...this.database.tasks.values()].filter((row) => isRowOf(work, row) && isLate(row, latestBefore));
+    if (late.length === 0) return;
+    const { latest, dueAt } = bounds();
+    for (const stored of late) if (isLate(stored, latest)) stored.dueAt = dueAt;
   }
 
   async postpone(postponements: readonly Postponement[]): Promise<void> {

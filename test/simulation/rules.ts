@@ -1,0 +1,223 @@
+import type { RateLimitedParty } from "../../application/ports/rate-limits.js";
+import type { AccountId } from "../../domain/account.js";
+import type { ApiKeyId } from "../../domain/api-key.js";
+import { type Day, dayOf } from "../../domain/budget.js";
+import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
+import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/idempotency.js";
+import { audit } from "../../domain/ledger.js";
+import { thumbnailNameOf } from "../../domain/object-name.js";
+import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS, type RequestKind } from "../../domain/rate-limit.js";
+import { isKept } from "../../domain/storage-status.js";
+import { isActive, isInProgress, type Task } from "../../domain/task.js";
+import type { TaskId } from "../../domain/task-id.js";
+import type { MemoryDatabase } from "../support/memory/memory-database.js";
+import type { MemoryObjectStorage } from "../support/memory/memory-object-storage.js";
+import type { Owner, Scheduler } from "./scheduler.js";
+import type { SimulatedUpstream } from "./simulated-upstream.js";
+
+/** A rule does not hold. */
+export class RuleBroken extends Error {
+  readonly rule: string;
+
+  constructor(rule: string, detail: string) {
+    super(`${rule}: ${detail}`);
+    this.rule = rule;
+  }
+}
+
+const require = (holds: boolean, rule: string, detail: () => string): void => {
+  if (!holds) throw new RuleBroken(rule, detail());
+};
+
+/** The states that may follow in the store, by the state before. */
+const NEXT_STATES: Record<Task["state"], readonly Task["state"][]> = {
+  queued: ["queued", "reserved", "failed"],
+  reserved: ["reserved", "queued", "submitted", "failed"],
+  submitted: ["submitted", "generated", "failed"],
+  generated: ["generated", "succeeded", "failed"],
+  succeeded: ["succeeded"],
+  failed: ["failed"],
+};
+
+/** Whether the credits, the slots, the limits and the tasks are as they must be. */
+export class Rules {
+  private readonly database: MemoryDatabase;
+  private readonly storage: MemoryObjectStorage;
+  private readonly scheduler: Scheduler;
+  private readonly concurrencyMax: ReadonlyMap<string, number>;
+  private readonly budgets: ReadonlyMap<ApiKeyId, number>;
+  private readonly lastSeen = new Map<TaskId, Task>();
+  private readonly admissions = new Map<string, number[]>();
+  private readonly calls = new Map<string, number[]>();
+
+  constructor(
+    database: MemoryDatabase,
+    storage: MemoryObjectStorage,
+    scheduler: Scheduler,
+    concurrencyMax: ReadonlyMap<string, number>,
+    budgets: ReadonlyMap<ApiKeyId, number>,
+  ) {
+    this.database = database;
+    this.storage = storage;
+    this.scheduler = scheduler;
+    this.concurrencyMax = concurrencyMax;
+    this.budgets = budgets;
+  }
+
+  /** What holds after every call of a store. */
+  afterStoreCall(): void {
+    const active = new Map<AccountId, number>();
+    const slots = new Map<string, number>();
+    for (const { task, place } of this.database.tasks.values()) {
+      if (isActive(task)) active.set(task.accountId, (active.get(task.accountId) ?? 0) + 1);
+      if (place !== undefined && (task.state === "reserved" || task.state === "submitted")) {
+        slots.set(place, (slots.get(place) ?? 0) + 1);
+      }
+      const last = this.lastSeen.get(task.id);
+      if (last === task) continue;
+      if (last !== undefined) this.checkTransition(last, task);
+      else if (task.apiKeyId !== undefined) this.checkBudget(task.apiKeyId, dayOf(task.reservedAt));
+      this.lastSeen.set(task.id, task);
+    }
+    for (const [id, { standing }] of this.database.accounts) {
+      const count = active.get(id) ?? 0;
+      require(standing.activeTasks === count, "the active tasks are counted", () => `${standing.activeTasks} for ${count}`);
+      require(count <= ACTIVE_TASKS_MAX, "an account has at most five active tasks", () => `${id} has ${count}`);
+      require(standing.credits >= 0, "no balance is negative", () => `${id} has ${standing.credits}`);
+    }
+    for (const [place, count] of slots) {
+      const max = this.concurrencyMax.get(place) ?? count;
+      require(count <= max, "no place has more tasks than slots", () => `${place} has ${count} of ${max}`);
+    }
+  }
+
+  private checkTransition(last: Task, task: Task): void {
+    const { id } = task;
+    require(NEXT_STATES[last.state].includes(task.state), "a task moves on as it may", () => `${id}: ${last.state} to ${task.state}`);
+    if (last.state === "failed") {
+      require(task.state === "failed" && task.failedAt === last.failedAt, "an end is final", () => id);
+    }
+    if (last.state === "succeeded" && task.state === "succeeded") {
+      const kept = !isKept(last.image) || isKept(task.image);
+      require(kept && task.image.imageName === last.image.imageName, "a stored image stays", () => id);
+    }
+  }
+
+  private checkBudget(key: ApiKeyId, day: Day): void {
+    const budget = this.budgets.get(key);
+    if (budget === undefined) return;
+    let spent = 0;
+    for (const { task } of this.database.tasks.values()) {
+      if (task.apiKeyId !== key || task.state === "failed" || dayOf(task.reservedAt) !== day) continue;
+      spent += task.reservation.credits;
+    }
+    require(spent <= budget, "no key spends more than its budget", () => `${key} has spent ${spent} of ${budget}`);
+  }
+
+  /** A request of this party was admitted now. */
+  admitted(party: RateLimitedParty, kind: RequestKind): void {
+    const { now } = this.scheduler;
+    const times = logOf(this.admissions, `${party} ${kind}`);
+    times.push(now);
+    const within = times.filter((at) => now - at < RATE_WINDOW_MILLISECONDS).length;
+    const limit = RATE_LIMITS[kind];
+    require(within <= limit, "no key makes more requests than its limit", () => `${party}: ${within} of ${limit} ${kind}s`);
+  }
+
+  /** A process sends a request to a provider now. */
+  called(process: Owner, upstream: SimulatedUpstream, callsPerSecond: number): void {
+    const { now } = this.scheduler;
+    const times = logOf(this.calls, `${process.name} ${upstream.name}`);
+    times.push(now);
+    const within = times.filter((at) => now - at < 1_000).length;
+    require(within <= Math.ceil(callsPerSecond), "no process calls a provider more often than it may", () => `${within} calls in a second`);
+  }
+
+  /** What holds at the end, when the processes had time to recover. */
+  atTheEnd(upstreams: readonly SimulatedUpstream[]): void {
+    const { database } = this;
+    for (const [id, { standing }] of database.accounts) {
+      const findings = audit(standing, database.ledgerOf(id), database.tasksOf(id));
+      require(findings.length === 0, "the ledger is right", () => findings.join("; "));
+      require(standing.activeTasks === 0, "no account has an active task at the end", () => `${id}: ${standing.activeTasks}`);
+    }
+    for (const { task, hidden } of database.tasks.values()) this.checkEnd(task, hidden, upstreams);
+    this.checkEvents();
+    this.checkIdempotencyKeys();
+  }
+
+  private checkEnd(task: Task, hidden: boolean, upstreams: readonly SimulatedUpstream[]): void {
+    const { id } = task;
+    require(!isInProgress(task) || hidden, "every task ends", () => `${id} is ${task.state}`);
+    const generations = upstreams.flatMap((upstream) => upstream.startedFor(id));
+    if (task.state === "failed") {
+      const isCharged = task.reason === "canceled" && generations.some(({ state }) => state !== "canceled");
+      require(!isCharged, "a cancellation costs the service no generation", () => id);
+      return;
+    }
+    if (task.state !== "succeeded") return;
+    require(generations.some(({ state }) => state === "succeeded"), "a success was generated", () => id);
+    const { objects } = this.storage;
+    const { imageName, status } = task.image;
+    const names = [imageName, thumbnailNameOf(imageName)];
+    if (hidden) {
+      require(!names.some((name) => objects.has(name)), "a deleted panorama leaves no object", () => id);
+      return;
+    }
+    // An interrupted deletion has deleted the objects first, so that its owner can repeat it.
+    const isStored = objects.has(imageName) || this.deletionsBegun.has(id);
+    if (isKept(task.image)) require(isStored, "a saved image is stored", () => `${id}: ${status}`);
+  }
+
+  /** Each account's events are numbered without gaps, and each transition has exactly one. */
+  private checkEvents(): void {
+    const numbers = new Map<AccountId, number>();
+    const told = new Set<string>();
+    for (const event of this.database.events) {
+      const number = (numbers.get(event.accountId) ?? 0) + 1;
+      numbers.set(event.accountId, number);
+      require(event.number === number, "events are numbered without gaps", () => `${event.number} for ${number}`);
+      if (event.type === "credits.low") continue;
+      const name = `${event.taskId} ${event.type}`;
+      require(!told.has(name), "a transition has at most one event", () => name);
+      told.add(name);
+    }
+    for (const { task } of this.database.tasks.values()) {
+      if (isActive(task)) continue;
+      const expected = [`${task.id} panorama.${task.state}`];
+      if (task.state === "succeeded" && isKept(task.image)) expected.push(`${task.id} panorama.saved`);
+      for (const name of expected) require(told.delete(name), "a transition has an event", () => name);
+    }
+    require(told.size === 0, "nothing is told that has not happened", () => [...told].join());
+  }
+
+  /** An idempotency key names one task for as long as it is kept, unless the creation was refused. */
+  private checkIdempotencyKeys(): void {
+    const named = new Map<string, Task[]>();
+    for (const { accountId, key, taskId } of this.used) {
+      const task = this.database.tasks.get(taskId)?.task;
+      if (task === undefined || leavesItsKeyFree(task)) continue;
+      const name = `${accountId} ${key}`;
+      named.set(name, [...(named.get(name) ?? []), task]);
+    }
+    for (const [name, tasks] of named) {
+      const times = tasks.map(({ reservedAt }) => reservedAt.getTime()).sort((a, b) => a - b);
+      const tooClose = times.some((at, index) => at - (times[index - 1] ?? -Infinity) < IDEMPOTENCY_KEPT_MILLISECONDS);
+      require(!tooClose, "an idempotency key names one task", () => `${name}: ${tasks.map(({ id }) => id).join()}`);
+    }
+  }
+
+  readonly deletionsBegun = new Set<TaskId>();
+  /** The idempotency keys of all creations that clients have sent. */
+  readonly used: { readonly accountId: AccountId; readonly key: string; readonly taskId: TaskId }[] = [];
+}
+
+const logOf = (logs: Map<string, number[]>, key: string): number[] => {
+  const log = logs.get(key) ?? [];
+  logs.set(key, log);
+  return log;
+};
+
+/** The client was told that nothing was created. */
+const leavesItsKeyFree = (task: Task): boolean =>
+  task.state === "failed" && ["refused", "submission_unknown", "never_submitted"].includes(task.reason);

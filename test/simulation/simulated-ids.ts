@@ -1,0 +1,47 @@
+import type { Ids } from "../../application/ports/ids.js";
+import type { Clock } from "../../application/ports/clock.js";
+import type { AccountId } from "../../domain/account.js";
+import type { ApiKeyId, ApiKeySecret } from "../../domain/api-key.js";
+import type { OrderId } from "../../domain/order.js";
+import type { PasswordLinkToken } from "../../domain/password-link.js";
+import type { SessionToken } from "../../domain/session.js";
+import type { Slug } from "../../domain/slug.js";
+import type { TaskId } from "../../domain/task-id.js";
+import type { EndpointId, EndpointSecret } from "../../domain/webhook-endpoint.js";
+
+/** Counts the ids of a whole run. */
+export type IdCounter = { last: number };
+
+/** Ids that are the same in each run of a seed. As the real ones do, they sort by the clock of their process first. */
+export class SimulatedIds implements Ids {
+  /** Of this process. */
+  lastTaskId: TaskId | undefined;
+  private readonly counter: IdCounter;
+  private readonly now: Clock["now"];
+
+  constructor(counter: IdCounter, now: Clock["now"]) {
+    this.counter = counter;
+    this.now = now;
+  }
+
+  taskId(): TaskId {
+    this.lastTaskId = `task-${this.now().getTime()}-${this.next()}` as TaskId;
+    return this.lastTaskId;
+  }
+
+  accountId = () => `account-${this.next()}` as AccountId;
+  orderId = () => `order-${this.next()}` as OrderId;
+  apiKeyId = () => `key-${this.next()}` as ApiKeyId;
+  apiKeySecret = () => `sk-${this.next()}` as ApiKeySecret;
+  endpointId = () => `endpoint-${this.next()}` as EndpointId;
+  endpointSecret = () => `whsec_${this.next()}` as EndpointSecret;
+  slug = () => this.next().padStart(16, "a") as Slug;
+  unguessable = () => this.next().padStart(22, "u");
+  sessionToken = () => `session-${this.next()}` as SessionToken;
+  passwordLinkToken = () => `link-${this.next()}` as PasswordLinkToken;
+
+  private next(): string {
+    this.counter.last += 1;
+    return String(this.counter.last).padStart(4, "0");
+  }
+}

@@ -1,0 +1,233 @@
+import { WorkSchedule } from "../../adapters/scheduling/work-schedule.js";
+import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
+import { ProviderChain } from "../../adapters/provider/provider-chain.js";
+import { RemoteProvider } from "../../adapters/provider/remote/remote-provider.js";
+import { generationTime } from "../../application/panoramas/generation-time.js";
+import type { ApiRequests } from "../../application/ports/api-requests.js";
+import type { Clock } from "../../application/ports/clock.js";
+import type { GenerationProvider } from "../../application/ports/generation-provider.js";
+import type { OperationalEvent } from "../../application/ports/reporter.js";
+import type { WebhookSender } from "../../application/ports/webhook-sender.js";
+import { deliverEvents } from "../../application/webhooks/deliver-events.js";
+import { eventIdOf } from "../../domain/account-event.js";
+import { isActive } from "../../domain/task.js";
+import { GENERATION_DEADLINE_MILLISECONDS, type UseCases, useCases } from "../support/application.js";
+import type { FakeImaging } from "../support/fake-imaging.js";
+import type { MemoryObjectStorage } from "../support/memory/memory-object-storage.js";
+import type { memoryStores } from "../support/memory/memory-stores.js";
+import { ConnectionLost } from "../support/port-gates.js";
+import type { Owner, Scheduler } from "./scheduler.js";
+import type { SimulatedIds } from "./simulated-ids.js";
+import { type SimulatedUpstream, simulatedDialect } from "./simulated-upstream.js";
+
+/** What all processes share. */
+export type Surroundings = {
+  readonly scheduler: Scheduler;
+  readonly stores: ReturnType<typeof memoryStores>;
+  readonly storage: MemoryObjectStorage;
+  readonly imaging: FakeImaging;
+  readonly secrets: Parameters<typeof useCases>[0]["secrets"];
+  readonly upstreams: readonly SimulatedUpstream[];
+  readonly sender: WebhookSender;
+  /** The settings of each upstream, in their order. */
+  readonly places: readonly { readonly callsPerSecond: number; readonly concurrencyMax: number | undefined }[];
+  /** The part of the calls of a store whose connection is lost, before or after they are done. */
+  readonly lostConnections: number;
+  /** Called after each call of a store, and on what the process reports. */
+  readonly onStoreCall: () => void;
+  readonly onReport: (event: OperationalEvent) => void;
+  readonly onUpstreamCall: (process: SimulatedProcess, upstream: SimulatedUpstream) => void;
+  /** Called for an error of background work. */
+  readonly onFailure: (error: unknown) => void;
+};
+
+export const WORKS = ["start", "settle", "check", "keep", "sweep", "erase", "deliver"] as const;
+export type WorkName = (typeof WORKS)[number];
+
+/** Longer than an attempt to deliver an event. */
+const DELIVERY_LEASE_MILLISECONDS = 20_000;
+const SUBMIT_TIMEOUT_MILLISECONDS = 25_000;
+
+/** One process of the service: its own use cases, schedule, rate limiters and circuit breakers; the stores are shared. */
+export class SimulatedProcess implements Owner {
+  readonly name: string;
+  alive = true;
+  paused = false;
+  /** How far its clock is ahead of the true time. */
+  clockAheadMilliseconds: number;
+  /** When its clock was set last, in true time. */
+  clockSetAt = Number.NEGATIVE_INFINITY;
+  readonly clock: Clock;
+  readonly useCases: UseCases;
+  readonly requests: ApiRequests;
+  readonly ids: SimulatedIds;
+  private readonly schedule: WorkSchedule<WorkName>;
+  private readonly surroundings: Surroundings;
+  /** Number of calls of clients and of background work that have not ended. */
+  running = 0;
+
+  constructor(
+    name: string,
+    surroundings: Surroundings,
+    ids: SimulatedIds,
+    requests: ApiRequests,
+    clockAheadMilliseconds: number,
+  ) {
+    const { scheduler, stores, storage, imaging, secrets, sender, onReport: report } = surroundings;
+    this.name = name;
+    this.surroundings = surroundings;
+    this.ids = ids;
+    this.clockAheadMilliseconds = clockAheadMilliseconds;
+    this.clock = {
+      now: () => new Date(scheduler.now + this.clockAheadMilliseconds),
+      sleep: (milliseconds, signal) => this.sleep(milliseconds, signal),
+    };
+    this.requests = this.gated("requests", requests, 0);
+    const lost = surroundings.lostConnections;
+    const signals = new InProcessTaskSignals();
+    const reporter = { report };
+    const ports = {
+      ...stores,
+      accounts: this.gated("accounts", stores.accounts, lost),
+      endpoints: this.gated("endpoints", stores.endpoints, lost),
+      tasks: this.gated("tasks", stores.tasks, lost),
+      storage: this.gated("storage", storage, 0),
+      imaging,
+      secrets,
+      signals,
+      reporter,
+      ids,
+      clock: this.clock,
+      provider: this.provider(),
+      generationTime: generationTime(),
+    };
+    this.useCases = useCases(ports);
+    const { start, poll, check, keep, sweep, erase } = this.useCases;
+    const deliver = deliverEvents(
+      { deliveries: this.gated("deliveries", stores.deliveries, lost), sender: this.gated("sender", sender, 0), clock: this.clock, reporter },
+      { leaseMilliseconds: DELIVERY_LEASE_MILLISECONDS, concurrency: 2, bodyOf: eventIdOf },
+    );
+    const works = { start, settle: poll, check, keep, sweep, erase, deliver };
+    this.schedule = new WorkSchedule(
+      WORKS.map((work) => ({
+        name: work,
+        cron: "",
+        run: (stopping: AbortSignal) => this.counted(works[work](stopping)),
+      })),
+      this.clock,
+      (_, error) => surroundings.onFailure(error),
+    );
+    // As bootstrap/modules/background.ts does.
+    signals.subscribe((task) => {
+      if (task.state === "generated") this.wake("check");
+      if (task.state === "generated" || !isActive(task)) this.wake("start");
+      if (!isActive(task)) this.wake("deliver");
+    });
+  }
+
+  wake(work: WorkName): void {
+    this.schedule.wake(work);
+  }
+
+  /** Counts the call as running until it has ended. */
+  async counted<T>(call: Promise<T>): Promise<T> {
+    this.running += 1;
+    try {
+      return await call;
+    } finally {
+      this.running -= 1;
+    }
+  }
+
+  private provider(): GenerationProvider {
+    const { scheduler, upstreams, places, onUpstreamCall, storage } = this.surroundings;
+    const [first, ...others] = upstreams.map((upstream, index) => {
+      const limits = places[index] as Surroundings["places"][number];
+      return new RemoteProvider({
+        dialect: simulatedDialect(upstream.name, limits),
+        settings: {
+          ...limits,
+          pollMilliseconds: undefined,
+          submitTimeoutMilliseconds: SUBMIT_TIMEOUT_MILLISECONDS,
+          generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS,
+        },
+        storage,
+        publicFetch: upstream.fetchOf(this),
+        http: upstream.httpOf(this, () => onUpstreamCall(this, upstream)),
+        clock: this.clock,
+        warn: (text) => scheduler.note(`${this.name} warns: ${text}`),
+        onCircuitChange: (state) => scheduler.note(`${this.name}: the circuit of ${upstream.name} is ${state}`),
+      });
+    });
+    if (first === undefined) throw new RangeError("there is no provider");
+    return new ProviderChain([first, ...others], (text) => scheduler.note(`${this.name} warns: ${text}`));
+  }
+
+  private sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted || milliseconds <= 0) return resolve();
+      const timer = this.surroundings.scheduler.after(this, milliseconds, "wakes up", resolve);
+      signal?.addEventListener("abort", () => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+
+  /**
+   * The same port, whose calls are done at a moment that the seed chooses, and answered then or at a later one. What
+   * returns no promise is not changed.
+   */
+  private gated<Port extends object>(name: string, port: Port, lostConnections: number): Port {
+    const gate: Gate = { port: port as Gate["port"], call: (method, args) => this.call(gate.port, name, method, args, lostConnections) };
+    return Object.assign(Object.create(gatesOf(port)), gate);
+  }
+
+  private call(port: Gate["port"], name: string, method: string, args: unknown[], lostConnections: number): unknown {
+    const { scheduler, onStoreCall } = this.surroundings;
+    const { random } = scheduler;
+    const label = scheduler.trace === undefined ? "" : `${name}.${method}`;
+    return new Promise((resolve, reject) => {
+      scheduler.add(this, label, () => {
+        const isLost = lostConnections > 0 && random.chance(lostConnections);
+        if (isLost && random.chance(0.5)) return reject(new ConnectionLost());
+        const answer = port[method]?.(...args);
+        onStoreCall();
+        const answered = () => (isLost ? reject(new ConnectionLost()) : resolve(answer));
+        if (random.chance(0.7)) answered();
+        else scheduler.add(this, `${label} is answered`, answered);
+      });
+    });
+  }
+}
+
+type Gate = {
+  readonly port: Record<string, (...args: unknown[]) => unknown>;
+  readonly call: (method: string, args: unknown[]) => unknown;
+};
+
+/** Methods of ports that return no promise. */
+const INSTANT: ReadonlySet<string> = new Set(["urlOf", "nameOf"]);
+
+const knownGates = new Map<object, object>();
+
+/** An object with the methods of the port, made once for each class, because a run makes many processes. */
+const gatesOf = (port: object): object => {
+  const prototype = Object.getPrototypeOf(port) as object;
+  const members = prototype === Object.prototype ? port : prototype;
+  const known = knownGates.get(members);
+  if (known !== undefined) return known;
+  const gates: Record<string, unknown> = {};
+  for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(members))) {
+    if (name === "constructor" || typeof value !== "function") continue;
+    gates[name] = INSTANT.has(name)
+      ? function (this: Gate, ...args: unknown[]) {
+          return this.port[name]?.(...args);
+        }
+      : function (this: Gate, ...args: unknown[]) {
+          return this.call(name, args);
+        };
+  }
+  if (members === prototype) knownGates.set(prototype, gates);
+  return gates;
+};
