@@ -28,6 +28,8 @@ const SLOW_TESTS = [
   "test/adapters/web/account.test.ts",
   "test/adapters/web/viewer.test.ts",
   "test/adapters/web/works.test.ts",
+  // simulates thousands of runs
+  "test/simulation/simulation.test.ts",
   // process large images or hash many passwords
   "test/adapters/imaging/sharp-imaging.test.ts",
   "test/adapters/provider/local/*.test.ts",

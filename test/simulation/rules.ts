@@ -81,7 +81,8 @@ export class Rules {
     }
     for (const [id, { standing }] of this.database.accounts) {
       const count = active.get(id) ?? 0;
-      require(standing.activeTasks === count, "the active tasks are counted", () => `${standing.activeTasks} for ${count}`);
+      require(standing.activeTasks === count, "the active tasks are counted", () =>
+        `${standing.activeTasks} for ${count}`);
       require(count <= ACTIVE_TASKS_MAX, "an account has at most five active tasks", () => `${id} has ${count}`);
       require(standing.credits >= 0, "no balance is negative", () => `${id} has ${standing.credits}`);
     }
@@ -93,7 +94,8 @@ export class Rules {
 
   private checkTransition(last: Task, task: Task): void {
     const { id } = task;
-    require(NEXT_STATES[last.state].includes(task.state), "a task moves on as it may", () => `${id}: ${last.state} to ${task.state}`);
+    require(NEXT_STATES[last.state].includes(task.state), "a task moves on as it may", () =>
+      `${id}: ${last.state} to ${task.state}`);
     if (last.state === "failed") {
       require(task.state === "failed" && task.failedAt === last.failedAt, "an end is final", () => id);
     }
@@ -121,7 +123,8 @@ export class Rules {
     times.push(now);
     const within = times.filter((at) => now - at < RATE_WINDOW_MILLISECONDS).length;
     const limit = RATE_LIMITS[kind];
-    require(within <= limit, "no key makes more requests than its limit", () => `${party}: ${within} of ${limit} ${kind}s`);
+    require(within <= limit, "no key makes more requests than its limit", () =>
+      `${party}: ${within} of ${limit} ${kind}s`);
   }
 
   /** A process sends a request to a provider now. */
@@ -130,7 +133,8 @@ export class Rules {
     const times = logOf(this.calls, `${process.name} ${upstream.name}`);
     times.push(now);
     const within = times.filter((at) => now - at < 1_000).length;
-    require(within <= Math.ceil(callsPerSecond), "no process calls a provider more often than it may", () => `${within} calls in a second`);
+    require(within <= Math.ceil(callsPerSecond), "no process calls a provider more often than it may", () =>
+      `${within} calls in a second`);
   }
 
   /** What holds at the end, when the processes had time to recover. */
@@ -139,7 +143,8 @@ export class Rules {
     for (const [id, { standing }] of database.accounts) {
       const findings = audit(standing, database.ledgerOf(id), database.tasksOf(id));
       require(findings.length === 0, "the ledger is right", () => findings.join("; "));
-      require(standing.activeTasks === 0, "no account has an active task at the end", () => `${id}: ${standing.activeTasks}`);
+      require(standing.activeTasks === 0, "no account has an active task at the end", () =>
+        `${id}: ${standing.activeTasks}`);
     }
     for (const { task, hidden } of database.tasks.values()) this.checkEnd(task, hidden, upstreams);
     this.checkEvents();

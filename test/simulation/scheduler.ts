@@ -79,9 +79,9 @@ export class Scheduler {
     this.ready.push({ owner, label, at: this.now, run, canceled: false });
   }
 
-  /** Adds an event that can happen when `milliseconds` have passed. */
+  /** Adds an event that can happen when `milliseconds`, rounded up, have passed. */
   after(owner: Owner | undefined, milliseconds: number, label: string, run: () => void): Timer {
-    const event: Event = { owner, label, at: this.now + milliseconds, run, canceled: false };
+    const event: Event = { owner, label, at: this.now + Math.ceil(milliseconds), run, canceled: false };
     this.timers.push(event);
     return {
       cancel() {

@@ -1,5 +1,5 @@
-import type { Ids } from "../../application/ports/ids.js";
 import type { Clock } from "../../application/ports/clock.js";
+import type { Ids } from "../../application/ports/ids.js";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId, ApiKeySecret } from "../../domain/api-key.js";
 import type { OrderId } from "../../domain/order.js";

@@ -1,7 +1,7 @@
-import { WorkSchedule } from "../../adapters/scheduling/work-schedule.js";
-import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { RemoteProvider } from "../../adapters/provider/remote/remote-provider.js";
+import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
+import { WorkSchedule } from "../../adapters/scheduling/work-schedule.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
 import type { ApiRequests } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
@@ -104,7 +104,12 @@ export class SimulatedProcess implements Owner {
     this.useCases = useCases(ports);
     const { start, poll, check, keep, sweep, erase } = this.useCases;
     const deliver = deliverEvents(
-      { deliveries: this.gated("deliveries", stores.deliveries, lost), sender: this.gated("sender", sender, 0), clock: this.clock, reporter },
+      {
+        deliveries: this.gated("deliveries", stores.deliveries, lost),
+        sender: this.gated("sender", sender, 0),
+        clock: this.clock,
+        reporter,
+      },
       { leaseMilliseconds: DELIVERY_LEASE_MILLISECONDS, concurrency: 2, bodyOf: eventIdOf },
     );
     const works = { start, settle: poll, check, keep, sweep, erase, deliver };
@@ -179,7 +184,10 @@ export class SimulatedProcess implements Owner {
    * returns no promise is not changed.
    */
   private gated<Port extends object>(name: string, port: Port, lostConnections: number): Port {
-    const gate: Gate = { port: port as Gate["port"], call: (method, args) => this.call(gate.port, name, method, args, lostConnections) };
+    const gate: Gate = {
+      port: port as Gate["port"],
+      call: (method, args) => this.call(gate.port, name, method, args, lostConnections),
+    };
     return Object.assign(Object.create(gatesOf(port)), gate);
   }
 

@@ -18,13 +18,26 @@ export type Mood = {
     | "gives no id"
     | "loses the answer"
     | "is unreachable";
-  readonly poll: "runs" | "finishes" | "fails" | "finishes without a URL" | "is unavailable" | "loses the answer" | "is unknown";
+  readonly poll:
+    | "runs"
+    | "finishes"
+    | "fails"
+    | "finishes without a URL"
+    | "is unavailable"
+    | "loses the answer"
+    | "is unknown";
   readonly find: "answers" | "is unavailable" | "loses the answer";
   readonly cancel: "stops" | "is too late" | "stops, and loses the answer" | "is unavailable";
   readonly result: "image" | "image" | "black" | "no image" | "gone" | "unusable" | "unavailable";
 };
 
-export const GOOD_MOOD: Mood = { create: "accepts", poll: "finishes", find: "answers", cancel: "stops", result: "image" };
+export const GOOD_MOOD: Mood = {
+  create: "accepts",
+  poll: "finishes",
+  find: "answers",
+  cancel: "stops",
+  result: "image",
+};
 
 /** Moods by their frequency. */
 export const MOODS: { readonly [Key in keyof Mood]: readonly Mood[Key][] } = {
@@ -61,7 +74,11 @@ export const MOODS: { readonly [Key in keyof Mood]: readonly Mood[Key][] } = {
 /** A request that takes longer to arrive is lost. Less than what submissions keep free before their deadline. */
 const NETWORK_MILLISECONDS_MAX = 10_000;
 
-type Generation = { readonly id: string; readonly taskId: TaskId; state: "running" | "succeeded" | "failed" | "canceled" };
+type Generation = {
+  readonly id: string;
+  readonly taskId: TaskId;
+  state: "running" | "succeeded" | "failed" | "canceled";
+};
 
 /** A provider in memory, with the network to it. It remembers what it has started, because that is what it charges. */
 export class SimulatedUpstream {

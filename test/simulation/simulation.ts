@@ -29,7 +29,7 @@ import { replaceGlobals } from "./light-abort.js";
 import { RuleBroken, Rules } from "./rules.js";
 import { Scheduler, SeededRandom } from "./scheduler.js";
 import { type IdCounter, SimulatedIds } from "./simulated-ids.js";
-import { SimulatedProcess, type Surroundings, type WorkName, WORKS } from "./simulated-process.js";
+import { SimulatedProcess, type Surroundings, WORKS, type WorkName } from "./simulated-process.js";
 import { GOOD_MOOD, MOODS, type Mood, SimulatedUpstream } from "./simulated-upstream.js";
 
 const START = Date.parse("2026-01-01T12:00:00.000Z");
@@ -480,10 +480,14 @@ class Run {
   }
 
   private failed(error: unknown): void {
-    if (error instanceof ConnectionLost) return this.see("connection lost");
+    if (error instanceof ConnectionLost) {
+      this.see("connection lost");
+      return;
+    }
     // A refusal of the storage is reported as text.
     if (typeof error === "string") return;
-    this.broken ??= error instanceof RuleBroken ? error : new RuleBroken("nothing throws", String((error as Error).stack));
+    this.broken ??=
+      error instanceof RuleBroken ? error : new RuleBroken("nothing throws", String((error as Error).stack));
   }
 
   /** Inside of what the application calls, a broken rule is remembered, because an error would be caught there. */
