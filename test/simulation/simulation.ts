@@ -359,7 +359,8 @@ class Run {
     this.must(task.accountId === creation.accountId, "a client gets its own task", task.id);
     if (!replayed) {
       this.must(task.id === creation.taskId, "a creation answers with its task", task.id);
-      return this.must(statusOf(task) !== "failed", "a creation that is accepted has not failed", task.id);
+      this.must(statusOf(task) !== "failed", "a creation that is accepted has not failed", task.id);
+      return;
     }
     const { accountId, idempotencyKey, request } = creation;
     const named = this.rules.used.some(
