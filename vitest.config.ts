@@ -38,6 +38,7 @@ const SLOW_TESTS = [
   "test/adapters/web/login.test.ts",
   "test/adapters/web/password.test.ts",
   // wait for timeouts, or send thousands of requests
+  "test/adapters/http/authorization.test.ts",
   "test/adapters/http/hostile-clients.test.ts",
   "test/adapters/mail/smtp-mail.test.ts",
   "test/adapters/storage/gcs-object-storage.test.ts",

@@ -183,6 +183,7 @@ const foreign = (kind: string, known: string, unknown = `${known.slice(0, -1)}-`
 const furnish = async (service: WebService, { id: accountId }: Person, name: string, shapes: readonly TaskShape[]) => {
   const { database, ids, clock } = service;
   const now = clock.now();
+  Object.assign(database, { lastDelivery: 700_000 + database.deliveries.length }); // not to be found in other texts
   const secrets = [`${name}@example.com`, `${name}'s secret`];
   const known: ForeignId[] = [foreign("account", accountId), foreign("idempotency key", `${name}-key-1`)];
   const url = `https://${name}.example/hook`;
@@ -201,7 +202,7 @@ const furnish = async (service: WebService, { id: accountId }: Person, name: str
     const hidden = shape.isDeleted && ["succeeded", "failed"].includes(task.state);
     database.tasks.set(task.id, { task, place: undefined, dueAt: undefined, fence: 0, hidden });
     known.push(foreign(`task ${shape.state}${hidden ? ", deleted" : ""}`, task.id));
-    if (!isPublic) known.push(foreign(`slug ${shape.state}`, task.slug, [...task.slug].reverse().join("")));
+    if (!isPublic) known.push(foreign(`slug ${shape.state}`, task.slug, task.slug.slice(0, 8) + [...task.slug.slice(8)].reverse().join("")));
     if (!isPublic) secrets.push(task.id, task.slug);
     if (task.state !== "succeeded" && task.state !== "failed") continue;
     database.recordEvent({ type: `panorama.${task.state}`, accountId, taskId: task.id, at: now }, undefined, now);

@@ -100,24 +100,24 @@ describe("deliveries of an account", () => {
   it("listDeliveries lists them newest first, page by page", async () => {
     await create(URL_A);
     await failedTasks(3);
-    const first = await listDeliveries(world)(owner, 2);
+    const first = (await listDeliveries(world)(owner, 2))._unsafeUnwrap();
     expect(first.deliveries.map(({ event, url }) => [event.number, url])).toEqual([
       [3, URL_A],
       [2, URL_A],
     ]);
-    const second = await listDeliveries(world)(owner, 2, first.next);
+    const second = (await listDeliveries(world)(owner, 2, first.next))._unsafeUnwrap();
     expect(second.deliveries.map(({ event }) => event.number)).toEqual([1]);
     expect(second.next).toBeUndefined();
-    expect((await listDeliveries(world)(owner, 3)).next).toBeUndefined();
+    expect((await listDeliveries(world)(owner, 3))._unsafeUnwrap().next).toBeUndefined();
   });
 
   it("resendDelivery makes one pending again, and is refused while the endpoint is off", async () => {
     const endpoint = (await create(URL_A))._unsafeUnwrap();
     await failedTasks(1);
-    const { id } = (await listDeliveries(world)(owner, 1)).deliveries[0]!;
+    const { id } = (await listDeliveries(world)(owner, 1))._unsafeUnwrap().deliveries[0]!;
     await world.clock.advance(7_000);
     expect(await resendDelivery(world)(id, owner)).toEqual(ok(undefined));
-    const [resent] = (await listDeliveries(world)(owner, 1)).deliveries;
+    const [resent] = (await listDeliveries(world)(owner, 1))._unsafeUnwrap().deliveries;
     expect(resent?.delivery).toMatchObject({ state: "pending", attempts: 0, dueAt: world.clock.now() });
 
     await world.deliveries.switchOff(endpoint, "gone", world.clock.now(), world.clock.now());
