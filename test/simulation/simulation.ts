@@ -123,6 +123,9 @@ const WORK_IN: Record<WorkName, readonly string[]> = {
 /** From the beginning of the recovery, in true time. Longer than all deadlines of a task together. */
 const RECOVERY_MILLISECONDS_MAX = 60 * 60 * 1000;
 
+/** Ordinary runs have a few hundred. */
+const EVENTS_MAX = 20_000;
+
 type Key = { readonly key: ApiKey; readonly secret: ApiKeySecret };
 
 class Run {
@@ -503,6 +506,7 @@ class Run {
   private async event(): Promise<boolean> {
     const happened = await this.scheduler.step();
     if (happened) this.events += 1;
+    if (this.events > EVENTS_MAX) throw new RuleBroken("a run ends", `more than ${EVENTS_MAX} events`);
     if (this.broken !== undefined) throw this.broken;
     return happened;
   }
