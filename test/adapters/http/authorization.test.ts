@@ -202,7 +202,10 @@ const furnish = async (service: WebService, { id: accountId }: Person, name: str
     const hidden = shape.isDeleted && ["succeeded", "failed"].includes(task.state);
     database.tasks.set(task.id, { task, place: undefined, dueAt: undefined, fence: 0, hidden });
     known.push(foreign(`task ${shape.state}${hidden ? ", deleted" : ""}`, task.id));
-    if (!isPublic) known.push(foreign(`slug ${shape.state}`, task.slug, task.slug.slice(0, 8) + [...task.slug.slice(8)].reverse().join("")));
+    if (!isPublic)
+      known.push(
+        foreign(`slug ${shape.state}`, task.slug, task.slug.slice(0, 8) + [...task.slug.slice(8)].reverse().join("")),
+      );
     if (!isPublic) secrets.push(task.id, task.slug);
     if (task.state !== "succeeded" && task.state !== "failed") continue;
     database.recordEvent({ type: `panorama.${task.state}`, accountId, taskId: task.id, at: now }, undefined, now);
