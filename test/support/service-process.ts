@@ -16,10 +16,18 @@ export class Installation {
   readonly url: string;
   readonly dataDir: string;
   readonly tlsPort: number;
+  readonly #program: string;
   #process: ChildProcess | undefined;
   #log = "";
 
-  private constructor(dataDir: string, port: number, tlsPort: number, environment: Record<string, string>) {
+  private constructor(
+    dataDir: string,
+    port: number,
+    tlsPort: number,
+    environment: Record<string, string>,
+    program: string,
+  ) {
+    this.#program = program;
     this.dataDir = dataDir;
     this.tlsPort = tlsPort;
     this.url = `http://localhost:${port}`;
@@ -32,9 +40,10 @@ export class Installation {
     };
   }
 
-  static async create(environment: Record<string, string> = {}): Promise<Installation> {
+  /** `program`: the command of another version. */
+  static async create(environment: Record<string, string> = {}, program = PANORAMA): Promise<Installation> {
     const dataDir = await mkdtemp(join(tmpdir(), "panorama-test-"));
-    return new Installation(dataDir, await freePort(), await freePort(), environment);
+    return new Installation(dataDir, await freePort(), await freePort(), environment, program);
   }
 
   /**
@@ -51,7 +60,7 @@ export class Installation {
 
   /** Starts `panorama serve`. Resolves when the service is ready, to the JSON that it printed. */
   async start(environment: Record<string, string> = {}): Promise<{ url: string; demo_api_key?: string }> {
-    const child = spawn(process.execPath, [PANORAMA, "serve", "--json"], {
+    const child = spawn(process.execPath, [this.#program, "serve", "--json"], {
       env: { ...this.environment, ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -88,7 +97,7 @@ export class Installation {
   /** Runs a command with `--json`, whether the service is running or not. */
   async command(...args: string[]): Promise<{ status: number; json: Record<string, unknown>; stderr: string }> {
     const options = { env: this.environment };
-    const run = promisify(execFile)(process.execPath, [PANORAMA, ...args, "--json"], options);
+    const run = promisify(execFile)(process.execPath, [this.#program, ...args, "--json"], options);
     const { status, stdout, stderr } = await run.then(
       (done) => ({ status: 0, ...done }),
       (failed: { code: number; stdout: string; stderr: string }) => ({ ...failed, status: failed.code }),

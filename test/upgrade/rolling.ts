@@ -1,0 +1,169 @@
+import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { PostgresServer } from "../support/postgres.js";
+import { Installation } from "../support/service-process.js";
+
+/*
+ * A rolling upgrade: `npm run test:upgrade`, with `-- --from REF` to upgrade from something else than the last released
+ * tag. An instance of the release and one of this version run on one PostgreSQL while creations go on; then the older
+ * one stops. Fails if a creation is lost, a task does not end, or the ledger is not exact. Needs the history of git,
+ * and the network for the packages of the release if they differ from these.
+ */
+
+const CUSTOMERS = 5;
+const CREDITS = 10_000;
+const PHASE_MILLISECONDS = 12_000;
+const PAUSE_MILLISECONDS = 300;
+const END_SECONDS = 90;
+/** Every tenth creation becomes a panorama; the others fail and are refunded. */
+const promptOf = (n: number): string => (n % 10 === 0 ? "a foggy ocean" : "a lake test:fail");
+
+const { values } = parseArgs({ options: { from: { type: "string" } } });
+const git = (...args: string[]): string => execFileSync("git", args, { encoding: "utf8", stdio: "pipe" }).trim();
+
+const releaseRef = (): string => {
+  try {
+    return git("rev-parse", "--verify", `${values.from ?? git("describe", "--tags", "--abbrev=0")}^{commit}`);
+  } catch {
+    console.error(
+      values.from === undefined
+        ? "There is no released tag in this clone. Fetch it (git fetch --tags --unshallow), or name a commit: npm run test:upgrade -- --from REF."
+        : `${values.from} is no commit of this clone.`,
+    );
+    process.exit(1);
+  }
+};
+
+/** Unpacks and builds the release in a temporary folder. */
+const buildRelease = (ref: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), "panorama-release-"));
+  const run = (command: string) =>
+    execFileSync("sh", ["-c", command], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+  execFileSync("sh", ["-c", `git archive ${ref} | tar -x -C "${folder}"`]);
+  const isLocked = readFileSync("package-lock.json").equals(readFileSync(join(folder, "package-lock.json")));
+  if (isLocked) run(`ln -s "${process.cwd()}/node_modules" node_modules`);
+  else run("npm ci --ignore-scripts --no-audit --no-fund && npm rebuild");
+  run("npm run build");
+  return folder;
+};
+
+type Created = { readonly id: string; readonly key: string };
+
+const ref = releaseRef();
+console.log(`from ${ref}`);
+const folder = buildRelease(ref);
+const server = await PostgresServer.start();
+const dataDir = mkdtempSync(join(tmpdir(), "panorama-upgrade-"));
+const environment = {
+  DATABASE_URL: server.url,
+  DATA_DIR: dataDir,
+  PUBLIC_URL: "https://panorama.example",
+  DEMO: "false",
+  LEASE_MS: "1000",
+  LOCAL_PROVIDER_DELAY_MS: "300",
+};
+const older = await Installation.create(environment, join(folder, "dist/bootstrap/panorama.cjs"));
+const newer = await Installation.create(environment);
+const problems: string[] = [];
+const created: Created[] = [];
+let lost = 0;
+
+/** Creates tasks one after the other at a random instance, with a retry of the same creation after each failure. */
+const load = async (
+  keys: readonly string[],
+  instances: readonly Installation[],
+  milliseconds: number,
+): Promise<void> => {
+  const end = Date.now() + milliseconds;
+  await Promise.all(
+    keys.map(async (key) => {
+      while (Date.now() < end) {
+        const id = await create(key, instances);
+        if (id === undefined) lost += 1;
+        else created.push({ id, key });
+        await setTimeout(PAUSE_MILLISECONDS);
+      }
+    }),
+  );
+};
+
+const create = async (key: string, instances: readonly Installation[]): Promise<string | undefined> => {
+  const idempotencyKey = randomUUID();
+  const body = JSON.stringify({ prompt: promptOf(created.length), resolution: "1k" });
+  for (const end = Date.now() + 30_000; Date.now() < end; await setTimeout(PAUSE_MILLISECONDS)) {
+    const instance = instances[Math.floor(Math.random() * instances.length)] as Installation;
+    const answer = await fetch(`${instance.url}/api/v1/panoramas`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "idempotency-key": idempotencyKey },
+      body,
+    }).catch(() => undefined);
+    if (answer?.status === 202) return ((await answer.json()) as { id: string }).id;
+    if (answer !== undefined && answer.status !== 429) problems.push(`${answer.status} ${await answer.text()}`);
+  }
+  return undefined;
+};
+
+try {
+  const migrated = await older.command("migrate");
+  if (migrated.status !== 0) throw new Error(`the release cannot migrate: ${migrated.stderr}`);
+  const keys: string[] = [];
+  for (let n = 1; n <= CUSTOMERS; n += 1) {
+    const email = `customer-${n}@example.com`;
+    const opened = await older.command(
+      ...["account", "create", "--email", email, "--credits", String(CREDITS), "--key"],
+    );
+    const account = String(opened.json.account_id);
+    keys.push(String(opened.json.api_key));
+    for (let more = 0; more < 3; more += 1) {
+      keys.push(String((await older.command("key", "create", "--account", account)).json.api_key));
+    }
+  }
+  await older.start();
+  await load(keys, [older], PHASE_MILLISECONDS);
+  const before = created.length;
+
+  await Promise.all([load(keys, [older], PHASE_MILLISECONDS), newer.command("migrate")]);
+  await newer.start();
+  await load(keys, [older, newer], 2 * PHASE_MILLISECONDS);
+  const together = created.length - before;
+  const leaving = older.end("SIGTERM");
+  await load(keys, [newer], PHASE_MILLISECONDS);
+  if ((await leaving) !== 0) problems.push(`the older instance ended with ${await leaving}`);
+
+  const database = await openPostgresDatabase(server.url, 2);
+  const ended = "state in ('succeeded', 'failed') and storage_status is distinct from 'uploading'";
+  const unfinished = () => database.sql(`select id, state from task where not (${ended})`);
+  for (let seconds = 0; (await unfinished()).length > 0 && seconds < END_SECONDS; seconds += 1) await setTimeout(1_000);
+  for (const { id, state } of await unfinished()) problems.push(`task ${id} is still ${state}`);
+  const known = new Set((await database.sql("select id from task")).map(({ id }) => id));
+  for (const { id } of created.filter(({ id }) => !known.has(id))) problems.push(`task ${id} is lost`);
+  const [{ failures } = { failures: 0 }] = await database.sql(
+    "select count(*)::int as failures from task where state = 'failed' and prompt not like '%test:fail'",
+  );
+  if (failures !== 0) problems.push(`${failures} panoramas failed`);
+  const [{ silent } = { silent: 0 }] = await database.sql(
+    `select count(*)::int as silent from task where ${ended}
+    and not exists (select 1 from event where event.task_id = task.id and event.type <> 'panorama.saved')`,
+  );
+  await database.close();
+  if (lost > 0) problems.push(`${lost} creations were not accepted within 30 seconds`);
+  const verified = await newer.command("ledger", "verify");
+  if (verified.status !== 0) problems.push(`ledger: ${JSON.stringify(verified.json)}`);
+  console.log(
+    `${created.length} creations, ${together} of them while the tables were migrated and with both versions; ` +
+      `${silent} ended without an event, because the older version ended them or the database was not migrated yet`,
+  );
+} finally {
+  await older.remove();
+  await newer.remove();
+  await server.remove();
+  for (const path of [folder, dataDir]) rmSync(path, { recursive: true, force: true });
+}
+for (const problem of new Set(problems)) console.error(`FAILED: ${problem}`);
+process.exit(problems.length > 0 ? 1 : 0);
