@@ -205,7 +205,11 @@ const sample = async (): Promise<Sample> => {
     }
     await setTimeout(1_000);
   }
-  const median = (name: keyof Sample) => quantile(samples.map((one) => one[name]), 0.5);
+  const median = (name: keyof Sample) =>
+    quantile(
+      samples.map((one) => one[name]),
+      0.5,
+    );
   return {
     memoryBytes: median("memoryBytes"),
     descriptors: median("descriptors"),
@@ -216,7 +220,8 @@ const sample = async (): Promise<Sample> => {
 const compare = (settled: Sample, last: Sample): void => {
   const { memoryRatio, memoryBytes, ...absolute } = TOLERANCE;
   const memoryMax = settled.memoryBytes * memoryRatio + memoryBytes;
-  if (last.memoryBytes > memoryMax) problems.push(`memory has grown from ${settled.memoryBytes} to ${last.memoryBytes}`);
+  if (last.memoryBytes > memoryMax)
+    problems.push(`memory has grown from ${settled.memoryBytes} to ${last.memoryBytes}`);
   for (const name of ["descriptors", "temporaryFiles"] as const) {
     if (last[name] > settled[name] + absolute[name])
       problems.push(`${name} have grown from ${settled[name]} to ${last[name]}`);
