@@ -18,8 +18,10 @@ import { Installation } from "../support/service-process.js";
 
 const CUSTOMERS = 5;
 const CREDITS = 10_000;
-const PHASE_MILLISECONDS = 12_000;
-const PAUSE_MILLISECONDS = 300;
+const PHASE_MILLISECONDS = 15_000;
+/** Between two creations with one key: the rate limit admits ten in a minute. */
+const CREATION_MILLISECONDS = 6_500;
+const RETRY_MILLISECONDS = 300;
 const END_SECONDS = 90;
 /** Every tenth creation becomes a panorama; the others fail and are refunded. */
 const promptOf = (n: number): string => (n % 10 === 0 ? "a foggy ocean" : "a lake test:fail");
@@ -87,7 +89,7 @@ const load = async (
         const id = await create(key, instances);
         if (id === undefined) lost += 1;
         else created.push({ id, key });
-        await setTimeout(PAUSE_MILLISECONDS);
+        await setTimeout(CREATION_MILLISECONDS);
       }
     }),
   );
@@ -96,7 +98,7 @@ const load = async (
 const create = async (key: string, instances: readonly Installation[]): Promise<string | undefined> => {
   const idempotencyKey = randomUUID();
   const body = JSON.stringify({ prompt: promptOf(created.length), resolution: "1k" });
-  for (const end = Date.now() + 30_000; Date.now() < end; await setTimeout(PAUSE_MILLISECONDS)) {
+  for (const end = Date.now() + 30_000; Date.now() < end; await setTimeout(RETRY_MILLISECONDS)) {
     const instance = instances[Math.floor(Math.random() * instances.length)] as Installation;
     const answer = await fetch(`${instance.url}/api/v1/panoramas`, {
       method: "POST",

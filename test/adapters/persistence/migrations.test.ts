@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { type Constructor, MikroORM } from "@mikro-orm/core";
-import type { AbstractSqlDriver } from "@mikro-orm/knex";
+import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { describe, expect, inject, it } from "vitest";
 import { migratePostgresDatabase } from "../../../adapters/persistence/migrate-postgres.js";
@@ -182,7 +181,7 @@ const contentOf = async ({ sql }: AnyDatabase, columns: ReadonlyMap<string, Read
 type Target = { readonly migrateTo: (step: string) => Promise<void>; migrate(): Promise<void>; open(): AnyDatabase };
 
 const migratedBy = async (options: object, step: string): Promise<void> => {
-  const orm = await MikroORM.init<AbstractSqlDriver>(options as Parameters<typeof MikroORM.init>[0] as never);
+  const orm = await MikroORM.init(options);
   await orm.getMigrator().up({ to: step });
   await orm.close(true);
 };
@@ -190,7 +189,7 @@ const migratedBy = async (options: object, step: string): Promise<void> => {
 const TARGETS: Readonly<Record<Dialect, () => Promise<Target>>> = {
   sqlite: async () => {
     const file = join(await scratchFolder(), "old.sqlite");
-    const driver = SqliteOrmDriver as unknown as Constructor<AbstractSqlDriver>;
+    const driver = SqliteOrmDriver as never;
     return {
       migrateTo: (step) => migratedBy({ ...ormOptions("sqlite"), driver, dbName: file }, step),
       migrate: () => migrateSqlite(file),
