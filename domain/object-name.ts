@@ -16,8 +16,7 @@ export const referenceImageName = (unguessable: string, type: ImageType): Object
  * Whether the store knows the reference image while it exists. Earlier versions named images by the SHA-256 of their
  * bytes and recorded nothing; those are never deleted.
  */
-export const isRecordedReference = (name: ObjectName): boolean =>
-  name.startsWith("references/") && !/^references\/[0-9a-f]{64}\./.test(name);
+export const isRecordedReference = (name: ObjectName): boolean => /^references\/(?![0-9a-f]{64}\.)/.test(name);
 
 /** `unguessable`: at least 128 random bits as text, so that private URLs cannot be guessed and names do not collide. */
 export const panoramaName = (unguessable: string): ObjectName => `panoramas/${unguessable}.jpg` as ObjectName;

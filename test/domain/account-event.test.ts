@@ -11,6 +11,7 @@ import { addThumbnail, expire, failAttempt, giveUp, keep, keepWithoutThumbnail }
 import { fail, restartAge, start, submit, succeed, withImage } from "../../domain/task.js";
 import {
   accountId,
+  aFailedTask,
   aGeneratedTask,
   aNativeSize,
   anImageName,
@@ -22,6 +23,10 @@ import {
   secondsAfter,
   taskId,
 } from "../support/builders.js";
+
+it("taskEventOf tells nothing about a failed task that stays failed", () => {
+  expect(taskEventOf(aFailedTask(), aFailedTask(), noon)).toBeUndefined();
+});
 
 describe("taskEventOf", () => {
   const now = secondsAfter(noon, 99);

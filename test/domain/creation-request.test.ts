@@ -258,6 +258,11 @@ describe("a creation request", () => {
   });
 });
 
+it("a prompt that is too long is refused with the number of its characters without the white space around it", () => {
+  const rule = { name: "characters_max", max: 4000, actual: 4001 } as const;
+  expect(refusal({ resolution: "1k", prompt: ` ${"x".repeat(4001)} ` })).toEqual(invalidRequest("prompt", rule));
+});
+
 describe("the canonical text of a creation request", () => {
   const textOf = (body: unknown) => canonicalText(accepted(body));
 
@@ -386,6 +391,8 @@ describe("webhook_url", () => {
     ["http://receiver.example.com/", { name: "https_url", actual: "http://receiver.example.com/" }],
     ["https://", { name: "https_url", actual: "https://" }],
     ["https://user:secret@receiver.example.com/", { name: "no_user_info" }],
+    ["https://user@receiver.example.com/", { name: "no_user_info" }],
+    ["https://:secret@receiver.example.com/", { name: "no_user_info" }],
     [urlOf(2049), { name: "characters_max", max: 2048, actual: 2049 }],
   ])("is refused: %j", (value, rule) => {
     expect(refusal(withUrl(value))).toEqual(invalidRequest("webhook_url", rule));

@@ -208,6 +208,17 @@ describe("the audit", () => {
     );
   });
 
+  it("names what a task has instead of what it must have", () => {
+    const [one, other] = [aSucceededTask(), aSucceededTask({ id: taskId(2) })];
+    const [reserved] = entriesOf(one) as [LedgerEntry];
+    const purchase = purchaseEntry(aPaidOrder({ credits: credits(10) }));
+    const entries = [purchase, reserved, reserved];
+    expect(audit({ credits: credits(2), activeTasks: 0 }, entries, [one, other])).toEqual([
+      `task ${taskId(1)} is succeeded and must have [reservation -4], but has [reservation -4, reservation -4]`,
+      `task ${taskId(2)} is succeeded and must have [reservation -4], but has []`,
+    ]);
+  });
+
   it("describes each error in a sentence for the operator", () => {
     const failed = aFailedTask();
     const [reserved] = entriesOf(failed) as [LedgerEntry];

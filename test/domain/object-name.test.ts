@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { IMAGE_TYPES } from "../../domain/image-type.js";
 import {
   isRecordedReference,
+  type ObjectName,
   panoramaName,
   parseObjectName,
   referenceImageName,
@@ -27,6 +28,7 @@ describe("an object's name", () => {
     expect(recorded(`references/${"b".repeat(22)}.jpg`)).toBe(true);
     expect(recorded(`references/${"0f".repeat(32)}.jpg`)).toBe(false);
     expect(recorded(`panoramas/${"b".repeat(22)}.jpg`)).toBe(false);
+    expect(isRecordedReference("panoramas/references/b.jpg" as ObjectName)).toBe(false);
   });
 
   it("puts a thumbnail beside its panorama", () => {

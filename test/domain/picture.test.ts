@@ -22,5 +22,6 @@ it("flawOf accepts exactly the pictures that are not flat and whose seam is at m
 it("flawOf says what is wrong with the picture", () => {
   const good = { nativeSize: { widthPixels: 1440, heightPixels: 720 }, isFlat: false, seam: 12.5, poles: 3 };
   expect(flawOf({ ...good, isFlat: true }, undefined)).toBe("it is a single flat colour");
+  expect(flawOf(good, 12.5)).toBeUndefined();
   expect(flawOf(good, 10)).toBe("its seam of 12.5 is above 10");
 });

@@ -64,6 +64,8 @@ describe("the queue of a provider", () => {
   it("gives a returning task the first turn of its account's newer tasks, which move back by one", () => {
     expect(turnsAfterReturn({ round: 4 }, 0, [])).toEqual([4]);
     expect(turnsAfterReturn({ round: 4 }, 4, [])).toEqual([5]);
+    expect(turnsAfterReturn({ round: 4 }, 20, [10, 9, 8])).toEqual([8, 9, 10, 21]);
+    expect(turnsAfterReturn({ round: 4 }, 20, [9, 10, 8])).toEqual([8, 9, 10, 21]);
     expect(turnsAfterReturn({ round: 4 }, 6, [5, 6])).toEqual([5, 6, 7]);
   });
 

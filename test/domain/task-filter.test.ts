@@ -42,6 +42,12 @@ describe("a filter of tasks", () => {
     expect(matchesFilter(aReservedTask({ request }), filter)).toBe(matches);
   });
 
+  it("has no text if every task matches it", () => {
+    expect(filterText({})).toBeUndefined();
+    expect(filterText({ metadata: {} })).toBeUndefined();
+    expect(filterText({ status: "failed", metadata: {} })).toBe('{"status":"failed"}');
+  });
+
   it("has one text for one meaning, and none if every task matches", () => {
     const filter: fc.Arbitrary<TaskFilter> = fc.record(
       {
