@@ -11,6 +11,8 @@ const TEST_PACKAGES = [
   "@mikro-orm/postgresql",
   "@mikro-orm/sqlite",
   "@modelcontextprotocol/sdk",
+  "ajv",
+  "ajv-formats",
   "fast-check",
   "neverthrow",
   "playwright-core",
@@ -56,7 +58,7 @@ const MAY_IMPORT = {
   },
   "adapters/memory": { folders: [...CORE, ...SHARED], packages: ["neverthrow"] },
   "adapters/observability": { folders: [...CORE, ...SHARED], packages: ["pino", "prom-client"], node: true },
-  "adapters/payments": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "stripe"] },
+  "adapters/payments": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "stripe", "zod"] },
   "adapters/persistence": {
     folders: [...CORE, ...SHARED],
     packages: [

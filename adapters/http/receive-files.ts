@@ -14,6 +14,11 @@ import type { Exchange } from "./exchange.js";
 const PARTS_MAX = 50;
 const FIELD_BYTES_MAX = 64 * 1024;
 
+const PART_AFTER_END = "Unexpected part after the last boundary";
+
+/** Whether the parser has met the last boundary: an internal of busboy. */
+type Parser = Busboy & { readonly _complete?: boolean };
+
 /** The default type of a part (RFC 7578, 4.4). Many clients send files without a type. */
 const UNDECLARED = "text/plain";
 
@@ -42,7 +47,7 @@ export const receiveFiles = async (
 
 const receive = (
   exchange: Exchange,
-  parser: Busboy,
+  parser: Parser,
   folder: string,
   writes: Promise<void>[],
   fields: URLSearchParams,
@@ -57,6 +62,8 @@ const receive = (
 
     parser.on("file", (name: string | undefined, content, { mimeType }) => {
       content.on("error", () => {}); // the parser reports the same error
+      // The parser goes on after the last boundary if more bytes arrived with it. Such a file would never end.
+      if (parser._complete) return refuse(invalidRequest(WHOLE_BODY, { name: "multipart", reason: PART_AFTER_END }));
       if (name !== "files") return void content.resume();
       const index = declaredTypes.push(mimeType === UNDECLARED ? undefined : mimeType) - 1;
       sizes.push(0);
@@ -110,7 +117,7 @@ const receive = (
     }, reject);
   });
 
-const parserFor = (contentType: string | undefined): Result<Busboy, InvalidRequest> => {
+const parserFor = (contentType: string | undefined): Result<Parser, InvalidRequest> => {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType ?? "")) {
     return err(
       invalidRequest("Content-Type", { name: "content_type", expected: "multipart/form-data", actual: contentType }),

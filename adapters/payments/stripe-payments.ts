@@ -1,10 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
 import Stripe from "stripe";
+import { z } from "zod";
 import { type UnverifiedWebhook, unverifiedWebhook } from "../../application/errors.js";
 import type { Payments, PaymentsUnavailable } from "../../application/ports/payments.js";
 import type { Email } from "../../domain/account.js";
 import type { CreditPack } from "../../domain/credit-pack.js";
-import type { OrderId, PendingOrder } from "../../domain/order.js";
+import { type OrderId, type PendingOrder, parseOrderId } from "../../domain/order.js";
 
 type StripeSecrets = { readonly secretKey: string; readonly webhookSecret: string };
 
@@ -65,18 +66,44 @@ export class StripePayments implements Payments {
   }
 
   paidOrder(webhook: Uint8Array, signature: string): Result<OrderId | undefined, UnverifiedWebhook> {
+    const body = Buffer.from(webhook);
+    const { signature: verifier } = this.stripe.webhooks;
+    if (verifier === null) throw new Error("the Stripe library cannot verify signatures");
     try {
-      const event = this.stripe.webhooks.constructEvent(Buffer.from(webhook), signature, this.webhookSecret);
-      // Some payment methods complete the session days before the money arrives; only the arrival counts.
-      const isPaid =
-        event.type === "checkout.session.async_payment_succeeded" ||
-        (event.type === "checkout.session.completed" && event.data.object.payment_status === "paid");
-      return ok(isPaid ? ((event.data.object.client_reference_id ?? undefined) as OrderId | undefined) : undefined);
+      verifier.verifyHeader(body, wellFormedItems(signature), this.webhookSecret);
     } catch (error) {
       if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
       return err(unverifiedWebhook("The signature is invalid."));
     }
+    const event = eventSchema.safeParse(jsonOf(body));
+    if (!event.success) return ok(undefined);
+    const { type, data } = event.data;
+    // Some payment methods complete the session days before the money arrives; only the arrival counts.
+    const isPaid = type === "checkout.session.async_payment_succeeded" || data.object.payment_status === "paid";
+    return ok(isPaid ? parseOrderId(data.object.client_reference_id) : undefined);
   }
 }
+
+/** The part of an event that counts. Stripe sends many other types, and sessions of other products of the operator. */
+const eventSchema = z.object({
+  type: z.enum(["checkout.session.completed", "checkout.session.async_payment_succeeded"]),
+  data: z.object({ object: z.object({ client_reference_id: z.string(), payment_status: z.string() }) }),
+});
+
+/** The items of the header that can be a signature. The library throws other errors for some of the others. */
+const wellFormedItems = (signature: string): string =>
+  signature
+    .split(",")
+    .filter((item) => /^(t=\d{1,12}|v1=[0-9a-f]{64})$/.test(item))
+    .join(",");
+
+/** Returns `undefined` for bytes that are not JSON. */
+const jsonOf = (bytes: Buffer): unknown => {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+};
 
 const unavailable = (reason: string) => err({ kind: "payments_unavailable" as const, reason });

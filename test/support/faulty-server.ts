@@ -22,8 +22,15 @@ export type Answer = {
   readonly cutShort?: boolean | "and stay open";
 };
 
-/** A fault of one request. `done`: whether the request takes effect; `instead`: what is sent as its answer. */
-export type Fault = { readonly done: boolean; readonly instead: Answer | "cut" | "no answer" };
+type Instead = Answer | "cut" | "no answer";
+
+/**
+ * A fault of one request. `done`: whether the request takes effect; `instead`: what is sent as its answer, or how the
+ * usual answer of a request that takes effect is changed.
+ */
+export type Fault =
+  | { readonly done: boolean; readonly instead: Instead }
+  | { readonly done: true; readonly instead: (usual: Answer) => Answer };
 
 export const json = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer => ({
   status,
@@ -31,8 +38,8 @@ export const json = (status: number, value: unknown, headers: Readonly<Record<st
   body: JSON.stringify(value),
 });
 
-const before = (instead: Fault["instead"]): Fault => ({ done: false, instead });
-const after = (instead: Fault["instead"]): Fault => ({ done: true, instead });
+const before = (instead: Instead): Fault => ({ done: false, instead });
+const after = (instead: Instead): Fault => ({ done: true, instead });
 
 export const refuses = (status: number, headers?: Record<string, string>, body: unknown = { detail: "no" }): Fault =>
   before(json(status, body, headers));
@@ -81,7 +88,8 @@ export class FaultyServer {
       const fault = faultOf(received);
       const usual = fault === undefined || fault.done ? answer(received) : undefined;
       if (this.latencyMilliseconds > 0) await setTimeout(this.latencyMilliseconds);
-      deliver(fault?.instead ?? usual, response);
+      const instead = fault?.instead;
+      deliver(typeof instead === "function" ? usual && instead(usual) : (instead ?? usual), response);
     };
     this.server = createServer((request, response) => {
       handle(request, response).catch(() => response.destroy());

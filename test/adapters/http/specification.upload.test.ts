@@ -153,6 +153,12 @@ describe("POST /images", () => {
       "multipart/form-data; boundary=x",
       "request body: ",
     ],
+    [
+      "a file after the last boundary",
+      '--x--\r\n--x\r\n\r\n\r\n--x\r\ncontent-disposition: form-data; name="files"; filename="a"\r\n\r\nbytes',
+      "multipart/form-data; boundary=x",
+      "Unexpected part after the last boundary",
+    ],
   ])("refuses %s with 400", async (_, body, type, message) => {
     const response = await upload(body, { "content-type": type });
     expect(await expectError(response, 400, "invalid_request")).toContain(message);

@@ -74,6 +74,28 @@ describe("StripePayments", () => {
     }
   });
 
+  it.each([
+    ["no JSON", "not JSON"],
+    ["an empty body of JSON", "null"],
+    ["a list", "[]"],
+    ["an event without data", '{"type":"checkout.session.completed"}'],
+    ["an order that is no text", checkoutWebhook(order.id).replace(`"${order.id}"`, '{"toString":1}')],
+    ["an order that can be none", checkoutWebhook("../../\\u0000")],
+    ["a thin event", '{"object":"v2.core.event"}'],
+  ])("returns no order for a signed webhook with %s", (_, webhook) => {
+    expect(payments.paidOrder(Buffer.from(webhook), signed(webhook))).toEqual(ok(undefined));
+  });
+
+  it.each([
+    ["an empty signature", "t=1,v1="],
+    ["a signature of 64 characters that are more bytes", `t=1,v1=${"é".repeat(64)}`],
+    ["a signature without a value", "t=1,v1"],
+    ["no time", `v1=${"0".repeat(64)}`],
+  ])("rejects a header with %s", (_, header) => {
+    const forged = err({ kind: "unverified_webhook", reason: "The signature is invalid." });
+    expect(payments.paidOrder(Buffer.from(checkoutWebhook(order.id)), header)).toEqual(forged);
+  });
+
   it("rejects a webhook that is forged, changed or older than Stripe's tolerance", () => {
     const webhook = checkoutWebhook(order.id);
     const forged = err({ kind: "unverified_webhook", reason: "The signature is invalid." });

@@ -13,7 +13,7 @@ import {
 import { aCreationRequest } from "../../../support/builders.js";
 import type { FakeProvider, Faults, Plan, UpstreamTask } from "../../../support/fake-provider.js";
 import { FAULTS, type Fault, refuses } from "../../../support/faulty-server.js";
-import { HandClock } from "../../../support/hand-clock.js";
+import { ImmediateClock } from "../../../support/immediate-clock.js";
 import {
   type Overrides,
   type StartOfOne,
@@ -26,14 +26,6 @@ import {
   startSkybox,
 } from "../../../support/providers-under-test.js";
 import { anOwner, aWorld } from "../../../support/world.js";
-
-/** Ends each sleep immediately by advancing the clock to its end. */
-class ImmediateClock extends HandClock {
-  /** A sleep with a signal is a time limit of other work, so it ends only when the clock is advanced. */
-  override sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    return signal === undefined ? this.advance(milliseconds) : super.sleep(milliseconds, signal);
-  }
-}
 
 type Start = (overrides: Overrides) => Promise<{
   readonly provider: GenerationProvider;
