@@ -88,7 +88,7 @@ export const fuzz = async ({ requests, seed, first, kinds }: FuzzOptions): Promi
     webhooks: async (n) => {
       await sendTo("webhooks", n, drawn(webhookRequests, seed, n).toWire(senders, n), ({ answers: [answer] }) => {
         if (answer === undefined) return "no answer";
-        return [200, 400, 404].includes(answer.status) ? undefined : shown(answer);
+        return [200, 400, 404, 429].includes(answer.status) ? undefined : shown(answer);
       });
     },
     answers: async (n) => {

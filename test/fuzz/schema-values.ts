@@ -75,7 +75,12 @@ const nearly = (reference: Schema): fc.Arbitrary<unknown> => {
     edges.push("http://x.example", "HTTPS://x.example", "https://", "https:/x", "https://a:b@x.example");
   if (typeof maxItems === "number") {
     const urls = valid((items as Schema | undefined) ?? {});
-    return fc.oneof(fc.constant([]), fc.array(urls, { minLength: maxItems, maxLength: maxItems + 2 }), oddJson);
+    return fc.oneof(
+      fc.constant([]),
+      fc.array(urls, { minLength: maxItems, maxLength: maxItems + 2 }),
+      fc.array(nearly((items as Schema | undefined) ?? {}), { minLength: 1, maxLength: 2 }),
+      oddJson,
+    );
   }
   return edges.length === 0 ? oddJson : fc.constantFrom(...edges);
 };
