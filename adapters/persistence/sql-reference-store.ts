@@ -86,11 +86,12 @@ export class SqlReferenceStore implements ReferenceStore {
   async claimDeletable(now: Date, until: Date, limit: number): Promise<ObjectName[]> {
     const rows = await this.database.sql(
       `with due as (
-        select name from reference_image where delete_at <= ? and delete_at is not null order by delete_at limit ?
+        select name from reference_image where (delete_at <= ? or delete_at > ?) and delete_at is not null
+        order by delete_at limit ?
         ${skipLocked(this.database.dialect)}
       )
       update reference_image set delete_at = ? where name in (select name from due) returning name`,
-      [now, limit, until],
+      [now, until, limit, until],
     );
     return rows.map((row) => branded<ObjectName>(row, "name"));
   }

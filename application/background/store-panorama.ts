@@ -21,8 +21,8 @@ import type { Lease, TaskStore } from "../ports/task-store.js";
 import type { LeasePorts } from "./work-on-leases.js";
 
 export type StoragePorts = Pick<LeasePorts, "clock" | "reporter"> & {
-  readonly tasks: Pick<TaskStore, "move">;
-  readonly storage: Pick<ObjectStorage, "put" | "read">;
+  readonly tasks: Pick<TaskStore, "move" | "isHidden">;
+  readonly storage: Pick<ObjectStorage, "put" | "read" | "delete">;
   readonly imaging: Pick<Imaging, "panorama" | "thumbnail">;
   readonly signals: Pick<TaskSignals, "announce">;
 };
@@ -56,9 +56,18 @@ export const recordAttempt = async (
   });
   const next = withImage(task, image);
   const moved = await tasks.move(lease, next, nextAttempt(next, isStorageUnavailable, clock.now()));
-  if (moved.isErr()) return; // another worker holds the lease now; its result counts
+  if (moved.isErr()) return deleteIfHidden(ports, task); // another worker holds the lease now; its result counts
   reporter.report({ kind: "image_status", taskId: task.id, status: image.status, detail });
   signals.announce(next);
+};
+
+/** The owner has deleted the panorama, and a paused worker may have stored its objects after they were deleted. */
+const deleteIfHidden = async (
+  { tasks, storage }: StoragePorts,
+  { id, accountId, image }: SucceededTask,
+): Promise<void> => {
+  if (!(await tasks.isHidden(id, accountId))) return;
+  for (const name of [image.imageName, thumbnailNameOf(image.imageName)]) await storage.delete(name);
 };
 
 /** Stores an encoded panorama and its thumbnail. `downloaded` is the image that it was made from. */

@@ -1,6 +1,6 @@
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/idempotency.js";
 import { fail, type QueuedTask, type ReservedTask, submit } from "../../domain/task.js";
-import type { SubmissionSettings } from "../panoramas/submit-task.js";
+import { queueDeadlineOf, type SubmissionSettings } from "../panoramas/submit-task.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { TaskSignals } from "../ports/task-signals.js";
 import type { DueWork, Lease, TaskStore } from "../ports/task-store.js";
@@ -112,16 +112,13 @@ const recover = async (ports: Ports, lease: Lease<ReservedTask>, upstreamTaskId:
   signals.announce(submitted);
 };
 
-const requeueReserved = async (
-  ports: Ports,
-  { queueDeadlineMilliseconds }: Settings,
-  lease: Lease<ReservedTask>,
-): Promise<void> => {
+const requeueReserved = async (ports: Ports, settings: Settings, lease: Lease<ReservedTask>): Promise<void> => {
   const { tasks, clock, reporter } = ports;
-  const { id, reservedAt } = lease.task;
+  const { id } = lease.task;
   const detail = "the provider has no such task";
-  const dueAt = new Date(reservedAt.getTime() + queueDeadlineMilliseconds);
-  if (dueAt <= clock.now()) return failReserved(ports, lease, { isOrphan: false, detail });
+  const now = clock.now();
+  const dueAt = queueDeadlineOf(lease.task, settings, now);
+  if (dueAt <= now) return failReserved(ports, lease, { isOrphan: false, detail });
   const requeued = await tasks.requeue(lease, dueAt);
   if (requeued.isOk()) reporter.report({ kind: "task_requeued", taskId: id, detail });
 };

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { ProviderPlace } from "../../domain/queue.js";
 import { type FailureReason, fail, type ReservedTask, submit, type Task } from "../../domain/task.js";
+import { CLOCK_TOLERANCE_MILLISECONDS } from "../background/work-on-leases.js";
 import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider, SubmissionFailure } from "../ports/generation-provider.js";
 import type { Reporter } from "../ports/reporter.js";
@@ -78,16 +79,27 @@ const findUpstreamTask = async (
   return found?.isOk() && found.value !== undefined ? ok(found.value) : err(failure);
 };
 
-/** The queue's deadline counts from the reservation, so that a task cannot wait for ever. */
+/**
+ * When a task that returns to the queue is given up. It counts from the reservation, so that a task cannot wait for ever.
+ * If that lies in the future, the clock was set back, and each return would extend the time again: it is given up now.
+ */
+export const queueDeadlineOf = (
+  { reservedAt }: Pick<Task, "reservedAt">,
+  { queueDeadlineMilliseconds }: SubmissionSettings,
+  now: Date,
+): Date =>
+  reservedAt.getTime() > now.getTime() + CLOCK_TOLERANCE_MILLISECONDS
+    ? now
+    : new Date(reservedAt.getTime() + queueDeadlineMilliseconds);
+
 const returnToQueue = async (
   ports: SubmissionPorts,
-  { queueDeadlineMilliseconds }: SubmissionSettings,
+  settings: SubmissionSettings,
   task: ReservedTask,
   detail: string,
 ): Promise<Result<Task, UpstreamError>> => {
-  const { tasks, reporter } = ports;
-  const dueAt = new Date(task.reservedAt.getTime() + queueDeadlineMilliseconds);
-  const requeued = await tasks.requeue(task, dueAt);
+  const { tasks, clock, reporter } = ports;
+  const requeued = await tasks.requeue(task, queueDeadlineOf(task, settings, clock.now()));
   if (requeued.isErr()) return readSweptTask(ports, task, detail);
   reporter.report({ kind: "task_requeued", taskId: task.id, detail });
   return ok(requeued.value);

@@ -40,7 +40,10 @@ export interface ReferenceStore {
    * nothing refers to any more. Returns the number of names that it looked at.
    */
   expire(before: Date, now: Date, limit: number): Promise<number>;
-  /** Returns up to `limit` names that are deletable at `now`, and makes each deletable again at `until`. */
+  /**
+   * Returns up to `limit` names that are deletable at `now`, and makes each deletable again at `until`. A name that is
+   * deletable only after `until` is returned, too: the clock was set back.
+   */
   claimDeletable(now: Date, until: Date, limit: number): Promise<ObjectName[]>;
   /** Forgets a name whose object is deleted. */
   forget(name: ObjectName): Promise<void>;

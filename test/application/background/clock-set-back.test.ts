@@ -92,6 +92,19 @@ describe("after the clock was set back", () => {
     expect(await states()).not.toContain("queued");
   });
 
+  it("fails a task that a busy provider sends back to the queue again and again", async () => {
+    world.provider.play({ submit: "busy" });
+    await create();
+    world.clock.setBack(DAY_MILLISECONDS);
+    for (let passed = 0; passed < 2 * QUEUE_DEADLINE_MILLISECONDS; passed += 20_000) {
+      await world.sweep();
+      await world.start();
+      await world.clock.advance(20_000);
+    }
+    expect(await states()).toEqual(["failed"]);
+    expect(await world.ledger.balance(owner)).toBe(100);
+  });
+
   it("takes no lease of another instance whose clock is a little ahead", async () => {
     await oneOfEachKind();
     await world.clock.advance(2 * MINUTE_MILLISECONDS);

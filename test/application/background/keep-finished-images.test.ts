@@ -219,6 +219,25 @@ describe("keepFinishedImages", () => {
     expect(world.storage.objects.size).toBe(2);
   });
 
+  it("leaves no object if the panorama was stored by the next worker and deleted before it continues", async () => {
+    const gates = new PortGates();
+    const stopping = new AbortController();
+    const slow = useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) }).keep(stopping.signal);
+    await world.clock.advance(0);
+    stopping.abort();
+    expect(gates.halted).toBe(1); // the put of the image
+    await world.clock.advance(LEASE_MILLISECONDS);
+    await world.keep();
+    expect((await image()).status).toBe("saved");
+    (await world.deletePanorama(id, owner))._unsafeUnwrap();
+    await world.erase();
+    expect(world.storage.objects.size).toBe(0);
+
+    while (gates.halted > 0) await gates.resumeAll();
+    await slow;
+    expect(world.storage.objects.size).toBe(0);
+  });
+
   it("does not overwrite the result of the next worker after its lease has expired", async () => {
     world.provider.play({ download: "gone" });
     const answer = world.provider.hold("download");

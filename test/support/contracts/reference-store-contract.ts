@@ -159,6 +159,14 @@ export const describeReferenceStore = (technology: string, makeStores: () => Pro
       expect(await stores.references.claimDeletable(until, until, 9)).toHaveLength(9);
     });
 
+    it("leases a deletable name again after the clock was set back", async () => {
+      await added([file("a", 1)]);
+      await stores.references.expire(soon, soon, 9);
+      const [before, until] = [secondsAfter(noon, -86_400), secondsAfter(noon, -86_340)];
+      expect(await stores.references.claimDeletable(before, until, 9)).toEqual([nameOf(1)]);
+      expect(await stores.references.claimDeletable(before, until, 9)).toEqual([]);
+    });
+
     it("does not expire an image while a task uses it, and does not count it as unused", async () => {
       const [a] = await added([file("a", 1)]);
       await succeedNow(await created(1, [a!, a!]));

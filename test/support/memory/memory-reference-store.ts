@@ -65,7 +65,9 @@ export class MemoryReferenceStore implements ReferenceStore {
   }
 
   async claimDeletable(now: Date, until: Date, limit: number): Promise<ObjectName[]> {
-    const due = [...this.database.references].filter(([, { deleteAt }]) => deleteAt !== undefined && deleteAt <= now);
+    const due = [...this.database.references].filter(
+      ([, { deleteAt }]) => deleteAt !== undefined && (deleteAt <= now || deleteAt > until),
+    );
     return due.slice(0, limit).map(([name, reference]) => {
       reference.deleteAt = until;
       return name;

@@ -1,0 +1,230 @@
+/** A fault that is put into a copy of the sources, to see that a machine finds it. */
+export type PlantedFault = {
+  readonly name: string;
+  readonly file: string;
+  /** Each text occurs once in the file, and is replaced by the other one. */
+  readonly edits: readonly (readonly [search: string, replace: string])[];
+  /** The script of package.json that must fail, with its arguments. */
+  readonly foundBy: readonly [script: string, ...args: string[]];
+};
+
+const MOVES = "adapters/persistence/task-moves.ts";
+const TASKS = "adapters/persistence/sql-task-store.ts";
+const OPENING = "adapters/persistence/task-opening.ts";
+const SWEEP = "application/background/sweep.ts";
+
+const matrix = (scenario: string, database = "sqlite"): PlantedFault["foundBy"] => [
+  "test:faults",
+  "--first",
+  "--database",
+  database,
+  "--scenario",
+  scenario,
+];
+
+export const PLANTED_FAULTS: readonly PlantedFault[] = [
+  {
+    name: "a failed task gets no refund entry",
+    file: MOVES,
+    edits: [
+      [
+        'const others = [insertion("ledger_entry", entryRow(refundEntry(next.reservation, next.failedAt)))];',
+        "const others: Statement[] = [];",
+      ],
+    ],
+    foundBy: matrix("generation failed"),
+  },
+  {
+    name: "a refund does not reach the balance",
+    file: MOVES,
+    edits: [["parameters: [failed ? next.reservation.credits : 0],", "parameters: [0],"]],
+    foundBy: matrix("generation failed"),
+  },
+  {
+    name: "a refund does not reach the budget of the key",
+    file: MOVES,
+    edits: [["others.push(...giveBack(next));", ""]],
+    foundBy: matrix("generation failed"),
+  },
+  {
+    name: "the end of a task does not free the account's slot",
+    file: MOVES,
+    edits: [["active_tasks = active_tasks - 1", "active_tasks = active_tasks"]],
+    foundBy: matrix("saved"),
+  },
+  {
+    name: "a refused creation keeps its idempotency key",
+    file: MOVES,
+    edits: [["if (isRefusedCreation(before, next)) {", "if (isRefusedCreation(before, next) && false) {"]],
+    foundBy: matrix("refused, then repeated"),
+  },
+  {
+    name: "a move ignores the state of the stored task",
+    file: MOVES,
+    edits: [["    state: before.state,\n", ""]],
+    foundBy: matrix("canceled at the provider"),
+  },
+  {
+    name: "a move ignores the fence of the lease",
+    file: MOVES,
+    edits: [['    ...("fence" in current && { fence: current.fence }),\n', ""]],
+    foundBy: matrix("deleted while"),
+  },
+  {
+    name: "a move and its consequences are no transaction",
+    file: MOVES,
+    edits: [
+      ["return database.transaction(async (sql) => {", "const work = async (sql: Sql) => {"],
+      ["    return replaced;\n  });", "    return replaced;\n  };\n  return work(database.sql);"],
+    ],
+    foundBy: matrix("generation failed"),
+  },
+  {
+    name: "a deletion leaves the lease of a worker valid",
+    file: TASKS,
+    edits: [["set hidden_at = ?, fence = fence + 1,", "set hidden_at = ?,"]],
+    foundBy: matrix("deleted while"),
+  },
+  {
+    name: "a claim takes no lease",
+    file: TASKS,
+    edits: [["listOf(skipped, dialect)]), limit, until],", "listOf(skipped, dialect)]), limit, now],"]],
+    foundBy: matrix("saved"),
+  },
+  {
+    name: "a deleted panorama keeps its reference images",
+    file: TASKS,
+    edits: [
+      [
+        "await writeInOneRoundTrip(sql, this.database.dialect, releaseReferences({ id, accountId: owner }, new Date(0)));",
+        "",
+      ],
+    ],
+    foundBy: matrix("reference image"),
+  },
+  {
+    name: "an idempotency key is not looked up",
+    file: OPENING,
+    edits: [
+      ["const first = idempotent && (await firstUse(sql, account, idempotent));", "const first = undefined as never;"],
+      ['rows.push(["idempotency_key", first]);', ""],
+    ],
+    foundBy: matrix("idempotent replay"),
+  },
+  {
+    name: "a creation does not notice that its account has changed",
+    file: OPENING,
+    edits: [["where id = ? and xmin = cast(? as xid)", "where id = ? and cast(? as text) <> ''"]],
+    foundBy: matrix("more than the account may have", "postgresql"),
+  },
+  {
+    name: "a creation does not lock its account",
+    file: "adapters/persistence/lock-account.ts",
+    edits: [
+      [
+        `update account set credits = credits where id = ?
+    returning id, credits, active_tasks, last_turn, low_balance_threshold, \${ANY_QUEUED} as any_queued`,
+        `select id, credits, active_tasks, last_turn, low_balance_threshold, \${ANY_QUEUED} as any_queued
+    from account where id = ?`,
+      ],
+    ],
+    foundBy: [...matrix("queued, one canceled", "postgresql"), "--case", "database.statement"],
+  },
+  {
+    name: "an order is credited without a look at its state",
+    file: "adapters/persistence/sql-order-store.ts",
+    edits: [["where id = ? and paid_at is null returning id", "where id = ? returning id"]],
+    foundBy: matrix("credits bought"),
+  },
+  {
+    name: "a delivery is claimed without a lease",
+    file: "adapters/persistence/sql-delivery-store.ts",
+    edits: [["limit, now, until],", "limit, now, now],"]],
+    foundBy: matrix("saved"),
+  },
+  {
+    name: "the lease is not renewed for the storing of a checked picture",
+    file: "application/background/check-generated-images.ts",
+    edits: [["new Date(now.getTime() + leaseMilliseconds)", "now"]],
+    foundBy: matrix("saved later"),
+  },
+  {
+    name: "an image counts as stored although the storage is unavailable",
+    file: "application/background/store-panorama.ts",
+    edits: [
+      ['"image/jpeg");\n  if (stored.isErr()) {', '"image/jpeg");\n  if (stored.isErr() && panorama.length < 0) {'],
+    ],
+    foundBy: matrix("saved"),
+  },
+  {
+    name: "a paused worker leaves the objects of a deleted panorama",
+    file: "application/background/store-panorama.ts",
+    edits: [["if (moved.isErr()) return deleteIfHidden(ports, task);", "if (moved.isErr()) return;"]],
+    foundBy: matrix("deleted while"),
+  },
+  {
+    name: "the sweep sends a task again without a search",
+    file: SWEEP,
+    edits: [
+      [
+        "const found = await ports.provider.search(task.id, task.reservedAt);",
+        "const found = { isErr: () => false, value: undefined } as never as Awaited<ReturnType<typeof ports.provider.search>>;",
+      ],
+    ],
+    foundBy: matrix("saved"),
+  },
+  {
+    name: "the sweep fails a task that was never sent instead of sending it",
+    file: SWEEP,
+    edits: [
+      ["else await requeueReserved(ports, settings, lease);", "else await failReserved(ports, lease, unsent);"],
+      [
+        "/** Fails and refunds a task that was queued",
+        'const unsent = { isOrphan: false, detail: "" };\n\n/** Fails and refunds a task that was queued',
+      ],
+    ],
+    foundBy: matrix("saved"),
+  },
+  {
+    name: "due times stay where a clock has put them that was set back",
+    file: SWEEP,
+    edits: [["      () => bringForward(ports, settings),\n", ""]],
+    foundBy: matrix("saved"),
+  },
+  {
+    name: "a task in the queue is never given up",
+    file: SWEEP,
+    edits: [["(lease) => giveUpQueued(ports, lease)", "async () => undefined"]],
+    foundBy: matrix("never started"),
+  },
+  {
+    name: "each return to the queue extends the time of a task after the clock was set back",
+    file: "application/panoramas/submit-task.ts",
+    edits: [["reservedAt.getTime() > now.getTime() + CLOCK_TOLERANCE_MILLISECONDS", "now.getTime() < 0"]],
+    foundBy: matrix("never started"),
+  },
+  {
+    name: "the search for a lost submission has no time limit",
+    file: "application/panoramas/submit-task.ts",
+    edits: [["    clock.sleep(SEARCH_TIMEOUT_MILLISECONDS, ended.signal),\n", ""]],
+    foundBy: matrix("answer lost, not found"),
+  },
+  {
+    name: "a generation has no deadline",
+    file: "application/background/generation-deadline.ts",
+    edits: [["const left = deadline - age();", "const left = deadline;"]],
+    foundBy: matrix("deadline passed"),
+  },
+  {
+    name: "the age of a generation is not corrected after the clock was set back",
+    file: "application/background/generation-deadline.ts",
+    edits: [["if (lease.task.submittedAt.getTime() <= now.getTime() + CLOCK_TOLERANCE_MILLISECONDS) return", "return"]],
+    foundBy: matrix("deadline passed"),
+  },
+  {
+    name: "a task is canceled without asking the provider",
+    file: "application/panoramas/cancel-task.ts",
+    edits: [["!(await isStopped(ports, task))", "task.id.length === 0"]],
+    foundBy: matrix("canceled at the provider"),
+  },
+];
