@@ -27,6 +27,8 @@ const { packages } = JSON.parse(await readFile("package-lock.json", "utf8"));
 const findings = lockFindings(packages);
 console.log(`lock file: ${Object.keys(packages).length - 1} packages, ${findings.length} findings`);
 const audited = auditFindings(await audit(), AUDIT_EXCEPTIONS, new Date());
-console.log(`npm audit: ${audited === undefined ? "the registry does not answer" : `${audited.length} severe findings`}`);
+console.log(
+  `npm audit: ${audited === undefined ? "the registry does not answer" : `${audited.length} severe findings`}`,
+);
 for (const finding of [...findings, ...(audited ?? [])]) console.error(`WRONG ${finding}`);
 process.exit(findings.length + (audited ?? []).length > 0 ? 1 : 0);

@@ -22,23 +22,24 @@ const ALLOWED = new Set([
 ]);
 
 /** Packages with another licence, or without one in package.json. */
-const EXCEPTIONS: readonly { readonly path: RegExp; readonly license: string | undefined; readonly reason: string }[] = [
-  {
-    path: /^node_modules\/(busboy|streamsearch)$/,
-    license: undefined,
-    reason: "MIT by its LICENSE file; its package.json has only the old field `licenses`",
-  },
-  {
-    path: /^node_modules\/@img\/sharp-/,
-    license: "LGPL-3.0-or-later",
-    reason: "libvips, a shared library of its own that is not bundled and can be replaced",
-  },
-  {
-    path: /^node_modules\/(axe-core|lightningcss(-[\w-]+)?)$/,
-    license: "MPL-2.0",
-    reason: "used by tests only, and not changed",
-  },
-];
+const EXCEPTIONS: readonly { readonly path: RegExp; readonly license: string | undefined; readonly reason: string }[] =
+  [
+    {
+      path: /^node_modules\/(busboy|streamsearch)$/,
+      license: undefined,
+      reason: "MIT by its LICENSE file; its package.json has only the old field `licenses`",
+    },
+    {
+      path: /^node_modules\/@img\/sharp-/,
+      license: "LGPL-3.0-or-later",
+      reason: "libvips, a shared library of its own that is not bundled and can be replaced",
+    },
+    {
+      path: /^node_modules\/(axe-core|lightningcss(-[\w-]+)?)$/,
+      license: "MPL-2.0",
+      reason: "used by tests only, and not changed",
+    },
+  ];
 
 /** What is wrong with the entries of the lock file, one sentence each: no integrity, or a licence that is not allowed. */
 export const lockFindings = (packages: Readonly<Record<string, LockedPackage>>): string[] =>
