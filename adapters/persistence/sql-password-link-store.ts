@@ -39,10 +39,16 @@ export class SqlPasswordLinkStore implements PasswordLinkStore {
     now: Date,
   ): Promise<Result<AccountId, LinkExpired>> {
     return this.database.transaction(async (sql) => {
-      const [link] = await sql("delete from password_link where token_sha256 = ? and expires_at > ? returning email", [
-        tokenSha256,
-        now,
-      ]);
+      // All links of the address, locked in one order: two people with two links would wait for each other otherwise.
+      const links = await sql(
+        `delete from password_link where token_sha256 in (
+          select token_sha256 from password_link
+          where email = (select email from password_link where token_sha256 = ? and expires_at > ?)
+          order by token_sha256 ${this.database.dialect === "postgresql" ? "for update" : ""}
+        ) returning token_sha256, email`,
+        [tokenSha256, now],
+      );
+      const link = links.find((one) => one.token_sha256 === tokenSha256);
       if (link === undefined) return err({ kind: "link_expired" });
       const email = branded<Email>(link, "email");
       const [account] = await sql(

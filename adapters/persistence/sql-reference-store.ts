@@ -84,14 +84,16 @@ export class SqlReferenceStore implements ReferenceStore {
   }
 
   async claimDeletable(now: Date, until: Date, limit: number): Promise<ObjectName[]> {
+    // Two ranges of the index: between them are the names that wait.
+    const next = (isNext: string) =>
+      `(select name from reference_image where ${isNext} and delete_at is not null order by delete_at limit ?
+        ${skipLocked(this.database.dialect)})`;
     const rows = await this.database.sql(
       `with due as (
-        select name from reference_image where (delete_at <= ? or delete_at > ?) and delete_at is not null
-        order by delete_at limit ?
-        ${skipLocked(this.database.dialect)}
+        select * from ${next("delete_at <= ?")} as passed union all select * from ${next("delete_at > ?")} as later
       )
       update reference_image set delete_at = ? where name in (select name from due) returning name`,
-      [now, until, limit, until],
+      [now, limit, until, limit, until],
     );
     return rows.map((row) => branded<ObjectName>(row, "name"));
   }

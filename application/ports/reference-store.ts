@@ -41,8 +41,8 @@ export interface ReferenceStore {
    */
   expire(before: Date, now: Date, limit: number): Promise<number>;
   /**
-   * Returns up to `limit` names that are deletable at `now`, and makes each deletable again at `until`. A name that is
-   * deletable only after `until` is returned, too: the clock was set back.
+   * Returns up to `limit` names that are deletable at `now`, and makes each deletable again at `until`. Names that are
+   * deletable only after `until` are returned too, up to `limit`: the clock was set back.
    */
   claimDeletable(now: Date, until: Date, limit: number): Promise<ObjectName[]>;
   /** Forgets a name whose object is deleted. */

@@ -17,7 +17,7 @@ import { Installation } from "./service-process.js";
 import { sqlStores } from "./sql-stores.js";
 
 const KEYS = 6;
-export const FLEET_CREDITS = 1_000;
+const FLEET_CREDITS = 1_000;
 
 /** A customer with several keys; `nextKey` takes turns, so that no test reaches a key's rate limit. */
 export type Customer = { readonly id: AccountId; nextKey(): string };

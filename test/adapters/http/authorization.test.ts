@@ -105,6 +105,7 @@ const ROUTES: Readonly<Record<string, Positions>> = {
     },
   },
   "post /works/:id/visibility": { fields: { visibility: "public" } },
+  "post /works/:id/cancel": { fields: {} },
   "post /works/:id/delete": { fields: {} },
   "get /account": { query: ["order", "orders", "ledger"] },
   "post /account/orders": { fields: { credits: "100" } },
