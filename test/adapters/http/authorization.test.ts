@@ -197,7 +197,8 @@ const furnish = async (service: WebService, { id: accountId }: Person, name: str
   known.push(foreign("endpoint", endpoint.id), foreign("key", key.id), foreign("order", order.id));
   secrets.push(url, endpoint.secret, key.id, order.id, accountId);
   for (const shape of shapes) {
-    const isPublic = shape.visibility === "public" && shape.state.startsWith("saved") && !shape.isDeleted;
+    const hasSucceeded = IMAGES.some((image) => image === shape.state);
+    const isPublic = shape.visibility === "public" && hasSucceeded && !shape.isDeleted;
     const prompt = isPublic ? `${name}'s public words` : `${name}'s secret words`;
     const task = taskOf(shape, { id: ids.taskId(), slug: ids.slug(), accountId, reservedAt: now }, prompt);
     const hidden = shape.isDeleted && ["succeeded", "failed"].includes(task.state);
