@@ -6,27 +6,39 @@ type Ports = { readonly keys: Pick<ApiKeyStore, "recordUses">; readonly clock: P
 
 export type KeyUses = ReturnType<typeof keyUses>;
 
+/** A key that is in use all the time is written once in this time. */
+const PRECISION_MILLISECONDS = 60 * 60 * 1000;
+
 /**
- * Remembers when each API key was last used, so that a request writes nothing. `flush` stores it, and must be called once
- * a minute and at the end; a killed process loses the last minute.
+ * Remembers when each API key was last used, so that a request writes nothing. `flush` stores the uses of the keys that
+ * it has not stored for an hour, and must be called once a minute; `flushAll` stores every use, and must be called at
+ * the end. A killed process loses what is not stored yet. Both throw if the store is unreachable.
  */
 export const keyUses = ({ keys, clock }: Ports) => {
-  let pending = new Map<ApiKeyId, Date>();
+  const pending = new Map<ApiKeyId, Date>();
+  const storedAt = new Map<ApiKeyId, number>();
+
+  /** What cannot be stored is remembered for the next time. */
+  const store = async (uses: ReadonlyMap<ApiKeyId, Date>): Promise<void> => {
+    if (uses.size === 0) return;
+    const now = clock.now().getTime();
+    await keys.recordUses(uses);
+    for (const [id, at] of uses) {
+      if (pending.get(id) === at) pending.delete(id);
+      storedAt.set(id, now);
+    }
+  };
+
   return {
     note: (id: ApiKeyId): void => {
       pending.set(id, clock.now());
     },
-    /** What cannot be stored is remembered for the next time. Throws if the store is unreachable. */
-    flush: async (): Promise<void> => {
-      if (pending.size === 0) return;
-      const uses = pending;
-      pending = new Map();
-      try {
-        await keys.recordUses(uses);
-      } catch (error) {
-        for (const [id, at] of uses) if (!pending.has(id)) pending.set(id, at);
-        throw error;
-      }
+    flush: (): Promise<void> => {
+      const now = clock.now().getTime();
+      // Also after a clock was set back.
+      for (const [id, at] of storedAt) if (Math.abs(now - at) >= PRECISION_MILLISECONDS) storedAt.delete(id);
+      return store(new Map([...pending].filter(([id]) => !storedAt.has(id))));
     },
+    flushAll: (): Promise<void> => store(new Map(pending)),
   };
 };

@@ -38,7 +38,7 @@ export const serve: Command = {
     await server.stop(STOP_MILLISECONDS);
     await schedule.stop(STOP_MILLISECONDS);
     const keyUses = await service.get(tokens.keyUses);
-    await keyUses.flush().catch((err: unknown) => logger.error({ event: "work_failed", work: "uses", err }));
+    await keyUses.flushAll().catch((err: unknown) => logger.error({ event: "work_failed", work: "uses", err }));
     logger.info("stopped");
     return ok(undefined);
   },

@@ -43,6 +43,26 @@ describe("keyUses", () => {
     expect(written).toHaveLength(1);
   });
 
+  it("writes the uses of a busy key at most once an hour, and the last one at the end", async () => {
+    for (const [second, isWritten] of [
+      [0, true],
+      [60, false],
+      [3_599, false],
+      [3_600, true],
+      [3_700, false],
+    ] as const) {
+      written = [];
+      now = secondsAfter(noon, second);
+      uses.note(apiKeyId(1));
+      await uses.flush();
+      expect(written).toEqual(isWritten ? [new Map([[apiKeyId(1), now]])] : []);
+    }
+    await uses.flushAll();
+    expect(written).toEqual([new Map([[apiKeyId(1), secondsAfter(noon, 3_700)]])]);
+    await uses.flushAll();
+    expect(written).toHaveLength(1);
+  });
+
   it("keeps what could not be written for the next time, and later uses before it", async () => {
     uses.note(apiKeyId(1));
     uses.note(apiKeyId(2));
