@@ -67,7 +67,8 @@ export const deliverEvents =
       const freed = new Promise<void>((resolve) => {
         isTimeToClaim = resolve;
       });
-      const free = stopping?.aborted === true || errors.length > 0 ? 0 : concurrency - running.size;
+      const isStopping = stopping?.aborted === true || errors.length > 0;
+      const free = isStopping ? 0 : concurrency - running.size;
       const now = clock.now();
       const until = new Date(now.getTime() + leaseMilliseconds);
       const busy = [...runningIn].flatMap(([lane, count]) => (count > LANE_LIMIT / 2 ? [lane] : []));
@@ -81,7 +82,9 @@ export const deliverEvents =
       attempts += leases.length;
       if (running.size === 0) {
         if (errors.length > 0) throw errors[0];
-        return attempts;
+        // A lane that was busy when the claim began is free now, and may have more.
+        if (isStopping || (free > 0 && busy.length === 0)) return attempts;
+        continue;
       }
       const woken = new AbortController();
       await Promise.race([freed, clock.sleep(CLAIM_AGAIN_MILLISECONDS, woken.signal)]);

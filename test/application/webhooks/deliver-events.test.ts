@@ -168,6 +168,22 @@ describe("deliverEvents", () => {
     expect(sender.sent.filter(({ url }) => url === slow.url)).toHaveLength(40);
   });
 
+  it("sends everything in one call to an endpoint that answers faster than the store claims", async () => {
+    await endpointAt("https://a.example/hook");
+    await failedTasks(100);
+    const claim = world.deliveries.claim.bind(world.deliveries);
+    world.deliveries.claim = async (...parameters) => {
+      const claimed = await claim(...parameters);
+      for (let n = 0; n < 10; n += 1) await settled(); // everything that was sent before is answered
+      return claimed;
+    };
+    sender.answer = async () => {
+      for (let n = sender.sent.length % 8; n > 0; n -= 1) await settled();
+      return SUCCESS;
+    };
+    expect(await deliver()).toBe(100);
+  });
+
   it("switches an endpoint off that has failed for three days, and says so once", async () => {
     const endpoint = await endpointAt("https://dead.example/hook");
     await endpointAt("https://alive.example/hook");
