@@ -38,15 +38,23 @@ const HEADERS = {
 
 type Parts = { readonly streamEvents: StreamEvents; readonly clock: Clock; readonly held: HeldStreams };
 
-/** `GET /events`: the events of the account as they happen. */
+/** `GET /events`: the events of the account as they happen, from the answer on. */
 export const accountEventsRoute =
   (parts: Parts, urls: TaskUrls): GuardedHandler =>
-  (exchange, owner) =>
-    openStream(parts, exchange, owner).map((open) =>
-      "status" in open
-        ? open
-        : streamed(parts, open, parts.streamEvents(owner, undefined, open.after, open.signal), urls),
-    );
+  async (exchange, owner) => {
+    const opened = openStream(parts, exchange, owner);
+    if (opened.isErr()) return err(opened.error);
+    const open = opened.value;
+    if ("status" in open) return ok(open);
+    const events = await closingOnError(open, parts.streamEvents(owner, undefined, open.after, open.signal));
+    return ok(streamed(parts, open, events, urls));
+  };
+
+const closingOnError = <T>(open: HeldStream, work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    open.close();
+    throw error;
+  });
 
 /**
  * `GET /panoramas/{id}/events`: the events of one task, from its first one on, until its last one. 204 if there are no
@@ -62,12 +70,9 @@ export const taskEventsRoute =
     if (opened.isErr()) return err(opened.error);
     const open = opened.value;
     if ("status" in open) return ok(open);
-    const events = parts.streamEvents(owner, task.id, open.after, open.signal);
+    const events = await parts.streamEvents(owner, task.id, open.after, open.signal);
     if (isInProgress(task)) return ok(streamed(parts, open, events, urls));
-    const first = await events.next().catch((error: unknown) => {
-      open.close();
-      throw error;
-    });
+    const first = await closingOnError(open, events.next());
     if (first.done !== true) return ok(streamed(parts, open, startingWith(first.value, events), urls));
     open.close();
     return ok({ status: 204, headers: { "cache-control": "no-store" }, body: undefined });

@@ -20,36 +20,50 @@ export type StreamEvents = ReturnType<typeof streamEvents>;
  * those from now on. With a task only its events, without `after` from its first one on; then it ends when the task can
  * have no more events, and returns at once if there are none. Ends when `signal` is aborted.
  *
+ * Resolves when the position is known: what happens from then on is in the events. Throws if the store is unreachable.
  * Reads the store when a signal arrives; in between it costs nothing. Events of other instances: watch-streams.ts.
  */
-export const streamEvents = ({ events, tasks, signals }: Ports) =>
-  async function* (
+export const streamEvents =
+  (ports: Ports) =>
+  async (
     account: AccountId,
     task: TaskId | undefined,
     after: number | undefined,
     signal: AbortSignal,
-  ): AsyncGenerator<StoredEvent, void> {
-    let last = after ?? (task === undefined ? ((await events.latest([account])).get(account) ?? 0) : 0);
-    while (!signal.aborted) {
-      const woken = new AbortController();
-      try {
-        // Listens before it reads, so that it does not miss an event between the two.
-        const next = signals.next(account, AbortSignal.any([signal, woken.signal]));
-        const ended = task !== undefined && (await hasEnded(tasks, account, task));
-        const page = await events.after(account, last, PAGE_SIZE, task);
-        for (const stored of page) {
-          if (signal.aborted) return;
-          yield stored;
-          last = stored.event.number;
-        }
-        if (page.length === PAGE_SIZE) continue;
-        if (ended) return;
-        await next;
-      } finally {
-        woken.abort(); // ends the listener, also if the store throws
-      }
-    }
+  ): Promise<AsyncGenerator<StoredEvent, void>> => {
+    const { events } = ports;
+    const start = after ?? (task === undefined ? ((await events.latest([account])).get(account) ?? 0) : 0);
+    return eventsAfter(ports, account, task, start, signal);
   };
+
+async function* eventsAfter(
+  { events, tasks, signals }: Ports,
+  account: AccountId,
+  task: TaskId | undefined,
+  start: number,
+  signal: AbortSignal,
+): AsyncGenerator<StoredEvent, void> {
+  let last = start;
+  while (!signal.aborted) {
+    const woken = new AbortController();
+    try {
+      // Listens before it reads, so that it does not miss an event between the two.
+      const next = signals.next(account, AbortSignal.any([signal, woken.signal]));
+      const ended = task !== undefined && (await hasEnded(tasks, account, task));
+      const page = await events.after(account, last, PAGE_SIZE, task);
+      for (const stored of page) {
+        if (signal.aborted) return;
+        yield stored;
+        last = stored.event.number;
+      }
+      if (page.length === PAGE_SIZE) continue;
+      if (ended) return;
+      await next;
+    } finally {
+      woken.abort(); // ends the listener, also if the store throws
+    }
+  }
+}
 
 /** A task that is deleted has no more events either. */
 const hasEnded = async (tasks: Ports["tasks"], account: AccountId, id: TaskId): Promise<boolean> => {

@@ -54,7 +54,7 @@ describe("streamEvents", () => {
     const stop = new AbortController();
     const numbers: number[] = [];
     const ended = (async () => {
-      for await (const { event } of streamEvents({ ...world, signals })(account, undefined, after, stop.signal)) {
+      for await (const { event } of await streamEvents({ ...world, signals })(account, undefined, after, stop.signal)) {
         numbers.push(event.number);
       }
     })();
@@ -122,7 +122,7 @@ describe("streamEvents", () => {
     const types: string[] = [];
     const ended = (async () => {
       const never = new AbortController().signal;
-      for await (const { event } of streamEvents({ ...world, signals })(owner, id, undefined, never)) {
+      for await (const { event } of await streamEvents({ ...world, signals })(owner, id, undefined, never)) {
         types.push(event.type);
       }
     })();
@@ -140,7 +140,7 @@ describe("streamEvents", () => {
     await ended;
     expect(types).toEqual(["panorama.succeeded", "panorama.saved"]);
     const again: string[] = [];
-    const later = streamEvents({ ...world, signals })(owner, id, 1, new AbortController().signal);
+    const later = await streamEvents({ ...world, signals })(owner, id, 1, new AbortController().signal);
     for await (const { event } of later) again.push(event.type);
     expect(again).toEqual(["panorama.saved"]);
   });
@@ -150,7 +150,7 @@ describe("streamEvents", () => {
     const [task] = await world.tasks.list(owner, 1, undefined);
     if (task === undefined) throw new Error("there is no task");
     await world.deletePanorama(task.id, owner);
-    const stream = streamEvents({ ...world, signals })(owner, task.id, undefined, new AbortController().signal);
+    const stream = await streamEvents({ ...world, signals })(owner, task.id, undefined, new AbortController().signal);
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 });
