@@ -1,19 +1,23 @@
 import type { Logger } from "pino";
 import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
+import { withoutSecretFields } from "./logger.js";
 import type { Metrics } from "./metrics.js";
 
 /** Writes a log line and updates a metric for each event. */
 export class OperationalReporter implements Reporter {
   private readonly logger: Logger;
+  /** For events of numbers and texts, none of which is a prompt or a secret (application/ports/reporter.ts). */
+  private readonly textLogger: Logger;
   private readonly metrics: Metrics;
 
   constructor(logger: Logger, metrics: Metrics) {
     this.logger = logger;
+    this.textLogger = withoutSecretFields(logger);
     this.metrics = metrics;
   }
 
   report(event: OperationalEvent): void {
-    log(this.logger, event);
+    log("error" in event ? this.logger : this.textLogger, event);
     count(this.metrics, event);
   }
 }
