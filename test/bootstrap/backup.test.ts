@@ -2,8 +2,8 @@ import { copyFile, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
+import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { pause } from "../support/fleet.js";
-import { keysWithCredits } from "../support/keys-with-credits.js";
 import { RestClient } from "../support/rest-client.js";
 import { scratchFolder } from "../support/scratch-folder.js";
 import { Installation } from "../support/service-process.js";
@@ -19,7 +19,7 @@ describe("panorama backup", () => {
   beforeAll(async () => {
     installation = await Installation.create({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
     const database = await openSqliteDatabase(join(installation.dataDir, "panorama.sqlite"));
-    const keys = await keysWithCredits(database, CUSTOMERS + 1, 1_000);
+    const keys = secretsOf(await accountsWithKeys(database, CUSTOMERS + 1, 1_000));
     await database.close();
     await installation.start();
     [idle, ...clients] = keys.map((key) => new RestClient(installation.url, key)) as [RestClient, ...RestClient[]];

@@ -9,10 +9,10 @@ import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.j
 import { RESOLUTIONS } from "../../domain/resolution.js";
 import { readProcessMetrics } from "../bench/process-metrics.js";
 import { quantile } from "../bench/statistics.js";
+import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import type { UpstreamTask } from "../support/fake-provider.js";
 import { FakeSkybox, SKYBOX_KEY } from "../support/fake-skybox.js";
 import { FAULTS, refuses } from "../support/faulty-server.js";
-import { keysWithCredits } from "../support/keys-with-credits.js";
 import { PostgresServer } from "../support/postgres.js";
 import { Installation } from "../support/service-process.js";
 import { seamless } from "../support/test-images.js";
@@ -251,7 +251,7 @@ const expectEveryTask = async (): Promise<void> => {
 
 try {
   const database = await openDatabase();
-  const keys = await keysWithCredits(database, ACCOUNTS, CREDITS, KEYS_OF_EACH);
+  const keys = secretsOf(await accountsWithKeys(database, ACCOUNTS, CREDITS, KEYS_OF_EACH));
   await database.close();
   await service.start();
   const capacity = await measureCapacity(keys);

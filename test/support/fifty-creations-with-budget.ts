@@ -1,14 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { NodeSecrets } from "../../adapters/system/node-secrets.js";
-import { RandomIds } from "../../adapters/system/random-ids.js";
-import { SystemClock } from "../../adapters/system/system-clock.js";
-import { createApiKey } from "../../application/accounts/create-api-key.js";
-import { openAccount } from "../../application/accounts/open-account.js";
 import { verifyLedger } from "../../application/credits/verify-ledger.js";
-import type { AccountId, Email } from "../../domain/account.js";
+import type { AccountId } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
 import { NO_LIMITS } from "../../domain/key-limits.js";
+import { accountsWithKeys } from "./accounts-with-keys.js";
 import { type AnyDatabase, sqlStores } from "./sql-stores.js";
 
 const KEYS = 5;
@@ -24,18 +19,9 @@ type BudgetedKey = { readonly account: AccountId; readonly id: string; readonly 
 
 /** Keys of different accounts, each with the same budget of the month. */
 export const keysWithBudget = async (database: AnyDatabase): Promise<readonly BudgetedKey[]> => {
-  const outside = { clock: new SystemClock(), ids: new RandomIds(), secrets: new NodeSecrets() };
-  const ports = { ...sqlStores(database), ...outside };
-  const keys: BudgetedKey[] = [];
-  for (let n = 0; n < KEYS; n += 1) {
-    const email = `${randomUUID()}@example.com` as Email;
-    const opened = await openAccount(ports)({ email, credits: credits(ACCOUNT_CREDITS) });
-    const account = opened._unsafeUnwrap().account.id;
-    const limits = { ...NO_LIMITS, creditsPerMonth: credits(BUDGET) };
-    const { key, secret } = (await createApiKey(ports)(account, "limited", limits))._unsafeUnwrap();
-    keys.push({ account, id: key.id, secret });
-  }
-  return keys;
+  const limits = { ...NO_LIMITS, creditsPerMonth: credits(BUDGET) };
+  const accounts = await accountsWithKeys(database, KEYS, ACCOUNT_CREDITS, 1, limits);
+  return accounts.flatMap(({ id, keys }) => keys.map(({ key, secret }) => ({ account: id, id: key.id, secret })));
 };
 
 /** Fifty creations at the same time, spread over the services: of each key exactly those in its budget are accepted. */

@@ -4,14 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
 import { openPostgresDatabase, type PostgresDatabase } from "../../adapters/persistence/postgres-database.js";
-import { NodeSecrets } from "../../adapters/system/node-secrets.js";
-import { RandomIds } from "../../adapters/system/random-ids.js";
-import { SystemClock } from "../../adapters/system/system-clock.js";
-import { createApiKey } from "../../application/accounts/create-api-key.js";
-import { openAccount } from "../../application/accounts/open-account.js";
 import { verifyLedger } from "../../application/credits/verify-ledger.js";
-import type { AccountId, Email } from "../../domain/account.js";
-import { credits } from "../../domain/credits.js";
+import type { AccountId } from "../../domain/account.js";
+import { accountsWithKeys } from "./accounts-with-keys.js";
 import { PostgresServer } from "./postgres.js";
 import { Installation } from "./service-process.js";
 import { sqlStores } from "./sql-stores.js";
@@ -69,19 +64,11 @@ export class Fleet {
   }
 
   async customers(count: number): Promise<Customer[]> {
-    const outside = { clock: new SystemClock(), ids: new RandomIds(), secrets: new NodeSecrets() };
-    const ports = { ...sqlStores(this.database), ...outside };
-    const customers: Customer[] = [];
-    for (let n = 0; n < count; n += 1) {
-      const email = `${randomUUID()}@example.com` as Email;
-      const opened = await openAccount(ports)({ email, credits: credits(FLEET_CREDITS), keyName: "1" });
-      const { account, secret } = opened._unsafeUnwrap();
-      const keys: string[] = secret === undefined ? [] : [secret];
-      while (keys.length < KEYS) keys.push((await createApiKey(ports)(account.id, "more"))._unsafeUnwrap().secret);
+    const accounts = await accountsWithKeys(this.database, count, FLEET_CREDITS, KEYS);
+    return accounts.map(({ id, keys }) => {
       let used = 0;
-      customers.push({ id: account.id, nextKey: () => keys[used++ % KEYS] ?? "" });
-    }
-    return customers;
+      return { id, nextKey: () => keys[used++ % KEYS]?.secret ?? "" };
+    });
   }
 
   /**
