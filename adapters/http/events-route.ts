@@ -41,20 +41,11 @@ type Parts = { readonly streamEvents: StreamEvents; readonly clock: Clock; reado
 /** `GET /events`: the events of the account as they happen, from the answer on. */
 export const accountEventsRoute =
   (parts: Parts, urls: TaskUrls): GuardedHandler =>
-  async (exchange, owner) => {
-    const opened = openStream(parts, exchange, owner);
-    if (opened.isErr()) return err(opened.error);
-    const open = opened.value;
-    if ("status" in open) return ok(open);
-    const events = await closingOnError(open, parts.streamEvents(owner, undefined, open.after, open.signal));
-    return ok(streamed(parts, open, events, urls));
-  };
-
-const closingOnError = <T>(open: HeldStream, work: Promise<T>): Promise<T> =>
-  work.catch((error: unknown) => {
-    open.close();
-    throw error;
-  });
+  (exchange, owner) =>
+    answerWithStream(parts, exchange, owner, async (open) => {
+      const events = await parts.streamEvents(owner, undefined, open.after, open.signal);
+      return streamed(parts, open, events, urls);
+    });
 
 /**
  * `GET /panoramas/{id}/events`: the events of one task, from its first one on, until its last one. 204 if there are no
@@ -62,21 +53,38 @@ const closingOnError = <T>(open: HeldStream, work: Promise<T>): Promise<T> =>
  */
 export const taskEventsRoute =
   (parts: Parts, urls: TaskUrls): GuardedHandler =>
-  async (exchange, owner, task) => {
+  (exchange, owner, task) => {
     if (task === undefined) {
       return err(notFound(`There is no task ${shown(exchange.parameter("id"))} on this account.`));
     }
-    const opened = openStream(parts, exchange, owner);
-    if (opened.isErr()) return err(opened.error);
-    const open = opened.value;
-    if ("status" in open) return ok(open);
-    const events = await parts.streamEvents(owner, task.id, open.after, open.signal);
-    if (isInProgress(task)) return ok(streamed(parts, open, events, urls));
-    const first = await closingOnError(open, events.next());
-    if (first.done !== true) return ok(streamed(parts, open, startingWith(first.value, events), urls));
-    open.close();
-    return ok({ status: 204, headers: { "cache-control": "no-store" }, body: undefined });
+    return answerWithStream(parts, exchange, owner, async (open) => {
+      const events = await parts.streamEvents(owner, task.id, open.after, open.signal);
+      if (isInProgress(task)) return streamed(parts, open, events, urls);
+      const first = await events.next();
+      if (first.done !== true) return streamed(parts, open, startingWith(first.value, events), urls);
+      open.close();
+      return { status: 204, headers: { "cache-control": "no-store" }, body: undefined };
+    });
   };
+
+/** Opens a stream, and closes it if `answer` rejects. */
+const answerWithStream = async (
+  parts: Parts,
+  exchange: Exchange,
+  owner: AccountId,
+  answer: (open: Open) => Promise<Reply>,
+): Promise<Result<Reply, InvalidRequest>> => {
+  const opened = openStream(parts, exchange, owner);
+  if (opened.isErr()) return err(opened.error);
+  const open = opened.value;
+  if ("status" in open) return ok(open);
+  try {
+    return ok(await answer(open));
+  } catch (error) {
+    open.close();
+    throw error;
+  }
+};
 
 type Open = HeldStream & { readonly after: number | undefined };
 

@@ -210,6 +210,17 @@ describe("streams of events", () => {
     expect(service.clock.sleeping).toBe(0);
   });
 
+  it.each(["/events", "/panoramas/ID/events"])("GET %s holds no stream when the store is unreachable", async (path) => {
+    const failing = await HttpService.start({ streamEvents: () => Promise.reject(new Error("no database")) });
+    const owner = await failing.customer();
+    const url = path.replace("ID", await failing.created(owner));
+    for (let attempt = 0; attempt <= HELD_STREAMS_MAX; attempt += 1) {
+      expect((await failing.request(url, owner)).status).toBe(500);
+    }
+    expect(failing.clock.sleeping).toBe(0);
+    await failing.end();
+  });
+
   it("answers HEAD without opening a stream", async () => {
     const answer = await service.request("/events", customer, { method: "HEAD" });
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
