@@ -2,19 +2,15 @@ import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type {
-  AccountSnapshot,
   DueBounds,
   DueWork,
   Lease,
   Postponement,
-  QueueLimits,
-  Spender,
   StaleTask,
+  TaskOpening,
   TaskStore,
 } from "../../application/ports/task-store.js";
 import type { AccountId } from "../../domain/account.js";
-import type { IdempotentRequest } from "../../domain/idempotency.js";
-import type { ObjectName } from "../../domain/object-name.js";
 import type { ProviderPlace, Queue } from "../../domain/queue.js";
 import type { Slug } from "../../domain/slug.js";
 import { type StartedTasks, startNextTasks } from "../../domain/start-next-tasks.js";
@@ -32,7 +28,7 @@ import { releaseReferences } from "./reference-rows.js";
 import { olderThan, update } from "./statement.js";
 import { filtered, type Source, TASKS } from "./task-filters.js";
 import { moveTask } from "./task-moves.js";
-import { type Decide, type Opening, openTaskRows } from "./task-opening.js";
+import { type Opened, openTaskRows } from "./task-opening.js";
 import { changePlaceOfTask, requeueTask } from "./task-returns.js";
 import { stateColumns, toTask } from "./task-rows.js";
 import { UnreadableTasks } from "./unreadable-tasks.js";
@@ -68,17 +64,8 @@ export class SqlTaskStore implements TaskStore {
     this.unreadable = new UnreadableTasks(reporter);
   }
 
-  open<Refusal>(
-    account: AccountId,
-    dueAt: Date,
-    idempotent: IdempotentRequest | undefined,
-    decide: Decide<Refusal>,
-    limits?: QueueLimits,
-    references?: ReadonlyMap<number, ObjectName>,
-    spender?: Spender,
-    snapshot?: AccountSnapshot,
-  ): Promise<Opening<Refusal>> {
-    return openTaskRows(this.database, account, dueAt, idempotent, decide, limits, references, spender, snapshot);
+  open<Refusal>(opening: TaskOpening<Refusal>): Promise<Opened<Refusal>> {
+    return openTaskRows(this.database, opening);
   }
 
   async startQueued(places: readonly ProviderPlace[], limit: number, dueAt: Date): Promise<ReservedTask[]> {

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { deletedReplay, type NotFound } from "../../application/errors.js";
-import type { AccountSnapshot, QueueLimits, Spender } from "../../application/ports/task-store.js";
+import type { AccountSnapshot, QueueLimits, Spender, TaskOpening } from "../../application/ports/task-store.js";
 import type { AccountId, Standing } from "../../domain/account.js";
 import type { NewEvent } from "../../domain/account-event.js";
 import type { Spending } from "../../domain/budget.js";
@@ -8,7 +8,6 @@ import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { reservationEntry } from "../../domain/ledger.js";
 import type { LowBalance } from "../../domain/low-balance.js";
-import type { ObjectName } from "../../domain/object-name.js";
 import { nextTurn, placeOfNewTask, type QueuePlace } from "../../domain/queue.js";
 import { requireStored } from "../../domain/reference-image.js";
 import type { OpenedTask, Task } from "../../domain/task.js";
@@ -28,48 +27,32 @@ import { writeIfChecked, writeInOneRoundTrip } from "./write-in-one-round-trip.j
 /** After so many changes of an account by others between reading and writing it, the account is locked instead. */
 const UNLOCKED_ATTEMPTS_MAX = 3;
 
-const NO_REFERENCES: ReadonlyMap<number, ObjectName> = new Map();
-
 export type OpenedOnce = { readonly task: Task; readonly replayed: boolean };
-export type Opening<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest | NotFound>;
-
-/** The decision of the domain (application/ports/task-store.ts). */
-export type Decide<Refusal> = (
-  standing: Standing,
-  queuePlace?: QueuePlace,
-  spending?: Spending,
-  place?: string,
-) => Result<OpenedTask, Refusal>;
+export type Opened<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest | NotFound>;
 
 /** `TaskStore.open`. */
 export const openTaskRows = async <Refusal>(
   database: Database,
-  account: AccountId,
-  dueAt: Date,
-  idempotent: IdempotentRequest | undefined,
-  decide: Decide<Refusal>,
-  limits?: QueueLimits,
-  references: ReadonlyMap<number, ObjectName> = NO_REFERENCES,
-  spender?: Spender,
-  snapshot?: AccountSnapshot,
-): Promise<Opening<Refusal>> => {
-  if (!alwaysLocksQueue(limits) && references.size === 0 && database.dialect === "postgresql") {
+  opening: TaskOpening<Refusal>,
+): Promise<Opened<Refusal>> => {
+  const { account, idempotent, queue, references, spender, snapshot } = opening;
+  if (!alwaysLocksQueue(queue) && (references?.size ?? 0) === 0 && database.dialect === "postgresql") {
     let read = idempotent === undefined && spender === undefined ? snapshot && readBefore(snapshot) : undefined;
     for (let attempt = 0; attempt < UNLOCKED_ATTEMPTS_MAX; attempt += 1) {
       read ??= await readAccount(database.sql, account, idempotent, spender);
-      const opening = await openUnlessChanged(database.sql, read, account, dueAt, idempotent, decide, limits, spender);
+      const opened = await openUnlessChanged(database.sql, read, opening);
       read = undefined;
-      if (opening === "tasks_wait") break;
-      if (opening !== undefined) return opening;
+      if (opened === "tasks_wait") break;
+      if (opened !== undefined) return opened;
     }
   }
-  return openLocked(database, account, dueAt, idempotent, decide, limits, references, spender);
+  return openLocked(database, opening);
 };
 
 /** If the first place that takes the task has no limit, the task starts there, and waits only if others wait already. */
-const alwaysLocksQueue = (limits: QueueLimits | undefined): boolean => {
-  if (limits === undefined) return false;
-  const [first] = limits.places;
+const alwaysLocksQueue = (queue: QueueLimits | undefined): boolean => {
+  if (queue === undefined) return false;
+  const [first] = queue.places;
   return first === undefined || first.concurrencyMax !== undefined;
 };
 
@@ -85,22 +68,17 @@ const alwaysLocksQueue = (limits: QueueLimits | undefined): boolean => {
 const openUnlessChanged = async <Refusal>(
   sql: Sql,
   { current, version, first, anyWaits, spending }: ReadAccount,
-  account: AccountId,
-  dueAt: Date,
-  idempotent: IdempotentRequest | undefined,
-  decide: Decide<Refusal>,
-  limits: QueueLimits | undefined,
-  spender: Spender | undefined,
-): Promise<Opening<Refusal> | "tasks_wait" | undefined> => {
+  { account, dueAt, idempotent, decide, queue, spender }: TaskOpening<Refusal>,
+): Promise<Opened<Refusal> | "tasks_wait" | undefined> => {
   if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
-  if (anyWaits && limits !== undefined) return "tasks_wait";
+  if (anyWaits && queue !== undefined) return "tasks_wait";
 
-  const decided = decide(current, undefined, spending, limits?.places[0]?.name);
+  const decided = decide(current, undefined, spending, queue?.places[0]?.name);
   if (decided.isErr()) return err(decided.error);
   const { task, standing, lowBalance } = decided.value;
   const takeStanding = {
     text: `update account set credits = ?, active_tasks = ?${lowBalance ? ", last_event = last_event + 1" : ""}
-      where id = ? and xmin = cast(? as xid)${limits ? ` and ${ANY_QUEUED} = 0` : ""} returning id, last_event`,
+      where id = ? and xmin = cast(? as xid)${queue ? ` and ${ANY_QUEUED} = 0` : ""} returning id, last_event`,
     parameters: [standing.credits, standing.activeTasks, account, version],
   };
   const writes = creationWrites(decided.value, dueAt, idempotent, spender, "checked");
@@ -112,33 +90,27 @@ const openUnlessChanged = async <Refusal>(
 /** Opens a task while its account and its reference images are locked, and the queue if the task may have to wait. */
 const openLocked = <Refusal>(
   database: Database,
-  account: AccountId,
-  dueAt: Date,
-  idempotent: IdempotentRequest | undefined,
-  decide: Decide<Refusal>,
-  limits: QueueLimits | undefined,
-  references: ReadonlyMap<number, ObjectName>,
-  spender: Spender | undefined,
-): Promise<Opening<Refusal>> =>
+  { account, dueAt, idempotent, decide, queue, references, spender }: TaskOpening<Refusal>,
+): Promise<Opened<Refusal>> =>
   database.transaction<OpenedOnce, Refusal | InvalidRequest | NotFound>(async (sql) => {
     const { current, lastTurn, anyWaits } = await lockAccount(sql, account);
     const first = idempotent && (await firstUse(sql, account, idempotent));
     if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
 
-    const used = new Set(references.values());
-    if (used.size > 0) {
+    const used = new Set(references?.values());
+    if (references !== undefined && used.size > 0) {
       const stored = requireStored(references, await lockReferences(sql, [...used]));
       if (stored.isErr()) return err(stored.error);
     }
 
-    const mayWait = limits !== undefined && (anyWaits || alwaysLocksQueue(limits));
-    const start: StartOrWait = mayWait ? await startOrWait(sql, limits, lastTurn) : { place: limits?.places[0]?.name };
+    const mayWait = queue !== undefined && (anyWaits || alwaysLocksQueue(queue));
+    const start: StartOrWait = mayWait ? await startOrWait(sql, queue, lastTurn) : { place: queue?.places[0]?.name };
     const spending = spender && (await readSpending(sql, spender));
     const decided = decide(current, start.queuePlace, spending, start.place);
     if (decided.isErr()) return err(decided.error);
     const { task, standing, lowBalance } = decided.value;
     await writeInOneRoundTrip(sql, database.dialect, [
-      ...creationWrites(decided.value, task.state === "queued" && limits ? limits.dueAt : dueAt, idempotent, spender),
+      ...creationWrites(decided.value, task.state === "queued" && queue ? queue.dueAt : dueAt, idempotent, spender),
       {
         text: "update account set credits = ?, active_tasks = ?, last_turn = ? where id = ?",
         parameters: [standing.credits, standing.activeTasks, start.queuePlace?.turn ?? lastTurn, account],

@@ -85,22 +85,22 @@ export const createPanorama =
     };
     if (request.webhookUrl !== undefined) await ports.ensureDefaultEndpoint?.(owner);
 
-    const opened = await tasks.open<CreatePanoramaError>(
-      owner,
-      submissionDeadline,
+    const opened = await tasks.open<CreatePanoramaError>({
+      account: owner,
+      dueAt: submissionDeadline,
       idempotent,
-      (standing, queuePlace, spending, place) => {
+      decide: (standing, queuePlace, spending, place) => {
         if (budgets !== undefined && spending === undefined) throw new Error("Bug: the store passes no spending");
         const budget = budgets && spending && { budgets, spending };
         const opening = openTask(standing, draft, now, queuePlace?.turn, budget, place);
         const hopeless = isDown || (queuePlace !== undefined && waitsTooLong(queuePlace));
         return opening.isOk() && hopeless ? err({ kind: "upstream_error" }) : opening;
       },
-      { places: possiblePlaces.filter(takesCreations), dueAt: after(queueDeadlineMilliseconds) },
-      request.imageUrls.length === 0 ? undefined : recordedReferences(storage, request.imageUrls),
-      apiKey && budgets && { apiKeyId: apiKey.id, now },
-      apiKey?.account,
-    );
+      queue: { places: possiblePlaces.filter(takesCreations), dueAt: after(queueDeadlineMilliseconds) },
+      references: request.imageUrls.length === 0 ? undefined : recordedReferences(storage, request.imageUrls),
+      spender: apiKey && budgets && { apiKeyId: apiKey.id, now },
+      snapshot: apiKey?.account,
+    });
     if (opened.isErr()) return err(opened.error);
     const { task, replayed } = opened.value;
     if (replayed) return ok({ task, replayed });

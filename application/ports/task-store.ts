@@ -69,6 +69,38 @@ export type Spender = { readonly apiKeyId: ApiKeyId; readonly now: Date };
  */
 export type AccountSnapshot = { readonly standing: Standing; readonly version: string };
 
+/** A task to open, and what the store reads for the decision about it (`TaskStore.open`). */
+export type TaskOpening<Refusal> = {
+  readonly account: AccountId;
+  /** When the background work is due of a task that is sent to the provider at once. */
+  readonly dueAt: Date;
+  readonly idempotent?: IdempotentRequest | undefined;
+  /**
+   * Must be pure: it runs again, with the new standing, if the account has changed. Receives a place in the queue if the
+   * task must wait, and otherwise the name of the place of the provider.
+   */
+  readonly decide: (
+    standing: Standing,
+    queuePlace?: QueuePlace,
+    spending?: Spending,
+    place?: string,
+  ) => Result<OpenedTask, Refusal>;
+  /**
+   * The queue of all instances is locked if the first place has a limit, or if there is none. Otherwise a task waits only
+   * behind others that were waiting when the account was read. Without `queue` it never waits.
+   */
+  readonly queue?: QueueLimits | undefined;
+  /**
+   * The reference images of this service that the request refers to, by the index of their URL. The same transaction
+   * records that the task uses them; the request is rejected if one of them is deleted (reference-store.ts).
+   */
+  readonly references?: ReadonlyMap<number, ObjectName> | undefined;
+  /** `decide` receives what this key has spent (domain/budget.ts), and the task counts as spending of it. */
+  readonly spender?: Spender | undefined;
+  /** The store may let `decide` see this instead of reading the account, and writes only if it is current. */
+  readonly snapshot?: AccountSnapshot | undefined;
+};
+
 /**
  * Stores tasks and their reservations. Throws if the store is unreachable. Methods with an `owner` treat tasks of other
  * accounts and hidden tasks like unknown ids.
@@ -81,39 +113,13 @@ export interface TaskStore {
    * Opens a task atomically. The store locks the account while it decides, or writes only if the account has not changed
    * since, so that two concurrent creations cannot use the same credits, the same budget of a key or the same slot of the
    * account. Stores what `decide` returns: the task, its ledger entry, the account's new standing, what its key has spent
-   * and the idempotency key; stores nothing if it refuses. `decide` must be pure: it runs again, with the new standing, if
-   * the account has changed.
+   * and the idempotency key; stores nothing if it refuses.
    *
    * If the idempotency key is already used, `decide` is not called: the same request returns its task as `replayed`,
    * another request is rejected, and the key of a hidden task is `not_found`.
-   *
-   * `dueAt` applies to a task that is sent to the provider at once. `decide` receives a place in the queue if the
-   * task must wait, and otherwise the name of the place of the provider. The queue of all instances is locked if the
-   * first place has a limit, or if there is none. Otherwise a task waits only behind others that were waiting when the
-   * account was read. Without `queue` it never waits.
-   *
-   * `references`: the reference images of this service that the request refers to, by the index of their URL. The same
-   * transaction records that the task uses them; the request is rejected if one of them is deleted
-   * (reference-store.ts).
-   *
-   * With `spender`, `decide` receives what the key has spent (domain/budget.ts), and the task counts as spending of it.
-   *
-   * With `snapshot`, the store may let `decide` see that instead of reading the account, and writes only if it is current.
    */
   open<Refusal>(
-    account: AccountId,
-    dueAt: Date,
-    idempotent: IdempotentRequest | undefined,
-    decide: (
-      standing: Standing,
-      queuePlace?: QueuePlace,
-      spending?: Spending,
-      place?: string,
-    ) => Result<OpenedTask, Refusal>,
-    queue?: QueueLimits,
-    references?: ReadonlyMap<number, ObjectName>,
-    spender?: Spender,
-    snapshot?: AccountSnapshot,
+    opening: TaskOpening<Refusal>,
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest | NotFound>>;
 
   /**

@@ -86,7 +86,11 @@ class MeasuredDatabase {
   }
 
   private open(task: ReservedTask) {
-    return this.tasks.open(task.accountId, noon, undefined, (standing) => openTask(standing, task, noon));
+    return this.tasks.open({
+      account: task.accountId,
+      dueAt: noon,
+      decide: (standing) => openTask(standing, task, noon),
+    });
   }
 }
 

@@ -237,7 +237,11 @@ describe.each(["sqlite", "postgresql"] as const)("a %s database of an earlier ve
       const running = tasks.find(({ id }) => id === taskId(2)) as SubmittedTask;
       (await stores.tasks.move(running, fail(running, "generation_failed", later), undefined))._unsafeUnwrap();
       const draft = aReservedTask({ id: taskId(99), accountId: owner });
-      const opened = await stores.tasks.open(owner, later, undefined, (standing) => openTask(standing, draft, later));
+      const opened = await stores.tasks.open({
+        account: owner,
+        dueAt: later,
+        decide: (standing) => openTask(standing, draft, later),
+      });
       expect(opened.isOk()).toBe(true);
       expect(await stores.ledger.balance(owner)).toBe(BOUGHT - PRICE * (expected.length - 1));
       expect(await report()).toEqual({ accounts: 2, findings: [] });

@@ -60,9 +60,14 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     { key, seen = [] }: { key?: IdempotentRequest; seen?: Standing[] } = {},
   ) => {
     const task = aReservedTask({ id: taskId(n), accountId: owner });
-    return tasks.open(owner, noon, key, (standing) => {
-      seen.push(standing);
-      return openTask(standing, task, noon);
+    return tasks.open({
+      account: owner,
+      dueAt: noon,
+      idempotent: key,
+      decide: (standing) => {
+        seen.push(standing);
+        return openTask(standing, task, noon);
+      },
     });
   };
   const opened = async (n: number, key?: IdempotentRequest) =>
@@ -101,13 +106,12 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       return database.sql(statement, parameters);
     });
     const task = aReservedTask({ id: taskId(1), accountId: owner });
-    const opened = await counting.open(
-      owner,
-      noon,
-      undefined,
-      (standing, queued, _, place) => openTask(standing, task, noon, queued?.turn, undefined, place),
-      { places: [aPlace(undefined, "first"), aPlace(1, "second")], dueAt: noon },
-    );
+    const opened = await counting.open({
+      account: owner,
+      dueAt: noon,
+      decide: (standing, queued, _, place) => openTask(standing, task, noon, queued?.turn, undefined, place),
+      queue: { places: [aPlace(undefined, "first"), aPlace(1, "second")], dueAt: noon },
+    });
     expect(unwrap(opened).task).toMatchObject({ state: "reserved", place: "first" });
     expect(statements.map((statement) => statement.slice(0, 6))).toEqual(["select", "with c"]);
     expect(await stores.tasks.find(taskId(1), owner)).toMatchObject({ state: "reserved", place: "first" });
@@ -236,7 +240,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
         seen.push(standing);
         return openTask(standing, task, noon, queued?.turn, undefined, place);
       };
-      return tasks.open(owner, noon, idempotentRequest, decide, chain, undefined, undefined, snapshot);
+      return tasks.open({ account: owner, dueAt: noon, idempotent: idempotentRequest, decide, queue: chain, snapshot });
     };
     const counting = (statements: string[]) =>
       withSql(database, (statement, parameters) => {
@@ -279,13 +283,12 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
         undefined,
       );
       const full = { places: [], dueAt: noon };
-      const queued = await stores.tasks.open(
-        other,
-        noon,
-        undefined,
-        (standing, place) => openTask(standing, waits, noon, place?.turn),
-        full,
-      );
+      const queued = await stores.tasks.open({
+        account: other,
+        dueAt: noon,
+        decide: (standing, place) => openTask(standing, waits, noon, place?.turn),
+        queue: full,
+      });
       expect(unwrap(queued).task.state).toBe("queued");
       expect(unwrap(await openWith(stores.tasks, 1)).task.state).toBe("queued");
     });
@@ -299,18 +302,15 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
 
     const spend = (tasks: TaskStore, n: number, seen: (Spending | undefined)[] = []) => {
       const task = aReservedTask({ id: taskId(n), accountId: owner, apiKeyId: key.id });
-      return tasks.open(
-        owner,
-        noon,
-        undefined,
-        (standing, place, spending) => {
+      return tasks.open({
+        account: owner,
+        dueAt: noon,
+        decide: (standing, place, spending) => {
           seen.push(spending);
           return openTask(standing, task, noon, place?.turn, spending && { budgets, spending });
         },
-        undefined,
-        undefined,
-        { apiKeyId: key.id, now: noon },
-      );
+        spender: { apiKeyId: key.id, now: noon },
+      });
     };
     const spent = async () => (await stores.keys.spending(owner, noon)).get(key.id)?.today;
 
@@ -396,7 +396,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       Array.from({ length: 50 }, (_, n) => {
         const task = aReservedTask({ id: taskId(n), accountId: accountId(2) });
         const tasks = instances[n % 2 === 0 ? 0 : 1];
-        return tasks.open(task.accountId, noon, undefined, (current) => openTask(current, task, noon));
+        return tasks.open({ account: task.accountId, dueAt: noon, decide: (current) => openTask(current, task, noon) });
       }),
     );
     expect(results.filter((result) => result.isOk())).toHaveLength(2);

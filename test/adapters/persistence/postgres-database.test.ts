@@ -158,7 +158,11 @@ describe("Database on PostgreSQL", () => {
     await database.transaction(async (sql) => {
       await sql("update account set credits = credits where id = ?", [accountId(1)]);
       const task = aReservedTask({ id: taskId(2), accountId: accountId(2) });
-      const opened = await stores.tasks.open(task.accountId, noon, undefined, (s) => openTask(s, task, noon));
+      const opened = await stores.tasks.open({
+        account: task.accountId,
+        dueAt: noon,
+        decide: (s) => openTask(s, task, noon),
+      });
       expect(opened.isOk()).toBe(true);
       return err("roll back");
     });

@@ -39,7 +39,7 @@ describe("what SqliteApiRequests remembers", () => {
     other = await openSqliteDatabase(stores.file);
     await stores.accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
     (await stores.keys.insert(key, () => ok(undefined)))._unsafeUnwrap();
-    await stores.tasks.open(owner, noon, undefined, (standing) => openTask(standing, task, noon));
+    await stores.tasks.open({ account: owner, dueAt: noon, decide: (standing) => openTask(standing, task, noon) });
     reads = 0;
     comparisons = 0;
     const counting = {

@@ -32,7 +32,11 @@ describe("Database on SQLite", () => {
     stores.accounts.open(anAccount(), undefined, aPaidOrder({ credits: credits(100_000) }), undefined);
   const open = (n: number) => {
     const task = aReservedTask({ id: taskId(n) });
-    return stores.tasks.open(task.accountId, noon, undefined, (standing) => openTask(standing, task, noon));
+    return stores.tasks.open({
+      account: task.accountId,
+      dueAt: noon,
+      decide: (standing) => openTask(standing, task, noon),
+    });
   };
 
   beforeEach(async () => {

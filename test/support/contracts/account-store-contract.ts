@@ -68,9 +68,13 @@ export const describeAccountStore = (technology: string, makeStores: () => Promi
       const seen: unknown[] = [];
       const open = async (n: number) => {
         const task = aReservedTask({ id: taskId(n) });
-        const opened = await tasks.open(owner, noon, undefined, (standing) => {
-          seen.push(standing.lowBalanceThreshold);
-          return openTask(standing, task, noon);
+        const opened = await tasks.open({
+          account: owner,
+          dueAt: noon,
+          decide: (standing) => {
+            seen.push(standing.lowBalanceThreshold);
+            return openTask(standing, task, noon);
+          },
         });
         opened._unsafeUnwrap();
       };

@@ -149,9 +149,11 @@ export const describeApiKeyStore = (technology: string, makeStores: () => Promis
           apiKeyId: key === undefined ? undefined : apiKeyId(key),
           request: aCreationRequest({ resolution }),
         });
-        const opened = await tasks.open(other, noon, undefined, (standing) =>
-          openTask(standing, task, task.reservedAt),
-        );
+        const opened = await tasks.open({
+          account: other,
+          dueAt: noon,
+          decide: (standing) => openTask(standing, task, task.reservedAt),
+        });
         opened._unsafeUnwrap();
       };
       await create(1, "2026-01-31T23:59:59.999Z", 1);

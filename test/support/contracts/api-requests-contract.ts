@@ -35,7 +35,11 @@ export const describeApiRequests = (technology: string, makeStores: () => Promis
     /** Opens the n-th task, as a creation does. */
     const open = async (n: number, account: AccountId = owner): Promise<ReservedTask> => {
       const task = aReservedTask({ id: taskId(n), accountId: account });
-      const opened = await stores.tasks.open(account, noon, undefined, (standing) => openTask(standing, task, noon));
+      const opened = await stores.tasks.open({
+        account,
+        dueAt: noon,
+        decide: (standing) => openTask(standing, task, noon),
+      });
       expect(opened._unsafeUnwrap().task).toEqual(task);
       return task;
     };

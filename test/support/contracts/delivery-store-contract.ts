@@ -58,7 +58,7 @@ export const describeDeliveryStore = (technology: string, makeStores: () => Prom
     const submitted = async (n = 1, account: AccountId = owner, body = {}): Promise<SubmittedTask> => {
       const { tasks } = stores;
       const task = aReservedTask({ id: taskId(n), accountId: account, request: aCreationRequest(body) });
-      const opened = await tasks.open(account, noon, undefined, (standing) => openTask(standing, task, noon));
+      const opened = await tasks.open({ account, dueAt: noon, decide: (standing) => openTask(standing, task, noon) });
       expect(opened.isOk()).toBe(true);
       const next = submit(task, `upstream-${n}`, secondsAfter(noon, 1));
       expect(await tasks.move(task, next, noon)).toEqual(ok(undefined));
@@ -179,9 +179,11 @@ export const describeDeliveryStore = (technology: string, makeStores: () => Prom
       it("tells the account when a creation has left few credits", async () => {
         await addEndpoint();
         const task = aReservedTask({ accountId: owner });
-        const opened = await stores.tasks.open(owner, noon, undefined, (standing) =>
-          openTask({ ...standing, lowBalanceThreshold: standing.credits }, task, noon),
-        );
+        const opened = await stores.tasks.open({
+          account: owner,
+          dueAt: noon,
+          decide: (standing) => openTask({ ...standing, lowBalanceThreshold: standing.credits }, task, noon),
+        });
         expect(opened.isOk()).toBe(true);
         const [lease] = await claim();
         expect(lease?.event).toEqual({

@@ -36,9 +36,12 @@ export const describeEventStore = (technology: string, makeStores: () => Promise
 
     const open = async (n: number, account = owner, isLow = false) => {
       const task = aReservedTask({ id: taskId(n), accountId: account });
-      const opened = await stores.tasks.open(account, noon, undefined, (standing) =>
-        openTask({ ...standing, lowBalanceThreshold: isLow ? standing.credits : undefined }, task, noon),
-      );
+      const opened = await stores.tasks.open({
+        account,
+        dueAt: noon,
+        decide: (standing) =>
+          openTask({ ...standing, lowBalanceThreshold: isLow ? standing.credits : undefined }, task, noon),
+      });
       expect(opened.isOk()).toBe(true);
       return task;
     };

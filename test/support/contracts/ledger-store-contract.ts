@@ -45,7 +45,7 @@ export const describeLedgerStore = (technology: string, makeStores: () => Promis
       await accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
       await accounts.open(anAccount({ id: other }), undefined, undefined, undefined);
       const task = aReservedTask();
-      await tasks.open(owner, noon, undefined, (standing) => openTask(standing, task, noon));
+      await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openTask(standing, task, noon) });
       expect(await all()).toEqual([
         {
           standing: { accountId: owner, credits: 96, activeTasks: 1 },
@@ -69,7 +69,9 @@ export const describeLedgerStore = (technology: string, makeStores: () => Promis
 
       const create = async (n: number, resolution: string) => {
         const task = aReservedTask({ id: taskId(n), request: aCreationRequest({ resolution }) });
-        (await tasks.open(owner, noon, undefined, (standing) => openTask(standing, task, noon)))._unsafeUnwrap();
+        (
+          await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openTask(standing, task, noon) })
+        )._unsafeUnwrap();
         return task;
       };
       const [active, finished, refused] = [await create(1, "1k"), await create(2, "2k"), await create(3, "4k")];

@@ -45,14 +45,12 @@ export const describeReferenceStore = (technology: string, makeStores: () => Pro
       const request = aCreationRequest({ image_urls: names.map((name) => `https://objects.example/${name}`) });
       const draft = { id: taskId(n), slug: `slug${String(n).padStart(12, "0")}` as Task["slug"], request };
       const references = new Map(names.map((name, index) => [index, name]));
-      return stores.tasks.open(
+      return stores.tasks.open({
         account,
-        soon,
-        undefined,
-        (standing) => openTask(standing, draft, noon),
-        undefined,
+        dueAt: soon,
+        decide: (standing) => openTask(standing, draft, noon),
         references,
-      );
+      });
     };
     const created = async (...parameters: Parameters<typeof create>) => {
       const { task } = (await create(...parameters))._unsafeUnwrap();

@@ -89,7 +89,13 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
     const open = (
       task: ReservedTask,
       { dueAt = noon, idempotent }: { dueAt?: Date; idempotent?: IdempotentRequest } = {},
-    ) => tasks.open(task.accountId, dueAt, idempotent, (standing) => openTask(standing, task, task.reservedAt));
+    ) =>
+      tasks.open({
+        account: task.accountId,
+        dueAt,
+        idempotent,
+        decide: (standing) => openTask(standing, task, task.reservedAt),
+      });
 
     const reserved = async (n = 1, dueAt = noon): Promise<ReservedTask> => {
       const task = aReservedTask({ id: taskId(n), accountId: owner });
@@ -142,16 +148,21 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       it("passes the account's standing to the decision and returns its refusal", async () => {
         await reserved();
         let seen: Standing | undefined;
-        const refused = await tasks.open(owner, noon, keyed("k"), (current) => {
-          seen = current;
-          return err({ kind: "no" as const });
+        const refused = await tasks.open({
+          account: owner,
+          dueAt: noon,
+          idempotent: keyed("k"),
+          decide: (current) => {
+            seen = current;
+            return err({ kind: "no" as const });
+          },
         });
         expect(refused).toEqual(err({ kind: "no" }));
         expect(seen).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
       });
 
       it("stores neither task nor idempotency key of a refused creation", async () => {
-        await tasks.open(owner, noon, keyed("k"), () => err("no"));
+        await tasks.open({ account: owner, dueAt: noon, idempotent: keyed("k"), decide: () => err("no") });
         expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
         expect(await tasks.list(owner, 10, undefined)).toEqual([]);
         expect(await open(aReservedTask(), { idempotent: keyed("k", "b".repeat(64)) })).toEqual(
@@ -160,8 +171,13 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       });
 
       it("stores nothing if the decision throws", async () => {
-        const opening = tasks.open(owner, noon, keyed("k"), () => {
-          throw new Error("a bug");
+        const opening = tasks.open({
+          account: owner,
+          dueAt: noon,
+          idempotent: keyed("k"),
+          decide: () => {
+            throw new Error("a bug");
+          },
         });
         await expect(opening).rejects.toThrow("a bug");
         expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
@@ -202,8 +218,13 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
         const next = submit(aReservedTask(), "upstream-1", noon);
         unwrap(await tasks.move(aReservedTask(), next, noon));
-        const repeated = await tasks.open(owner, noon, keyed("k"), () => {
-          throw new Error("must not be called");
+        const repeated = await tasks.open({
+          account: owner,
+          dueAt: noon,
+          idempotent: keyed("k"),
+          decide: () => {
+            throw new Error("must not be called");
+          },
         });
         expect(repeated).toEqual(ok({ task: next, replayed: true }));
         expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
@@ -297,16 +318,13 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         const id = apiKeyId(key);
         const task = aReservedTask({ id: taskId(n), accountId: owner, request, apiKeyId: id, reservedAt: at });
         const spender = { apiKeyId: id, now: at };
-        return tasks.open(
-          owner,
-          at,
-          undefined,
-          (standing, place, spending) =>
+        return tasks.open({
+          account: owner,
+          dueAt: at,
+          decide: (standing, place, spending) =>
             openTask(standing, task, at, place?.turn, spending && { budgets: within, spending }),
-          undefined,
-          undefined,
           spender,
-        );
+        });
       };
       const failNow = async (opened: Awaited<ReturnType<typeof spend>>) => {
         const task = unwrap(opened).task as ReservedTask;
@@ -329,18 +347,15 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       it("passes what the key has spent to the decision, only with a spender", async () => {
         const seen: unknown[] = [];
         const look = (spender?: Spender) =>
-          tasks.open(
-            owner,
-            noon,
-            undefined,
-            (_standing, _turn, spending) => {
+          tasks.open({
+            account: owner,
+            dueAt: noon,
+            decide: (_standing, _turn, spending) => {
               seen.push(spending);
               return err({ kind: "no" as const });
             },
-            undefined,
-            undefined,
             spender,
-          );
+          });
         await look();
         await look({ apiKeyId: apiKeyId(1), now: noon });
         unwrap(await spend(1, { at: new Date("2026-01-30T10:00:00Z") }));
@@ -464,16 +479,13 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
                 reservedAt: at,
                 request: aCreationRequest({ resolution: event.resolution }),
               });
-              const opened = await tasks.open(
+              const opened = await tasks.open({
                 account,
-                noon,
-                undefined,
-                (standing, place, spending) =>
+                dueAt: noon,
+                decide: (standing, place, spending) =>
                   openTask(standing, task, at, place?.turn, spending && { budgets, spending }),
-                undefined,
-                undefined,
-                { apiKeyId: keys[event.key - 1] as ApiKeyId, now: at },
-              );
+                spender: { apiKeyId: keys[event.key - 1] as ApiKeyId, now: at },
+              });
               expect(opened.isOk()).toBe(isWithin);
               if (opened.isErr()) continue;
               active.push(task);
@@ -494,13 +506,13 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
       const openLimited = async (n: number, concurrencyMax: number, { account = owner, idempotent }: Opening = {}) => {
         const { id, slug, request } = aReservedTask({ id: taskId(n) });
         const draft = { id, slug, request };
-        const opened = await tasks.open(
+        const opened = await tasks.open({
           account,
-          noon,
+          dueAt: noon,
           idempotent,
-          (standing, queued, _, place) => openTask(standing, draft, noon, queued?.turn, undefined, place),
-          { places: limitedTo(concurrencyMax), dueAt: later },
-        );
+          decide: (standing, queued, _, place) => openTask(standing, draft, noon, queued?.turn, undefined, place),
+          queue: { places: limitedTo(concurrencyMax), dueAt: later },
+        });
         return unwrap(opened).task;
       };
       type Opening = { readonly account?: AccountId; readonly idempotent?: IdempotentRequest };
@@ -661,16 +673,15 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
         const places: unknown[] = [];
         const place = async (n: number, account: AccountId, among: QueueLimits["places"]) => {
           const { id, slug, request } = aReservedTask({ id: taskId(n) });
-          await tasks.open(
+          await tasks.open({
             account,
-            noon,
-            undefined,
-            (standing, place) => {
+            dueAt: noon,
+            decide: (standing, place) => {
               places.push(place);
               return openTask(standing, { id, slug, request }, noon, place?.turn);
             },
-            { places: among, dueAt: later },
-          );
+            queue: { places: among, dueAt: later },
+          });
         };
         await place(1, owner, limitedTo(undefined));
         await place(2, owner, []);
@@ -700,13 +711,12 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
             slug: aReservedTask({ id: taskId(n) }).slug,
             request: aCreationRequest(fields),
           };
-          const opened = await tasks.open(
-            owner,
-            noon,
-            undefined,
-            (standing, queued, _, place) => openTask(standing, draft, noon, queued?.turn, undefined, place),
-            { places: places.filter((place) => place.canMake(draft.request)), dueAt: later },
-          );
+          const opened = await tasks.open({
+            account: owner,
+            dueAt: noon,
+            decide: (standing, queued, _, place) => openTask(standing, draft, noon, queued?.turn, undefined, place),
+            queue: { places: places.filter((place) => place.canMake(draft.request)), dueAt: later },
+          });
           return unwrap(opened).task;
         };
         const placesOf = (started: readonly Task[]) =>
@@ -915,12 +925,15 @@ export const describeTaskStore = (technology: string, makeStores: () => Promise<
                   request: aCreationRequest(body),
                 });
                 // Slots are not what this test is about.
-                const opened = await tasks.open(rich, noon, undefined, (standing) =>
-                  openTask({ ...standing, activeTasks: 0 }, task, reservedAt).map(({ task, standing: after }) => ({
-                    task,
-                    standing: { ...after, activeTasks: standing.activeTasks + 1 },
-                  })),
-                );
+                const opened = await tasks.open({
+                  account: rich,
+                  dueAt: noon,
+                  decide: (standing) =>
+                    openTask({ ...standing, activeTasks: 0 }, task, reservedAt).map(({ task, standing: after }) => ({
+                      task,
+                      standing: { ...after, activeTasks: standing.activeTasks + 1 },
+                    })),
+                });
                 unwrap(opened);
                 if (end === "reserved") continue;
                 if (end === "failed") {

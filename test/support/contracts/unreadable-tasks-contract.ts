@@ -48,7 +48,7 @@ export const describeUnreadableTasks = (
       await stores.database.sql("update account set active_tasks = 0");
       const request = aCreationRequest({ visibility: "public" });
       const task = aReservedTask({ id: taskId(n), accountId: owner, request });
-      unwrap(await tasks.open(owner, dueAt, undefined, (standing) => openTask(standing, task, noon)));
+      unwrap(await tasks.open({ account: owner, dueAt, decide: (standing) => openTask(standing, task, noon) }));
       return task;
     };
     const submitted = async (n: number, dueAt = noon) => {
@@ -147,7 +147,7 @@ export const describeUnreadableTasks = (
         const queue = { places: limitedTo(1), dueAt: secondsAfter(noon, 600) };
         const decide = (standing: Parameters<typeof openTask>[0], place?: QueuePlace) =>
           openTask(standing, task, noon, place?.turn);
-        unwrap(await tasks.open(owner, noon, undefined, decide, queue));
+        unwrap(await tasks.open({ account: owner, dueAt: noon, decide, queue }));
       }
       await damage(2, 3);
       expect(await tasks.startQueued(limitedTo(1), 1, noon)).toEqual([]);

@@ -5,17 +5,15 @@ import type {
   DueWork,
   Lease,
   Postponement,
-  QueueLimits,
-  Spender,
   StaleTask,
+  TaskOpening,
   TaskStore,
 } from "../../../application/ports/task-store.js";
-import type { AccountId, Standing } from "../../../domain/account.js";
+import type { AccountId } from "../../../domain/account.js";
 import { endOf, taskEventOf } from "../../../domain/account-event.js";
-import type { Spending } from "../../../domain/budget.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import { credits } from "../../../domain/credits.js";
-import { type IdempotentRequest, sameRequest } from "../../../domain/idempotency.js";
+import { sameRequest } from "../../../domain/idempotency.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../../domain/ledger.js";
 import type { ObjectName } from "../../../domain/object-name.js";
@@ -35,7 +33,6 @@ import {
   isActive,
   isInGallery,
   isRefusedCreation,
-  type OpenedTask,
   type QueuedTask,
   type ReservedTask,
   requeue,
@@ -70,19 +67,9 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async open<Refusal>(
-    account: AccountId,
-    dueAt: Date,
-    idempotent: IdempotentRequest | undefined,
-    decide: (
-      standing: Standing,
-      queuePlace?: QueuePlace,
-      spending?: Spending,
-      place?: string,
-    ) => Result<OpenedTask, Refusal>,
-    limits?: QueueLimits,
-    references: ReadonlyMap<number, ObjectName> = new Map(),
-    spender?: Spender,
+    opening: TaskOpening<Refusal>,
   ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest | NotFound>> {
+    const { account, dueAt, idempotent, decide, queue, references = new Map<number, ObjectName>(), spender } = opening;
     const { tasks, ledger } = this.database;
     const stored = this.database.account(account);
     if (idempotent !== undefined) {
@@ -98,13 +85,13 @@ export class MemoryTaskStore implements TaskStore {
     const found = requireStored(references, new Set(known));
     if (found.isErr()) return err(found.error);
     const used = new Set(references.values());
-    const place = limits && placeOfNewTask(this.queue, limits.places)?.name;
-    const mustWait = limits !== undefined && place === undefined;
+    const place = queue && placeOfNewTask(this.queue, queue.places)?.name;
+    const mustWait = queue !== undefined && place === undefined;
     const queuePlace = mustWait ? this.placeOf(nextTurn(this.queue, stored.lastTurn)) : undefined;
     const spending = spender && this.database.spendingOf(spender.apiKeyId, spender.now);
     return decide(stored.standing, queuePlace, spending, place).map(({ task, standing, lowBalance }) => {
       stored.lastTurn = queuePlace?.turn ?? stored.lastTurn;
-      const due = task.state === "queued" && limits ? limits.dueAt : dueAt;
+      const due = task.state === "queued" && queue ? queue.dueAt : dueAt;
       tasks.set(task.id, { task, place, dueAt: due, fence: 0, hidden: false });
       ledger.push(reservationEntry(task.reservation, task.reservedAt));
       stored.standing = standing;
