@@ -121,4 +121,4 @@ export const errorBody = (
   message: string,
   headers?: Readonly<Record<string, string>>,
   param?: string,
-): Reply => json(status, { error: { code, message, param } }, headers);
+): Reply & { readonly body: string } => json(status, { error: { code, message, param } }, headers);

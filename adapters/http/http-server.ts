@@ -13,6 +13,7 @@ import type { UploadImages } from "../../application/panoramas/upload-images.js"
 import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import type { RequestKind } from "../../domain/rate-limit.js";
 import type { Page } from "../web-page/page.js";
 import { type Assets, assetRoute } from "./asset-route.js";
 import { cancelPanoramaRoute } from "./cancel-panorama-route.js";
@@ -28,6 +29,7 @@ import { type McpPackage, mcpPackageRoute } from "./mcp-package-route.js";
 import type { Observer } from "./observer.js";
 import { openApiRoute } from "./openapi-route.js";
 import { type Check, healthRoute, metricsRoute, readinessRoute } from "./operations-routes.js";
+import { Overload } from "./overload.js";
 import { pageRoute } from "./page-route.js";
 import { paymentWebhookRoute } from "./payment-webhook-route.js";
 import { providerWebhookRoute } from "./provider-webhook-route.js";
@@ -64,6 +66,8 @@ export type HttpServerParts = {
   /** Returns the metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
   readonly observer: Observer;
+  /** Whether so much work waits for the database that new requests of this kind should be refused. */
+  readonly isDatabaseOverloaded: (kind: RequestKind) => boolean;
 };
 
 export type HttpServerSettings = {
@@ -88,8 +92,9 @@ export class HttpServer {
 
   constructor(parts: HttpServerParts, settings: HttpServerSettings) {
     this.settings = settings;
-    this.main = new Listener(parts.observer);
-    this.secure = settings.tls && new Listener(parts.observer, settings.tls);
+    const overload = new Overload(parts.isDatabaseOverloaded);
+    this.main = new Listener(parts.observer, overload);
+    this.secure = settings.tls && new Listener(parts.observer, overload, settings.tls);
     this.addInterface(parts);
     this.addWebhooks(parts);
     this.addPages(parts);
@@ -169,12 +174,15 @@ export class HttpServer {
   }
 
   private addOperations({ checks, metrics }: HttpServerParts): void {
-    this.main.route("get", "/healthz", healthRoute);
+    // A load balancer must not take an overloaded instance for a broken one.
+    const always = { sheds: false };
+    this.main.route("get", "/healthz", healthRoute, always);
     this.main.route(
       "get",
       "/readyz",
       readinessRoute(checks, () => this.stopping),
+      always,
     );
-    this.main.route("get", "/metrics", metricsRoute(metrics));
+    this.main.route("get", "/metrics", metricsRoute(metrics), always);
   }
 }

@@ -4,7 +4,9 @@ import type { Awaitable } from "../../application/awaitable.js";
 import { errorReply } from "./errors.js";
 import { Exchange } from "./exchange.js";
 import type { Observer } from "./observer.js";
+import type { Overload } from "./overload.js";
 import type { Reply } from "./reply.js";
+import { type BareRequest, type BareResponse, writeRefusal } from "./write-refusal.js";
 import { type Written, writeReply } from "./write-reply.js";
 
 /** Answers with a value if nothing has to be waited for. */
@@ -18,15 +20,27 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIO
 
 type Route = { readonly path: string; readonly handler: Handler; readonly logs: boolean };
 
+/** An internal of hyper-express: it receives every request, and makes the objects that handlers get. */
+type Handling = {
+  _handle_uws_request(
+    route: { readonly method: string; readonly pattern: string },
+    request: BareRequest,
+    response: BareResponse,
+    socket: unknown,
+  ): void;
+};
+
 /** One listening port and its routes. Every answer has a request id, also after an unexpected error. */
 export class Listener {
   private readonly app: HyperExpress.Server;
   private readonly observer: Observer;
+  /** Paths whose requests are handled also while the service is overloaded. */
+  private readonly neverRefused = new Set<string>();
   private readonly inFlight = new Set<Exchange>();
   private idle = () => {};
   private stopping = false;
 
-  constructor(observer: Observer, tls?: TlsFiles) {
+  constructor(observer: Observer, overload: Overload, tls?: TlsFiles) {
     this.observer = observer;
     this.app = new HyperExpress.Server({
       auto_close: false, // true would handle SIGTERM
@@ -36,13 +50,16 @@ export class Listener {
     this.app.set_not_found_handler((request: Request, response: Response) =>
       this.handle({ path: "unknown", handler: noSuchRoute, logs: false }, request, response),
     );
+    this.refuseBeforeHandling(overload);
   }
 
   /**
    * `path` as in `/panoramas/:id`. The router does not support parameter names of one letter. With `logs: false` the
-   * handler writes no log line itself, so that its requests need no context for the request id.
+   * handler writes no log line itself, so that its requests need no context for the request id. With `sheds: false` its
+   * requests are handled also while the service is overloaded.
    */
-  route(method: "get" | "post" | "delete", path: string, handler: Handler, { logs = true } = {}): void {
+  route(method: "get" | "post" | "delete", path: string, handler: Handler, { logs = true, sheds = true } = {}): void {
+    if (!sheds) this.neverRefused.add(path);
     const route = { path, handler, logs };
     const handle = (request: Request, response: Response) => this.handle(route, request, response);
     this.app[method](path, handle);
@@ -77,6 +94,20 @@ export class Listener {
       clearTimeout(timer);
     }
     this.app.uws_instance.close(); // closes idle connections and those of late requests
+  }
+
+  /** A refusal must cost much less than a request. So the library does not even read its headers. */
+  private refuseBeforeHandling(overload: Overload): void {
+    const app = this.app as unknown as Handling;
+    const handle = app._handle_uws_request.bind(app);
+    app._handle_uws_request = (route, request, response, socket) => {
+      const kind = route.method === "POST" || route.method === "DELETE" ? "write" : "read";
+      if (!overload.refuses(kind) || this.neverRefused.has(route.pattern)) handle(route, request, response, socket);
+      else {
+        writeRefusal(request, response);
+        this.observer.overloaded();
+      }
+    };
   }
 
   private handle(route: Route, request: Request, response: Response): void {

@@ -17,6 +17,8 @@ export type Observer = {
   /** Runs `work`. If `logs`, its log lines contain the request id, which takes time for each promise in `work`. */
   run(requestId: string, work: () => Awaitable<void>, logs: boolean): void;
   finished(exchange: FinishedExchange): void;
+  /** A request was refused because the service is overloaded. There is no `run` and no `finished` for it. */
+  overloaded(): void;
   /** An unexpected error, such as a bug. The client gets only `internal_error` and the request id. */
   failed(requestId: string, error: unknown): void;
 };

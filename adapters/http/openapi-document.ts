@@ -101,8 +101,9 @@ const failures = {
   },
   429: {
     schema: errorSchema("RateLimited", ["rate_limited"]),
-    description: "Too many requests within a minute. Wait for retry-after seconds.",
-    headers: { "Retry-After": retryAfter, ...rateLimitHeaders.shape },
+    description:
+      "Too many requests within a minute, or the service is overloaded (without RateLimit). Wait for retry-after seconds.",
+    headers: { "Retry-After": retryAfter, ...rateLimitHeaders.partial().shape },
   },
   500: {
     schema: errorSchema("InternalError", ["internal_error"]),
@@ -163,7 +164,7 @@ const createPanorama: ZodOpenApiOperationObject = {
     429: response({
       ...failures[429],
       schema: errorSchema("RateLimitedOrTooManyActiveTasks", ["rate_limited", "too_many_active_tasks"]),
-      description: `Too many requests within a minute (with retry-after), or already ${ACTIVE_TASKS_MAX} tasks in processing (without).`,
+      description: `Too many requests within a minute, or the service is overloaded (with retry-after), or already ${ACTIVE_TASKS_MAX} tasks in processing (without).`,
     }),
   },
 };

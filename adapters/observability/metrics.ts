@@ -25,6 +25,11 @@ export class Metrics {
     help: "Requests in flight: started and not yet answered.",
     registers: this.registers,
   });
+  readonly requestsRefused = new Counter({
+    name: "http_requests_refused_total",
+    help: "Requests refused because the service was overloaded.",
+    registers: this.registers,
+  });
   private readonly requestSecondsByLabels = new Map<string, Histogram.Internal<"method" | "route" | "status">>();
   private inFlight = 0;
 

@@ -5,12 +5,15 @@ import { withRequest } from "./request-context.js";
 
 type FinishedRequest = AnsweredRequest & { readonly requestId: string; readonly aborted: boolean };
 
+const OVERLOAD_LOG_MILLISECONDS = 10_000;
+
 /** Writes one log line per request and updates the request metrics. */
 export class RequestObserver {
   private readonly logger: Logger;
   /** For the line of each request. */
   private readonly requestLogger: Logger;
   private readonly metrics: Metrics;
+  private overloadLoggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(logger: Logger, metrics: Metrics) {
     this.logger = logger;
@@ -36,6 +39,15 @@ export class RequestObserver {
       seconds,
       aborted: aborted || undefined,
     });
+  }
+
+  /** Logs only the first refusal of a period: a line for each would be a load of its own. */
+  overloaded(): void {
+    this.metrics.requestsRefused.inc();
+    const now = performance.now();
+    if (now - this.overloadLoggedAt < OVERLOAD_LOG_MILLISECONDS) return;
+    this.overloadLoggedAt = now;
+    this.logger.warn({ event: "overloaded" });
   }
 
   failed(requestId: string, error: unknown): void {

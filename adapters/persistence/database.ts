@@ -1,4 +1,5 @@
 import type { Result } from "neverthrow";
+import type { RequestKind } from "../../domain/rate-limit.js";
 import type { Row } from "./columns.js";
 import type { Dialect } from "./migration-steps.js";
 
@@ -19,6 +20,8 @@ export interface Database {
   transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>>;
   /** All reads of `work` see the database as of the first read. */
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Whether so much work waits that new requests of this kind should be refused. Costs nothing. */
+  isOverloaded(kind: RequestKind): boolean;
   /** Throws if the database cannot be reached. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -9,6 +9,8 @@ export type PostgresStatement = {
   readonly name?: string;
   /** It waits for no transaction's lock, so other statements may be sent behind it before it is answered. */
   readonly brief: boolean;
+  /** The first statement of a request. If it must wait, it waits until no statement of work in progress does. */
+  readonly first?: boolean;
 };
 
 export type Timeouts = {
@@ -43,6 +45,15 @@ const IN_FLIGHT_MAX = 8;
 
 /** Timeouts are counted in ticks. They stop while the process is paused, so that it reads the answers first. */
 const TICK_MILLISECONDS = 100;
+
+/** More first statements of requests may not wait than are sent in so many ticks. */
+const ARRIVING_TICKS_MAX = 3;
+/** So many may always wait: a burst on a slow server is no overload. */
+const ARRIVING_MIN = 128;
+/** Sent per tick, before the first measurement. */
+const SENT_PER_TICK_AT_FIRST = 256;
+/** The weight of the last tick in the mean. */
+const LAST_TICK_WEIGHT = 0.3;
 
 type Waiting = {
   readonly send: (connection: Connection) => void;
@@ -94,7 +105,14 @@ export class PostgresConnections {
   private readonly all = new Set<Connection>();
   /** The one that was used last is used first, so that those that are not needed are closed. */
   private readonly idle: Connection[] = [];
+  /** Statements of work in progress. They are sent first, so that what has begun ends before more begins. */
   private readonly waiting: Waiting[] = [];
+  /** First statements of requests. */
+  private readonly arriving: Waiting[] = [];
+  private arrivalsSent = 0;
+  /** The mean of the ticks during which arrivals always waited: what the server can do. */
+  private arrivalsSentPerTick = SENT_PER_TICK_AT_FIRST;
+  private arrivalsWaited = false;
   private opening = 0;
   private timer: NodeJS.Timeout | undefined;
   private closing = false;
@@ -105,18 +123,27 @@ export class PostgresConnections {
     this.timeouts = timeouts;
   }
 
+  /** Whether further requests would wait too long for their first statement. */
+  get isOverloaded(): boolean {
+    return this.arriving.length > Math.max(ARRIVING_MIN, this.arrivalsSentPerTick * ARRIVING_TICKS_MAX);
+  }
+
   /** Runs a statement as a transaction of its own. A connection whose statement fails gets no further one. */
   query(statement: PostgresStatement, parameters: readonly unknown[]): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      this.onceFree((connection) => {
-        const { brief, name } = statement;
-        connection.exclusive = !brief || name === undefined || !connection.prepared.has(name);
-        connection.gather();
-        this.send(connection, statement, parameters, resolve, (error) => {
-          this.retire(connection);
-          reject(error);
-        });
-      }, reject);
+      this.onceFree(
+        (connection) => {
+          const { brief, name } = statement;
+          connection.exclusive = !brief || name === undefined || !connection.prepared.has(name);
+          connection.gather();
+          this.send(connection, statement, parameters, resolve, (error) => {
+            this.retire(connection);
+            reject(error);
+          });
+        },
+        reject,
+        statement.first,
+      );
     });
   }
 
@@ -134,7 +161,7 @@ export class PostgresConnections {
   /** Waits for the statements in flight and for the leases. */
   async close(): Promise<void> {
     this.closing = true;
-    for (const { fail } of this.waiting.splice(0)) fail(isClosed());
+    for (const { fail } of [...this.waiting.splice(0), ...this.arriving.splice(0)]) fail(isClosed());
     const closed = [...this.all].map((connection) => connection.closed);
     for (const connection of [...this.idle]) this.retire(connection);
     await Promise.all(closed);
@@ -188,18 +215,28 @@ export class PostgresConnections {
   }
 
   /** Calls one of both, at once or later. */
-  private onceFree(send: (connection: Connection) => void, fail: (error: Error) => void): void {
+  private onceFree(send: (connection: Connection) => void, fail: (error: Error) => void, first = false): void {
     if (this.closing) {
       fail(isClosed());
       return;
     }
-    const connection = this.waiting.length === 0 ? this.free() : undefined;
+    const connection = this.waitingCount === 0 ? this.free() : undefined;
     if (connection !== undefined) {
       send(connection);
       return;
     }
-    this.waiting.push({ send, fail, ticks: 0 });
+    (first ? this.arriving : this.waiting).push({ send, fail, ticks: 0 });
     this.serve();
+  }
+
+  private get waitingCount(): number {
+    return this.waiting.length + this.arriving.length;
+  }
+
+  private next(): Waiting | undefined {
+    if (this.waiting.length > 0) return this.waiting.shift();
+    this.arrivalsSent += 1;
+    return this.arriving.shift();
   }
 
   private free(): Connection | undefined {
@@ -213,12 +250,12 @@ export class PostgresConnections {
   }
 
   private serve(): void {
-    while (this.waiting.length > 0) {
+    while (this.waitingCount > 0) {
       const connection = this.free();
       if (connection === undefined) break;
-      this.waiting.shift()?.send(connection);
+      this.next()?.send(connection);
     }
-    while (this.opening < this.waiting.length && this.all.size < this.max) this.open();
+    while (this.opening < this.waitingCount && this.all.size < this.max) this.open();
   }
 
   private open(): void {
@@ -237,7 +274,7 @@ export class PostgresConnections {
         this.rest(connection);
       } else {
         this.retire(connection);
-        this.waiting.shift()?.fail(error);
+        this.next()?.fail(error);
       }
       this.serve();
     });
@@ -248,7 +285,7 @@ export class PostgresConnections {
     try {
       return new Connection(this.config);
     } catch (error) {
-      this.waiting.shift()?.fail(error as Error);
+      this.next()?.fail(error as Error);
       return undefined;
     }
   }
@@ -270,12 +307,25 @@ export class PostgresConnections {
     connection.client.end(() => {});
   }
 
+  private measureArrivals(): void {
+    const wait = this.arriving.length > 0;
+    // A server that pauses sends nothing. It is as fast as before when it goes on.
+    if (wait && this.arrivalsWaited && this.arrivalsSent > 0) {
+      this.arrivalsSentPerTick += (this.arrivalsSent - this.arrivalsSentPerTick) * LAST_TICK_WEIGHT;
+    }
+    this.arrivalsWaited = wait;
+    this.arrivalsSent = 0;
+  }
+
   private tick(): void {
     const { waitMilliseconds, responseMilliseconds, idleMilliseconds } = this.timeouts;
-    while (this.waiting[0] !== undefined && this.waiting[0].ticks >= waitMilliseconds / TICK_MILLISECONDS) {
-      this.waiting.shift()?.fail(new Error(`no connection to PostgreSQL became free in ${waitMilliseconds} ms`));
+    this.measureArrivals();
+    for (const line of [this.waiting, this.arriving]) {
+      while (line[0] !== undefined && line[0].ticks >= waitMilliseconds / TICK_MILLISECONDS) {
+        line.shift()?.fail(new Error(`no connection to PostgreSQL became free in ${waitMilliseconds} ms`));
+      }
+      for (const waiting of line) waiting.ticks += 1;
     }
-    for (const waiting of this.waiting) waiting.ticks += 1;
     for (const connection of this.all) {
       if (connection.state === "opening") continue;
       connection.ticks += 1;

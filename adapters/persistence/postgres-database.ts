@@ -99,6 +99,11 @@ export class PostgresDatabase implements Database {
     return table?.there === true && isUpToDate(await this.sql(`select name from ${MIGRATION_TABLE}`));
   }
 
+  /** Reads and writes share the connections. */
+  isOverloaded(): boolean {
+    return this.connections.isOverloaded;
+  }
+
   async ping(): Promise<void> {
     await this.sql("select 1");
   }
@@ -158,11 +163,17 @@ const prepared = (statement: string): PostgresStatement => {
     return `$${number}`;
   });
   if (!isWorthPreparing(statement)) return { text, brief: false };
-  const made = { text, name: `panorama_${kept.size}`, brief: isBrief(statement) };
+  const first = countsRequest(statement);
+  const made = { text, name: `panorama_${kept.size}`, brief: first || isRead(statement), first };
   kept.set(statement, made);
   return made;
 };
 
-/** Reads wait for no lock of a transaction. A row of `rate_limit` is locked by one statement at a time, never by a transaction. */
-const isBrief = (statement: string): boolean =>
-  /^\s*select\b/.test(statement) ? !statement.includes("for update") : statement.includes("insert into rate_limit");
+/** Waits for no lock of a transaction. */
+const isRead = (statement: string): boolean => /^\s*select\b/.test(statement) && !statement.includes("for update");
+
+/**
+ * Every request begins with such a statement. A row of `rate_limit` is locked by one statement at a time, never by a
+ * transaction.
+ */
+const countsRequest = (statement: string): boolean => statement.includes("insert into rate_limit");

@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { ok, type Result } from "neverthrow";
+import type { RequestKind } from "../../domain/rate-limit.js";
 import type { Row } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { isUpToDate, MIGRATION_TABLE } from "./migration-steps.js";
@@ -35,7 +36,11 @@ const BUSY_MILLISECONDS = 10_000;
 const BUSY_PAUSE_MILLISECONDS = 5;
 
 /** Transactions that share one commit at most; more would make the first one wait too long. */
-const GROUP_MAX = 64;
+const GROUP_MAX = 128;
+
+/** So many writes may always wait, and any number that takes no longer than this. */
+const WAITING_MIN = 64;
+const WAIT_MILLISECONDS_MIN = 50;
 
 type Queued = {
   /** Runs inside the group's transaction. A thrown error or an `Err` undoes what this one has written, and nothing else. */
@@ -58,6 +63,8 @@ export class SqliteDatabase implements Database {
   private readonly writer: SqliteConnection;
   private readonly queue: Queued[] = [];
   private writing: Promise<void> | undefined;
+  /** The times of the last four groups, each from one to the next. */
+  private groupMilliseconds: readonly number[] = [0, 0, 0, 0];
 
   constructor(file: string) {
     this.file = file;
@@ -107,6 +114,13 @@ export class SqliteDatabase implements Database {
     }
   }
 
+  /** Reads do not wait for writes. A disk that pauses is no overload, so the shortest of four groups counts. */
+  isOverloaded(kind: RequestKind): boolean {
+    const waiting = this.queue.length;
+    if (kind === "read" || waiting <= WAITING_MIN) return false;
+    return (waiting / GROUP_MAX) * Math.min(...this.groupMilliseconds) > WAIT_MILLISECONDS_MIN;
+  }
+
   async ping(): Promise<void> {
     await this.sql("select 1");
   }
@@ -118,11 +132,14 @@ export class SqliteDatabase implements Database {
   }
 
   private async writeQueued(): Promise<void> {
-    while (this.queue.length > 0) {
+    for (let begun = performance.now(); this.queue.length > 0; ) {
       await setImmediate(); // transactions of this turn of the event loop share the commit
       const group = this.queue.splice(0, GROUP_MAX);
       const outcomes = await this.commit(group).catch((thrown: unknown) => group.map(() => ({ thrown })));
       for (const [index, { settle }] of group.entries()) settle(outcomes[index] as Outcome);
+      const now = performance.now();
+      this.groupMilliseconds = [...this.groupMilliseconds.slice(1), now - begun];
+      begun = now;
     }
     this.writing = undefined;
   }

@@ -36,8 +36,9 @@ export const http = new ContainerModule(({ bind }) => {
       checks: tokens.readinessChecks,
       metrics: tokens.metrics,
       observer: tokens.requestObserver,
+      database: tokens.database,
     },
-    async ({ config, clock, provider, metrics, ...parts }) =>
+    async ({ config, clock, provider, metrics, database, ...parts }) =>
       new HttpServer(
         {
           ...parts,
@@ -46,6 +47,7 @@ export const http = new ContainerModule(({ bind }) => {
           temporaryImage: provider instanceof LocalProvider ? (name) => provider.temporaryImage(name) : undefined,
           mcpPackage: packedMcpServer(config.publicUrl),
           metrics: () => metrics.text(),
+          isDatabaseOverloaded: (kind) => database.isOverloaded(kind),
         },
         {
           host: config.host,

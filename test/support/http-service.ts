@@ -78,6 +78,8 @@ export class HttpService {
   readonly calls: Record<string, number> = { readTask: 0 };
   readonly finished: FinishedExchange[] = [];
   readonly failures: { readonly requestId: string; readonly error: unknown }[] = [];
+  /** Requests that were refused because the service is overloaded. */
+  overloaded = 0;
   /** Requests that have started and are not finished. */
   inFlight = 0;
   checks: () => Promise<readonly Check[]> = async () => [{ name: "database", ok: true, detail: "answers" }];
@@ -133,7 +135,11 @@ export class HttpService {
             this.finished.push(exchange);
           },
           failed: (requestId, error) => void this.failures.push({ requestId, error }),
+          overloaded: () => {
+            this.overloaded += 1;
+          },
         },
+        isDatabaseOverloaded: () => false,
         ...parts,
       },
       {

@@ -302,7 +302,9 @@ export class WebService {
           run: (_requestId, work) => work(),
           finished: () => {},
           failed: (_requestId, error) => void this.failures.push(error),
+          overloaded: () => {},
         },
+        isDatabaseOverloaded: () => false,
       },
       {
         host: "127.0.0.1",

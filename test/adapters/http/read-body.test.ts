@@ -1,6 +1,7 @@
 import { ok } from "neverthrow";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Listener } from "../../../adapters/http/listener.js";
+import { Overload } from "../../../adapters/http/overload.js";
 import { json } from "../../../adapters/http/reply.js";
 import { RawConnection } from "../../support/raw-connection.js";
 
@@ -8,7 +9,10 @@ const MIB = 1024 * 1024;
 const SIZE = 64 * MIB;
 
 describe("readBody", () => {
-  const listener = new Listener({ run: (_id, work) => work(), finished: () => {}, failed: () => {} });
+  const listener = new Listener(
+    { run: (_id, work) => work(), finished: () => {}, failed: () => {}, overloaded: () => {} },
+    new Overload(() => false),
+  );
   let taken = 0;
   let release = () => {};
   const held = new Promise<void>((resolve) => {

@@ -269,4 +269,18 @@ describe("RequestObserver", () => {
     expect(parsed()[0]).toMatchObject({ level: "error", event: "request_failed", requestId: "one" });
     expect(written.join()).not.toContain("garden");
   });
+
+  it("counts every request that an overload refuses, and logs at most one line in ten seconds", async () => {
+    const { logger, parsed } = lines();
+    const metrics = new Metrics();
+    const observer = new RequestObserver(logger, metrics);
+    const now = vi.spyOn(performance, "now").mockReturnValue(0);
+    for (const at of [0, 9_999, 10_000, 12_000]) {
+      now.mockReturnValue(at);
+      observer.overloaded();
+    }
+    now.mockRestore();
+    expect(parsed()).toEqual(Array(2).fill(expect.objectContaining({ level: "warn", event: "overloaded" })));
+    expect(await metrics.text()).toContain("http_requests_refused_total 4\n");
+  });
 });

@@ -112,6 +112,45 @@ describe("PostgresConnections", () => {
     await Promise.all(readers);
   });
 
+  describe("while first statements of requests wait", () => {
+    const arrival: PostgresStatement = { ...quotient, first: true };
+
+    it("sends those of work in progress before them", async () => {
+      const connections = connect(1);
+      const order: string[] = [];
+      const lease = await connections.lease();
+      const all = [
+        connections.query(arrival, [1]).then(() => order.push("first")),
+        connections.query(backend, []).then(() => order.push("in progress")),
+      ];
+      lease.release(false);
+      await Promise.all(all);
+      expect(order).toEqual(["in progress", "first"]);
+    });
+
+    it("is overloaded when more of them wait than the server takes in 300 ms", async () => {
+      const connections = connect(1);
+      const lease = await connections.lease();
+      const outcomes = Array.from({ length: 768 }, () => connections.query(arrival, [1]));
+      expect(connections.isOverloaded).toBe(false);
+      outcomes.push(connections.query(arrival, [1]));
+      expect(connections.isOverloaded).toBe(true);
+      lease.release(false);
+      await Promise.all(outcomes);
+      expect(connections.isOverloaded).toBe(false);
+    });
+
+    it("learns what the server takes", async () => {
+      const connections = connect(1);
+      const slow: PostgresStatement = { text: "select pg_sleep(0.03)", brief: false, first: true };
+      const outcomes = Promise.allSettled(Array.from({ length: 300 }, () => connections.query(slow, [])));
+      expect(connections.isOverloaded).toBe(false);
+      await vi.waitFor(() => expect(connections.isOverloaded).toBe(true), { timeout: 10_000 });
+      await connections.close();
+      await outcomes;
+    });
+  });
+
   it("sends nothing behind a statement that may wait for a lock", async () => {
     const connections = connect(3);
     const lock: PostgresStatement = { text: "select pg_advisory_lock($1)", name: "lock", brief: false };

@@ -7,7 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { MikroORM } from "@mikro-orm/core";
 import { err, ok } from "neverthrow";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { tables } from "../../../adapters/persistence/schema.js";
 import { SqliteConnection } from "../../../adapters/persistence/sqlite-connection.js";
 import { openSqliteDatabase, type SqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
@@ -140,6 +140,20 @@ describe("Database on SQLite", () => {
       expect(outcomes[1]).toEqual({ status: "fulfilled", value: err("refused") });
       expect(outcomes[2]).toEqual({ status: "rejected", reason: bug });
       expect(await balance()).toBe(before + 1_001);
+    });
+
+    it("is overloaded if a further write would wait for more than 50 ms, and never for reads", async () => {
+      let now = 0;
+      vi.spyOn(performance, "now").mockImplementation(() => (now += 60)); // read twice for each group
+      const write = (count: number) => Promise.all(Array.from({ length: count }, () => credit(1, 1)));
+      await write(4 * 128);
+      const waiting = write(64);
+      expect(database.isOverloaded("write")).toBe(false); // so many may always wait
+      const more = write(1);
+      expect([database.isOverloaded("write"), database.isOverloaded("read")]).toEqual([true, false]);
+      await Promise.all([waiting, more]);
+      expect(database.isOverloaded("write")).toBe(false);
+      vi.restoreAllMocks();
     });
 
     it("shows other reads nothing before the commit", async () => {

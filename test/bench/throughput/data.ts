@@ -13,7 +13,7 @@ export const taskIdOf = (n: number): string => `pan_bench${n}`;
 export const accountIdOf = (n: number): string => `acct_bench${n}`;
 
 /** Inserts the accounts in a few hundred statements. */
-export const fill = async ({ sql }: Pick<Database, "sql">): Promise<void> => {
+export const fill = async ({ sql }: Pick<Database, "sql">, accounts = ACCOUNTS): Promise<void> => {
   const now = new Date();
   const insert = async (table: string, columns: string, rows: readonly (readonly unknown[])[]): Promise<void> => {
     const row = `(${columns
@@ -22,7 +22,7 @@ export const fill = async ({ sql }: Pick<Database, "sql">): Promise<void> => {
       .join(", ")})`;
     await sql(`insert into ${table} (${columns}) values ${rows.map(() => row).join(", ")}`, rows.flat());
   };
-  for (let first = 1; first <= ACCOUNTS; first += ROWS_PER_STATEMENT) {
+  for (let first = 1; first <= accounts; first += ROWS_PER_STATEMENT) {
     const numbers = Array.from({ length: ROWS_PER_STATEMENT }, (_, index) => first + index);
     await insert(
       "account",
@@ -70,17 +70,20 @@ export const fill = async ({ sql }: Pick<Database, "sql">): Promise<void> => {
 const authorization = (n: number) => ({ authorization: `Bearer ${secretOf(n)}` });
 const numbers = Array.from({ length: ACCOUNTS }, (_, index) => index + 1);
 
-/** Reads of finished tasks, each with its own key. */
-export const reads: readonly LoadRequest[] = numbers.map((n) => ({
+/** Reads the finished task of account `n`. */
+export const readOf = (n: number): LoadRequest => ({
   method: "GET",
   path: `/api/v1/panoramas/${taskIdOf(n)}`,
   headers: authorization(n),
-}));
+});
 
-/** Creations, each with its own key. */
-export const creations: readonly LoadRequest[] = numbers.map((n) => ({
+export const creationOf = (n: number): LoadRequest => ({
   method: "POST",
   path: "/api/v1/panoramas",
   headers: { ...authorization(n), "content-type": "application/json" },
   body: JSON.stringify({ prompt: "a quiet lake at sunset with mountains behind it", resolution: "1k" }),
-}));
+});
+
+/** Each with its own key. */
+export const reads: readonly LoadRequest[] = numbers.map(readOf);
+export const creations: readonly LoadRequest[] = numbers.map(creationOf);
