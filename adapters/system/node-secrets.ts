@@ -3,8 +3,11 @@ import { err, ok, type Result } from "neverthrow";
 import type { HashingBusy, Secrets } from "../../application/ports/secrets.js";
 import { BoundedQueue } from "./bounded-queue.js";
 
+/** The parameters of scrypt. */
+type Cost = { readonly N: number; readonly r: number; readonly p: number };
+
 /** One hash takes 32 MiB of memory and about 150 ms of one core. */
-const COST = { N: 2 ** 15, r: 8, p: 3 };
+const COST: Cost = { N: 2 ** 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 const HASH = /^scrypt\$(\d+)\$(\d+)\$(\d+)\$([\w-]+)\$([\w-]{43})$/;
@@ -16,6 +19,12 @@ const WAITING_MAX = 20;
 export class NodeSecrets implements Secrets {
   /** One hash at a time: many logins at once must not use up the memory and threads that images need. */
   private readonly queue = new BoundedQueue(WAITING_MAX);
+  private readonly cost: Cost;
+
+  /** `cost`: of new hashes; a stored hash is verified with its own. */
+  constructor(cost: Cost = COST) {
+    this.cost = cost;
+  }
 
   sha256(data: Uint8Array | string): string {
     return hash("sha256", data, "hex"); // in one call: a third of the time of createHash
@@ -23,10 +32,9 @@ export class NodeSecrets implements Secrets {
 
   async hashPassword(password: string, signal?: AbortSignal): Promise<Result<string, HashingBusy>> {
     const salt = randomBytes(SALT_BYTES);
-    const derived = await this.derive(password, salt, KEY_BYTES, COST, signal);
-    return derived.map((key) =>
-      ["scrypt", COST.N, COST.r, COST.p, salt.toString("base64url"), key.toString("base64url")].join("$"),
-    );
+    const { N, r, p } = this.cost;
+    const derived = await this.derive(password, salt, KEY_BYTES, this.cost, signal);
+    return derived.map((key) => ["scrypt", N, r, p, salt.toString("base64url"), key.toString("base64url")].join("$"));
   }
 
   /** Without a hash (unknown account or no password set) returns `false` after the same time as with one. */
@@ -48,7 +56,7 @@ export class NodeSecrets implements Secrets {
     password: string,
     salt: Buffer,
     keyBytes: number,
-    cost: typeof COST,
+    cost: Cost,
     signal: AbortSignal | undefined,
   ): Promise<Result<Buffer, HashingBusy>> {
     const ran = await this.queue.run(() => scryptKey(password, salt, keyBytes, cost), signal);
@@ -57,7 +65,7 @@ export class NodeSecrets implements Secrets {
 }
 
 /** Different machines can encode the same typed characters differently, therefore NFKC normalization. */
-const scryptKey = (password: string, salt: Buffer, keyBytes: number, cost: typeof COST): Promise<Buffer> =>
+const scryptKey = (password: string, salt: Buffer, keyBytes: number, cost: Cost): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const maxmem = 256 * cost.N * cost.r; // twice what it needs; the default is too little
     scrypt(password.normalize("NFKC"), salt, keyBytes, { ...cost, maxmem }, (error, key) =>

@@ -63,7 +63,7 @@ import { credits } from "../../domain/credits.js";
 import type { SucceededTask, Task } from "../../domain/task.js";
 import { DEADLINES } from "./application.js";
 import { builtClient } from "./built-client.js";
-import { FastSecrets } from "./fast-secrets.js";
+import { fastSecrets } from "./fast-secrets.js";
 import { freePort } from "./free-port.js";
 import { HandClock } from "./hand-clock.js";
 import { MemoryAccountStore } from "./memory/memory-account-store.js";
@@ -129,7 +129,7 @@ export class WebService {
   readonly provider = new PaintingProvider();
   readonly signals = new InProcessTaskSignals();
   readonly reporter = new RecordingReporter();
-  readonly secrets = new FastSecrets();
+  readonly secrets = fastSecrets();
   readonly imaging = new SharpImaging();
   readonly ids = new RandomIds();
   readonly failures: unknown[] = [];
