@@ -5,7 +5,7 @@ import { ok } from "neverthrow";
 import sharp from "sharp";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
-import { PaintPool } from "../../../../adapters/provider/local/paint-pool.js";
+import { PaintPool, type Picture } from "../../../../adapters/provider/local/paint-pool.js";
 import { ReferenceImages } from "../../../../adapters/provider/local/reference-images.js";
 import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
 import { referenceImageName } from "../../../../domain/object-name.js";
@@ -17,14 +17,28 @@ import {
 import { HandClock } from "../../../support/hand-clock.js";
 import { MemoryObjectStorage } from "../../../support/memory/memory-object-storage.js";
 
+/** Paints each picture once: most tests are about something else, and paint the same one. */
+class RememberingPool extends PaintPool {
+  private readonly painted = new Map<string, ReturnType<PaintPool["paint"]>>();
+
+  override paint(picture: Picture): ReturnType<PaintPool["paint"]> {
+    if (picture.references.length > 0) return super.paint(picture);
+    const key = JSON.stringify([picture.scene, picture.size]);
+    const painted = this.painted.get(key) ?? super.paint(picture);
+    this.painted.set(key, painted);
+    return painted;
+  }
+}
+
 const pool = new PaintPool(2);
+const rememberingPool = new RememberingPool(2);
 const publicFetch = new PublicFetch();
 const storage = new MemoryObjectStorage();
 let folder: string;
 let clock: HandClock;
 let provider: LocalProvider;
 
-const aProvider = (paintPool: PaintPool = pool): LocalProvider =>
+const aProvider = (paintPool: PaintPool = rememberingPool): LocalProvider =>
   new LocalProvider(clock, new ReferenceImages(storage, publicFetch), paintPool, folder, "https://p.example", 1500);
 
 const TRIGGERS: Record<OrderedOutcome, string> = {
@@ -46,7 +60,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([pool.close(), publicFetch.close()]);
+  await Promise.all([pool.close(), rememberingPool.close(), publicFetch.close()]);
 });
 
 generationProviderContract("LocalProvider", async () => ({
@@ -145,6 +159,7 @@ describe("LocalProvider", () => {
   });
 
   it("paints the same picture for the same prompt and seed, and another one for another seed", async () => {
+    provider = aProvider(pool);
     const pictureOf = async (n: number, seed: number | undefined) => {
       const request = aCreationRequest({ prompt: "a lake in the mountains", seed });
       const id = (await provider.submit({ taskId: taskId(n), request }))._unsafeUnwrap();
@@ -186,6 +201,7 @@ describe("LocalProvider", () => {
   });
 
   it("cancels a generation that runs or waits for its delay, and leaves no file of it", async () => {
+    provider = aProvider(pool);
     for (const painted of [false, true]) {
       const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
       if (painted) await provider.idle();
