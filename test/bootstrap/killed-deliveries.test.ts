@@ -1,17 +1,13 @@
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../adapters/persistence/database.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
-import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
-import { createApiKey } from "../../application/accounts/create-api-key.js";
-import { openAccount } from "../../application/accounts/open-account.js";
 import { createEndpoint } from "../../application/webhooks/create-endpoint.js";
-import type { AccountId, Email } from "../../domain/account.js";
+import type { AccountId } from "../../domain/account.js";
 import { eventIdOf } from "../../domain/account-event.js";
-import { credits } from "../../domain/credits.js";
+import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { Fleet, pause } from "../support/fleet.js";
 import { Installation } from "../support/service-process.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
@@ -80,7 +76,7 @@ const refuseSome = (receiver: WebhookReceiver): void => {
   receiver.statusOf = () => (Math.random() < REFUSED_SHARE ? 500 : 204);
 };
 
-describe("three instances on one PostgreSQL database, killed with SIGKILL at random moments", () => {
+describe.concurrent("three instances on one PostgreSQL database, killed with SIGKILL at random moments", () => {
   let fleet: Fleet;
   let receiver: WebhookReceiver;
 
@@ -119,7 +115,7 @@ describe("three instances on one PostgreSQL database, killed with SIGKILL at ran
   });
 });
 
-describe("an instance on SQLite, killed with SIGKILL at random moments", () => {
+describe.concurrent("an instance on SQLite, killed with SIGKILL at random moments", () => {
   let installation: Installation;
   let receiver: WebhookReceiver;
 
@@ -141,20 +137,8 @@ describe("an instance on SQLite, killed with SIGKILL at random moments", () => {
   it(`delivers every event of ${TASKS} tasks, in the order of each task`, { timeout: 300_000 }, async () => {
     const file = join(installation.dataDir, "panorama.sqlite");
     const database = await openSqliteDatabase(file);
-    const ports = {
-      ...sqlStores(database),
-      clock: new SystemClock(),
-      ids: new RandomIds(),
-      secrets: new NodeSecrets(),
-    };
-    const keys: string[] = [];
-    for (let n = 0; n < CUSTOMERS; n += 1) {
-      const email = `${randomUUID()}@example.com` as Email;
-      const opened = await openAccount(ports)({ email, credits: credits(1_000), keyName: "1" });
-      const { account, secret } = opened._unsafeUnwrap();
-      keys.push(secret as string, (await createApiKey(ports)(account.id, "2"))._unsafeUnwrap().secret);
-      await addEndpoint(database, receiver, account.id);
-    }
+    const accounts = await accountsWithKeys(database, CUSTOMERS, 1_000, 2);
+    for (const { id } of accounts) await addEndpoint(database, receiver, id);
     await database.close();
     refuseSome(receiver);
 
@@ -175,7 +159,7 @@ describe("an instance on SQLite, killed with SIGKILL at random moments", () => {
       }
     };
     await installation.start();
-    const load = keys.map(create);
+    const load = secretsOf(accounts).map(create);
     for (let kill = 0; kill < KILLS.sqlite; kill += 1) {
       await pause(500 + Math.random() * 1_500);
       await installation.end("SIGKILL");
