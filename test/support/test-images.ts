@@ -8,12 +8,15 @@ import type { PixelSize } from "../../domain/resolution.js";
  */
 export const seamless = ({ widthPixels, heightPixels }: PixelSize): Sharp => {
   const pixels = Buffer.alloc(widthPixels * heightPixels * 3);
+  const angles = Array.from({ length: widthPixels }, (_, x) => ((x + 0.5) / widthPixels) * 2 * Math.PI);
+  const red = Uint8Array.from(angles, (angle) => 128 + 100 * Math.sin(angle));
+  const green = Uint8Array.from(angles, (angle) => 128 + 100 * Math.sin(24 * angle + 1));
   for (let y = 0, at = 0; y < heightPixels; y += 1) {
+    const blue = 255 - (255 * y) / heightPixels;
     for (let x = 0; x < widthPixels; x += 1) {
-      const angle = ((x + 0.5) / widthPixels) * 2 * Math.PI;
-      pixels[at++] = 128 + 100 * Math.sin(angle);
-      pixels[at++] = 128 + 100 * Math.sin(24 * angle + 1);
-      pixels[at++] = 255 - (255 * y) / heightPixels;
+      pixels[at++] = red[x] ?? 0;
+      pixels[at++] = green[x] ?? 0;
+      pixels[at++] = blue;
     }
   }
   return sharp(pixels, { raw: { width: widthPixels, height: heightPixels, channels: 3 } });
@@ -30,9 +33,9 @@ export const withSeam = ({ widthPixels, heightPixels }: PixelSize, levels: numbe
     for (let x = 0; x < widthPixels; x += 1) {
       const angle = ((x + 0.5) / widthPixels) * 2 * Math.PI;
       const brightness = 100 + 30 * Math.sin(3 * angle) + (step * x) / (widthPixels - 1);
-      pixels.fill(brightness, at, at + 3);
-      pixels[at + 2] = brightness + 20;
-      at += 3;
+      pixels[at++] = brightness;
+      pixels[at++] = brightness;
+      pixels[at++] = brightness + 20;
     }
   }
   return sharp(pixels, { raw: { width: widthPixels, height: heightPixels, channels: 3 } });
@@ -44,8 +47,10 @@ export const noise = ({ widthPixels, heightPixels }: PixelSize, rotatedBy: numbe
   for (let y = 0, at = 0; y < heightPixels; y += 1) {
     for (let x = 0; x < widthPixels; x += 1) {
       const scrambled = Math.imul((((x + rotatedBy) % widthPixels) + 1) * 8191 + y, 0x9e3779b1);
-      pixels.fill(((scrambled ^ (scrambled >>> 15)) >>> 8) & 0xff, at, at + 3);
-      at += 3;
+      const grey = ((scrambled ^ (scrambled >>> 15)) >>> 8) & 0xff;
+      pixels[at++] = grey;
+      pixels[at++] = grey;
+      pixels[at++] = grey;
     }
   }
   return sharp(pixels, { raw: { width: widthPixels, height: heightPixels, channels: 3 } });

@@ -263,7 +263,9 @@ describe("SharpImaging.panorama and seams", () => {
     "makes of a good %s byte for byte what it made without seams",
     async (format) => {
       for (const picture of [seamless(target), noise(target, 0)]) {
-        const bytes = await picture.toFormat(format, { quality: 95 }).withMetadata({ density: 300 }).toBuffer();
+        // A PNG with a quality has a palette, which takes seconds to choose.
+        const options = format === "png" ? {} : { quality: 95 };
+        const bytes = await picture.toFormat(format, options).withMetadata({ density: 300 }).toBuffer();
         const { bytes: made } = await measured(bytes);
         expect(Buffer.from(made).equals(await withoutMeasuring(bytes))).toBe(true);
       }
