@@ -76,7 +76,7 @@ const refuseSome = (receiver: WebhookReceiver): void => {
   receiver.statusOf = () => (Math.random() < REFUSED_SHARE ? 500 : 204);
 };
 
-describe.concurrent("three instances on one PostgreSQL database, killed with SIGKILL at random moments", () => {
+describe("three instances on one PostgreSQL database, killed with SIGKILL at random moments", () => {
   let fleet: Fleet;
   let receiver: WebhookReceiver;
 
@@ -115,7 +115,7 @@ describe.concurrent("three instances on one PostgreSQL database, killed with SIG
   });
 });
 
-describe.concurrent("an instance on SQLite, killed with SIGKILL at random moments", () => {
+describe("an instance on SQLite, killed with SIGKILL at random moments", () => {
   let installation: Installation;
   let receiver: WebhookReceiver;
 
