@@ -119,7 +119,13 @@ const whileProbed = async <T>(origin: string, work: Promise<T>) => {
   } while (!(await Promise.race([ended, setTimeout(PROBE_MILLISECONDS, false)])));
   const all = await Promise.all(probes);
   const times = all.filter((one) => typeof one === "number");
-  return { outcome: await work, probes: all.length, p99: quantile(times, 0.99), slowest: Math.max(...times), failed: all.filter((one) => typeof one === "string") };
+  return {
+    outcome: await work,
+    probes: all.length,
+    p99: quantile(times, 0.99),
+    slowest: Math.max(...times),
+    failed: all.filter((one) => typeof one === "string"),
+  };
 };
 
 /** Returns the broken rules. */
