@@ -1,11 +1,13 @@
+/** A script of package.json, and its arguments. */
+export type Command = readonly [script: string, ...args: string[]];
+
 /** A fault that is put into a copy of the sources, to see that a machine finds it. */
 export type PlantedFault = {
   readonly name: string;
   readonly file: string;
   /** Each text occurs once in the file, and is replaced by the other one. */
   readonly edits: readonly (readonly [search: string, replace: string])[];
-  /** The script of package.json that must fail, with its arguments. */
-  readonly foundBy: readonly [script: string, ...args: string[]];
+  readonly foundBy: Command;
 };
 
 const MOVES = "adapters/persistence/task-moves.ts";
@@ -13,7 +15,7 @@ const TASKS = "adapters/persistence/sql-task-store.ts";
 const OPENING = "adapters/persistence/task-opening.ts";
 const SWEEP = "application/background/sweep.ts";
 
-const matrix = (scenario: string, database = "sqlite"): PlantedFault["foundBy"] => [
+const matrix = (scenario: string, database = "sqlite"): Command => [
   "test:faults",
   "--first",
   "--database",
