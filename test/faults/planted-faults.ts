@@ -13,6 +13,7 @@ export type PlantedFault = {
 const MOVES = "adapters/persistence/task-moves.ts";
 const TASKS = "adapters/persistence/sql-task-store.ts";
 const OPENING = "adapters/persistence/task-opening.ts";
+const MEMORY_TASKS = "test/support/memory/memory-task-store.ts";
 const SWEEP = "application/background/sweep.ts";
 
 const matrix = (scenario: string, database = "sqlite"): Command => [
@@ -23,6 +24,8 @@ const matrix = (scenario: string, database = "sqlite"): Command => [
   "--scenario",
   scenario,
 ];
+
+const simulation: Command = ["simulate", "--seed", "1", "--runs", "100000"];
 
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
@@ -228,5 +231,42 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     file: "application/panoramas/cancel-task.ts",
     edits: [["!(await isStopped(ports, task))", "task.id.length === 0"]],
     foundBy: matrix("canceled at the provider"),
+  },
+  {
+    name: "a provider sends a creation after the submission deadline",
+    file: "adapters/provider/remote/calls/provider-api.ts",
+    edits: [["const mayBeSent = () => this.clock.now().getTime() <= latest;", "const mayBeSent = () => latest > 0;"]],
+    foundBy: simulation,
+  },
+  {
+    name: "the sweep reads the clock once for the bounds of due times",
+    file: SWEEP,
+    edits: [
+      [
+        `await tasks.bringForward(work, () => {
+      const now = clock.now().getTime();`,
+        `const now = clock.now().getTime();
+    await tasks.bringForward(work, () => {`,
+      ],
+    ],
+    foundBy: simulation,
+  },
+  {
+    name: "the memory store ignores the fence of the lease",
+    file: MEMORY_TASKS,
+    edits: [["(lease !== undefined && lease.fence !== stored.fence)", "false"]],
+    foundBy: simulation,
+  },
+  {
+    name: "a claim of the memory store takes no lease",
+    file: MEMORY_TASKS,
+    edits: [["stored.dueAt = until;", "stored.dueAt = now;"]],
+    foundBy: simulation,
+  },
+  {
+    name: "the memory store does not compare how often a task was submitted",
+    file: MEMORY_TASKS,
+    edits: [["submissionsOf(stored.task) !== submissionsOf(before) ||\n", ""]],
+    foundBy: simulation,
   },
 ];

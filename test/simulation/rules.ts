@@ -1,4 +1,6 @@
+import type { DeliveryId, DeliveryLease } from "../../application/ports/delivery-store.js";
 import type { RateLimitedParty } from "../../application/ports/rate-limits.js";
+import type { Postponement } from "../../application/ports/task-store.js";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId } from "../../domain/api-key.js";
 import { type Day, dayOf } from "../../domain/budget.js";
@@ -39,6 +41,9 @@ const NEXT_STATES: Record<Task["state"], readonly Task["state"][]> = {
   failed: ["failed"],
 };
 
+/** `row`: what the worker replaces when it writes its result. */
+type ClaimedLease = { readonly until: Date; readonly fence: number; readonly row: unknown };
+
 /** Whether the credits, the slots, the limits and the tasks are as they must be. */
 export class Rules {
   private readonly database: MemoryDatabase;
@@ -47,6 +52,8 @@ export class Rules {
   private readonly concurrencyMax: ReadonlyMap<string, number>;
   private readonly budgets: ReadonlyMap<ApiKeyId, number>;
   private readonly lastSeen = new Map<TaskId, Task>();
+  private readonly lastDue = new Map<TaskId, Date | undefined>();
+  private readonly leases = new Map<TaskId | DeliveryId, ClaimedLease>();
   private readonly admissions = new Map<string, number[]>();
   private readonly calls = new Map<string, number[]>();
 
@@ -90,6 +97,40 @@ export class Rules {
       const max = this.concurrencyMax.get(place) ?? count;
       require(count <= max, "no place has more tasks than slots", () => `${place} has ${count} of ${max}`);
     }
+  }
+
+  /**
+   * What holds after every call of a store while no clock is set: nobody takes over a valid lease (a row that is claimed
+   * again, without a write of its worker in between, was due), and no due time has to be corrected.
+   */
+  checkDueTimes(call: string, args: readonly unknown[]): void {
+    if (call === "tasks.bringForward") {
+      for (const { task, dueAt } of this.database.tasks.values()) {
+        require(this.lastDue.get(task.id) === dueAt, "a due time is corrected only after a clock was set", () => task.id);
+      }
+    }
+    for (const { task, dueAt } of this.database.tasks.values()) this.lastDue.set(task.id, dueAt);
+    if (call === "tasks.claim") {
+      const until = args[2] as Date;
+      for (const { task, fence, dueAt } of this.database.tasks.values()) {
+        if (dueAt === until) this.checkLease(task.id, { until, fence, row: task });
+      }
+    } else if (call === "tasks.postpone") {
+      for (const { lease } of args[0] as readonly Postponement[]) this.leases.delete(lease.task.id);
+    } else if (call === "deliveries.claim") {
+      const until = args[1] as Date;
+      for (const { id, fence, delivery } of this.database.deliveries) {
+        if (delivery.state === "pending" && delivery.dueAt === until) this.checkLease(id, { until, fence, row: id });
+      }
+    } else if (call === "deliveries.record") this.leases.delete((args[0] as DeliveryLease).id);
+    else if (call === "tasks.makeDueNow") this.leases.delete(args[0] as TaskId); // it ends the lease, too
+  }
+
+  private checkLease(id: TaskId | DeliveryId, lease: ClaimedLease): void {
+    const last = this.leases.get(id);
+    this.leases.set(id, lease);
+    if (last === undefined || last.row !== lease.row || last.fence + 1 !== lease.fence) return;
+    require(last.until.getTime() <= this.scheduler.now, "no valid lease is taken over", () => String(id));
   }
 
   private checkTransition(last: Task, task: Task): void {

@@ -43,11 +43,7 @@ export class SeededRandom {
   }
 }
 
-/**
- * Resolves when every promise that can go on has gone on: Node.js runs a tick after the microtasks that are waiting, and
- * after those that they add.
- */
-const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
+const resolved = Promise.resolve();
 
 /**
  * Virtual time, and the order of everything that is awaited: each call of a port and each timer is an event, and the
@@ -59,6 +55,10 @@ export class Scheduler {
   /** What happened, if the run is traced. */
   readonly trace: string[] | undefined;
   readonly random: SeededRandom;
+  /** Number of events that have happened. */
+  events = 0;
+  /** The process whose event has happened last: its code runs until nothing of it can go on. */
+  running: Owner | undefined;
   private ready: Event[] = [];
   private timers: Event[] = [];
   private readonly start: number;
@@ -90,8 +90,33 @@ export class Scheduler {
     };
   }
 
-  /** Lets one event happen that the seed chooses. Returns whether there was one. */
-  async step(): Promise<boolean> {
+  /**
+   * Lets events happen that the seed chooses, one by one, until there is none, or `goOn` returns `false`. After each event,
+   * every promise that can go on goes on: Node.js runs a tick after the microtasks that are waiting, and after those that
+   * they add.
+   */
+  run(goOn: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const next = () => {
+        try {
+          if (goOn() && this.step()) void resolved.then(tick);
+          else resolve();
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const tick = () => process.nextTick(next);
+      tick();
+    });
+  }
+
+  /** Runs code of a process outside of an event. */
+  as<T>(owner: Owner, code: () => T): T {
+    this.running = owner;
+    return code();
+  }
+
+  private step(): boolean {
     this.wakeDue();
     const { ready } = this;
     let candidates = ready.length;
@@ -111,8 +136,9 @@ export class Scheduler {
       candidates -= 1;
       if (event.canceled || event.owner?.alive === false) continue;
       if (this.trace !== undefined) this.note(`${event.owner?.name ?? "network"}: ${event.label}`);
+      this.events += 1;
+      this.running = event.owner;
       event.run();
-      await settled();
       return true;
     }
     return false;

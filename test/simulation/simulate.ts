@@ -8,7 +8,8 @@ import { type RunResult, simulate } from "./simulation.js";
 /*
  * `npm run simulate -- [--runs 100000] [--seed N]`: runs of the simulation with one process for each core, from a random
  * seed on, or from N on. Stops at the first broken rule, prints it with its seed, and exits with status 1.
- * `npm run simulate -- --seed N` replays one run and prints every step.
+ * `npm run simulate -- --seed N` replays one run and prints every step. The command bundles the sources first: bundled
+ * code is faster than what tsx compiles.
  */
 
 const SEEDS = 2 ** 31;

@@ -7,6 +7,7 @@ import type { ApiRequests } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { OperationalEvent } from "../../application/ports/reporter.js";
+import type { DueBounds } from "../../application/ports/task-store.js";
 import type { WebhookSender } from "../../application/ports/webhook-sender.js";
 import { deliverEvents } from "../../application/webhooks/deliver-events.js";
 import { eventIdOf } from "../../domain/account-event.js";
@@ -34,7 +35,7 @@ export type Surroundings = {
   /** The part of the calls of a store whose connection is lost, before or after they are done. */
   readonly lostConnections: number;
   /** Called after each call of a store, and on what the process reports. */
-  readonly onStoreCall: () => void;
+  readonly onStoreCall: (call: string, args: readonly unknown[]) => void;
   readonly onReport: (event: OperationalEvent) => void;
   readonly onUpstreamCall: (process: SimulatedProcess, upstream: SimulatedUpstream) => void;
   /** Called for an error of background work. */
@@ -47,6 +48,9 @@ export type WorkName = (typeof WORKS)[number];
 /** Longer than an attempt to deliver an event. */
 const DELIVERY_LEASE_MILLISECONDS = 20_000;
 const SUBMIT_TIMEOUT_MILLISECONDS = 25_000;
+
+/** One for all, because the stack of an error takes long to write. */
+const LOST = new ConnectionLost();
 
 /** One process of the service: its own use cases, schedule, rate limiters and circuit breakers; the stores are shared. */
 export class SimulatedProcess implements Owner {
@@ -188,26 +192,39 @@ export class SimulatedProcess implements Owner {
       port: port as Gate["port"],
       call: (method, args) => this.call(gate.port, name, method, args, lostConnections),
     };
-    return Object.assign(Object.create(gatesOf(port)), gate);
+    return Object.assign(Object.create(gatesOf(name, port)), gate);
   }
 
-  private call(port: Gate["port"], name: string, method: string, args: unknown[], lostConnections: number): unknown {
+  private call(port: Gate["port"], name: string, method: string, given: unknown[], lostConnections: number): unknown {
     const { scheduler, onStoreCall } = this.surroundings;
+    const args = name === "tasks" && method === "bringForward" ? readingClockFirst(given) : given;
     const { random } = scheduler;
-    const label = scheduler.trace === undefined ? "" : `${name}.${method}`;
+    const label = `${name}.${method}`;
     return new Promise((resolve, reject) => {
       scheduler.add(this, label, () => {
         const isLost = lostConnections > 0 && random.chance(lostConnections);
-        if (isLost && random.chance(0.5)) return reject(new ConnectionLost());
+        if (isLost && random.chance(0.5)) return reject(LOST);
         const answer = port[method]?.(...args);
-        onStoreCall();
-        const answered = () => (isLost ? reject(new ConnectionLost()) : resolve(answer));
+        onStoreCall(label, args);
+        const answered = () => (isLost ? reject(LOST) : resolve(answer));
         if (random.chance(0.7)) answered();
-        else scheduler.add(this, `${label} is answered`, answered);
+        else scheduler.add(this, scheduler.trace === undefined ? "" : `${label} is answered`, answered);
       });
     });
   }
 }
+
+/** The clock is read when the statement is sent, which may be long before the database reads rows. */
+const readingClockFirst = ([work, bounds]: unknown[]): unknown[] => {
+  const readClock = bounds as () => DueBounds;
+  const atFirst = readClock();
+  let asked = 0;
+  const inTurn = () => {
+    asked += 1;
+    return asked === 1 ? atFirst : readClock();
+  };
+  return [work, inTurn];
+};
 
 type Gate = {
   readonly port: Record<string, (...args: unknown[]) => unknown>;
@@ -217,25 +234,25 @@ type Gate = {
 /** Methods of ports that return no promise. */
 const INSTANT: ReadonlySet<string> = new Set(["urlOf", "nameOf"]);
 
-const knownGates = new Map<object, object>();
+const knownGates = new Map<string, object>();
 
-/** An object with the methods of the port, made once for each class, because a run makes many processes. */
-const gatesOf = (port: object): object => {
-  const prototype = Object.getPrototypeOf(port) as object;
-  const members = prototype === Object.prototype ? port : prototype;
-  const known = knownGates.get(members);
+/** An object with the methods of the port, made once for each port, because a run makes many processes. */
+const gatesOf = (name: string, port: object): object => {
+  const known = knownGates.get(name);
   if (known !== undefined) return known;
+  const prototype = Object.getPrototypeOf(port) as object;
   const gates: Record<string, unknown> = {};
-  for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(members))) {
-    if (name === "constructor" || typeof value !== "function") continue;
-    gates[name] = INSTANT.has(name)
+  const members = Object.getOwnPropertyDescriptors(prototype === Object.prototype ? port : prototype);
+  for (const [method, { value }] of Object.entries(members)) {
+    if (method === "constructor" || typeof value !== "function") continue;
+    gates[method] = INSTANT.has(method)
       ? function (this: Gate, ...args: unknown[]) {
-          return this.port[name]?.(...args);
+          return this.port[method]?.(...args);
         }
       : function (this: Gate, ...args: unknown[]) {
-          return this.call(name, args);
+          return this.call(method, args);
         };
   }
-  if (members === prototype) knownGates.set(prototype, gates);
+  knownGates.set(name, gates);
   return gates;
 };

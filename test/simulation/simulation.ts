@@ -51,15 +51,15 @@ export const simulate = async (seed: number, seen?: Set<string>, trace?: string[
   const random = new SeededRandom(seed);
   const scheduler = new Scheduler(random, START, trace);
   const restoreGlobals = replaceGlobals(random.next, (milliseconds, end) => {
-    scheduler.after(undefined, milliseconds, "a timeout ends", end);
+    scheduler.after(scheduler.running, milliseconds, "a timeout ends", end);
   });
   const run = new Run(random, scheduler, seen);
   try {
     await run.play();
-    return { seed, broken: undefined, events: run.events };
+    return { seed, broken: undefined, events: scheduler.events };
   } catch (error) {
     const broken = error instanceof RuleBroken ? error.message : `nothing throws: ${(error as Error).stack}`;
-    return { seed, broken, events: run.events };
+    return { seed, broken, events: scheduler.events };
   } finally {
     restoreGlobals();
   }
@@ -92,10 +92,17 @@ const KEYS: readonly { readonly owner: number; readonly limits: Partial<KeyLimit
 ];
 
 const STEPS = [
-  ...["create", "create", "create", "create", "create", "poll", "cancel", "delete", "wait", "pay"],
+  ...["create", "create", "create", "create", "create", "poll", "cancel", "delete", "delete", "wait", "pay"],
   ...["work", "work", "work", "work", "work", "all work", "all work", "pass", "pass", "pass", "jump in time"],
-  ...["mood", "mood", "mood", "storage", "receiver", "restart", "restart", "pause", "set a clock"],
+  ...["mood", "mood", "mood", "storage", "receiver", "restart", "restart", "pause", "sleep", "sleep", "set a clock"],
 ] as const;
+
+/** Short runs try more beginnings in the same time, long ones reach states that need many steps. */
+const LENGTHS = [
+  { min: 3, max: 10 },
+  { min: 3, max: 10 },
+  { min: 10, max: 40 },
+];
 
 /**
  * `one`: all processes have the same clock, which nobody sets. `agree`: the clocks differ by a few seconds, and are set
@@ -109,6 +116,9 @@ const PASSES_MILLISECONDS = [1_000, 5_000, 5_000, 30_000, 60_000, 120_000, 300_0
 /** How clocks are set: by a time service, and by a person. */
 const CLOCK_CHANGES_MILLISECONDS = [-3_600_000, -300_000, -70_000, -2_000, 2_000, 70_000, 300_000, 3_600_000];
 
+/** Only what has ended can be deleted, and only what has succeeded has objects. */
+const DELETED_STATES: readonly Task["state"][] = ["succeeded"];
+
 /** The states of tasks for which a work can have something to do. */
 const WORK_IN: Record<WorkName, readonly string[]> = {
   start: ["queued"],
@@ -120,6 +130,19 @@ const WORK_IN: Record<WorkName, readonly string[]> = {
   deliver: ["succeeded", "failed"],
 };
 
+/** What resolves a due task, by its state. */
+const WORK_ON: Record<Task["state"], WorkName> = {
+  queued: "sweep",
+  reserved: "sweep",
+  submitted: "settle",
+  generated: "check",
+  succeeded: "keep",
+  failed: "keep",
+};
+
+/** During the recovery, every so many rounds: it corrects due times after a clock was set back. */
+const SWEEP_EVERY = 4;
+
 /** From the beginning of the recovery, in true time. Longer than all deadlines of a task together. */
 const RECOVERY_MILLISECONDS_MAX = 60 * 60 * 1000;
 
@@ -129,7 +152,6 @@ const EVENTS_MAX = 20_000;
 type Key = { readonly key: ApiKey; readonly secret: ApiKeySecret };
 
 class Run {
-  events = 0;
   private readonly random: SeededRandom;
   private readonly scheduler: Scheduler;
   private readonly seen: Set<string> | undefined;
@@ -178,7 +200,7 @@ class Run {
       sender: { send: (webhook: OutgoingWebhook) => this.receive(webhook) },
       places,
       lostConnections: random.oneOf([0, 0.02]),
-      onStoreCall: () => this.rules.afterStoreCall(),
+      onStoreCall: (call, args) => this.afterStoreCall(call, args),
       onReport: (event) => this.reported(event),
       onUpstreamCall: (process, upstream) => this.checkCall(process, upstream),
       onFailure: (error) => this.failed(error),
@@ -188,9 +210,10 @@ class Run {
   async play(): Promise<void> {
     await this.begin();
     const { random } = this;
-    for (let left = 10 + random.below(31); left > 0; left -= 1) {
+    const { min, max } = random.oneOf(LENGTHS);
+    for (let left = min + random.below(max - min + 1); left > 0; left -= 1) {
       await this.take(random.oneOf(STEPS));
-      for (let events = random.below(16); events > 0; events -= 1) if (!(await this.event())) break;
+      await this.happen(random.below(16));
       if (random.chance(0.5)) await this.pass(500);
     }
     await this.recover();
@@ -292,13 +315,13 @@ class Run {
       case "cancel":
         return this.withTask((task) => this.client(process, () => this.cancel(process, task)));
       case "delete":
-        return this.withTask((task) => this.client(process, () => this.delete(process, task)));
+        return this.withTask((task) => this.client(process, () => this.delete(process, task)), DELETED_STATES);
       case "pay":
         return this.client(process, () => process.useCases.payOrder(random.oneOf([...this.database.orders.keys()])));
       case "work":
-        return process.wake(random.oneOf(WORKS));
+        return this.wake(process, random.oneOf(this.worksNow()));
       case "all work":
-        for (const work of WORKS) process.wake(work);
+        for (const work of this.worksNow()) this.wake(process, work);
         return;
       case "pass":
         return this.pass(random.oneOf(PASSES_MILLISECONDS));
@@ -319,20 +342,36 @@ class Run {
       case "pause":
         process.paused = !process.paused;
         return;
+      case "sleep":
+        return this.sleep(process, random.oneOf(PASSES_MILLISECONDS));
       case "set a clock":
         return this.setClock();
     }
   }
 
-  /** A task that clients know, if there is one. */
-  private withTask(use: (task: Task) => void): void {
+  private wake(process: SimulatedProcess, work: WorkName): void {
+    this.scheduler.as(process, () => process.wake(work));
+  }
+
+  /** Its machine halts the process for a while. Then what it has begun goes on, and its timers are late. */
+  private sleep(process: SimulatedProcess, milliseconds: number): void {
+    process.paused = true;
+    this.scheduler.after(undefined, milliseconds, `${process.name} goes on`, () => {
+      process.paused = false;
+    });
+  }
+
+  /** A task that clients know, if there is one, and of one of these states, if there is one. */
+  private withTask(use: (task: Task) => void, preferred: readonly Task["state"][] = []): void {
     const stored = [...this.database.tasks.values()];
-    if (stored.length > 0) use(this.random.oneOf(stored).task);
+    const wanted = stored.filter(({ task, hidden }) => !hidden && preferred.includes(task.state));
+    if (stored.length > 0) use(this.random.oneOf(wanted.length > 0 ? wanted : stored).task);
   }
 
   /** What a client does. Its request may fail only because a connection was lost. */
   private client(process: SimulatedProcess, call: () => Promise<unknown>): void {
-    process.counted(call()).catch((error: unknown) => this.failed(error));
+    const called = this.scheduler.as(process, () => process.counted(call()));
+    called.catch((error: unknown) => this.failed(error));
   }
 
   private async create(
@@ -503,12 +542,20 @@ class Run {
     this.seen?.add(what);
   }
 
-  private async event(): Promise<boolean> {
-    const happened = await this.scheduler.step();
-    if (happened) this.events += 1;
-    if (this.events > EVENTS_MAX) throw new RuleBroken("a run ends", `more than ${EVENTS_MAX} events`);
-    if (this.broken !== undefined) throw this.broken;
-    return happened;
+  private afterStoreCall(call: string, args: readonly unknown[]): void {
+    this.rules.afterStoreCall();
+    if (this.clocks === "one") this.rules.checkDueTimes(call, args);
+  }
+
+  /** Lets so many events happen, or all that can. */
+  private happen(count = Number.POSITIVE_INFINITY): Promise<void> {
+    const { scheduler } = this;
+    const last = scheduler.events + count;
+    return scheduler.run(() => {
+      if (this.broken !== undefined) throw this.broken;
+      if (scheduler.events > EVENTS_MAX) throw new RuleBroken("a run ends", `more than ${EVENTS_MAX} events`);
+      return scheduler.events < last;
+    });
   }
 
   /** Lets time pass, with everything that happens in it. */
@@ -516,7 +563,7 @@ class Run {
     const { scheduler } = this;
     const end = scheduler.now + milliseconds;
     do {
-      while (await this.event());
+      await this.happen();
     } while (scheduler.advanceToTimer(end - scheduler.now));
     scheduler.now = Math.max(scheduler.now, end);
   }
@@ -533,26 +580,43 @@ class Run {
     if (random.chance(0.3)) for (const process of [...this.processes]) this.restart(process);
 
     const deadline = scheduler.now + RECOVERY_MILLISECONDS_MAX;
-    while (!this.isDone()) {
+    for (let round = 0; !this.isDone(); round += 1) {
       if (scheduler.now > deadline) return; // the rules say what is left
       const process = random.oneOf(this.processes);
-      for (const work of this.worksNow()) process.wake(work);
+      const works = this.worksDueAt(process.clock.now());
+      if (round % SWEEP_EVERY === SWEEP_EVERY - 1) works.add("sweep");
+      for (const work of works) this.wake(process, work);
       await this.passUntilIdle();
       scheduler.now += random.oneOf([5_000, 60_000]);
     }
+  }
+
+  /** All that have something to do at this time. */
+  private worksDueAt(now: Date): Set<WorkName> {
+    const works = new Set<WorkName>();
+    for (const { task, hidden, dueAt } of this.database.tasks.values()) {
+      if (task.state === "queued") works.add("start");
+      if (dueAt !== undefined && dueAt <= now) works.add(hidden ? "erase" : WORK_ON[task.state]);
+    }
+    const isDue = this.database.deliveries.some(
+      ({ delivery }) => delivery.state === "pending" && delivery.dueAt <= now,
+    );
+    if (isDue) works.add("deliver");
+    return works;
   }
 
   /** All that may have something to do. */
   private worksNow(): readonly WorkName[] {
     const states = new Set<string>();
     for (const { task, hidden } of this.database.tasks.values()) states.add(hidden ? "hidden" : task.state);
-    return WORKS.filter((work) => WORK_IN[work].some((state) => states.has(state)));
+    const works = WORKS.filter((work) => WORK_IN[work].some((state) => states.has(state)));
+    return works.length === 0 ? WORKS : works;
   }
 
   private async passUntilIdle(): Promise<void> {
     const { scheduler } = this;
     do {
-      while (await this.event());
+      await this.happen();
     } while (this.processes.some(({ running }) => running > 0) && scheduler.advanceToTimer(60_000));
   }
 
