@@ -269,4 +269,16 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     edits: [["submissionsOf(stored.task) !== submissionsOf(before) ||\n", ""]],
     foundBy: simulation,
   },
+  {
+    name: "a creation accepts a URL that is not https",
+    file: "domain/creation-request.ts",
+    edits: [['text.startsWith("https://") && ', ""]],
+    foundBy: ["fuzz", "--seed", "1", "--only", "operations"],
+  },
+  {
+    name: "a creation does not try to parse a URL",
+    file: "domain/creation-request.ts",
+    edits: [[" && URL.canParse(text);", ";"]],
+    foundBy: ["fuzz", "--seed", "1", "--only", "operations"],
+  },
 ];

@@ -10,7 +10,17 @@ import { type Command, PLANTED_FAULTS, type PlantedFault } from "./planted-fault
  * Each fault is put into a copy of the sources. Its command must find something there that is not found without the fault.
  */
 
-const SOURCES = ["domain", "application", "adapters", "bootstrap", "test", "package.json", "tsconfig.json"];
+const SOURCES = [
+  "domain",
+  "application",
+  "adapters",
+  "bootstrap",
+  "test",
+  "package.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+  "LICENSE",
+];
 const TIME_LIMIT_MILLISECONDS = 30 * 60 * 1000;
 const FOUND = "found ";
 const MISSED = "MISSED";

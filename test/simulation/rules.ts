@@ -106,7 +106,8 @@ export class Rules {
   checkDueTimes(call: string, args: readonly unknown[]): void {
     if (call === "tasks.bringForward") {
       for (const { task, dueAt } of this.database.tasks.values()) {
-        require(this.lastDue.get(task.id) === dueAt, "a due time is corrected only after a clock was set", () => task.id);
+        require(this.lastDue.get(task.id) === dueAt, "a due time is corrected only after a clock was set", () =>
+          task.id);
       }
     }
     for (const { task, dueAt } of this.database.tasks.values()) this.lastDue.set(task.id, dueAt);
