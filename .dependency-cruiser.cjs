@@ -13,6 +13,7 @@ const TEST_PACKAGES = [
   "@modelcontextprotocol/sdk",
   "ajv",
   "ajv-formats",
+  "esbuild",
   "fast-check",
   "neverthrow",
   "playwright-core",

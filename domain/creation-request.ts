@@ -8,9 +8,9 @@ import {
   METADATA_PAIRS_MAX,
   METADATA_VALUE_CHARACTERS_MAX,
   type Metadata,
-  sortedMetadata,
 } from "./metadata.js";
-import { costOf, type Resolution, resolutionSchema } from "./resolution.js";
+import { costOf, type Resolution } from "./resolution.js";
+import { resolutionSchema } from "./resolution-schema.js";
 import { isSeed, SEED_MAX } from "./seed.js";
 import { isStorable } from "./storable-text.js";
 import { type Visibility, visibilitySchema } from "./visibility.js";
@@ -227,21 +227,3 @@ const ruleOf = (issue: z.core.$ZodIssue): BrokenRule => {
 };
 
 const EXPECTED: Partial<Record<string, "string" | "strings">> = { string: "string", array: "strings" };
-
-/**
- * Requests with the same meaning have the same text: the order of keys and explicit defaults make no difference.
- *
- * It names the request of an idempotency key, so the text of a request without the later fields must never change.
- */
-export const canonicalText = (request: CreationRequest, maxCredits?: number): string => {
-  const { resolution, prompt, imageUrls, visibility, seed, metadata, webhookUrl } = request;
-  const hasMetadata = Object.keys(metadata).length > 0;
-  const later = {
-    seed,
-    metadata: hasMetadata ? sortedMetadata(metadata) : undefined,
-    max_credits: maxCredits,
-    webhook_url: webhookUrl,
-  };
-  const isUsed = Object.values(later).some((value) => value !== undefined);
-  return JSON.stringify([resolution, prompt ?? null, imageUrls, visibility, ...(isUsed ? [later] : [])]);
-};

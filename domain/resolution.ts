@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { type Credits, credits } from "./credits.js";
 
 /** Size and price of each resolution (specification, Resolution). */
@@ -11,15 +10,5 @@ export const RESOLUTIONS = {
 export type PixelSize = { readonly widthPixels: number; readonly heightPixels: number };
 
 export type Resolution = keyof typeof RESOLUTIONS;
-
-const NAMES = ["1k", "2k", "4k"] as const satisfies readonly Resolution[];
-
-/** `1k: 1024 × 512 pixels, 4 credits.` and so on. */
-const description = NAMES.map((name) => {
-  const { widthPixels, heightPixels, credits } = RESOLUTIONS[name];
-  return `${name}: ${widthPixels} × ${heightPixels} pixels, ${credits} credits.`;
-}).join(" ");
-
-export const resolutionSchema = z.enum(NAMES).meta({ id: "Resolution", description });
 
 export const costOf = (resolution: Resolution): Credits => RESOLUTIONS[resolution].credits;

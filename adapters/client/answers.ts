@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { resolutionSchema } from "../../domain/resolution.js";
+import { resolutionSchema } from "../../domain/resolution-schema.js";
 import { STORAGE_STATUSES } from "../../domain/storage-status.js";
 import { visibilitySchema } from "../../domain/visibility.js";
 

@@ -7,7 +7,7 @@ import {
   METADATA_VALUE_CHARACTERS_MAX,
 } from "../../domain/metadata.js";
 import { thumbnailNameOf } from "../../domain/object-name.js";
-import { resolutionSchema } from "../../domain/resolution.js";
+import { resolutionSchema } from "../../domain/resolution-schema.js";
 import { SEED_MAX } from "../../domain/seed.js";
 import { viewerPath } from "../../domain/slug.js";
 import { isKept, STORAGE_STATUSES, type StoredImage } from "../../domain/storage-status.js";

@@ -1,9 +1,9 @@
 import { err, type Result } from "neverthrow";
 import { z } from "zod";
+import { canonicalText } from "../../domain/canonical-text.js";
 import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
 import {
   type CreationRequest,
-  canonicalText,
   IMAGE_URL_CHARACTERS_MAX,
   IMAGE_URLS_MAX,
   PROMPT_CHARACTERS_MAX,
@@ -11,7 +11,8 @@ import {
   parseCreationRequest,
 } from "../../domain/creation-request.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import { costOf, RESOLUTIONS, type Resolution, resolutionSchema } from "../../domain/resolution.js";
+import { costOf, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
+import { resolutionSchema } from "../../domain/resolution-schema.js";
 import { visibilitySchema } from "../../domain/visibility.js";
 import { createdTaskSchema } from "../client/answers.js";
 import type { PanoramaClient } from "../client/panorama-client.js";

@@ -1,4 +1,5 @@
-import { costOf, resolutionSchema } from "../../domain/resolution.js";
+import { costOf } from "../../domain/resolution.js";
+import { resolutionSchema } from "../../domain/resolution-schema.js";
 
 const costs = resolutionSchema.options.map((resolution) => `${costOf(resolution)} (${resolution})`);
 

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
-import { type CreationRequest, canonicalText } from "../../domain/creation-request.js";
+import { canonicalText } from "../../domain/canonical-text.js";
+import type { CreationRequest } from "../../domain/creation-request.js";
 import type { IdempotencyKey } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { isRecordedReference, type ObjectName } from "../../domain/object-name.js";

@@ -1,12 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  canonicalText,
-  creationRequestSchema,
-  parseCreation,
-  parseCreationRequest,
-} from "../../domain/creation-request.js";
+import { canonicalText } from "../../domain/canonical-text.js";
+import { creationRequestSchema, parseCreation, parseCreationRequest } from "../../domain/creation-request.js";
 import { type BrokenRule, invalidRequest } from "../../domain/invalid-request.js";
 
 const url = "https://images.example.com/1.jpg";

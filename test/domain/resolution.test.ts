@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { costOf, RESOLUTIONS, resolutionSchema } from "../../domain/resolution.js";
+import { costOf, RESOLUTIONS } from "../../domain/resolution.js";
+import { resolutionSchema } from "../../domain/resolution-schema.js";
 
 it.each([
   ["1k", 1024, 512, 4],

@@ -8,8 +8,9 @@ import type { CreatedPanorama, CreatePanoramaError } from "../../application/pan
 import type { AdmittedKey } from "../../application/ports/api-requests.js";
 import type { Readiness } from "../../application/ports/generation-provider.js";
 import type { AccountId } from "../../domain/account.js";
+import { canonicalText } from "../../domain/canonical-text.js";
 import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
-import { type CreationRequest, canonicalText } from "../../domain/creation-request.js";
+import type { CreationRequest } from "../../domain/creation-request.js";
 import { credits } from "../../domain/credits.js";
 import { IDEMPOTENCY_KEPT_MILLISECONDS, type IdempotencyKey } from "../../domain/idempotency.js";
 import { NO_LIMITS } from "../../domain/key-limits.js";

@@ -1,0 +1,45 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { build } from "esbuild";
+import { describe, expect, it } from "vitest";
+
+/** What a program that imports `name` from this file bundles: minified bytes, and the packages and files in it. */
+const bundled = async (name: string, source: string) => {
+  const { metafile, outputFiles } = await build({
+    stdin: { contents: `export { ${name} } from "./${source}";`, resolveDir: resolve(".") },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "node",
+    metafile: true,
+    write: false,
+  });
+  const inputs = Object.keys(metafile.inputs);
+  return {
+    bytes: outputFiles[0]?.contents.length ?? 0,
+    packages: [...new Set(inputs.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []))],
+    files: inputs.filter((path) => !path.includes("node_modules") && path !== "<stdin>"),
+  };
+};
+
+describe("the core, bundled for a program that imports one function", () => {
+  it.each([
+    ["hold", "domain/reservation.ts"],
+    ["openTask", "domain/task.ts"],
+    ["admitRequest", "domain/rate-limit.ts"],
+    ["audit", "domain/ledger.ts"],
+    ["createPanorama", "application/panoramas/create-panorama.ts"],
+  ])("%s has less than 30 kB, and needs no package but neverthrow", async (name, source) => {
+    const { bytes, packages, files } = await bundled(name, source);
+    expect(packages).toEqual(["neverthrow"]);
+    expect(bytes).toBeLessThan(30_000);
+    expect(files.filter((file) => !/^(domain|application)\//.test(file))).toEqual([]);
+  });
+
+  it("leaves the parser of shapes to the modules that parse", async () => {
+    const { packages } = await bundled("parseCreation", "domain/creation-request.ts");
+    expect(packages.sort()).toEqual(["neverthrow", "zod"]);
+    const { dependencies } = JSON.parse(await readFile("package.json", "utf8")) as { dependencies: object };
+    expect(Object.keys(dependencies).sort()).toEqual(["neverthrow", "zod"]);
+  });
+});
