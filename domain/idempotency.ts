@@ -2,11 +2,8 @@ import { err, ok, type Result } from "neverthrow";
 import type { Brand } from "./brand.js";
 import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 
-/** The client's own name for one creation, unique within its account, stored for 24 hours. */
+/** The client's own name for one creation, unique within its account. */
 export type IdempotencyKey = Brand<string, "IdempotencyKey">;
-
-const KEPT_HOURS = 24;
-export const IDEMPOTENCY_KEPT_MILLISECONDS = KEPT_HOURS * 60 * 60 * 1000;
 
 /** A key with the SHA-256 of the request for which it was sent. */
 export type IdempotentRequest = { readonly key: IdempotencyKey; readonly requestSha256: string };
@@ -23,6 +20,10 @@ export const parseIdempotencyKey = (headerValue: string): Result<IdempotencyKey,
     : err(invalidRequest(HEADER, { name: "visible_ascii", min: 1, max: KEY_CHARACTERS_MAX, actual: key }));
 };
 
-/** Refuses a key that is already stored for another request. */
-export const sameRequest = (stored: string, { requestSha256 }: IdempotentRequest): Result<void, InvalidRequest> =>
-  stored === requestSha256 ? ok(undefined) : err(invalidRequest(HEADER, { name: "key_reused", hours: KEPT_HOURS }));
+/** Refuses a key that is already stored for another request. `keptHours`: how long keys are stored. */
+export const sameRequest = (
+  stored: string,
+  { requestSha256 }: IdempotentRequest,
+  keptHours: number,
+): Result<void, InvalidRequest> =>
+  stored === requestSha256 ? ok(undefined) : err(invalidRequest(HEADER, { name: "key_reused", hours: keptHours }));

@@ -1,8 +1,7 @@
 import type { AccountId, Standing } from "./account.js";
 import type { Brand } from "./brand.js";
 import type { OrderId, PaidOrder } from "./order.js";
-import type { HeldReservation, RefundedReservation } from "./reservation.js";
-import { isActive, type Task } from "./task.js";
+import type { HeldReservation, RefundedReservation, Reservation } from "./reservation.js";
 import type { TaskId } from "./task-id.js";
 
 /**
@@ -48,6 +47,9 @@ export const refundEntry = ({ accountId, taskId, credits }: RefundedReservation,
 export const sumOf = (entries: readonly LedgerEntry[]): number =>
   entries.reduce((sum, entry) => sum + entry.credits, 0);
 
+/** What was paid for: anything with a reservation. `state` names its state in a finding. It is active while it holds credits. */
+export type PaidTask = { readonly id: TaskId; readonly state: string; readonly reservation: Reservation };
+
 /**
  * Returns one sentence for each error in an account's ledger, and an empty array if there is none. Checks that the
  * balance is the sum of the entries and not negative, that the count of active tasks is right, that no order was
@@ -56,13 +58,13 @@ export const sumOf = (entries: readonly LedgerEntry[]): number =>
 export const audit = (
   { credits, activeTasks }: Omit<Standing, "accountId">,
   entries: readonly LedgerEntry[],
-  tasks: readonly Task[],
+  tasks: readonly PaidTask[],
 ): string[] => {
   const findings: string[] = [];
   const sum = sumOf(entries);
   if (sum !== credits) findings.push(`the balance is ${credits}, but the sum of the entries is ${sum}`);
   if (credits < 0) findings.push(`the balance is negative: ${credits}`);
-  const active = tasks.filter(isActive).length;
+  const active = tasks.filter(({ reservation }) => reservation.state === "held").length;
   if (active !== activeTasks) findings.push(`${activeTasks} active tasks are counted, but there are ${active}`);
 
   const entriesOf = new Map<TaskId, LedgerEntry[]>();

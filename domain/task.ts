@@ -1,21 +1,21 @@
-import { err, type Result } from "neverthrow";
+import type { Result } from "neverthrow";
 import type { AccountId, Standing } from "./account.js";
 import type { ApiKeyId } from "./api-key.js";
 import { admitSpending, type BudgetSpent, type Budgets, type Spending } from "./budget.js";
-import { admitTask, type TooManyActiveTasks } from "./concurrency-limit.js";
+import type { TooManyActiveTasks } from "./concurrency-limit.js";
 import type { CreationRequest } from "./creation-request.js";
-import { credits } from "./credits.js";
-import { crossesLowBalance, type LowBalance } from "./low-balance.js";
+import type { LowBalance } from "./low-balance.js";
 import type { ObjectName } from "./object-name.js";
+import { ACTIVE_TASKS_MAX } from "./panorama-policy.js";
 import {
   type CapturedReservation,
   capture,
   type HeldReservation,
-  hold,
   type InsufficientCredits,
   type RefundedReservation,
   refund,
 } from "./reservation.js";
+import { reserve } from "./reserve.js";
 import { costOf, type PixelSize } from "./resolution.js";
 import type { Slug } from "./slug.js";
 import { isKept, type StoredImage, uploading } from "./storage-status.js";
@@ -167,23 +167,17 @@ export const openTask = (
   budget?: BudgetState,
   place?: string,
 ): Result<OpenedTask, OpeningRefusal> => {
-  const { accountId, lowBalanceThreshold: threshold = credits(0) } = standing; // no balance is below 0
+  const { accountId } = standing;
   const cost = costOf(draft.request.resolution);
-  const held = hold(standing.credits, { taskId: draft.id, accountId, credits: cost });
-  if (held.isErr()) return err(held.error);
-  const { reservation, balance } = held.value;
-  const within = budget && admitSpending(budget.budgets, budget.spending, cost, now);
-  if (within?.isErr()) return err(within.error);
-  return admitTask(standing.activeTasks).map((activeTasks) => {
-    const core = { ...draft, apiKeyId: draft.apiKeyId, accountId, reservedAt: now, reservation, submissions: 0 };
-    const task: OpenedTask["task"] =
-      turn === undefined ? { ...core, state: "reserved", turn, place } : { ...core, state: "queued", turn };
-    return {
-      task,
-      standing: { ...standing, credits: balance, activeTasks },
-      ...(crossesLowBalance(standing.credits, balance, threshold) && { lowBalance: { balance, threshold } }),
-    };
-  });
+  const admitCost = budget && (() => admitSpending(budget.budgets, budget.spending, cost, now));
+  return reserve(standing, { taskId: draft.id, cost }, ACTIVE_TASKS_MAX, admitCost).map(
+    ({ reservation, standing: after, lowBalance }) => {
+      const core = { ...draft, apiKeyId: draft.apiKeyId, accountId, reservedAt: now, reservation, submissions: 0 };
+      const task: OpenedTask["task"] =
+        turn === undefined ? { ...core, state: "reserved", turn, place } : { ...core, state: "queued", turn };
+      return { task, standing: after, ...(lowBalance && { lowBalance }) };
+    },
+  );
 };
 
 /** This place of the provider has room for the task. */

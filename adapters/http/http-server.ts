@@ -13,7 +13,7 @@ import type { UploadImages } from "../../application/panoramas/upload-images.js"
 import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
-import type { RequestKind } from "../../domain/rate-limit.js";
+import type { RequestKind } from "../../domain/panorama-policy.js";
 import type { Page } from "../web-page/page.js";
 import { type Assets, assetRoute } from "./asset-route.js";
 import { cancelPanoramaRoute } from "./cancel-panorama-route.js";

@@ -5,16 +5,20 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
-import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
 import {
   creationRequestSchema,
   IMAGE_URLS_MAX,
   PROMPT_CHARACTERS_MAX,
   PROMPT_CHARACTERS_MIN,
 } from "../../domain/creation-request.js";
-import { IDEMPOTENCY_KEPT_MILLISECONDS, KEY_CHARACTERS_MAX } from "../../domain/idempotency.js";
+import { KEY_CHARACTERS_MAX } from "../../domain/idempotency.js";
 import { IMAGE_TYPES } from "../../domain/image-type.js";
-import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS } from "../../domain/rate-limit.js";
+import {
+  ACTIVE_TASKS_MAX,
+  IDEMPOTENCY_KEPT_MILLISECONDS,
+  RATE_LIMITS,
+  RATE_WINDOW_MILLISECONDS,
+} from "../../domain/panorama-policy.js";
 import {
   UPLOAD_FILE_BYTES_MAX,
   UPLOAD_FILES_MAX,
@@ -43,11 +47,11 @@ const RATE_WINDOW_SECONDS = RATE_WINDOW_MILLISECONDS / 1000;
 const rateLimitHeaders = z.object({
   "RateLimit-Policy": z.string().meta({
     description: "The limit of the API key.",
-    example: `"write";q=${RATE_LIMITS.write};w=${RATE_WINDOW_SECONDS}`,
+    example: `"write";q=${RATE_LIMITS.write.limit};w=${RATE_WINDOW_SECONDS}`,
   }),
   RateLimit: z.string().meta({
     description: "The remaining requests of the API key, and the seconds until more are allowed.",
-    example: `"write";r=${RATE_LIMITS.write - 1};t=${RATE_WINDOW_SECONDS}`,
+    example: `"write";r=${RATE_LIMITS.write.limit - 1};t=${RATE_WINDOW_SECONDS}`,
   }),
 });
 

@@ -1,4 +1,4 @@
-import type { RequestKind } from "../../domain/rate-limit.js";
+import type { RequestKind } from "../../domain/panorama-policy.js";
 
 /** A turn of the event loop handles so many requests however long it takes, and so long however many there are. */
 const TURN_REQUESTS_MIN = 256;

@@ -1,17 +1,11 @@
-import {
-  type AccountRateLimited,
-  type Admission,
-  RATE_LIMITS,
-  RATE_WINDOW_MILLISECONDS,
-  type RateLimited,
-  type RequestKind,
-} from "../../domain/rate-limit.js";
+import { RATE_LIMITS, type RequestKind } from "../../domain/panorama-policy.js";
+import type { AccountRateLimited, Admission, RateLimited } from "../../domain/rate-limit.js";
 import type { Reply } from "./reply.js";
 
 const POLICIES = Object.fromEntries(
-  Object.entries(RATE_LIMITS).map(([kind, limit]) => [
+  Object.entries(RATE_LIMITS).map(([kind, { limit, windowSeconds }]) => [
     kind,
-    `"${kind}";q=${limit};w=${RATE_WINDOW_MILLISECONDS / 1000}`,
+    `"${kind}";q=${limit};w=${windowSeconds}`,
   ]),
 ) as Readonly<Record<RequestKind, string>>;
 

@@ -1,7 +1,6 @@
 import { err, type Result } from "neverthrow";
 import { z } from "zod";
 import { canonicalText } from "../../domain/canonical-text.js";
-import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
 import {
   type CreationRequest,
   IMAGE_URL_CHARACTERS_MAX,
@@ -11,6 +10,7 @@ import {
   parseCreationRequest,
 } from "../../domain/creation-request.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { ACTIVE_TASKS_MAX } from "../../domain/panorama-policy.js";
 import { costOf, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import { resolutionSchema } from "../../domain/resolution-schema.js";
 import { visibilitySchema } from "../../domain/visibility.js";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../application/ports/clock.js";
-import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/idempotency.js";
+import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/panorama-policy.js";
 
 /** A creation that is being sent. `continued`: an earlier call sent it already, and may have been accepted. */
 export type Creation = { readonly idempotencyKey: string; readonly continued: boolean };

@@ -1,15 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../application/ports/clock.js";
 import type { RateLimitedParty, RateLimits } from "../../application/ports/rate-limits.js";
-import {
-  type Admission,
-  type AdmissionLog,
-  admitRequest,
-  RATE_LIMITS,
-  RATE_WINDOW_MILLISECONDS,
-  type RateLimited,
-  type RequestKind,
-} from "../../domain/rate-limit.js";
+import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS, type RequestKind } from "../../domain/panorama-policy.js";
+import { type Admission, type AdmissionLog, admitRequest, type RateLimited } from "../../domain/rate-limit.js";
 
 /** Rate limits counted in this process. Only correct if the service has a single instance. */
 export class MemoryRateLimits implements RateLimits {

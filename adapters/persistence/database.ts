@@ -1,5 +1,5 @@
 import type { Result } from "neverthrow";
-import type { RequestKind } from "../../domain/rate-limit.js";
+import type { RequestKind } from "../../domain/panorama-policy.js";
 import type { Row } from "./columns.js";
 import type { Dialect } from "./migration-steps.js";
 

@@ -13,13 +13,8 @@ import {
   SCOPES,
   type Scope,
 } from "../../domain/key-limits.js";
-import {
-  type Admission,
-  accountRateLimited,
-  type RateLimited,
-  type RequestKind,
-  scopeOf,
-} from "../../domain/rate-limit.js";
+import { type RequestKind, scopeOf } from "../../domain/panorama-policy.js";
+import { type Admission, accountRateLimited, type RateLimited } from "../../domain/rate-limit.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { openingStandingOf, toKeyLimits } from "./account-rows.js";
 import { branded, type Row, text } from "./columns.js";

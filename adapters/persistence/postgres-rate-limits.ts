@@ -1,15 +1,8 @@
 import type { Result } from "neverthrow";
 import type { Clock } from "../../application/ports/clock.js";
 import type { RateLimitedParty, RateLimits } from "../../application/ports/rate-limits.js";
-import {
-  type Admission,
-  type AdmissionLog,
-  admitRequest,
-  RATE_LIMITS,
-  RATE_WINDOW_MILLISECONDS,
-  type RateLimited,
-  type RequestKind,
-} from "../../domain/rate-limit.js";
+import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS, type RequestKind } from "../../domain/panorama-policy.js";
+import { type Admission, type AdmissionLog, admitRequest, type RateLimited } from "../../domain/rate-limit.js";
 import type { Row } from "./columns.js";
 import type { Database } from "./database.js";
 
@@ -33,9 +26,9 @@ const ADMIT = admission("values (?, ?, array[?::bigint], true)");
 
 /** The parameters of `admission` after those of `parties`. */
 export const admissionParameters = (kind: RequestKind): readonly number[] => [
-  RATE_LIMITS[kind],
-  RATE_LIMITS[kind],
-  RATE_WINDOW_MILLISECONDS,
+  RATE_LIMITS[kind].limit,
+  RATE_LIMITS[kind].limit,
+  RATE_LIMITS[kind].windowSeconds * 1000,
 ];
 
 /** Skips locked rows: they are in use, so they are not idle. */

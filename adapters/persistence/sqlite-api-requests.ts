@@ -13,7 +13,7 @@ import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId } from "../../domain/api-key.js";
 import { hasBudget } from "../../domain/budget.js";
 import { allowUse, type KeyLimits } from "../../domain/key-limits.js";
-import { type RequestKind, scopeOf } from "../../domain/rate-limit.js";
+import { type RequestKind, scopeOf } from "../../domain/panorama-policy.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { toKeyLimits } from "./account-rows.js";

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { ok, type Result } from "neverthrow";
-import type { RequestKind } from "../../domain/rate-limit.js";
+import type { RequestKind } from "../../domain/panorama-policy.js";
 import type { Row } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { isUpToDate, MIGRATION_TABLE } from "./migration-steps.js";

@@ -8,6 +8,7 @@ import { type IdempotentRequest, sameRequest } from "../../domain/idempotency.js
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { reservationEntry } from "../../domain/ledger.js";
 import type { LowBalance } from "../../domain/low-balance.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { nextTurn, placeOfNewTask, type QueuePlace } from "../../domain/queue.js";
 import { requireStored } from "../../domain/reference-image.js";
 import type { OpenedTask, Task } from "../../domain/task.js";
@@ -234,6 +235,6 @@ const firstUse = async (
 };
 
 const replayOf = (row: Row, idempotent: IdempotentRequest): Result<Task, InvalidRequest | NotFound> =>
-  sameRequest(text(row, "request_sha256"), idempotent).andThen(() =>
+  sameRequest(text(row, "request_sha256"), idempotent, PANORAMA_POLICY.idempotencyHours).andThen(() =>
     row.hidden_at === null ? ok(toTask(row)) : err(deletedReplay(text(row, "id"))),
   );

@@ -1,6 +1,6 @@
 import { err, type Result } from "neverthrow";
 import { parseApiKeySecret } from "../../domain/api-key.js";
-import type { RequestKind } from "../../domain/rate-limit.js";
+import type { RequestKind } from "../../domain/panorama-policy.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Awaitable } from "../awaitable.js";
 import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../ports/api-requests.js";

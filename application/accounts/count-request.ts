@@ -1,12 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId } from "../../domain/api-key.js";
+import type { RequestKind } from "../../domain/panorama-policy.js";
 import {
   type AccountRateLimited,
   type Admission,
   accountRateLimited,
   type RateLimited,
-  type RequestKind,
 } from "../../domain/rate-limit.js";
 import { type Awaitable, whenReady } from "../awaitable.js";
 import type { RateLimits } from "../ports/rate-limits.js";

@@ -1,4 +1,4 @@
-import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/idempotency.js";
+import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/panorama-policy.js";
 import { fail, type QueuedTask, type ReservedTask, submit } from "../../domain/task.js";
 import { queueDeadlineOf, type SubmissionSettings } from "../panoramas/submit-task.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";

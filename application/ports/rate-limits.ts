@@ -2,7 +2,8 @@ import type { Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId } from "../../domain/api-key.js";
 import type { Brand } from "../../domain/brand.js";
-import type { Admission, RateLimited, RequestKind } from "../../domain/rate-limit.js";
+import type { RequestKind } from "../../domain/panorama-policy.js";
+import type { Admission, RateLimited } from "../../domain/rate-limit.js";
 import type { Awaitable } from "../awaitable.js";
 
 /**

@@ -1,12 +1,8 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import {
-  IDEMPOTENCY_KEPT_MILLISECONDS,
-  type IdempotencyKey,
-  parseIdempotencyKey,
-  sameRequest,
-} from "../../domain/idempotency.js";
+import { type IdempotencyKey, parseIdempotencyKey, sameRequest } from "../../domain/idempotency.js";
+import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/panorama-policy.js";
 
 const visibleAscii = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
 
@@ -57,8 +53,8 @@ describe("an idempotency key", () => {
 
   it("is refused for a second, different request", () => {
     const request = { key: "key" as IdempotencyKey, requestSha256: "a".repeat(64) };
-    expect(sameRequest("a".repeat(64), request)).toEqual(ok(undefined));
-    expect(sameRequest("b".repeat(64), request)).toEqual(
+    expect(sameRequest("a".repeat(64), request, 24)).toEqual(ok(undefined));
+    expect(sameRequest("b".repeat(64), request, 24)).toEqual(
       err({ kind: "invalid_request", field: "Idempotency-Key", rule: { name: "key_reused", hours: 24 } }),
     );
   });

@@ -1,14 +1,8 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import {
-  type AdmissionLog,
-  accountRateLimited,
-  admitRequest,
-  RATE_LIMITS,
-  RATE_WINDOW_MILLISECONDS,
-  scopeOf,
-} from "../../domain/rate-limit.js";
+import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS, scopeOf } from "../../domain/panorama-policy.js";
+import { type AdmissionLog, accountRateLimited, admitRequest } from "../../domain/rate-limit.js";
 
 /** The definition, without optimisation: no window [start, start + 60 s) contains more than `limit` of these times. */
 const keepsTheLimit = (times: readonly number[], limit: number): boolean =>
@@ -22,12 +16,15 @@ const gap = fc.oneof(
   fc.constantFrom(1, 999, 1000, 29_999, 30_000, 59_999, 60_000, 60_001),
 );
 const limits = fc.integer({ min: 1, max: 5 });
+const perMinute = (limit: number) => ({ limit, windowSeconds: 60 });
 const start = 1_767_268_800_000;
 
 describe("the rate limit", () => {
   it("is 10 writes and 60 reads of a key in 60 seconds, and 200 writes of an account, as 20 keys may make", () => {
     const logins = { login: 10, login_network: 60, login_email: 100, mail: 10 };
-    expect(RATE_LIMITS).toEqual({ write: 10, read: 60, total: 200, ...logins });
+    const limits = Object.entries(RATE_LIMITS).map(([kind, { limit }]) => [kind, limit]);
+    expect(Object.fromEntries(limits)).toEqual({ write: 10, read: 60, total: 200, ...logins });
+    expect(new Set(Object.values(RATE_LIMITS).map(({ windowSeconds }) => windowSeconds))).toEqual(new Set([60]));
     expect(RATE_WINDOW_MILLISECONDS).toBe(60_000);
   });
 
@@ -42,21 +39,23 @@ describe("the rate limit", () => {
 
   it("admits a burst up to the limit, refuses one more, and admits again when the first leaves the window", () => {
     let log: AdmissionLog = [];
-    for (let n = 0; n < 10; n += 1) log = admitRequest(log, 10, start)._unsafeUnwrap().log;
+    for (let n = 0; n < 10; n += 1) log = admitRequest(log, perMinute(10), start)._unsafeUnwrap().log;
 
-    expect(admitRequest(log, 10, start)).toEqual(err({ kind: "rate_limited", limit: 10, retryAfterSeconds: 60 }));
-    expect(admitRequest(log, 10, start + 59_999)).toEqual(
+    expect(admitRequest(log, perMinute(10), start)).toEqual(
+      err({ kind: "rate_limited", limit: 10, retryAfterSeconds: 60 }),
+    );
+    expect(admitRequest(log, perMinute(10), start + 59_999)).toEqual(
       err({ kind: "rate_limited", limit: 10, retryAfterSeconds: 1 }),
     );
-    expect(admitRequest(log, 10, start + 60_000)).toEqual(
+    expect(admitRequest(log, perMinute(10), start + 60_000)).toEqual(
       ok({ log: [start + 60_000], limit: 10, remaining: 9, resetSeconds: 60 }),
     );
   });
 
   it("returns how many requests remain, and when one more is admitted", () => {
-    const first = admitRequest([], 3, start)._unsafeUnwrap();
+    const first = admitRequest([], perMinute(3), start)._unsafeUnwrap();
     expect(first).toMatchObject({ remaining: 2, resetSeconds: 60 });
-    const second = admitRequest(first.log, 3, start + 20_500)._unsafeUnwrap();
+    const second = admitRequest(first.log, perMinute(3), start + 20_500)._unsafeUnwrap();
     expect(second).toMatchObject({ remaining: 1, resetSeconds: 40 });
     expect(second.log).toEqual([start, start + 20_500]);
   });
@@ -70,7 +69,7 @@ describe("the rate limit", () => {
         for (const wait of gaps) {
           now += wait;
           const allowed = keepsTheLimit([...admitted, now], limit);
-          const result = admitRequest(log, limit, now);
+          const result = admitRequest(log, perMinute(limit), now);
           expect(result.isOk()).toBe(allowed);
           if (result.isErr()) continue;
           log = result.value.log;
@@ -84,7 +83,7 @@ describe("the rate limit", () => {
 
   it("returns exact values for `remaining`, `resetSeconds` and `retryAfterSeconds`", () => {
     const burst = (log: AdmissionLog, limit: number, at: number): number => {
-      const result = admitRequest(log, limit, at);
+      const result = admitRequest(log, perMinute(limit), at);
       return result.isOk() ? 1 + burst(result.value.log, limit, at) : 0;
     };
     return fc.assert(
@@ -93,7 +92,7 @@ describe("the rate limit", () => {
         let log: AdmissionLog = [];
         for (const wait of gaps) {
           now += wait;
-          const result = admitRequest(log, limit, now);
+          const result = admitRequest(log, perMinute(limit), now);
           const seconds = result.match(
             ({ resetSeconds }) => resetSeconds,
             ({ retryAfterSeconds }) => retryAfterSeconds,
@@ -117,7 +116,7 @@ describe("the rate limit", () => {
         let log: AdmissionLog = [];
         for (const wait of gaps) {
           now += wait;
-          log = admitRequest(log, limit, now).match(
+          log = admitRequest(log, perMinute(limit), now).match(
             (admission) => admission.log,
             () => log,
           );
@@ -140,7 +139,7 @@ describe("the rate limit", () => {
         for (const { wait, setBack } of steps) {
           real += wait;
           behind += setBack;
-          const result = admitRequest(log, limit, real - behind);
+          const result = admitRequest(log, perMinute(limit), real - behind);
           if (result.isErr()) continue;
           log = result.value.log;
           admitted.push(real);
@@ -158,12 +157,12 @@ describe("the rate limit", () => {
         let log: AdmissionLog = [];
         for (const { wait, setBack } of steps) {
           clock += wait - setBack;
-          const result = admitRequest(log, limit, clock);
+          const result = admitRequest(log, perMinute(limit), clock);
           if (result.isErr()) {
             const { retryAfterSeconds } = result.error;
             expect(retryAfterSeconds).toBeGreaterThanOrEqual(1);
             expect(retryAfterSeconds).toBeLessThanOrEqual(120);
-            expect(admitRequest(log, limit, clock + retryAfterSeconds * 1000).isOk()).toBe(true);
+            expect(admitRequest(log, perMinute(limit), clock + retryAfterSeconds * 1000).isOk()).toBe(true);
           } else {
             log = result.value.log;
             expect(log).toEqual([...log].sort((a, b) => a - b));

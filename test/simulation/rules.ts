@@ -4,11 +4,15 @@ import type { Postponement } from "../../application/ports/task-store.js";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId } from "../../domain/api-key.js";
 import { type Day, dayOf } from "../../domain/budget.js";
-import { ACTIVE_TASKS_MAX } from "../../domain/concurrency-limit.js";
-import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/idempotency.js";
 import { audit } from "../../domain/ledger.js";
 import { thumbnailNameOf } from "../../domain/object-name.js";
-import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS, type RequestKind } from "../../domain/rate-limit.js";
+import {
+  ACTIVE_TASKS_MAX,
+  IDEMPOTENCY_KEPT_MILLISECONDS,
+  RATE_LIMITS,
+  RATE_WINDOW_MILLISECONDS,
+  type RequestKind,
+} from "../../domain/panorama-policy.js";
 import { isKept } from "../../domain/storage-status.js";
 import { isActive, isInProgress, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -164,7 +168,7 @@ export class Rules {
     const times = logOf(this.admissions, `${party} ${kind}`);
     times.push(now);
     const within = times.filter((at) => now - at < RATE_WINDOW_MILLISECONDS).length;
-    const limit = RATE_LIMITS[kind];
+    const limit = RATE_LIMITS[kind].limit;
     require(within <= limit, "no key makes more requests than its limit", () =>
       `${party}: ${within} of ${limit} ${kind}s`);
   }

@@ -1,6 +1,7 @@
 import type { Clock } from "../../application/ports/clock.js";
 import type { RateLimitedParty, RateLimits } from "../../application/ports/rate-limits.js";
-import { admitRequest, RATE_LIMITS, type RequestKind } from "../../domain/rate-limit.js";
+import { RATE_LIMITS, type RequestKind } from "../../domain/panorama-policy.js";
+import { admitRequest } from "../../domain/rate-limit.js";
 
 /** The domain's limits, counted in a map. */
 export class CountedLimits implements RateLimits {

@@ -3,7 +3,7 @@ import type { Database } from "../../../adapters/persistence/database.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
 import { PostgresRateLimits } from "../../../adapters/persistence/postgres-rate-limits.js";
 import type { ApiKeyId } from "../../../domain/api-key.js";
-import { RATE_WINDOW_MILLISECONDS } from "../../../domain/rate-limit.js";
+import { RATE_WINDOW_MILLISECONDS } from "../../../domain/panorama-policy.js";
 import { rateLimitsContract } from "../../support/contracts/rate-limits-contract.js";
 import { HandClock } from "../../support/hand-clock.js";
 import { freshDatabase } from "../../support/postgres.js";

@@ -4,7 +4,7 @@ import type { ApiRequests } from "../../../application/ports/api-requests.js";
 import type { AccountId } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import { type KeyLimits, NO_LIMITS } from "../../../domain/key-limits.js";
-import { RATE_LIMITS } from "../../../domain/rate-limit.js";
+import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import { openTask, type ReservedTask } from "../../../domain/task.js";
 import {
   accountId,
@@ -117,12 +117,12 @@ export const describeApiRequests = (technology: string, makeStores: () => Promis
       expect(await requests.admit(digest, kind, (await open(1)).id)).toEqual(missing);
       const allowed = kind === "read" ? "write" : "read";
       const { admission } = (await requests.admit(digest, allowed))._unsafeUnwrap();
-      expect(admission.remaining).toBe(RATE_LIMITS[allowed] - 1);
+      expect(admission.remaining).toBe(RATE_LIMITS[allowed].limit - 1);
     });
 
     it("does not count what it refuses because of the key's limits", async () => {
       const digest = await limited({ scopes: ["read"] });
-      for (let n = 0; n < RATE_LIMITS.total + 5; n += 1) await requests.admit(digest, "write");
+      for (let n = 0; n < RATE_LIMITS.total.limit + 5; n += 1) await requests.admit(digest, "write");
       expect((await requests.admit(key.secretSha256, "write"))._unsafeUnwrap().admission.remaining).toBe(9);
     });
 
@@ -137,12 +137,12 @@ export const describeApiRequests = (technology: string, makeStores: () => Promis
       "refuses a %s request over the limit, even if it names a task",
       async (kind) => {
         const task = await open(1);
-        for (let n = 0; n < RATE_LIMITS[kind]; n += 1) {
+        for (let n = 0; n < RATE_LIMITS[kind].limit; n += 1) {
           expect((await requests.admit(key.secretSha256, kind, task.id)).isOk()).toBe(true);
         }
         await clock.advance(20_000);
         expect(await requests.admit(key.secretSha256, kind, task.id)).toEqual(
-          err({ kind: "rate_limited", limit: RATE_LIMITS[kind], retryAfterSeconds: 40 }),
+          err({ kind: "rate_limited", limit: RATE_LIMITS[kind].limit, retryAfterSeconds: 40 }),
         );
       },
     );
@@ -156,7 +156,7 @@ export const describeApiRequests = (technology: string, makeStores: () => Promis
 
     it("admits exactly the limit of concurrent requests", async () => {
       const results = await Promise.all(Array.from({ length: 25 }, () => requests.admit(key.secretSha256, "write")));
-      expect(results.filter((result) => result.isOk())).toHaveLength(RATE_LIMITS.write);
+      expect(results.filter((result) => result.isOk())).toHaveLength(RATE_LIMITS.write.limit);
     });
 
     /** More keys than an account may have now: from before the number was limited. */
@@ -190,7 +190,7 @@ export const describeApiRequests = (technology: string, makeStores: () => Promis
       const digests = await openKeys(40);
       const writes = Array.from({ length: 300 }, (_, n) => requests.admit(digests[n % 40] ?? "", "write"));
       const results = await Promise.all(writes);
-      expect(results.filter((result) => result.isOk())).toHaveLength(RATE_LIMITS.total);
+      expect(results.filter((result) => result.isOk())).toHaveLength(RATE_LIMITS.total.limit);
     });
 
     it("reads the task that is named, as TaskStore.find does", async () => {

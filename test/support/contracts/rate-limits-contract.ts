@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RateLimits } from "../../../application/ports/rate-limits.js";
 import type { ApiKeyId } from "../../../domain/api-key.js";
-import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS, type RequestKind } from "../../../domain/rate-limit.js";
+import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS, type RequestKind } from "../../../domain/panorama-policy.js";
 import { HandClock } from "../hand-clock.js";
 
 /** What every implementation of RateLimits must do. `open` returns one without any counted request, on this clock. */
@@ -29,10 +29,10 @@ export const rateLimitsContract = (open: (clock: HandClock) => Promise<RateLimit
             const now = clock.now().getTime();
             const inWindow = admitted.filter((at) => now - at < RATE_WINDOW_MILLISECONDS).length;
             const result = await limits.admit(key, kind);
-            expect(result.isOk()).toBe(inWindow < RATE_LIMITS[kind]);
+            expect(result.isOk()).toBe(inWindow < RATE_LIMITS[kind].limit);
             if (result.isOk()) {
               admitted.push(now);
-              expect(result.value.remaining).toBe(RATE_LIMITS[kind] - inWindow - 1);
+              expect(result.value.remaining).toBe(RATE_LIMITS[kind].limit - inWindow - 1);
             }
           }
         }),
@@ -52,7 +52,7 @@ export const rateLimitsContract = (open: (clock: HandClock) => Promise<RateLimit
               const result = await limits.admit(key, kind);
               if (result.isOk()) continue;
               const { limit, retryAfterSeconds } = result.error;
-              expect(limit).toBe(RATE_LIMITS[kind]);
+              expect(limit).toBe(RATE_LIMITS[kind].limit);
               expect(Number.isInteger(retryAfterSeconds) && retryAfterSeconds >= 1 && retryAfterSeconds <= 60).toBe(
                 true,
               );
@@ -70,7 +70,7 @@ export const rateLimitsContract = (open: (clock: HandClock) => Promise<RateLimit
     it("does not count rejected requests, so that retrying early does not extend the wait", async () => {
       const clock = new HandClock();
       const limits = await open(clock);
-      for (let request = 0; request < RATE_LIMITS.write; request += 1) await limits.admit(key, "write");
+      for (let request = 0; request < RATE_LIMITS.write.limit; request += 1) await limits.admit(key, "write");
       for (let second = 0; second < 60; second += 1) {
         expect((await limits.admit(key, "write")).isErr()).toBe(true);
         await clock.advance(1000);
@@ -80,7 +80,7 @@ export const rateLimitsContract = (open: (clock: HandClock) => Promise<RateLimit
 
     it("counts each key and each kind of request separately", async () => {
       const limits = await open(new HandClock());
-      for (let request = 0; request < RATE_LIMITS.write; request += 1) await limits.admit(key, "write");
+      for (let request = 0; request < RATE_LIMITS.write.limit; request += 1) await limits.admit(key, "write");
       expect((await limits.admit(key, "write")).isErr()).toBe(true);
       for (const kind of Object.keys(RATE_LIMITS) as RequestKind[]) {
         expect([kind, (await limits.admit(key, kind)).isOk()]).toEqual([kind, kind !== "write"]);
@@ -90,8 +90,10 @@ export const rateLimitsContract = (open: (clock: HandClock) => Promise<RateLimit
 
     it.each(kinds)("admits exactly the limit of concurrent %s requests", async (kind: RequestKind) => {
       const limits = await open(new HandClock());
-      const results = await Promise.all(Array.from({ length: 2 * RATE_LIMITS[kind] }, () => limits.admit(key, kind)));
-      expect(results.filter((result) => result.isOk())).toHaveLength(RATE_LIMITS[kind]);
+      const results = await Promise.all(
+        Array.from({ length: 2 * RATE_LIMITS[kind].limit }, () => limits.admit(key, kind)),
+      );
+      expect(results.filter((result) => result.isOk())).toHaveLength(RATE_LIMITS[kind].limit);
     });
   });
 };

@@ -6,7 +6,7 @@ import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../../../appl
 import type { Clock } from "../../../application/ports/clock.js";
 import { hasBudget } from "../../../domain/budget.js";
 import { allowUse } from "../../../domain/key-limits.js";
-import { type RequestKind, scopeOf } from "../../../domain/rate-limit.js";
+import { type RequestKind, scopeOf } from "../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { MemoryDatabase } from "./memory-database.js";
 

@@ -12,11 +12,11 @@ import type {
 import type { AccountId } from "../../../domain/account.js";
 import { endOf, taskEventOf } from "../../../domain/account-event.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
-import { credits } from "../../../domain/credits.js";
 import { sameRequest } from "../../../domain/idempotency.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../../domain/ledger.js";
 import type { ObjectName } from "../../../domain/object-name.js";
+import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import {
   freeSlots,
   nextTurn,
@@ -27,9 +27,11 @@ import {
   turnsAfterReturn,
 } from "../../../domain/queue.js";
 import { requireStored } from "../../../domain/reference-image.js";
+import { release } from "../../../domain/reserve.js";
 import type { Slug } from "../../../domain/slug.js";
 import { startNextTasks } from "../../../domain/start-next-tasks.js";
 import {
+  type FailedTask,
   isActive,
   isInGallery,
   isRefusedCreation,
@@ -76,7 +78,7 @@ export class MemoryTaskStore implements TaskStore {
       const known = this.keysOf(account).find(({ key }) => key === idempotent.key);
       if (known !== undefined) {
         const { task, hidden } = this.row(known.taskId);
-        const same = sameRequest(known.requestSha256, idempotent);
+        const same = sameRequest(known.requestSha256, idempotent, PANORAMA_POLICY.idempotencyHours);
         if (same.isErr()) return err(same.error);
         return hidden ? err(deletedReplay(task.id)) : ok({ task, replayed: true });
       }
@@ -289,15 +291,9 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   /** Frees the account's slot. For a failed task, also refunds the credits and releases a refused creation's key. */
-  private release(before: Task, next: Task): void {
+  private release(before: Task, next: SucceededTask | FailedTask): void {
     const account = this.database.account(next.accountId);
-    const { standing } = account;
-    const refunded = next.state === "failed" ? next.reservation.credits : 0;
-    account.standing = {
-      ...standing,
-      credits: credits(standing.credits + refunded),
-      activeTasks: standing.activeTasks - 1,
-    };
+    account.standing = release(account.standing, next.reservation);
     if (next.state !== "failed") return;
     this.database.ledger.push(refundEntry(next.reservation, next.failedAt));
     this.database.releaseReferences(next.id, next.accountId, next.failedAt);
