@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Brand } from "./brand.js";
+import { type Brand, made } from "./brand.js";
 import type { Credits } from "./credits.js";
 import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 
@@ -8,6 +8,10 @@ export type AccountId = Brand<string, "AccountId">;
 /** Returns `undefined` for text that cannot be an account id, so that no lookup is needed. */
 export const parseAccountId = (text: string): AccountId | undefined =>
   /^[A-Za-z0-9_-]{1,40}$/.test(text) ? (text as AccountId) : undefined;
+
+/** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
+export const accountId = (text: string): AccountId =>
+  made(parseAccountId(text), text, "an account id: 1 to 40 of the characters A-Z, a-z, 0-9, _ and -");
 
 /** An e-mail address in lower case, so that each address has one spelling. */
 export type Email = Brand<string, "Email">;

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Brand } from "./brand.js";
+import { type Brand, made } from "./brand.js";
 import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 
 /** The client's own name for one creation, unique within its account. */
@@ -19,6 +19,14 @@ export const parseIdempotencyKey = (headerValue: string): Result<IdempotencyKey,
     ? ok(key as IdempotencyKey)
     : err(invalidRequest(HEADER, { name: "visible_ascii", min: 1, max: KEY_CHARACTERS_MAX, actual: key }));
 };
+
+/** Makes a key from a constant. Throws for text that cannot be one: a header is parsed. */
+export const idempotencyKey = (text: string): IdempotencyKey =>
+  made(
+    parseIdempotencyKey(text).unwrapOr(undefined),
+    text,
+    `an idempotency key: 1 to ${KEY_CHARACTERS_MAX} visible ASCII characters`,
+  );
 
 /** Refuses a key that is already stored for another request. `keptHours`: how long keys are stored. */
 export const sameRequest = (

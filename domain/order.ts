@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "./account.js";
-import type { Brand } from "./brand.js";
+import { type Brand, made } from "./brand.js";
 import type { Credits } from "./credits.js";
 import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 
@@ -9,6 +9,10 @@ export type OrderId = Brand<string, "OrderId">;
 /** Returns `undefined` for text that cannot be an order id, so that no lookup is needed. */
 export const parseOrderId = (text: string): OrderId | undefined =>
   /^[A-Za-z0-9_-]{1,40}$/.test(text) ? (text as OrderId) : undefined;
+
+/** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
+export const orderId = (text: string): OrderId =>
+  made(parseOrderId(text), text, "an order id: 1 to 40 of the characters A-Z, a-z, 0-9, _ and -");
 
 /**
  * A purchase of credits.

@@ -7,7 +7,7 @@ const WRITES_PER_KEY = 10;
 
 const perMinute = (limit: number) => ({ limit, windowSeconds: WINDOW_SECONDS });
 
-/** The numbers of the panorama service (specification, Resolution, Limits and POST /panoramas). */
+/** The numbers of the panorama service (specification, Resolution and Limits). */
 export const PANORAMA_POLICY = definePolicy({
   prices: { "1k": 4, "2k": 6, "4k": 10 },
   rates: {

@@ -13,17 +13,24 @@ export type Policy<Price extends string, RateKind extends string> = {
   readonly activeMax: number;
   /** How long the first request with an idempotency key is remembered. */
   readonly idempotencyHours: number;
+  /**
+   * A hold of a meter that was neither captured nor refunded is refunded after this time, because the process that worked
+   * on it has died (hold.ts). Panorama tasks have deadlines of their own.
+   */
+  readonly holdSeconds: number;
 };
 
-/** Prices are plain numbers here, and what is left out has its default: keys are remembered for 24 hours. */
+/** Prices are plain numbers here. What is left out has its default: 24 hours, and one hour. */
 export type PolicyDefinition<Price extends string, RateKind extends string> = {
   readonly prices: Readonly<Record<Price, number>>;
   readonly rates: Readonly<Record<RateKind, Rate>>;
   readonly activeMax: number;
   readonly idempotencyHours?: number;
+  readonly holdSeconds?: number;
 };
 
 const IDEMPOTENCY_HOURS = 24;
+const HOLD_SECONDS = 60 * 60;
 
 /** Makes a policy from constants. Throws for a number that no policy can have: prices are 0 or more, all others 1 or more. */
 export const definePolicy = <Price extends string, RateKind extends string>({
@@ -31,6 +38,7 @@ export const definePolicy = <Price extends string, RateKind extends string>({
   rates,
   activeMax,
   idempotencyHours = IDEMPOTENCY_HOURS,
+  holdSeconds = HOLD_SECONDS,
 }: PolicyDefinition<Price, RateKind>): Policy<Price, RateKind> => {
   for (const [kind, { limit, windowSeconds }] of Object.entries<Rate>(rates)) {
     requirePositive(`rates.${kind}.limit`, limit);
@@ -38,9 +46,16 @@ export const definePolicy = <Price extends string, RateKind extends string>({
   }
   requirePositive("activeMax", activeMax);
   requirePositive("idempotencyHours", idempotencyHours);
+  requirePositive("holdSeconds", holdSeconds);
   const amounts = Object.entries<number>(prices).map(([price, amount]) => [price, credits(amount)]);
   // The entries have the keys of `prices`.
-  return { prices: Object.fromEntries(amounts) as Record<Price, Credits>, rates, activeMax, idempotencyHours };
+  return {
+    prices: Object.fromEntries(amounts) as Record<Price, Credits>,
+    rates,
+    activeMax,
+    idempotencyHours,
+    holdSeconds,
+  };
 };
 
 const requirePositive = (name: string, value: number): void => {

@@ -9,6 +9,7 @@ const DOCUMENTS = [
   "ARCHITECTURE.md",
   "CHANGELOG.md",
   "CONTRIBUTING.md",
+  "EMBEDDING.md",
   "OPERATIONS.md",
   "PROVIDERS.md",
   "SECURITY.md",

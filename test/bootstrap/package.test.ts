@@ -8,11 +8,12 @@ import { publicModules } from "../support/public-surface.js";
 
 const run = promisify(execFile);
 
-/** The TypeScript example in the section "Embedding the library" of the README. */
-const readmeExample = async (): Promise<string> => {
-  const readme = await readFile("README.md", "utf8");
-  const example = /^## Embedding the library$.*?^```ts\n(.*?)^```$/ms.exec(readme)?.[1];
-  if (example === undefined) throw new Error('The README has no ```ts block in "Embedding the library".');
+/** The TypeScript example in a section of a document. */
+const exampleOf = async (document: string, heading: string): Promise<string> => {
+  const example = new RegExp(`^## ${heading}$.*?^\`\`\`ts\\n(.*?)^\`\`\`$`, "ms").exec(
+    await readFile(document, "utf8"),
+  )?.[1];
+  if (example === undefined) throw new Error(`${document} has no TypeScript block in "${heading}".`);
   return example;
 };
 
@@ -35,8 +36,15 @@ describe("the packed package in an empty project", () => {
     expect(installed.filter((name) => !name.startsWith("@"))).toEqual(["neverthrow", "panorama-service", "zod"]);
   });
 
-  it("type-checks and runs the README's embedding example: credits, the concurrency limit, the rate limit", async () => {
-    expect(await compileAndRun("embedding", await readmeExample())).toBe(
+  it("type-checks and runs the README's example of a meter for another product", async () => {
+    const example = await exampleOf("README.md", "Embedding the library");
+    const outcomes = ["%PDF", "captured", "not_rendered", "%PDF", "insufficient_credits"];
+    expect(await compileAndRun("meter", example)).toBe(`${JSON.stringify({ outcomes, credits: 1, entries: 5 })}\n`);
+  });
+
+  it("type-checks and runs the example of panoramas: credits, the concurrency limit, the rate limit", async () => {
+    const example = await exampleOf("EMBEDDING.md", "Panoramas with your own adapters");
+    expect(await compileAndRun("embedding", example)).toBe(
       `${JSON.stringify({
         outcomes: [...Array(5).fill("submitted"), "too_many_active_tasks"],
         credits: 10,

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { parseAccountId, parseEmail } from "../../domain/account.js";
+import { accountId, parseAccountId, parseEmail } from "../../domain/account.js";
 
 describe("parseAccountId", () => {
   it.each(["acct_1", "customer", "A-Z_09", "x".repeat(40)])("accepts %j", (text) => {
@@ -11,6 +11,13 @@ describe("parseAccountId", () => {
   it.each(["", "two words", "a/b", "x\u0000", "x".repeat(41)])("returns undefined for %j", (text) => {
     expect(parseAccountId(text)).toBeUndefined();
   });
+});
+
+it("accountId makes an id from a constant, and throws for text that cannot be one", () => {
+  expect(accountId("acme")).toBe("acme");
+  expect(() => accountId("two words")).toThrow(
+    new RangeError('"two words" cannot be an account id: 1 to 40 of the characters A-Z, a-z, 0-9, _ and -'),
+  );
 });
 
 describe("parseEmail", () => {

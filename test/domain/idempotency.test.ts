@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { type IdempotencyKey, parseIdempotencyKey, sameRequest } from "../../domain/idempotency.js";
+import { type IdempotencyKey, idempotencyKey, parseIdempotencyKey, sameRequest } from "../../domain/idempotency.js";
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/panorama-policy.js";
 
 const visibleAscii = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
@@ -45,6 +45,13 @@ describe("an idempotency key", () => {
   ])("cannot be %j", (text, actual) => {
     const rule = { name: "visible_ascii", min: 1, max: 255, actual };
     expect(parseIdempotencyKey(text)).toEqual(err({ kind: "invalid_request", field: "Idempotency-Key", rule }));
+  });
+
+  it("is made from a constant; text that cannot be one throws", () => {
+    expect(idempotencyKey("upload-7")).toBe("upload-7");
+    expect(() => idempotencyKey("two words")).toThrow(
+      new RangeError('"two words" cannot be an idempotency key: 1 to 255 visible ASCII characters'),
+    );
   });
 
   it("is stored for 24 hours", () => {

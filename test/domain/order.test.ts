@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { credits } from "../../domain/credits.js";
 import {
   admitOrder,
+  orderId as idOfOrder,
   openOrder,
   PENDING_ORDERS_WINDOW_MILLISECONDS,
   parseOrderCredits,
@@ -30,6 +31,13 @@ describe("an order", () => {
 
   it.each(["", "two words", "a/b", "x\u0000", "x".repeat(41)])("has no id for %j, so no lookup is made", (text) => {
     expect(parseOrderId(text)).toBeUndefined();
+  });
+
+  it("has an id that is made from a constant; text that cannot be one throws", () => {
+    expect(idOfOrder("order-1")).toBe("order-1");
+    expect(() => idOfOrder("a/b")).toThrow(
+      new RangeError('"a/b" cannot be an order id: 1 to 40 of the characters A-Z, a-z, 0-9, _ and -'),
+    );
   });
 
   it("is paid once: the second payment is refused with the order as first paid", () => {

@@ -12,9 +12,10 @@ const numbers = {
 };
 
 describe("a policy", () => {
-  it("has the given numbers, and remembers idempotency keys for 24 hours by default", () => {
-    expect(definePolicy(numbers)).toEqual({ ...numbers, idempotencyHours: 24 });
-    expect(definePolicy({ ...numbers, idempotencyHours: 1 }).idempotencyHours).toBe(1);
+  it("has the given numbers; by default, idempotency keys are remembered for 24 hours, and holds for one hour", () => {
+    expect(definePolicy(numbers)).toEqual({ ...numbers, idempotencyHours: 24, holdSeconds: 3600 });
+    const all = { ...numbers, idempotencyHours: 1, holdSeconds: 7 };
+    expect(definePolicy(all)).toEqual(all);
     expect(definePolicy({ prices: { free: 0 }, rates: {}, activeMax: 1 }).prices).toEqual({ free: 0 });
   });
 
@@ -33,6 +34,7 @@ describe("a policy", () => {
       const refused: readonly (readonly [string, object])[] = [
         ["activeMax", { activeMax: n }],
         ["idempotencyHours", { idempotencyHours: n }],
+        ["holdSeconds", { holdSeconds: n }],
         ["rates.render.limit", rate({ limit: n })],
         ["rates.render.windowSeconds", rate({ windowSeconds: n })],
       ];

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseTaskId } from "../../domain/task-id.js";
+import { parseTaskId, taskId } from "../../domain/task-id.js";
 
 it.each(["pan_1", "A-Z_09", "x".repeat(64)])("a task id may be %j", (text) => {
   expect(parseTaskId(text)).toBe(text);
@@ -7,4 +7,11 @@ it.each(["pan_1", "A-Z_09", "x".repeat(64)])("a task id may be %j", (text) => {
 
 it.each(["", "two words", "a/b", "x\u0000", "x".repeat(65)])("a task id cannot be %j, so no lookup is made", (text) => {
   expect(parseTaskId(text)).toBeUndefined();
+});
+
+it("taskId makes an id from a constant, and throws for text that cannot be one", () => {
+  expect(taskId("pdf_1")).toBe("pdf_1");
+  expect(() => taskId("")).toThrow(
+    new RangeError('"" cannot be a task id: 1 to 64 of the characters A-Z, a-z, 0-9, _ and -'),
+  );
 });

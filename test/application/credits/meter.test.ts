@@ -1,0 +1,211 @@
+import { err, ok, type Result } from "neverthrow";
+import { beforeEach, describe, expect, expectTypeOf, it } from "vitest";
+import { type HoldRefusal, type Meter, meter, type TaskHold } from "../../../application/credits/meter.js";
+import { accountId } from "../../../domain/account.js";
+import { credits } from "../../../domain/credits.js";
+import { idempotencyKey } from "../../../domain/idempotency.js";
+import { orderId } from "../../../domain/order.js";
+import { definePolicy } from "../../../domain/policy.js";
+import { taskId } from "../../../domain/task-id.js";
+import { noon, secondsAfter } from "../../support/builders.js";
+import { describeMeter } from "../../support/contracts/meter-contract.js";
+import type { HandClock } from "../../support/hand-clock.js";
+import { meterStoreInMemory } from "../../support/metered.js";
+
+describeMeter("on a store in memory", meterStoreInMemory);
+
+const policy = definePolicy({
+  prices: { draft: 1, print: 3 },
+  rates: { render: { limit: 3, windowSeconds: 60 } },
+  activeMax: 2,
+  holdSeconds: 600,
+});
+const acme = accountId("acme");
+const upload = { price: "print", idempotencyKey: idempotencyKey("upload-7") } as const;
+
+describe("a meter", () => {
+  let clock: HandClock;
+  let pdf: Meter<"draft" | "print", "render">;
+  /** Another process on the same store: it knows nothing of the handles of the first one. */
+  let afterCrash: typeof pdf;
+
+  beforeEach(async () => {
+    const opened = await meterStoreInMemory();
+    clock = opened.clock;
+    [pdf, afterCrash] = [meter({ policy, store: opened.store }), meter({ policy, store: opened.store })];
+    await pdf.purchase(acme, { orderId: orderId("order-1"), credits: credits(10) });
+  });
+
+  const held = async (request: Parameters<typeof pdf.hold>[1] = { price: "print" }): Promise<TaskHold> =>
+    (await pdf.hold(acme, request))._unsafeUnwrap();
+
+  const kinds = async () => (await pdf.ledger(acme)).map(({ entry }) => `${entry.kind} ${entry.credits}`).reverse();
+
+  it("knows the kinds of its policy: the compiler refuses others", () => {
+    expectTypeOf(pdf).toEqualTypeOf(meter({ policy, store: meterStore }));
+    expectTypeOf<Parameters<typeof pdf.hold>[1]["price"]>().toEqualTypeOf<"draft" | "print">();
+    expectTypeOf<Parameters<typeof pdf.admit>[1]>().toEqualTypeOf<"render">();
+    expectTypeOf(pdf.hold).returns.toEqualTypeOf<Promise<Result<TaskHold, HoldRefusal>>>();
+    // @ts-expect-error: there is no such price
+    const noPrice = () => pdf.hold(acme, { price: "poster" });
+    // @ts-expect-error: there is no such rate
+    const noRate = () => pdf.hold(acme, { price: "print", rate: "upload" });
+    // @ts-expect-error: plain text is no account
+    const noAccount = () => pdf.balance("acme");
+    // @ts-expect-error: a plain number is no amount of credits
+    const noCredits = () => pdf.purchase(acme, { orderId: orderId("order-2"), credits: 5 });
+    expect([noPrice, noRate, noAccount, noCredits]).toHaveLength(4);
+  });
+
+  it("holds the price of a task, and captures or refunds it", async () => {
+    const first = await held();
+    expect(first).toMatchObject({ credits: 3, state: "held", replayed: false, expiresAt: secondsAfter(noon, 600) });
+    expect(await pdf.balance(acme)).toBe(7);
+    expect(await first.capture()).toEqual(ok(undefined));
+    const second = await held({ price: "draft" });
+    expect(await second.refund()).toEqual(ok(undefined));
+    expect(await pdf.balance(acme)).toBe(7);
+    expect(await kinds()).toEqual(["purchase 10", "reservation -3", "reservation -1", "refund 1"]);
+  });
+
+  it("ends a hold once: repeated, the same end changes nothing, and the other one is refused", async () => {
+    const [captured, refunded] = [await held(), await held()];
+    for (const _ of ["first", "again"]) expect(await captured.capture()).toEqual(ok(undefined));
+    expect(await captured.refund()).toEqual(err({ kind: "already_resolved", as: "captured" }));
+    expect(await captured.renew()).toEqual(err({ kind: "already_resolved", as: "captured" }));
+    for (const _ of ["first", "again"]) expect(await refunded.refund()).toEqual(ok(undefined));
+    expect(await refunded.capture()).toEqual(err({ kind: "already_resolved", as: "refunded" }));
+    expect(await kinds()).toEqual(["purchase 10", "reservation -3", "reservation -3", "refund 3"]);
+  });
+
+  it("refuses with the numbers that the caller needs: the rate first, then the credits, then the active tasks", async () => {
+    await pdf.purchase(accountId("poor"), { orderId: orderId("order-1"), credits: credits(2) });
+    expect(await pdf.hold(accountId("poor"), { price: "print" })).toEqual(
+      err({ kind: "insufficient_credits", balance: 2, cost: 3 }),
+    );
+    await held();
+    await held();
+    const request = { price: "print", rate: "render" } as const;
+    for (let n = 0; n < 3; n += 1) {
+      expect(await pdf.hold(acme, request)).toEqual(err({ kind: "too_many_active_tasks", limit: 2 }));
+    }
+    const limited = { kind: "rate_limited", limit: 3, retryAfterSeconds: 60 };
+    expect(await pdf.hold(acme, request)).toEqual(err(limited));
+    expect(await pdf.admit(acme, "render")).toEqual(err(limited));
+    expect(await pdf.hold(acme, { price: "print" })).toEqual(err({ kind: "too_many_active_tasks", limit: 2 }));
+    await clock.advance(60_000);
+    expect(await pdf.admit(acme, "render")).toEqual(ok({ limit: 3, remaining: 2, resetSeconds: 60 }));
+    expect(await pdf.balance(acme)).toBe(4);
+  });
+
+  it("returns the same hold to a repeated call with the same idempotency key, in any process and state", async () => {
+    const first = await held(upload);
+    const repeated = (await afterCrash.hold(acme, upload))._unsafeUnwrap();
+    expect(repeated).toMatchObject({ taskId: first.taskId, state: "held", replayed: true, expiresAt: first.expiresAt });
+    expect(await pdf.balance(acme)).toBe(7);
+    await repeated.capture();
+    expect(await held(upload)).toMatchObject({ taskId: first.taskId, state: "captured", replayed: true });
+    expect(await first.capture()).toEqual(ok(undefined));
+
+    await clock.advance(24 * 3_600_000 - 1);
+    expect((await held(upload)).replayed).toBe(true);
+    await clock.advance(1);
+    const later = await held(upload);
+    expect(later).toMatchObject({ state: "held", replayed: false });
+    expect(later.taskId).not.toBe(first.taskId);
+  });
+
+  it("refuses an idempotency key for another price or another fingerprint", async () => {
+    const reused = {
+      kind: "invalid_request",
+      field: "Idempotency-Key",
+      rule: { name: "key_reused", hours: 24 },
+    };
+    await held({ ...upload, fingerprint: "a" });
+    expect((await held({ ...upload, fingerprint: "a" })).replayed).toBe(true);
+    for (const other of [
+      { fingerprint: "b" },
+      { fingerprint: undefined },
+      { fingerprint: "a", price: "draft" },
+    ] as const) {
+      expect(await pdf.hold(acme, { ...upload, ...other })).toEqual(err(reused));
+    }
+    expect(await pdf.balance(acme)).toBe(7);
+  });
+
+  it("refunds a hold whose process has died when its lease ends, without any call for it", async () => {
+    const lost = await held(upload);
+    await clock.advance(599_999);
+    expect(await pdf.balance(acme)).toBe(7);
+    await clock.advance(1);
+    expect(await pdf.balance(acme)).toBe(10);
+    await clock.advance(5_000);
+    expect(await lost.capture()).toEqual(err({ kind: "already_resolved", as: "refunded" }));
+    expect(await held(upload)).toMatchObject({ taskId: lost.taskId, state: "refunded", replayed: true });
+    const [refund] = await pdf.ledger(acme);
+    expect(refund?.entry).toMatchObject({ kind: "refund", credits: 3, at: secondsAfter(noon, 600) });
+  });
+
+  it("refunds expired holds in the order in which their leases ended, and frees their slots", async () => {
+    const first = await held({ price: "draft" });
+    await held();
+    await clock.advance(1_000);
+    await first.renew();
+    await clock.advance(600_000);
+    expect((await held()).state).toBe("held");
+    expect(await kinds()).toEqual([
+      "purchase 10",
+      "reservation -1",
+      "reservation -3",
+      "refund 3",
+      "refund 1",
+      "reservation -3",
+    ]);
+  });
+
+  it("keeps a hold that is renewed", async () => {
+    const long = await held();
+    await clock.advance(599_000);
+    expect(await long.renew()).toEqual(ok(secondsAfter(clock.now(), 600)));
+    await clock.advance(599_000);
+    expect(await long.capture()).toEqual(ok(undefined));
+    await clock.advance(600_000);
+    expect(await pdf.balance(acme)).toBe(7);
+    expect(await long.renew()).toEqual(err({ kind: "already_resolved", as: "captured" }));
+    const lost = await held();
+    await clock.advance(600_000);
+    expect(await lost.renew()).toEqual(err({ kind: "already_resolved", as: "refunded" }));
+  });
+
+  it("finds a hold in another process, and none of another account", async () => {
+    const { taskId: id } = await held();
+    expect(await afterCrash.find(accountId("other"), id)).toBeUndefined();
+    expect(await afterCrash.find(acme, taskId("unknown"))).toBeUndefined();
+    const found = await afterCrash.find(acme, id);
+    expect(found).toMatchObject({ taskId: id, credits: 3, state: "held", replayed: false });
+    expect(await found?.refund()).toEqual(ok(undefined));
+    expect((await pdf.find(acme, id))?.state).toBe("refunded");
+    expect(await pdf.balance(acme)).toBe(10);
+  });
+
+  it("credits an order once, and throws for the same order with another amount", async () => {
+    const order = { orderId: orderId("order-2"), credits: credits(5) };
+    expect(await pdf.purchase(acme, order)).toBe(15);
+    expect(await pdf.purchase(acme, order)).toBe(15);
+    await expect(pdf.purchase(acme, { ...order, credits: credits(6) })).rejects.toThrow(
+      "The order order-2 was credited with 5 credits, and now with 6.",
+    );
+    expect(await pdf.purchase(accountId("other"), { ...order, credits: credits(6) })).toBe(6);
+    expect(await kinds()).toEqual(["purchase 10", "purchase 5"]);
+  });
+
+  it("lists the ledger in pages, newest first", async () => {
+    for (let n = 0; n < 3; n += 1) await (await held({ price: "draft" })).capture();
+    const [newest, next] = await pdf.ledger(acme, { limit: 2 });
+    expect([newest?.entry.credits, next?.entry.credits]).toEqual([-1, -1]);
+    const rest = await pdf.ledger(acme, { before: next?.cursor });
+    expect(rest.map(({ entry }) => entry.credits)).toEqual([-1, 10]);
+  });
+});
+
+const { store: meterStore } = await meterStoreInMemory();
