@@ -23,6 +23,8 @@ const SLOW_TESTS = [
   "test/adapters/persistence/migrations.test.ts",
   "test/adapters/persistence/application-on-databases.test.ts",
   "test/adapters/persistence/postgres-*.test.ts",
+  // commits hundreds of times to a SQLite file
+  "test/adapters/persistence/sql-meter-store.test.ts",
   // runs a hundred cases with faults on a database
   "test/faults/sample.test.ts",
   // start Chromium

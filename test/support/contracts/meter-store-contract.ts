@@ -180,7 +180,7 @@ export const describeMeterStore = (
           answer: record.credits,
         }));
       const before = await Promise.all(Array.from({ length: 40 }, (_, n) => add(n)));
-      await Promise.all(Array.from({ length: 10 }, (_, n) => add(n, n % 2 === 0 ? acme : other)));
+      await Promise.all(Array.from({ length: 10 }, (_, n) => add(100 + n, n % 2 === 0 ? acme : other)));
       expect(before.map(Number).sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, n) => n));
       const { credits: balance, log } = await read({ rate: "render" });
       expect([balance, log.length, (await read({}, other)).credits]).toEqual([45, 45, 5]);

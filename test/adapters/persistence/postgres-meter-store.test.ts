@@ -1,0 +1,29 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe } from "vitest";
+import type { Database } from "../../../adapters/persistence/database.js";
+import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
+import { METER_TABLES, SqlMeterStore } from "../../../adapters/persistence/sql-meter-store.js";
+import { taskId } from "../../../domain/task-id.js";
+import { describeMeter } from "../../support/contracts/meter-contract.js";
+import { describeMeterStore } from "../../support/contracts/meter-store-contract.js";
+import type { HandClock } from "../../support/hand-clock.js";
+import { freshDatabase } from "../../support/postgres.js";
+
+describe("SqlMeterStore on PostgreSQL", () => {
+  let database: Database;
+
+  beforeAll(async () => {
+    database = await openPostgresDatabase(await freshDatabase(), 4);
+    for (const statement of METER_TABLES.postgresql) await database.sql(statement);
+  });
+  afterAll(() => database.close());
+
+  const open = async (clock: HandClock) => {
+    await database.sql("truncate meter_account, meter_hold, meter_log, meter_entry");
+    const store = new SqlMeterStore(database, clock, { taskId: () => taskId(randomUUID()) });
+    return { store, close: async () => {} };
+  };
+
+  describeMeterStore("on PostgreSQL", open);
+  describeMeter("on PostgreSQL", open, 10);
+});
