@@ -46,10 +46,12 @@ const MAY_IMPORT = {
     node: true,
   },
   "adapters/http": {
-    folders: [...CORE, ...SHARED, "adapters/web-page"],
-    packages: ["busboy", "hyper-express", "ipaddr.js", "neverthrow", "selfsigned", "zod", "zod-openapi"],
+    folders: [...CORE, ...SHARED, "adapters/web-page", "adapters/http/native-server", "adapters/http/node-server"],
+    packages: ["busboy", "ipaddr.js", "neverthrow", "selfsigned", "zod", "zod-openapi"],
     node: true,
   },
+  "adapters/http/native-server": { folders: ["adapters/http"], packages: ["hyper-express"], node: true },
+  "adapters/http/node-server": { folders: ["adapters/http"], node: true },
   "adapters/imaging": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "sharp"] },
   "adapters/mail": { folders: [...CORE, ...SHARED], packages: ["nodemailer"], node: true },
   "adapters/mcp": {

@@ -1,4 +1,4 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectConfiguration } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const TESTS = "test/**/*.test.ts";
@@ -48,6 +48,22 @@ const SLOW_TESTS = [
   "test/adapters/storage/gcs-object-storage.test.ts",
 ];
 
+/** Test files of the HTTP server, which run on both servers. `HTTP_SERVER=node npm test` runs all others on `node:http`. */
+const HTTP_TESTS = "test/adapters/http/*.test.ts";
+const WITHOUT_SERVER = ["byte-range", "client-address", "load-server", "node-server", "router", "tls-certificate"].map(
+  (name) => `test/adapters/http/${name}.test.ts`,
+);
+const onNode: TestProjectConfiguration = {
+  extends: true,
+  test: {
+    name: "node-http",
+    isolate: false,
+    include: [HTTP_TESTS],
+    exclude: [...SLOW_TESTS, ...WITHOUT_SERVER],
+    env: { HTTP_SERVER: "node" },
+  },
+};
+
 /** Starts the longest test files first, so that none of them runs alone at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -72,6 +88,7 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: "fast", include: [TESTS], exclude: SLOW_TESTS } },
       { extends: true, test: { name: "slow", include: SLOW_TESTS, globalSetup: "test/support/global-setup.ts" } },
+      ...(process.env.HTTP_SERVER === "node" ? [] : [onNode]),
     ],
   },
 });

@@ -1,6 +1,7 @@
 import { err, ok, Result } from "neverthrow";
 import { z } from "zod";
 import { parseTrustedProxies, type TrustedProxies } from "../adapters/http/client-address.js";
+import type { ServerName } from "../adapters/http/load-server.js";
 import { FAL_MODELS, type FalModel } from "../adapters/provider/remote/fal/fal-models.js";
 import type { ProviderLimits } from "../adapters/provider/remote/settings.js";
 
@@ -62,6 +63,7 @@ const trustedProxies = z.string().transform((list, context) => {
 const environmentSchema = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
   PORT: port.default(8080),
+  HTTP_SERVER: z.enum(["native", "node"]).optional(),
   PUBLIC_URL: origin.optional(),
   ASSET_URL: origin.optional(),
   TLS_PORT: port.default(8443),
@@ -125,6 +127,8 @@ const environmentSchema = z.object({
 export type Config = {
   readonly host: string;
   readonly port: number;
+  /** Absent: the native server, or `node` where that cannot be loaded. */
+  readonly httpServer: ServerName | undefined;
   /** Origin of viewer links, without a trailing slash. */
   readonly publicUrl: string;
   /** The proxies whose `x-forwarded-for` counts. */
@@ -256,6 +260,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   return ok({
     host: data.HOST,
     port: data.PORT,
+    httpServer: data.HTTP_SERVER,
     publicUrl,
     trustedProxies: data.TRUSTED_PROXIES,
     dataDir: data.DATA_DIR,

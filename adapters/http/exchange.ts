@@ -1,56 +1,54 @@
-import type { Request, Response } from "hyper-express";
 import type { Result } from "neverthrow";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { clientAddress, type TrustedProxies } from "./client-address.js";
 import { readBody } from "./read-body.js";
 import { requestIdOf } from "./request-id.js";
+import type { RawExchange } from "./server.js";
 
 /**
- * One request and the means to read it, independent of the HTTP library. What only some routes need is computed when
+ * One request and the means to read it, independent of the HTTP server. What only some routes need is computed when
  * it is read.
  */
 export class Exchange {
   readonly requestId: string;
   /** `HEAD` is answered like `GET`, without a body. */
   readonly method: string;
-  private readonly request: Request;
-  private readonly response: Response;
+  private readonly raw: RawExchange;
   private stopped = false;
   private controller: AbortController | undefined;
 
-  constructor(request: Request, response: Response) {
-    this.request = request;
-    this.response = response;
-    this.method = request.method;
-    this.requestId = requestIdOf(request.headers["x-request-id"]);
+  constructor(raw: RawExchange) {
+    this.raw = raw;
+    this.method = raw.method;
+    this.requestId = requestIdOf(raw.headers["x-request-id"]);
   }
 
   /** Path and query as sent. */
   get url(): string {
-    return this.request.url;
+    return this.raw.url;
   }
 
   /** The address of the client (client-address.ts). Throws if it is read first after the client has disconnected. */
   remoteAddress(trustedProxies: TrustedProxies): string {
-    return clientAddress(this.request.ip, this.request.headers["x-forwarded-for"], trustedProxies);
+    return clientAddress(this.raw.peerAddress, this.raw.headers["x-forwarded-for"], trustedProxies);
   }
 
   get query(): URLSearchParams {
-    return new URLSearchParams(this.request.path_query);
+    return new URLSearchParams(this.raw.query);
   }
 
   get headers(): Readonly<Record<string, string | undefined>> {
-    return this.request.headers;
+    return this.raw.headers;
   }
 
   /** A header by its name in lower case. If it was sent more than once, the last value. */
   header(name: string): string | undefined {
-    return this.request.headers[name];
+    return this.raw.headers[name];
   }
 
   /** A path parameter by its name in the route, not percent-decoded. */
   parameter(name: string): string {
-    return this.request.path_parameters[name] ?? "";
+    return this.raw.parameter(name) ?? "";
   }
 
   /** Reads the body; may be called only once (read-body.ts). */
@@ -58,7 +56,7 @@ export class Exchange {
     admit: (bytes: number) => Result<void, InvalidRequest>,
     onChunk: (chunk: Buffer) => Promise<void>,
   ): Promise<Result<void, InvalidRequest>> {
-    return readBody(this.request, this.response, admit, onChunk);
+    return readBody(this.raw, admit, onChunk);
   }
 
   /** Aborted when the client disconnects or the server stops: long waits end then. */
@@ -66,8 +64,8 @@ export class Exchange {
     if (this.controller === undefined) {
       const controller = new AbortController();
       this.controller = controller;
-      if (this.stopped || this.response.completed) controller.abort();
-      else this.response.once("abort", () => controller.abort());
+      if (this.stopped || this.raw.closed) controller.abort();
+      else this.raw.onDisconnect(() => controller.abort());
     }
     return this.controller.signal;
   }

@@ -24,7 +24,7 @@ import { accountEventsRoute, taskEventsRoute } from "./events-route.js";
 import { guard } from "./guard.js";
 import { HeldStreams } from "./held-streams.js";
 import { listPanoramasRoute } from "./list-panoramas-route.js";
-import { Listener, type TlsFiles } from "./listener.js";
+import { Listener } from "./listener.js";
 import { type McpPackage, mcpPackageRoute } from "./mcp-package-route.js";
 import type { Observer } from "./observer.js";
 import { openApiRoute } from "./openapi-route.js";
@@ -35,10 +35,12 @@ import { paymentWebhookRoute } from "./payment-webhook-route.js";
 import { providerWebhookRoute } from "./provider-webhook-route.js";
 import { readCreditsRoute } from "./read-credits-route.js";
 import { readPanoramaRoute, taskIdOf } from "./read-panorama-route.js";
+import type { MakeServer, TlsFiles } from "./server.js";
 import { type TemporaryImage, temporaryImageRoute } from "./temporary-image-route.js";
 import { prepareUploadsFolder, uploadImagesRoute } from "./upload-images-route.js";
 
 export type HttpServerParts = {
+  readonly makeServer: MakeServer;
   readonly admitApiRequest: AdmitApiRequest;
   readonly createPanorama: CreatePanorama;
   readonly waitForTask: WaitForTask;
@@ -93,8 +95,8 @@ export class HttpServer {
   constructor(parts: HttpServerParts, settings: HttpServerSettings) {
     this.settings = settings;
     const overload = new Overload(parts.isDatabaseOverloaded);
-    this.main = new Listener(parts.observer, overload);
-    this.secure = settings.tls && new Listener(parts.observer, overload, settings.tls);
+    this.main = new Listener(parts.observer, parts.makeServer(), overload);
+    this.secure = settings.tls && new Listener(parts.observer, parts.makeServer(settings.tls), overload);
     this.addInterface(parts);
     this.addWebhooks(parts);
     this.addPages(parts);

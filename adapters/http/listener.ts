@@ -1,38 +1,25 @@
-import { createServer } from "node:net";
-import HyperExpress, { type Request, type Response } from "hyper-express";
 import type { Awaitable } from "../../application/awaitable.js";
 import { errorReply } from "./errors.js";
 import { Exchange } from "./exchange.js";
 import type { Observer } from "./observer.js";
 import type { Overload } from "./overload.js";
 import type { Reply } from "./reply.js";
-import { type BareRequest, type BareResponse, writeRefusal } from "./write-refusal.js";
-import { type Written, writeReply } from "./write-reply.js";
+import type { RawExchange, Server, Written } from "./server.js";
+import { writeReply } from "./write-reply.js";
 
 /** Answers with a value if nothing has to be waited for. */
 export type Handler = (exchange: Exchange) => Awaitable<Reply>;
 
-/** Paths of the PEM files of a TLS listener. The server library accepts only files, not strings. */
-export type TlsFiles = { readonly certificateFile: string; readonly keyFile: string };
-
 /** Other methods are reported as OTHER, so that clients cannot create metric labels. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-type Route = { readonly path: string; readonly handler: Handler; readonly logs: boolean };
+const isWrite = (method: string): boolean => method === "POST" || method === "DELETE";
 
-/** An internal of hyper-express: it receives every request, and makes the objects that handlers get. */
-type Handling = {
-  _handle_uws_request(
-    route: { readonly method: string; readonly pattern: string },
-    request: BareRequest,
-    response: BareResponse,
-    socket: unknown,
-  ): void;
-};
+type Route = { readonly path: string; readonly handler: Handler; readonly logs: boolean };
 
 /** One listening port and its routes. Every answer has a request id, also after an unexpected error. */
 export class Listener {
-  private readonly app: HyperExpress.Server;
+  private readonly server: Server;
   private readonly observer: Observer;
   /** Paths whose requests are handled also while the service is overloaded. */
   private readonly neverRefused = new Set<string>();
@@ -40,41 +27,37 @@ export class Listener {
   private idle = () => {};
   private stopping = false;
 
-  constructor(observer: Observer, overload: Overload, tls?: TlsFiles) {
+  constructor(observer: Observer, server: Server, overload: Overload) {
     this.observer = observer;
-    this.app = new HyperExpress.Server({
-      auto_close: false, // true would handle SIGTERM
-      max_body_length: Number.MAX_SAFE_INTEGER, // read-body.ts limits bodies, with an error body
-      ...(tls && { cert_file_name: tls.certificateFile, key_file_name: tls.keyFile }),
+    this.server = server;
+    const notFound: Route = { path: "unknown", handler: noSuchRoute, logs: false };
+    server.otherwise((raw) => this.handle(notFound, raw));
+    server.refuseIf((method, path) => {
+      const refused = overload.refuses(isWrite(method) ? "write" : "read") && !this.neverRefused.has(path);
+      if (refused) observer.overloaded();
+      return refused;
     });
-    this.app.set_not_found_handler((request: Request, response: Response) =>
-      this.handle({ path: "unknown", handler: noSuchRoute, logs: false }, request, response),
-    );
-    this.refuseBeforeHandling(overload);
   }
 
   /**
-   * `path` as in `/panoramas/:id`. The router does not support parameter names of one letter. With `logs: false` the
-   * handler writes no log line itself, so that its requests need no context for the request id. With `sheds: false` its
-   * requests are handled also while the service is overloaded.
+   * `path` as in `/panoramas/:id` (server.ts). With `logs: false` the handler writes no log line itself, so that its
+   * requests need no context for the request id. With `sheds: false` its requests are handled also while the service is
+   * overloaded.
    */
   route(method: "get" | "post" | "delete", path: string, handler: Handler, { logs = true, sheds = true } = {}): void {
     if (!sheds) this.neverRefused.add(path);
     const route = { path, handler, logs };
-    const handle = (request: Request, response: Response) => this.handle(route, request, response);
-    this.app[method](path, handle);
-    if (method === "get") this.app.head(path, handle);
+    this.server.route(method, path, (raw) => this.handle(route, raw));
   }
 
   /** Valid only while it listens. */
   get port(): number {
-    return this.app.port;
+    return this.server.port;
   }
 
   /** Port 0 takes any free port. Rejects with one sentence if the port or the host cannot be used. */
-  async listen(host: string, port: number): Promise<void> {
-    await requireFree(host, port);
-    await this.app.listen(port, host);
+  listen(host: string, port: number): Promise<void> {
+    return this.server.listen(host, port);
   }
 
   /**
@@ -83,7 +66,7 @@ export class Listener {
    */
   async stop(deadlineMilliseconds: number): Promise<void> {
     this.stopping = true;
-    this.app.close();
+    this.server.stopAccepting();
     for (const exchange of this.inFlight) exchange.stop();
     if (this.inFlight.size > 0) {
       let timer: NodeJS.Timeout | undefined;
@@ -93,31 +76,11 @@ export class Listener {
       });
       clearTimeout(timer);
     }
-    this.app.uws_instance.close(); // closes idle connections and those of late requests
+    this.server.closeConnections(); // idle ones and those of late requests
   }
 
-  /** A refusal must cost much less than a request. So the library does not even read its headers. */
-  private refuseBeforeHandling(overload: Overload): void {
-    const app = this.app as unknown as Handling;
-    const handle = app._handle_uws_request.bind(app);
-    app._handle_uws_request = (route, request, response, socket) => {
-      const kind = route.method === "POST" || route.method === "DELETE" ? "write" : "read";
-      if (!overload.refuses(kind) || this.neverRefused.has(route.pattern)) handle(route, request, response, socket);
-      else {
-        writeRefusal(request, response);
-        this.observer.overloaded();
-      }
-    };
-  }
-
-  private handle(route: Route, request: Request, response: Response): void {
-    const call: Call = {
-      startedAt: performance.now(),
-      route,
-      exchange: new Exchange(request, response),
-      request,
-      response,
-    };
+  private handle(route: Route, raw: RawExchange): void {
+    const call: Call = { startedAt: performance.now(), route, exchange: new Exchange(raw), raw };
     this.inFlight.add(call.exchange);
     if (this.stopping) call.exchange.stop();
     this.observer.run(call.exchange.requestId, () => this.answer(call), route.logs);
@@ -140,7 +103,7 @@ export class Listener {
     if (reply.cause !== undefined) this.observer.failed(call.exchange.requestId, reply.cause);
     let written: Awaitable<Written>;
     try {
-      written = writeReply(call.request, call.response, call.exchange.requestId, reply, this.stopping);
+      written = writeReply(call.raw, call.exchange.requestId, reply, this.stopping);
     } catch (error) {
       return this.breakOff(call, reply, error);
     }
@@ -153,8 +116,8 @@ export class Listener {
   }
 
   private breakOff(call: Call, reply: Reply, error: unknown): void {
-    const aborted = call.response.completed;
-    call.response.close(); // so that a client notices that the body is incomplete
+    const aborted = call.raw.closed;
+    call.raw.breakOff();
     this.observer.failed(call.exchange.requestId, error);
     this.finish(call, reply, aborted);
   }
@@ -174,8 +137,7 @@ type Call = {
   readonly startedAt: number;
   readonly route: Route;
   readonly exchange: Exchange;
-  readonly request: Request;
-  readonly response: Response;
+  readonly raw: RawExchange;
 };
 
 const internalError = ({ exchange: { requestId } }: Call, thrown: unknown): Reply =>
@@ -185,20 +147,4 @@ const noSuchRoute: Handler = ({ method }) =>
   errorReply({
     kind: "not_found",
     message: `There is no route for ${method} and this path. /api/v1/openapi.json describes the interface.`,
-  });
-
-/** Rejects if the port is in use: uWebSockets would share it, and the other listener would get some of the requests. */
-const requireFree = (host: string, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", (error: NodeJS.ErrnoException) =>
-      reject(
-        new Error(
-          error.code === "EADDRINUSE"
-            ? `Port ${port} on ${host} is in use. Stop the process that listens there, or choose another port.`
-            : `Cannot listen on ${host}, port ${port}: ${error.message}.`,
-        ),
-      ),
-    );
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()));
   });

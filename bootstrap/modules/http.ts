@@ -1,6 +1,9 @@
 import { join } from "node:path";
 import { ContainerModule } from "inversify";
+import type { Logger } from "pino";
 import { HttpServer } from "../../adapters/http/http-server.js";
+import { loadServer } from "../../adapters/http/load-server.js";
+import type { MakeServer } from "../../adapters/http/server.js";
 import { tlsCertificate } from "../../adapters/http/tls-certificate.js";
 import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
 import { FilesystemObjectStorage } from "../../adapters/storage/filesystem-object-storage.js";
@@ -16,6 +19,7 @@ export const http = new ContainerModule(({ bind }) => {
     tokens.httpServer,
     {
       config: tokens.config,
+      logger: tokens.logger,
       clock: tokens.clock,
       provider: tokens.provider,
       admitApiRequest: tokens.admitApiRequest,
@@ -38,10 +42,11 @@ export const http = new ContainerModule(({ bind }) => {
       observer: tokens.requestObserver,
       database: tokens.database,
     },
-    async ({ config, clock, provider, metrics, database, ...parts }) =>
+    async ({ config, logger, clock, provider, metrics, database, ...parts }) =>
       new HttpServer(
         {
           ...parts,
+          makeServer: await makeServer(config, logger),
           clock,
           assets: parts.storage instanceof FilesystemObjectStorage ? parts.storage : undefined,
           temporaryImage: provider instanceof LocalProvider ? (name) => provider.temporaryImage(name) : undefined,
@@ -60,6 +65,17 @@ export const http = new ContainerModule(({ bind }) => {
       ),
   );
 });
+
+const makeServer = async ({ httpServer }: Config, logger: Logger): Promise<MakeServer> => {
+  const { make, reason } = await loadServer(httpServer);
+  if (reason !== undefined) {
+    logger.warn(
+      { event: "native_http_server_unavailable", reason },
+      "The native HTTP server cannot be loaded here, so node:http serves: more slowly, otherwise the same. HTTP_SERVER=node chooses it without this warning.",
+    );
+  }
+  return make;
+};
 
 const tlsSettings = async ({ storage, dataDir }: Config, now: Date) =>
   storage.kind === "filesystem" && storage.tlsPort !== undefined

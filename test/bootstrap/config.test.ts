@@ -11,6 +11,7 @@ describe("readConfig", () => {
     expect(valid({})).toEqual({
       host: "127.0.0.1",
       port: 8080,
+      httpServer: undefined,
       publicUrl: "http://localhost:8080",
       trustedProxies: parseTrustedProxies("127.0.0.0/8,::1"),
       dataDir: "./data",

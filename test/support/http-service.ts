@@ -36,6 +36,7 @@ import type { ObjectName } from "../../domain/object-name.js";
 import { DEADLINES } from "./application.js";
 import { FakeImaging } from "./fake-imaging.js";
 import { HandClock } from "./hand-clock.js";
+import { makeServer } from "./make-server.js";
 import { MemoryAccountStore } from "./memory/memory-account-store.js";
 import { MemoryApiKeyStore } from "./memory/memory-api-key-store.js";
 import { MemoryApiRequests } from "./memory/memory-api-requests.js";
@@ -97,6 +98,7 @@ export class HttpService {
     const requests = new MemoryApiRequests(this.database, new MemoryRateLimits(clock), clock);
     this.server = new HttpServer(
       {
+        makeServer,
         admitApiRequest: (apiKey, kind, task) =>
           whenReady(admitApiRequest({ requests, secrets })(apiKey, kind, task), (admitted) => {
             if (admitted.isOk() && task !== undefined) this.calls.readTask = (this.calls.readTask ?? 0) + 1;

@@ -33,6 +33,7 @@ export class Installation {
     this.url = `http://localhost:${port}`;
     this.environment = {
       PATH: process.env.PATH,
+      HTTP_SERVER: process.env.HTTP_SERVER,
       PORT: String(port),
       TLS_PORT: String(tlsPort),
       DATA_DIR: dataDir,

@@ -66,6 +66,7 @@ import { builtClient } from "./built-client.js";
 import { fastSecrets } from "./fast-secrets.js";
 import { freePort } from "./free-port.js";
 import { HandClock } from "./hand-clock.js";
+import { makeServer } from "./make-server.js";
 import { MemoryAccountStore } from "./memory/memory-account-store.js";
 import { MemoryApiKeyStore } from "./memory/memory-api-key-store.js";
 import { MemoryApiRequests } from "./memory/memory-api-requests.js";
@@ -268,6 +269,7 @@ export class WebService {
     );
     this.server = new HttpServer(
       {
+        makeServer,
         ...shared,
         streamEvents: streamEvents({
           events: new MemoryEventStore(this.database),

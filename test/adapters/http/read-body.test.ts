@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Listener } from "../../../adapters/http/listener.js";
 import { Overload } from "../../../adapters/http/overload.js";
 import { json } from "../../../adapters/http/reply.js";
+import { makeServer } from "../../support/make-server.js";
 import { RawConnection } from "../../support/raw-connection.js";
 
 const MIB = 1024 * 1024;
@@ -11,6 +12,7 @@ const SIZE = 64 * MIB;
 describe("readBody", () => {
   const listener = new Listener(
     { run: (_id, work) => work(), finished: () => {}, failed: () => {}, overloaded: () => {} },
+    makeServer(),
     new Overload(() => false),
   );
   let taken = 0;

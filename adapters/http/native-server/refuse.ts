@@ -1,15 +1,5 @@
-import { errorBody } from "./errors.js";
-import { requestIdOf } from "./request-id.js";
-
-const RETRY_AFTER_SECONDS = 1;
-
-/** The answer to a request that is not handled. The specification has no other code that tells a client to wait. */
-const { headers, body } = errorBody(
-  429,
-  "rate_limited",
-  `The service is overloaded and has not handled this request. Retry in ${RETRY_AFTER_SECONDS} s.`,
-  { "retry-after": String(RETRY_AFTER_SECONDS) },
-);
+import { REFUSAL } from "../refusal.js";
+import { requestIdOf } from "../request-id.js";
 
 /** A request as uWebSockets passes it, as far as a refusal needs it. Valid only in the call that receives it. */
 export type BareRequest = { getHeader(name: string): string; getMethod(): string };
@@ -25,12 +15,12 @@ export type BareResponse = {
 const ignore = () => {};
 
 /** Answers that the service is overloaded. What still arrives of the request is discarded, and the connection stays usable. */
-export const writeRefusal = (request: BareRequest, response: BareResponse): void => {
+export const refuse = (request: BareRequest, response: BareResponse): void => {
   // Without a handler uWebSockets ends the process when it takes an answer for unfinished, as it does without a body.
   response.onAborted(ignore);
-  response.writeStatus("429 Too Many Requests");
-  for (const [name, value] of Object.entries(headers)) response.writeHeader(name, value);
+  response.writeStatus(`${REFUSAL.status} ${REFUSAL.reason}`);
+  for (const [name, value] of Object.entries(REFUSAL.headers)) response.writeHeader(name, value);
   response.writeHeader("x-request-id", requestIdOf(request.getHeader("x-request-id")));
-  if (request.getMethod() === "head") response.endWithoutBody(body.length);
-  else response.end(body);
+  if (request.getMethod() === "head") response.endWithoutBody(REFUSAL.body.length);
+  else response.end(REFUSAL.body);
 };

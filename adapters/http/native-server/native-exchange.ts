@@ -1,0 +1,95 @@
+import type { Writable } from "node:stream";
+import type { Request, Response } from "hyper-express";
+import type { RawExchange, Written } from "../server.js";
+
+/** Two internals of hyper-express. Without them an answer is sent only after the whole request body has arrived. */
+type BodyParser = { _body_parser_stop(): void; received: boolean };
+
+/** An internal of hyper-express that waits until a chunk is written. */
+type ChunkWriter = { _stream_chunk(chunk: Uint8Array, sizeBytes: number | undefined): Promise<void> };
+
+/**
+ * The body methods of hyper-express are not used: they parse malformed JSON as `{}`, and they never settle, or
+ * crash, if the client disconnects.
+ */
+export class NativeExchange implements RawExchange {
+  readonly method: string;
+  private readonly request: Request;
+  private readonly response: Response;
+  private isSized = false;
+
+  constructor(request: Request, response: Response) {
+    this.request = request;
+    this.response = response;
+    this.method = request.method;
+  }
+
+  get url(): string {
+    return this.request.url;
+  }
+
+  get query(): string {
+    return this.request.path_query;
+  }
+
+  get headers(): Readonly<Record<string, string | undefined>> {
+    return this.request.headers;
+  }
+
+  get peerAddress(): string {
+    return this.request.ip;
+  }
+
+  parameter(name: string): string | undefined {
+    return this.request.path_parameters[name];
+  }
+
+  get closed(): boolean {
+    return this.response.completed;
+  }
+
+  onDisconnect(callback: () => void): void {
+    this.response.once("abort", callback);
+  }
+
+  get received(): boolean {
+    return (this.request as unknown as BodyParser).received;
+  }
+
+  pipe(sink: Writable): void {
+    this.request.pipe(sink, {}); // starts the stream
+  }
+
+  discardBody(): void {
+    const parser = this.request as unknown as BodyParser;
+    parser._body_parser_stop();
+    parser.received = true;
+  }
+
+  status(status: number): void {
+    this.response.status(status);
+  }
+
+  header(name: string, value: string): void {
+    this.response.header(name, value);
+  }
+
+  send(body: Uint8Array | undefined, close: boolean): Written {
+    this.response.send(body as Buffer | undefined, close);
+    return "complete";
+  }
+
+  sendChunk(chunk: Uint8Array, sizeBytes: number | undefined): Promise<void> {
+    this.isSized = sizeBytes !== undefined;
+    return (this.response as unknown as ChunkWriter)._stream_chunk(chunk, sizeBytes);
+  }
+
+  endChunks(): Written {
+    if (!this.isSized) this.response.send(); // the last chunk of a known size has ended the body
+    return "complete";
+  }
+
+  breakOff(): void {
+    this.response.close();
+  }
+}

@@ -1,0 +1,84 @@
+import type { Writable } from "node:stream";
+import type { Awaitable } from "../../application/awaitable.js";
+
+/*
+ * The seam between the routes and the library that speaks HTTP. Routes know only `Exchange` and `Reply`. What is the
+ * same for every server (requests in flight, errors, stop: listener.ts; bodies: read-body.ts, write-reply.ts) uses only
+ * the two interfaces below. native-server/ and node-server/ implement them, and load-server.ts chooses one.
+ */
+
+/** One listening port. Routes are added before it listens. */
+export interface Server {
+  /**
+   * `path` as in `/panoramas/:id`: a parameter matches one segment that is not empty, and exact segments win. Names of
+   * parameters have two letters or more. `get` receives HEAD, too.
+   */
+  route(method: "get" | "post" | "delete", path: string, receive: Receive): void;
+  /** Receives every request without a route. */
+  otherwise(receive: Receive): void;
+  /** Refuses a request (refusal.ts) if `refuses` returns true, before more of it is read than this needs. */
+  refuseIf(refuses: Refuses): void;
+  /** Port 0 takes any free port. Rejects with one sentence if the port or the host cannot be used. */
+  listen(host: string, port: number): Promise<void>;
+  /** Valid only while it listens. */
+  readonly port: number;
+  /** Accepts no more connections. Requests on open ones are still received. */
+  stopAccepting(): void;
+  /** Closes every connection immediately, also those of requests that are not answered. */
+  closeConnections(): void;
+}
+
+/** Is called once for each request, as soon as its headers have arrived. Does not throw. */
+export type Receive = (exchange: RawExchange) => void;
+
+/** `path` is that of the route; empty if the request has none. */
+export type Refuses = (method: string, path: string) => boolean;
+
+/** Makes a server that does not listen yet, with TLS if there are files. */
+export type MakeServer = (tls?: TlsFiles) => Server;
+
+/** Paths of the PEM files of a TLS listener. The native server accepts only files, not strings. */
+export type TlsFiles = { readonly certificateFile: string; readonly keyFile: string };
+
+/** `aborted`: the client disconnected before it had the whole answer. */
+export type Written = "complete" | "aborted";
+
+/** A request as a server has received it, and the means to answer it. */
+export interface RawExchange {
+  /** In upper case. */
+  readonly method: string;
+  /** Path and query as sent. */
+  readonly url: string;
+  /** What follows the first `?` of the URL. */
+  readonly query: string;
+  /** By name in lower case. If a header was sent more than once, its last value. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The IP address of the peer. May throw if it is read first after the client has disconnected. */
+  readonly peerAddress: string;
+  /** A path parameter by its name in the route, not percent-decoded. */
+  parameter(name: string): string | undefined;
+
+  /** The answer is written, or the client has disconnected. */
+  readonly closed: boolean;
+  /** Calls back if the client disconnects before the answer is written. */
+  onDisconnect(callback: () => void): void;
+
+  /** Whether the whole body has arrived. */
+  readonly received: boolean;
+  /** Writes the body to `sink`, no faster than that processes the chunks, and ends `sink` after the last one. */
+  pipe(sink: Writable): void;
+  /** Discards the rest of the body, so that the answer can be sent now and the connection stays usable. */
+  discardBody(): void;
+
+  /** Status and headers are set before the first call of `send` or `sendChunk`. */
+  status(status: number): void;
+  header(name: string, value: string): void;
+  /** Sends the whole body. With `undefined`, a header `content-length` tells the length of the body that is not sent. */
+  send(body: Uint8Array | undefined, close: boolean): Awaitable<Written>;
+  /** Resolves when the chunk is written, not already when it is queued. May never resolve if the client disconnects. */
+  sendChunk(chunk: Uint8Array, sizeBytes: number | undefined): Promise<void>;
+  /** After the last chunk. */
+  endChunks(): Awaitable<Written>;
+  /** Closes the connection, so that the client notices that the answer is incomplete. */
+  breakOff(): void;
+}

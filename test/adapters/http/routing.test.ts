@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Listener } from "../../../adapters/http/listener.js";
+import { Overload } from "../../../adapters/http/overload.js";
+import { json } from "../../../adapters/http/reply.js";
+import { makeServer } from "../../support/make-server.js";
+import { RawConnection } from "../../support/raw-connection.js";
+
+const ROUTES = ["/a/:id", "/a/fixed", "/a/:id/last", "/a/fixed/:name", "/:one/:two/last"];
+
+/** What routes see of a request: the same on both HTTP servers. */
+describe("the HTTP server", () => {
+  const listener = new Listener(
+    { run: (_id, work) => void work(), finished: () => {}, failed: () => {}, overloaded: () => {} },
+    makeServer(),
+    new Overload(() => false),
+  );
+
+  beforeAll(async () => {
+    for (const path of ROUTES) {
+      const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
+      listener.route("get", path, (exchange) => json(200, [path, ...names.map((name) => exchange.parameter(name))]));
+    }
+    listener.route("get", "/request", ({ url, query, headers, method }) =>
+      json(200, { url, query: [...query], headers, method }),
+    );
+    listener.route("get", "/header", () => ({
+      status: 200,
+      headers: { "x-text": "line\r\nx-injected: 1\t\x01é→\x7f" },
+      body: "x",
+    }));
+    listener.route("post", "/a/:id", () => json(201, "posted"));
+    await listener.listen("127.0.0.1", 0);
+  });
+  afterAll(() => listener.stop(0));
+
+  const ask = async (method: string, target: string, ...headers: string[]) => {
+    const connection = await RawConnection.open(listener.port);
+    connection.send([`${method} ${target} HTTP/1.1`, "host: x", ...headers, "", ""].join("\r\n"));
+    const answer = await connection.response();
+    connection.close();
+    const [head = "", body = ""] = answer.split("\r\n\r\n");
+    return { status: Number(head.split(" ")[1]), head, body };
+  };
+
+  it.each([
+    ["/a/1", ["/a/:id", "1"]],
+    ["/a/1?b=/c", ["/a/:id", "1"]],
+    ["/a/fixed", ["/a/fixed"]],
+    ["/a/fixed/1", ["/a/fixed/:name", "1"]],
+    ["/a/1/last", ["/a/:id/last", "1"]],
+    ["/a/fixed/last", ["/a/fixed/:name", "last"]],
+    ["/b/1/last", ["/:one/:two/last", "b", "1"]],
+    ["/a/%2F%20+%e9", ["/a/:id", "%2F%20+%e9"]],
+  ])("gives %s to the route %j, and decodes no parameter", async (path, route) => {
+    const { status, body } = await ask("GET", path);
+    expect([status, JSON.parse(body)]).toEqual([200, route]);
+  });
+
+  it.each(["/a", "/a/", "/a//last", "/a/1/", "//a/1", "/A/1", "/a/1/other", "/", "/a%2F1"])(
+    "has no route for %s",
+    async (path) => {
+      const { status, body } = await ask("GET", path);
+      expect([status, JSON.parse(body).error.code]).toEqual([404, "not_found"]);
+    },
+  );
+
+  it("distinguishes methods, and answers HEAD like GET without a body", async () => {
+    expect(await ask("POST", "/a/1")).toMatchObject({ status: 201, body: '"posted"' });
+    for (const method of ["PUT", "DELETE", "OPTIONS"]) expect((await ask(method, "/a/1")).status).toBe(404);
+    const url = `http://127.0.0.1:${listener.port}`;
+    const head = await fetch(`${url}/a/1`, { method: "HEAD" });
+    const length = (await ask("GET", "/a/1")).body.length;
+    expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, String(length), ""]);
+    expect((await fetch(`${url}/none`, { method: "HEAD" })).status).toBe(404);
+  });
+
+  it("gives URL and query as sent, names of headers in lower case, and the last value of a repeated header", async () => {
+    const headers = ["X-Single:   one  ", "x-twice: 1", "X-Twice: 2", "cookie: a=1", "cookie: b=2", "host: y"];
+    const { body } = await ask("GET", "/request?a=%20b&a=c?d", ...headers);
+    expect(JSON.parse(body)).toMatchObject({
+      url: "/request?a=%20b&a=c?d",
+      query: [
+        ["a", " b"],
+        ["a", "c?d"],
+      ],
+      method: "GET",
+    });
+    const seen = (JSON.parse(body) as { headers: Record<string, string> }).headers;
+    expect(seen).toMatchObject({ host: "y", "x-single": "one", "x-twice": "2", cookie: "b=2" });
+  });
+
+  it("sends no control characters in headers, and other characters as UTF-8", async () => {
+    const { head } = await ask("GET", "/header");
+    const line = /^x-text: (.*)$/im.exec(Buffer.from(head, "latin1").toString())?.[1];
+    expect(line?.trimEnd()).toBe("line  x-injected: 1\t é→");
+    expect(head).not.toMatch(/^x-injected/im);
+  });
+
+  it("asks a client that expects it for the body", async () => {
+    const connection = await RawConnection.open(listener.port);
+    connection.send("POST /a/1 HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n");
+    expect(await connection.response()).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+    connection.send("{}");
+    expect(await connection.response()).toMatch(/^HTTP\/1\.1 201 /);
+    connection.close();
+  });
+
+  it("answers a request with another expectation like one without", async () => {
+    expect((await ask("GET", "/a/1", "expect: something")).status).toBe(200);
+  });
+});

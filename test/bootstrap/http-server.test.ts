@@ -1,0 +1,49 @@
+import { resolve } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { Installation } from "../support/service-process.js";
+
+const WITHOUT_NATIVE = { NODE_OPTIONS: `--require ${resolve("test/support/without-native-server.cjs")}` };
+
+describe("where the native HTTP server cannot be loaded", () => {
+  let installation: Installation;
+  afterEach(() => installation.remove());
+
+  /** The HTTP server that the service runs on, and its warnings. */
+  const started = async (environment: Record<string, string>) => {
+    installation = await Installation.create({ DEMO: "false", HTTP_SERVER: "", ...environment });
+    await installation.start();
+    const { headers } = await fetch(`${installation.url}/healthz`);
+    expect(await installation.end("SIGTERM")).toBe(0);
+    const warnings = installation.log
+      .split("\n")
+      .filter((line) => line.includes("native_http_server_unavailable"))
+      .map((line) => JSON.parse(line) as unknown);
+    return { server: headers.has("keep-alive") ? "node" : "native", warnings };
+  };
+
+  it("panorama serve runs on node:http, with one warning that says why", async () => {
+    expect(await started(WITHOUT_NATIVE)).toEqual({
+      server: "node",
+      warnings: [
+        expect.objectContaining({
+          event: "native_http_server_unavailable",
+          reason: "/lib/libc.so.6: version `GLIBC_2.99' not found",
+          msg: expect.stringContaining("HTTP_SERVER=node chooses it without this warning"),
+        }),
+      ],
+    });
+  });
+
+  it("HTTP_SERVER=node runs on node:http without a warning", async () => {
+    expect(await started({ ...WITHOUT_NATIVE, HTTP_SERVER: "node" })).toEqual({ server: "node", warnings: [] });
+  });
+
+  it("HTTP_SERVER=native stops the start with one sentence", async () => {
+    installation = await Installation.create({ ...WITHOUT_NATIVE, HTTP_SERVER: "native" });
+    const { status, stderr } = await installation.command("serve");
+    expect([status, stderr.trim()]).toEqual([
+      1,
+      "HTTP_SERVER is native, but the native HTTP server cannot be loaded: /lib/libc.so.6: version `GLIBC_2.99' not found. Set HTTP_SERVER=node, or leave it out.",
+    ]);
+  });
+});
