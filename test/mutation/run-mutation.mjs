@@ -30,7 +30,7 @@ for (const [folder, minimumPercent] of Object.entries(MINIMUM_PERCENT)) {
     clearTextReporter: { logTests: false, reportTests: false, allowEmojis: false },
     thresholds: { high: minimumPercent, low: minimumPercent, break: minimumPercent },
     // Half of the processors, and time enough: on a busy machine, a slow test must not look like an endless loop.
-    concurrency: Math.max(1, Math.floor(availableParallelism() / 2)),
+    concurrency: Number(process.env.MUTATION_CONCURRENCY) || Math.max(1, Math.floor(availableParallelism() / 2)),
     timeoutMS: 120_000,
     ignorePatterns: ["dist", "data", "reports"],
     allowConsoleColors: false,

@@ -17,6 +17,7 @@ import type { AccountId, Email } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";
 import { aCreationRequest, accountId, anAccount, apiKeyId } from "../../support/builders.js";
+import { FastSecrets } from "../../support/fast-secrets.js";
 import { aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -65,7 +66,10 @@ describe("openAccount", () => {
         return world.accounts.open(anAccount(), passwordHash, undefined, undefined);
       },
     };
-    await openAccount({ ...world, accounts })({ email, password: "correct horse battery staple" });
+    await openAccount({ ...world, accounts, secrets: new FastSecrets() })({
+      email,
+      password: "correct horse battery staple",
+    });
     expect(hash).toMatch(/^scrypt\$/);
     expect(hash).not.toContain("horse");
   });
@@ -242,7 +246,7 @@ describe("listApiKeys", () => {
 describe("revoking an API key", () => {
   it("revokeApiKey refuses a key of another account, revokeAnyApiKey revokes it", async () => {
     const { account, secret } = await open({ credits: credits(10), keyName: "k" });
-    const other = await open({ email: "other@example.com" as Email });
+    const other = await open({ email: "other@example.com" as Email, credits: credits(10), keyName: "its own" });
     const [key] = await world.keys.list(account.id);
     const message = `There is no key ${key!.id} on this account.`;
     const refused = await revokeApiKey(world)(other.account.id, key!.id);

@@ -1,6 +1,8 @@
 import fc from "fast-check";
+import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { admitLoginAttempt } from "../../../application/accounts/admit-login-attempt.js";
+import type { RateLimits } from "../../../application/ports/rate-limits.js";
 import { CountedLimits } from "../../support/counted-limits.js";
 import { HandClock } from "../../support/hand-clock.js";
 
@@ -27,6 +29,21 @@ describe("admitLoginAttempt", () => {
     expect(await attempt("bob@a.test", "1.1.1.1")).toBe(true);
     await clock.advance(60_000);
     expect(await attempt("ann@a.test", "1.1.1.1")).toBe(true);
+  });
+
+  it("counts an attempt for its network, for its e-mail address from there, and for its e-mail address", async () => {
+    const counted: string[] = [];
+    const admit: RateLimits["admit"] = (party, kind) => {
+      counted.push(`${kind}: ${party}`);
+      return ok({ limit: 1, remaining: 1, resetSeconds: 1 });
+    };
+    const ports = { rateLimits: { admit }, secrets: { sha256: (data: Uint8Array | string) => `${data}` } };
+    expect(await admitLoginAttempt(ports, { email: " Ann@A.test ", remoteAddress: "1.1.1.1" })).toEqual(ok(undefined));
+    expect(counted).toEqual([
+      "login_network: address 1.1.1.1",
+      "login: email ann@a.test from 1.1.1.1",
+      "login_email: email ann@a.test",
+    ]);
   });
 
   it("admits 60 attempts a minute from one network, and does not count its further ones for the e-mail address", async () => {

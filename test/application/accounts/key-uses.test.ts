@@ -63,6 +63,30 @@ describe("keyUses", () => {
     expect(written).toHaveLength(1);
   });
 
+  it("keeps a use that is noted while an earlier one is being written", async () => {
+    uses.note(apiKeyId(1));
+    const flushed = uses.flush();
+    now = secondsAfter(noon, 1);
+    uses.note(apiKeyId(1));
+    await flushed;
+    await uses.flushAll();
+    expect(written).toEqual([new Map([[apiKeyId(1), noon]]), new Map([[apiKeyId(1), secondsAfter(noon, 1)]])]);
+  });
+
+  it("writes a busy key again after the clock was set back by an hour", async () => {
+    for (const [second, isWritten] of [
+      [0, true],
+      [-3_599, false],
+      [-3_600, true],
+    ] as const) {
+      written = [];
+      now = secondsAfter(noon, second);
+      uses.note(apiKeyId(1));
+      await uses.flush();
+      expect(written).toEqual(isWritten ? [new Map([[apiKeyId(1), now]])] : []);
+    }
+  });
+
   it("keeps what could not be written for the next time, and later uses before it", async () => {
     uses.note(apiKeyId(1));
     uses.note(apiKeyId(2));

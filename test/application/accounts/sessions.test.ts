@@ -213,6 +213,9 @@ describe("sendPasswordLink", () => {
     for (let n = 0; n < 10; n += 1) expect(await ask("sign_up", `new-${n}@example.com`)).toEqual(ok(undefined));
     expect((await ask("sign_up"))._unsafeUnwrapErr()).toMatchObject({ kind: "rate_limited", limit: 10 });
     expect(world.mail.letters).toHaveLength(10);
+    const elsewhere = { email, remoteAddress: "192.0.2.2", purpose: "sign_up" } as const;
+    expect(await sendPasswordLink(world)(elsewhere)).toEqual(ok(undefined));
+    expect(world.mail.letters).toHaveLength(11);
   });
 });
 
@@ -245,6 +248,11 @@ describe("setPasswordByLink", () => {
     }
   });
 
+  it("looks up no text that cannot be a token", async () => {
+    const find = () => Promise.reject(new Error("it was looked up"));
+    expect(await checkPasswordLink({ ...world, links: { find } })("no token")).toBe(false);
+  });
+
   it("leaves the link valid when the password is refused or the service is busy with hashing", async () => {
     await ask("new_password");
     expect((await redeem(lastToken(), "short"))._unsafeUnwrapErr()).toMatchObject({ field: "password" });
@@ -265,10 +273,10 @@ describe("setPasswordByLink", () => {
     };
     const redeemAsUsual = (token: PasswordLinkToken) =>
       setPasswordByLink({ ...world, secrets: plainSecrets })({ token, password });
-    world.secrets = { ...plainSecrets, hashPassword };
-    expect(await redeem(second)).toEqual(err({ kind: "link_expired" }));
+    const sessions = { insert: () => Promise.reject(new Error("it was inserted")), deleteExpired: async () => {} };
+    const tooLate = setPasswordByLink({ ...world, sessions, secrets: { ...plainSecrets, hashPassword } });
+    expect(await tooLate({ token: second, password })).toEqual(err({ kind: "link_expired" }));
 
-    world.secrets = plainSecrets;
     await ask("new_password");
     const { redeem: store } = world.links;
     world.links.redeem = async (...link) => {

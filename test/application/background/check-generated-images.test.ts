@@ -108,9 +108,17 @@ describe("checkGeneratedImages", () => {
   });
 
   it.each([
-    ["fails for now", () => world.provider.play({ download: "unavailable" })],
-    ["throws an error", () => (world.provider.download = () => Promise.reject(new Error("a bug")))],
-  ])("fails and refunds a task at the deadline, not earlier, whose download %s", async (_, breakIt) => {
+    [
+      "fails for now",
+      () => world.provider.play({ download: "unavailable" }),
+      "the result cannot be downloaded after 600000 ms",
+    ],
+    [
+      "throws an error",
+      () => (world.provider.download = () => Promise.reject(new Error("a bug"))),
+      "the last attempt threw an error, after 600000 ms",
+    ],
+  ])("fails and refunds a task at the deadline, not earlier, whose download %s", async (_, breakIt, detail) => {
     breakIt();
     await world.check();
     await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS - world.provider.nextPollMilliseconds() - 1);
@@ -118,6 +126,14 @@ describe("checkGeneratedImages", () => {
     expect((await task()).state).toBe("generated");
 
     await world.clock.advance(LEASE_MILLISECONDS);
+    await world.check();
+    await expectRefund("deadline_passed");
+    expect(world.reporter.of("task_failed")).toMatchObject([{ taskId: id, detail }]);
+  });
+
+  it("fails and refunds a task whose download throws exactly at the deadline", async () => {
+    world.provider.download = () => Promise.reject(new Error("a bug"));
+    await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS - world.provider.nextPollMilliseconds());
     await world.check();
     await expectRefund("deadline_passed");
   });
@@ -193,6 +209,24 @@ describe("checkGeneratedImages", () => {
       expect(await world.keep()).toBe(1);
     }
     expect(await imageStatus()).toBe("failed");
+  });
+
+  it("reports that a stored image cannot be recorded, and the image is due again after the lease", async () => {
+    const broken = new Error("the database is down");
+    const { move } = world.tasks;
+    world.tasks.move = (current, next, dueAt) =>
+      next.state === "succeeded" && next.image.status === "saved"
+        ? Promise.reject(broken)
+        : move.call(world.tasks, current, next, dueAt);
+    expect(await world.check()).toBe(1);
+    expect(world.reporter.of("work_failed")).toEqual([
+      { kind: "work_failed", work: "check", taskId: id, error: broken },
+    ]);
+    expect(await imageStatus()).toBe("uploading");
+    world.tasks.move = move;
+    await world.clock.advance(LEASE_MILLISECONDS);
+    expect(await world.keep()).toBe(1);
+    expect(await imageStatus()).toBe("saved");
   });
 
   it("resumes after the process was killed between success and storing, with one object", async () => {

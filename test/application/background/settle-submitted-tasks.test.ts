@@ -53,6 +53,7 @@ describe("settleSubmittedTasks", () => {
     expect(await world.settle()).toBe(1);
     expect(await task()).toMatchObject({ state: "failed", reason: "generation_failed" });
     expect(await balance()).toBe(100);
+    expect(world.reporter.of("task_failed")).toMatchObject([{ taskId: id, detail: "the script fails" }]);
 
     await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
     expect(await world.settle()).toBe(0);
@@ -71,7 +72,11 @@ describe("settleSubmittedTasks", () => {
       await world.settle();
       expect(await task()).toMatchObject({ state: "failed", reason: "deadline_passed" });
       expect(await balance()).toBe(100);
-      expect(world.reporter.of("provider_unavailable")).toHaveLength(poll === "unavailable" ? 2 : 0);
+      const unavailable = { kind: "provider_unavailable", taskId: id, detail: "the script is unavailable" };
+      expect(world.reporter.of("provider_unavailable")).toEqual(
+        poll === "unavailable" ? [unavailable, unavailable] : [],
+      );
+      expect(world.reporter.of("task_failed")).toMatchObject([{ taskId: id, detail: "still running after 600000 ms" }]);
     },
   );
 
@@ -175,6 +180,8 @@ describe("settleSubmittedTasks", () => {
       await world.settle();
       expect(await task()).toMatchObject({ state: "failed", reason: "generation_failed" });
       expect(await balance()).toBe(100);
+      const detail = "the provider's result is not a URL that can be downloaded";
+      expect(world.reporter.of("task_failed")).toMatchObject([{ taskId: id, detail }]);
     },
   );
 

@@ -46,7 +46,7 @@ describe("sweep", () => {
     expect(await afterTheDeadline()).toBe(1);
     expect(await onlyTask()).toMatchObject({ state: "queued", submissions: 1 });
     expect(await balance()).toBe(96);
-    expect(world.reporter.of("task_requeued")).toHaveLength(1);
+    expect(world.reporter.of("task_requeued")).toMatchObject([{ detail: "the provider has no such task" }]);
     expect(world.reporter.of("possible_orphan")).toEqual([]);
     expect(await world.sweep()).toBe(0);
     expect(await world.start()).toBe(1);
@@ -61,6 +61,7 @@ describe("sweep", () => {
     expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
     expect(await balance()).toBe(100);
     expect(world.reporter.of("possible_orphan")).toEqual([]);
+    expect(world.reporter.of("task_failed")).toMatchObject([{ detail: "the provider has no such task" }]);
   });
 
   it("does not let a paused process send a task that was returned to the queue", async () => {
@@ -117,7 +118,7 @@ describe("sweep", () => {
       await afterTheDeadline();
       expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
       expect(await balance()).toBe(100);
-      expect(world.reporter.of("possible_orphan")).toHaveLength(1);
+      expect(world.reporter.of("possible_orphan")).toMatchObject([{ detail: "the script is unavailable" }]);
     },
   );
 
@@ -153,8 +154,9 @@ describe("sweep", () => {
     expect(await afterTheDeadline()).toBe(1);
     expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_submitted" });
     expect(await balance()).toBe(100);
-    expect(world.reporter.of("work_failed").map(({ error }) => error)).toEqual([broken]);
-    expect(world.reporter.of("possible_orphan")).toHaveLength(1);
+    expect(world.reporter.of("work_failed")).toMatchObject([{ work: "sweep", error: broken }]);
+    const detail = "the search or its record threw an error";
+    expect(world.reporter.of("possible_orphan")).toMatchObject([{ detail }]);
     expect(await world.sweep()).toBe(0);
   });
 
@@ -175,6 +177,8 @@ describe("sweep", () => {
     await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS);
     await expect(world.sweep()).rejects.toBe(broken);
     expect(await onlyTask()).toMatchObject({ state: "failed", reason: "never_started" });
+    const detail = "no slot of the provider became free in time";
+    expect(world.reporter.of("task_failed")).toMatchObject([{ reason: "never_started", detail }]);
   });
 
   const broken = new Error("a bug");

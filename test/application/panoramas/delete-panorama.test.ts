@@ -78,7 +78,9 @@ describe("deletePanorama", () => {
     world.provider.play({ discard: "done" });
     expect(await world.erase()).toBe(1);
     expect(world.provider.discarded).toEqual(["upstream-1"]);
-    expect(world.reporter.of("provider_unavailable")).toHaveLength(3);
+    const detail = "the copy of a deleted panorama is not deleted: the script is unavailable";
+    const unavailable = { kind: "provider_unavailable", taskId: id, detail };
+    expect(world.reporter.of("provider_unavailable")).toEqual([unavailable, unavailable, unavailable]);
   });
 
   it("gives the provider's copy up a day after the generation", async () => {
@@ -100,7 +102,8 @@ describe("deletePanorama", () => {
     await world.erase();
     await world.clock.advance(2 * A_DAY);
     await world.erase();
-    expect(world.reporter.of("work_failed")).toHaveLength(2);
+    const failed = { kind: "work_failed", work: "erase", taskId: id, error: "the storage is switched off" };
+    expect(world.reporter.of("work_failed")).toEqual([failed, failed]);
     world.storage.available = true;
     await world.clock.advance(TEN_MINUTES);
     expect(await world.erase()).toBe(1);
