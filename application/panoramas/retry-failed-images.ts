@@ -1,6 +1,7 @@
 import { retry } from "../../domain/storage-status.js";
 import { withImage } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { pageOf } from "../page-of.js";
 import type { Clock } from "../ports/clock.js";
 import type { TaskStore } from "../ports/task-store.js";
 
@@ -17,14 +18,15 @@ export const retryFailedImages =
   async (): Promise<number> => {
     let retried = 0;
     for (let before: TaskId | undefined; ; ) {
-      const failed = await tasks.listFailedImages(PAGE_SIZE, before);
-      for (const task of failed) {
+      const { items, last } = pageOf(await tasks.listFailedImages(PAGE_SIZE + 1, before), PAGE_SIZE);
+      for (const task of items) {
         const image = retry(task.image);
+        // Stryker disable next-line ConditionalExpression: every one of them has failed, so each can be retried
         if (image.isErr()) continue;
         const moved = await tasks.move(task, withImage(task, image.value), clock.now());
         if (moved.isOk()) retried += 1; // otherwise its owner has deleted it, or another command has retried it
       }
-      if (failed.length < PAGE_SIZE) return retried;
-      before = failed.at(-1)?.id;
+      if (last === undefined) return retried;
+      before = last.id;
     }
   };

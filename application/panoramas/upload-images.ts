@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
-import { FILE_EXTENSIONS, type ImageType, SIGNATURE_BYTES } from "../../domain/image-type.js";
+import { FILE_EXTENSIONS, type ImageType } from "../../domain/image-type.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { referenceImageName } from "../../domain/object-name.js";
 import { admitUpload, countedBytes } from "../../domain/reference-image.js";
@@ -78,7 +78,7 @@ const check = async (
   file: UploadedFile,
 ): Promise<Result<CheckedFile, InvalidRequest>> => {
   const bytes = await file.read();
-  const type = admitType(index, bytes.subarray(0, SIGNATURE_BYTES), file.declaredType);
+  const type = admitType(index, bytes, file.declaredType);
   if (type.isErr()) return err(type.error);
   const inspected = await imaging.inspect(bytes, type.value);
   if (inspected.isErr())

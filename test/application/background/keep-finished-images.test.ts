@@ -333,4 +333,16 @@ describe("retryFailedImages", () => {
     expect(await statuses(owner)).toEqual(["expired", "saved"]);
     expect(new Set(await statuses(other))).toEqual(new Set(["saved"]));
   });
+
+  it("does not count an image that another command has retried in the meantime", async () => {
+    world.provider.play({ download: "no_image" });
+    await world.keep();
+    const { listFailedImages } = world.tasks;
+    world.tasks.listFailedImages = async (...page) => {
+      const failed = await listFailedImages.apply(world.tasks, page);
+      (await world.retryImage(id, owner))._unsafeUnwrap();
+      return failed;
+    };
+    expect(await world.retryFailedImages()).toBe(0);
+  });
 });

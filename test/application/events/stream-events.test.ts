@@ -156,6 +156,26 @@ describe("streamEvents", () => {
 });
 
 describe("watchStreams", () => {
+  it("wakes the streams of an account once for each new event, and no others", async () => {
+    const world = aWorld();
+    const [owner, stranger] = [await anOwner(world, 100), await anOwner(world, 100)];
+    const woken: AccountId[] = [];
+    const signals = { waitedFor: () => [owner, stranger], wake: (account: AccountId) => woken.push(account) };
+    const watch = watchStreams({ events: world.events, signals });
+    world.provider.play({ submit: "refuse" });
+    const expectWoken = async (...accounts: AccountId[]) => {
+      await watch();
+      expect(woken.splice(0)).toEqual(accounts);
+    };
+    await expectWoken(owner, stranger); // at first it knows nothing
+    await expectWoken();
+    await world.createPanorama(owner, aCreationRequest());
+    await expectWoken(owner);
+    await expectWoken();
+    await world.createPanorama(stranger, aCreationRequest());
+    await expectWoken(stranger);
+  });
+
   it("reads nothing without streams", async () => {
     const world = aWorld();
     let reads = 0;

@@ -55,6 +55,9 @@ describe("cancelTask", () => {
     const before = await cancel(id);
     expect(before).toMatchObject({ state: "failed", reason: "canceled" });
     expect(await balance()).toBe(100);
+    expect(world.reporter.of("task_failed")).toEqual([
+      { kind: "task_failed", taskId: id, reason: "canceled", detail: "the provider has stopped it" },
+    ]);
     expect(await cancel(id)).toEqual(before);
     expect(await balance()).toBe(100);
     await settle();
@@ -71,7 +74,12 @@ describe("cancelTask", () => {
       // Its next poll is due at once: it may have ended already.
       expect(await world.settle()).toBe(1);
       expect(await stateOf(id)).toBe("succeeded");
-      expect(world.reporter.of("provider_unavailable")).toHaveLength(says === "unavailable" ? 1 : 0);
+      const unavailable = {
+        kind: "provider_unavailable",
+        taskId: id,
+        detail: "not canceled: the script is unavailable",
+      };
+      expect(world.reporter.of("provider_unavailable")).toEqual(says === "unavailable" ? [unavailable] : []);
     },
   );
 
@@ -102,6 +110,33 @@ describe("cancelTask", () => {
     expect(await cancel(id)).toMatchObject({ id, state });
     expect(await cancel(id)).not.toMatchObject({ reason: "canceled" });
     expect(await balance()).toBe(state === "succeeded" ? 96 : 100);
+  });
+
+  it("looks again at a queued task that is started before it is canceled", async () => {
+    const id = await queued();
+    const { find } = world.tasks;
+    world.tasks.find = async (...parameters) => {
+      const found = await find.apply(world.tasks, parameters);
+      world.tasks.find = find;
+      world.provider.concurrencyMax = undefined;
+      await world.start();
+      return found;
+    };
+    expect(await cancel(id)).toMatchObject({ state: "failed", reason: "canceled" });
+    expect(world.provider.wasCanceled(id)).toBe(true);
+    expect(world.reporter.of("task_failed")).toHaveLength(1);
+    expect(await balance()).toBe(96);
+  });
+
+  it("returns the task as it was read if it is deleted while the provider is asked", async () => {
+    const id = await created();
+    const release = world.provider.hold("cancel");
+    world.provider.play({ cancel: "too_late" });
+    const canceling = cancel(id);
+    await settle();
+    await world.deletePanorama(id, owner);
+    release();
+    expect(await canceling).toMatchObject({ id, state: "submitted" });
   });
 
   it("returns the finished task if it succeeds while the provider is asked", async () => {

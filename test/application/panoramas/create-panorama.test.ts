@@ -1,12 +1,15 @@
-import { err } from "neverthrow";
+import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
+import type { PlaceNow, Readiness } from "../../../application/ports/generation-provider.js";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
+import { NO_LIMITS } from "../../../domain/key-limits.js";
+import { panoramaName, referenceImageName } from "../../../domain/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { DEADLINES, QUEUE_DEADLINE_MILLISECONDS, SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
-import { aCreationRequest, aSucceededTask } from "../../support/builders.js";
+import { aCreationRequest, apiKeyId, aSucceededTask } from "../../support/builders.js";
 import { createsFiftyConcurrently } from "../../support/fifty-creations.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
@@ -153,6 +156,88 @@ describe("createPanorama", () => {
     expect((await world.createPanorama(stranger, lake)).isOk()).toBe(true);
   });
 
+  it("accepts a creation that waits exactly until the queue's deadline", async () => {
+    const world = aWorld();
+    world.provider.concurrencyMax = 1;
+    const owner = await anOwner(world, 100);
+    const succeededAt = new Date(QUEUE_DEADLINE_MILLISECONDS / 2);
+    world.generationTime.add(aSucceededTask({ submittedAt: new Date(0), succeededAt }));
+    for (let n = 0; n < 4; n += 1) expect((await world.createPanorama(owner, lake)).isOk()).toBe(true);
+  });
+
+  const place = (name: string, readiness: Readiness, makes = true): PlaceNow => ({
+    name,
+    concurrencyMax: undefined,
+    readiness,
+    canMake: () => makes,
+  });
+
+  it.each<[string, PlaceNow[], string]>([
+    ["the second place if the first one is down", [place("a", "down"), place("b", "ready")], "b"],
+    ["the second place if the first one is busy", [place("a", "busy"), place("b", "ready")], "b"],
+    ["the second place if the first one cannot make it", [place("a", "ready", false), place("b", "ready")], "b"],
+    ["a place that is probing", [place("a", "busy"), place("b", "probing")], "b"],
+    ["no place if the only one that can make it is down", [place("a", "ready", false), place("b", "down")], "none"],
+  ])("sends a task to %s", async (_, places, expected) => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    let asked = "none";
+    const { submit } = world.provider;
+    world.provider.submit = (order, deadline) => {
+      asked = order.place ?? "no place";
+      return submit.call(world.provider, order, deadline);
+    };
+    world.provider.places = () => places;
+    expect((await world.createPanorama(owner, lake)).isOk()).toBe(expected !== "none");
+    expect(asked).toBe(expected);
+  });
+
+  it("makes the default endpoint of the account for a task with a webhook_url only", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const ensured: string[] = [];
+    const ensureDefaultEndpoint = async (account: string) => ensured.push(account);
+    const create = createPanorama({ ...world, ensureDefaultEndpoint }, DEADLINES);
+    const withWebhook = aCreationRequest({ webhook_url: "https://task.example/1" });
+    expect((await create(owner, lake)).isOk()).toBe(true);
+    expect(ensured).toEqual([]);
+    expect((await create(owner, withWebhook)).isOk()).toBe(true);
+    expect(ensured).toEqual([owner]);
+    expect((await createPanorama(world, DEADLINES)(owner, withWebhook)).isOk()).toBe(true);
+  });
+
+  it("records its own reference images among the URLs, and refuses one that is deleted", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const own = referenceImageName("unguessable-0123456789", "image/png");
+    const content = { content: "content", countedBytes: 1, name: own };
+    (await world.references.add(owner, [content], world.clock.now(), () => ok(undefined)))._unsafeUnwrap();
+    const [foreign, ofThisService] = ["https://example.com/1.png", world.storage.urlOf(own)];
+    const panorama = world.storage.urlOf(panoramaName("unguessable-0123456789"));
+    const gone = world.storage.urlOf(referenceImageName("unguessable-9876543210", "image/png"));
+    const create = (...image_urls: string[]) => world.createPanorama(owner, aCreationRequest({ image_urls }));
+    expect((await world.references.standing(owner)).unusedBytes).toBe(1);
+    expect((await create(foreign, panorama, ofThisService)).isOk()).toBe(true);
+    expect((await world.references.standing(owner)).unusedBytes).toBe(0);
+    expect(await create(foreign, ofThisService, gone)).toEqual(
+      err(invalidRequest("image_urls", { name: "deleted_image" }, 2)),
+    );
+  });
+
+  it("throws if the store passes no spending of a key with a budget", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const tasks: typeof world.tasks = Object.assign(Object.create(world.tasks), {
+      open: (...[account, dueAt, idempotent, decide]: Parameters<typeof world.tasks.open>) =>
+        world.tasks.open(account, dueAt, idempotent, decide),
+    });
+    const apiKey = { id: apiKeyId(1), budgets: { ...NO_LIMITS, creditsPerDay: credits(10) } };
+    await expect(createPanorama({ ...world, tasks }, DEADLINES)(owner, lake, undefined, { apiKey })).rejects.toThrow(
+      "Bug: the store passes no spending",
+    );
+    expect(await world.ledger.balance(owner)).toBe(100);
+  });
+
   it("continues after an unclear answer if the provider finds the upstream task by our task id", async () => {
     const world = aWorld();
     world.provider.play({ submit: "unknown_but_started", search: "found_if_started" });
@@ -200,18 +285,21 @@ describe("createPanorama", () => {
   });
 });
 
+/** A creation whose submission is answered after the sweep has resolved it. */
+const late = async (changes: Parameters<ReturnType<typeof aWorld>["provider"]["play"]>[0]) => {
+  const world = aWorld();
+  world.provider.play(changes);
+  const owner = await anOwner(world, 100);
+  const answer = world.provider.hold("submit");
+  const creation = world.createPanorama(owner, lake, key);
+  await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
+  await world.sweep();
+  answer();
+  return { world, owner, created: await creation };
+};
+
 describe("createPanorama when the provider answers after the submission deadline", () => {
-  const late = async (changes: Parameters<ReturnType<typeof aWorld>["provider"]["play"]>[0]) => {
-    const world = aWorld();
-    world.provider.play(changes);
-    const owner = await anOwner(world, 100);
-    const answer = world.provider.hold("submit");
-    const creation = world.createPanorama(owner, lake, key);
-    await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
-    await world.sweep();
-    answer();
-    return { world, owner, created: await creation };
-  };
+  const detail = (result: string) => `ended after the submission deadline: ${result}`;
 
   it("returns the task if the sweep has found the upstream task", async () => {
     const { world, owner, created } = await late({ submit: "accept", search: "found_if_started" });
@@ -235,8 +323,48 @@ describe("createPanorama when the provider answers after the submission deadline
     expect((await world.ledger.entries(owner)).map(({ kind }) => kind)).toEqual(["purchase", "reservation", "refund"]);
     expect(world.reporter.of("possible_orphan")).toMatchObject([
       { detail: "the script is unavailable" },
-      { detail: "ended after the submission deadline: accepted as upstream-1" },
+      { detail: detail("accepted as upstream-1") },
     ]);
+  });
+
+  it.each([
+    ["busy", "the script is busy"],
+    ["refuse", "the script refuses"],
+  ] as const)(
+    "returns upstream_error for a late %s, and refunds once, if the task has failed",
+    async (submit, reason) => {
+      const { world, owner, created } = await late({ submit, search: "unavailable" });
+      expect(created._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
+      expect(await world.ledger.balance(owner)).toBe(100);
+      expect(world.reporter.of("task_failed")).toHaveLength(1);
+      expect(world.reporter.of("possible_orphan")).toMatchObject([
+        { detail: "the script is unavailable" },
+        { detail: detail(reason) },
+      ]);
+    },
+  );
+
+  it("reports an orphan that the search has not found, and returns the task that is queued again", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    world.provider.search = async () => ok(undefined);
+    const answer = world.provider.hold("submit");
+    const creation = world.createPanorama(owner, lake);
+    await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
+    await world.sweep();
+    answer();
+    const { task } = (await creation)._unsafeUnwrap();
+    expect(task).toMatchObject({ state: "queued", submissions: 1 });
+    expect(world.reporter.of("possible_orphan")).toEqual([
+      { kind: "possible_orphan", taskId: task.id, detail: detail("accepted as upstream-1") },
+    ]);
+    expect(await world.ledger.balance(owner)).toBe(96);
+  });
+
+  it("reports no orphan for a late refusal of a task that is queued again", async () => {
+    const { world, created } = await late({ submit: "refuse" });
+    expect(created._unsafeUnwrap().task.state).toBe("queued");
+    expect(world.reporter.of("possible_orphan")).toEqual([]);
   });
 });
 

@@ -6,7 +6,7 @@ import { thumbnailNameOf } from "../../../domain/object-name.js";
 import type { SucceededTask } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
-import { aCreationRequest } from "../../support/builders.js";
+import { aCreationRequest, taskId } from "../../support/builders.js";
 import { type CallOutcome, ConnectionLost, PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
@@ -55,6 +55,40 @@ describe("deletePanorama", () => {
 
     await world.clock.advance(A_DAY);
     expect(await world.erase()).toBe(0);
+  });
+
+  it("succeeds also if it is deleted already, and is not_found for others and for an unknown id", async () => {
+    const { world, owner, id } = panorama;
+    const stranger = await anOwner(world, 100);
+    const notFound = (id: TaskId) => err({ kind: "not_found", message: `There is no task ${id} on this account.` });
+    expect(await world.deletePanorama(id, stranger)).toEqual(notFound(id));
+    expect(await world.deletePanorama(taskId(404), owner)).toEqual(notFound(taskId(404)));
+    expect(world.storage.objects.size).toBe(2);
+    expect(await world.deletePanorama(id, owner)).toEqual(ok(undefined));
+    expect(await world.deletePanorama(id, owner)).toEqual(ok(undefined));
+    expect(await world.deletePanorama(id, stranger)).toEqual(notFound(id));
+  });
+
+  it("can be repeated after the storage was unavailable", async () => {
+    const { world, owner, id } = panorama;
+    world.storage.available = false;
+    expect((await world.deletePanorama(id, owner))._unsafeUnwrapErr().kind).toBe("storage_unavailable");
+    expect(await statusOf(panorama)).toBe(true);
+    world.storage.available = true;
+    expect(await world.deletePanorama(id, owner)).toEqual(ok(undefined));
+    expect(world.storage.objects.size).toBe(0);
+  });
+
+  it("deletes a failed task, which has no image", async () => {
+    const { world, owner } = panorama;
+    world.provider.play({ poll: "failed" });
+    const { id } = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task;
+    expect(await world.deletePanorama(id, owner)).toEqual(err({ kind: "not_finished" }));
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    await world.settle();
+    expect(await world.deletePanorama(id, owner)).toEqual(ok(undefined));
+    expect(await statusOf({ world, owner, id })).toBe(false);
+    expect(world.storage.objects.size).toBe(2);
   });
 
   it("discards nothing of a panorama that is not deleted", async () => {

@@ -28,10 +28,10 @@ export class MemoryReferenceStore implements ReferenceStore {
     let addedBytes = 0;
     for (const file of files) {
       if (added.has(file.content)) continue;
-      const known = [...references].find(
-        ([, { content, deleteAt }]) => content === file.content && deleteAt === undefined,
-      );
-      const name = known?.[0] ?? file.name;
+      let { name } = file;
+      for (const [known, { content, deleteAt }] of references) {
+        if (content === file.content && deleteAt === undefined) name = known;
+      }
       added.set(file.content, { ...file, name });
       const isUnused = uploads.some((upload) => upload.accountId === account && upload.name === name);
       if (!isUnused) addedBytes += file.countedBytes;
