@@ -1,3 +1,4 @@
+import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AccountId } from "../../../domain/account.js";
 import { thumbnailNameOf } from "../../../domain/object-name.js";
@@ -45,6 +46,7 @@ const stored = async () => {
     return object && `${object.contentType}: ${readable(object.bytes)}`;
   });
 };
+const lastDetail = () => world.reporter.of("image_status").at(-1)?.detail;
 const broken = new Error("a bug");
 const aMinute = 60_000;
 const tenMinutes = 10 * aMinute;
@@ -57,6 +59,9 @@ describe("keepFinishedImages", () => {
     expect(await world.keep()).toBe(1);
     expect((await image()).status).toBe("saved");
     expect(await stored()).toEqual([`image/jpeg: ${panorama}`, `image/webp: thumbnail of ${panorama}`]);
+    expect(world.reporter.of("image_status")).toEqual([
+      { kind: "image_status", taskId: id, status: "saved", detail: "stored" },
+    ]);
 
     await world.clock.advance(aDay);
     expect(await world.keep()).toBe(0);
@@ -155,6 +160,8 @@ describe("keepFinishedImages", () => {
     expect((await image()).status).toBe("saved-no-thumb");
     expect(await stored()).toEqual([`image/jpeg: ${panorama}`, undefined]);
 
+    expect(lastDetail()).toBe("it is not an image");
+
     world.imaging.thumbnails = true;
     await world.clock.advance(tenMinutes - 1);
     expect(await world.keep()).toBe(0);
@@ -164,11 +171,57 @@ describe("keepFinishedImages", () => {
     expect(await stored()).toEqual([`image/jpeg: ${panorama}`, `image/webp: thumbnail of ${panorama}`]);
   });
 
+  it("saves the image without a thumbnail if that cannot be stored, and adds one when it can", async () => {
+    const { put } = world.storage;
+    world.storage.put = async (name, bytes, type) =>
+      type === "image/webp"
+        ? err({ kind: "storage_unavailable", reason: "no room" })
+        : put.call(world.storage, name, bytes, type);
+    await world.keep();
+    expect([(await image()).status, lastDetail()]).toEqual(["saved-no-thumb", "no room"]);
+    await world.clock.advance(tenMinutes);
+    await world.keep();
+    expect([(await image()).status, lastDetail()]).toEqual(["saved-no-thumb", "no room"]);
+    world.storage.available = false;
+    await world.clock.advance(tenMinutes);
+    await world.keep();
+    const unreadable = "the stored image cannot be read: storage_unavailable";
+    expect([(await image()).status, lastDetail()]).toEqual(["saved-no-thumb", unreadable]);
+    world.storage.available = true;
+    world.storage.put = put;
+    await world.clock.advance(tenMinutes);
+    await world.keep();
+    expect([(await image()).status, lastDetail()]).toEqual(["saved", "stored"]);
+    expect(await stored()).toEqual([`image/jpeg: ${panorama}`, `image/webp: thumbnail of ${panorama}`]);
+  });
+
+  it("says in the log what the provider's sandbox asked for", async () => {
+    world.provider.play({ download: "image_that_fails" });
+    await world.keep();
+    expect(lastDetail()).toBe("the provider's sandbox: failed");
+    (await world.retryImage(id, owner))._unsafeUnwrap();
+    world.provider.play({ download: "image_without_thumbnail" });
+    await world.keep();
+    expect(lastDetail()).toBe("the provider's sandbox simulates a thumbnail failure");
+  });
+
+  it("leaves a stored image as it is if it is due again", async () => {
+    await world.keep();
+    const task = (await world.readTask(id, owner))._unsafeUnwrap();
+    (await world.tasks.move(task, task, world.clock.now()))._unsafeUnwrap();
+    expect(await world.keep()).toBe(1);
+    expect(lastDetail()).toBe("nothing to do");
+    expect((await world.readTask(id, owner))._unsafeUnwrap()).toEqual(task);
+    expect(world.provider.downloads).toBe(2);
+    await world.clock.advance(aDay);
+    expect(await world.keep()).toBe(0);
+  });
+
   it("retries a missing thumbnail for one day at most", async () => {
     world.provider.play({ download: "image_without_thumbnail" });
     world.imaging.thumbnails = false;
     await world.keep();
-    await world.clock.advance(aDay);
+    await world.clock.advance(aDay - LEASE_MILLISECONDS);
     expect(await world.keep()).toBe(1);
     await world.clock.advance(aDay);
     expect(await world.keep()).toBe(0);
@@ -188,7 +241,9 @@ describe("keepFinishedImages", () => {
     }
     expect((await image()).status).toBe("failed");
     expect(await world.keep()).toBe(0);
-    expect(world.reporter.of("work_failed")).toHaveLength(KEEP_ATTEMPTS_MAX);
+    const failed = { kind: "work_failed", work: "keep", taskId: id, error: broken };
+    expect(world.reporter.of("work_failed")).toEqual(Array(KEEP_ATTEMPTS_MAX).fill(failed));
+    expect(lastDetail()).toBe("the attempt threw an error");
   });
 
   it("retries for one day at most a thumbnail whose conversion throws", async () => {
@@ -236,6 +291,21 @@ describe("keepFinishedImages", () => {
     while (gates.halted > 0) await gates.resumeAll();
     await slow;
     expect(world.storage.objects.size).toBe(0);
+  });
+
+  it("leaves the objects of the next worker alone when it ends late", async () => {
+    const gates = new PortGates();
+    const stopping = new AbortController();
+    const slow = useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) }).keep(stopping.signal);
+    await world.clock.advance(0);
+    stopping.abort();
+    await world.clock.advance(LEASE_MILLISECONDS);
+    await world.keep();
+    while (gates.halted > 0) await gates.resumeAll();
+    await slow;
+    expect((await image()).status).toBe("saved");
+    expect(world.storage.objects.size).toBe(2);
+    expect(world.reporter.of("image_status")).toHaveLength(1);
   });
 
   it("does not overwrite the result of the next worker after its lease has expired", async () => {

@@ -1,10 +1,10 @@
-import { ok } from "neverthrow";
+import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AccountId } from "../../../domain/account.js";
 import type { Task } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../../support/application.js";
-import { aCreationRequest } from "../../support/builders.js";
+import { aCreationRequest, noon } from "../../support/builders.js";
 import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
@@ -104,6 +104,8 @@ describe("settleSubmittedTasks", () => {
   it("changes nothing after its lease has expired", async () => {
     await nextPoll();
     world.provider.play({ poll: "running" });
+    const announced: string[] = [];
+    world.signals.announce = ({ state }) => announced.push(state);
     const answer = world.provider.hold("poll");
     const stopping = new AbortController();
     const slow = world.poll(stopping.signal);
@@ -115,12 +117,39 @@ describe("settleSubmittedTasks", () => {
     answer();
     await slow;
     expect((await task()).state).toBe("submitted");
+    expect(announced).toEqual([]);
 
     world.provider.play({ poll: "succeeded" });
     await gates.resume(0);
     await successor;
     expect((await task()).state).toBe("generated");
+    expect(announced).toEqual(["generated"]);
     expect(await balance()).toBe(96);
+  });
+
+  it.each([
+    [60_000, false],
+    [60_001, true],
+  ])(
+    "with a submission %i ms in the future, after the clock was set back: restarts its age: %s",
+    async (milliseconds, restarts) => {
+      const before = await task();
+      world.provider.play({ poll: "running" });
+      world.clock.setBack(milliseconds);
+      await world.tasks.makeDueNow(id, world.clock.now());
+      expect(await world.settle()).toBe(1);
+      const submittedAt = restarts ? world.clock.now() : noon;
+      expect(await task()).toEqual({ ...before, submittedAt });
+    },
+  );
+
+  it("does not poll a task whose age cannot be restarted because another worker has claimed it", async () => {
+    world.clock.setBack(GENERATION_DEADLINE_MILLISECONDS);
+    await world.tasks.makeDueNow(id, world.clock.now());
+    world.tasks.move = async () => err({ kind: "stale_task", id });
+    world.provider.poll = () => Promise.reject(broken);
+    expect(await world.settle()).toBe(1);
+    expect(world.reporter.of("work_failed")).toEqual([]);
   });
 
   it("reports the error of one task and settles the others", async () => {

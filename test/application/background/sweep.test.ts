@@ -1,3 +1,4 @@
+import { ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AccountId } from "../../../domain/account.js";
 import type { Task } from "../../../domain/task.js";
@@ -143,6 +144,61 @@ describe("sweep", () => {
     expect(await onlyTask()).toMatchObject({ state: "submitted" });
     expect(await balance()).toBe(96);
     expect(world.reporter.of("task_failed")).toEqual([]);
+  });
+
+  it.each([
+    ["found", undefined],
+    ["not found", async () => ok(undefined)],
+  ] as const)("reports nothing if the answer is recorded before what the sweep has %s", async (_, search) => {
+    const answer = world.provider.hold("submit");
+    const creation = world.createPanorama(owner, aCreationRequest());
+    await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
+    if (search !== undefined) world.provider.search = search;
+    const searched = world.provider.search;
+    world.provider.search = async (...parameters) => {
+      const found = await searched.apply(world.provider, parameters);
+      answer();
+      await creation;
+      return found;
+    };
+    expect(await world.sweep()).toBe(1);
+    expect(await onlyTask()).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
+    expect(world.reporter.events.map(({ kind }) => kind)).toEqual(["task_submitted"]);
+  });
+
+  it("does not give up a queued task that is started at the same time", async () => {
+    world.provider.ready = "busy";
+    (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
+    await world.clock.advance(QUEUE_DEADLINE_MILLISECONDS);
+    const { claim } = world.tasks;
+    const claimAndStart: typeof claim = async (work, ...others) => {
+      const leases = await claim.call(world.tasks, work, ...others);
+      world.provider.ready = "ready";
+      if (leases.length > 0) await world.start();
+      return leases as never;
+    };
+    world.tasks.claim = claimAndStart;
+    expect(await world.sweep()).toBe(1);
+    expect(await onlyTask()).toMatchObject({ state: "submitted" });
+    expect(world.reporter.of("task_failed")).toEqual([]);
+  });
+
+  it("brings forward what is due later than it can be, and gives queued and reserved tasks their full time", async () => {
+    const now = world.clock.now().getTime();
+    const bounds: Record<string, readonly [number, number]> = {};
+    world.tasks.bringForward = async (work, boundsNow) => {
+      const { latest, dueAt } = boundsNow();
+      bounds[work] = [latest.getTime() - now, dueAt.getTime() - now];
+    };
+    await world.sweep();
+    expect(bounds).toEqual({
+      giveUp: [360_000, 300_000],
+      sweep: [180_000, 120_000],
+      settle: [180_000, 0],
+      check: [180_000, 0],
+      keep: [660_000, 0],
+      erase: [660_000, 0],
+    });
   });
 
   it.each([

@@ -87,10 +87,30 @@ describe("workOnLeases", () => {
     expect(worked).toBe(10);
     expect(given.reduce((sum, count) => sum + count)).toBe(10);
     expect(given.length).toBeLessThanOrEqual(5);
+    expect(given).not.toContain(0);
     await world.clock.advance(999);
     expect(await work()).toBe(0);
     await world.clock.advance(1);
     expect(await world.tasks.claim("settle", world.clock.now(), again, 99)).toHaveLength(10);
+  });
+
+  it("never claims without free capacity", async () => {
+    const limitsOfClaims: number[] = [];
+    const { claim } = world.tasks;
+    const recorded: typeof claim = (kind, now, until, limit) => {
+      limitsOfClaims.push(limit);
+      return claim.call(world.tasks, kind, now, until, limit) as never;
+    };
+    world.tasks.claim = recorded;
+    const stopping = new AbortController();
+    const working = work(stopping.signal);
+    await settled();
+    stopping.abort();
+    await bench.end(bench.begun[0]);
+    await world.clock.advance(5_000);
+    for (const id of [...bench.begun]) await bench.end(id);
+    expect(await working).toBe(4);
+    expect(limitsOfClaims).toEqual([4]);
   });
 
   it("starts no task after it is stopped, and finishes the started ones", async () => {

@@ -214,6 +214,30 @@ describe("deliverEvents", () => {
     expect(await states()).toEqual(["failed", "failed", "failed"]);
   });
 
+  it("gives a delivery up, without sending it, whose endpoint is off", async () => {
+    await endpointAt("https://a.example/hook");
+    await failedTasks(1);
+    const now = world.clock.now();
+    const { claim, record } = world.deliveries;
+    world.deliveries.claim = async (...parameters) =>
+      (await claim.apply(world.deliveries, parameters)).map((lease) => ({
+        ...lease,
+        endpoint: { ...lease.endpoint, off: { at: now, reason: "gone" } },
+      }));
+    const recorded: unknown[] = [];
+    world.deliveries.record = (lease, ...result) => {
+      recorded.push(result);
+      return record.call(world.deliveries, lease, ...result);
+    };
+    expect(await deliver()).toBe(1);
+    expect(sender.sent).toEqual([]);
+    const detail = "the endpoint is switched off";
+    const failed = { state: "failed", attempts: 0, firstAttemptAt: undefined, detail, endedAt: now };
+    expect(recorded).toEqual([[failed, { kind: "failed", detail, isGone: false }, now]]);
+    expect(world.reporter.of("webhook_attempt")).toEqual([]);
+    expect(await states()).toEqual(["failed"]);
+  });
+
   it("continues with the other deliveries when the work on one throws, and rejects at the end", async () => {
     await endpointAt("https://a.example/hook");
     await endpointAt("https://b.example/hook");
@@ -273,6 +297,39 @@ describe("deliverEvents", () => {
     await world.clock.advance(1);
     expect(await deleteOldEvents(world)()).toBe(2);
     expect(await states()).toEqual([]);
+  });
+
+  describe("deleteOldEvents", () => {
+    const thousands = (stopping?: AbortController) => {
+      const counts = [1_000, 1_000, 7];
+      const calls: [Date, number][] = [];
+      const brought: [Date, Date][] = [];
+      const deliveries: Pick<World["deliveries"], "bringForward" | "deleteEvents"> = {
+        bringForward: async (...bounds) => void brought.push(bounds),
+        deleteEvents: async (...call) => {
+          calls.push(call);
+          if (calls.length === 2) stopping?.abort();
+          return counts.shift() ?? 0;
+        },
+      };
+      return { calls, brought, run: deleteOldEvents({ ...world, deliveries }) };
+    };
+    const daysAgo = (days: number) => new Date(world.clock.now().getTime() - days * DAY_MILLISECONDS);
+
+    it("deletes 1,000 events per statement until none is left", async () => {
+      const { calls, brought, run } = thousands();
+      expect(await run()).toBe(2_007);
+      expect(calls).toEqual(Array(3).fill([daysAgo(30), 1_000]));
+      const latest = new Date(world.clock.now().getTime() + DAY_MILLISECONDS / 4 + 60_000);
+      expect(brought).toEqual([[latest, world.clock.now()]]);
+    });
+
+    it("stops after the current statement when the service stops", async () => {
+      const stopping = new AbortController();
+      const { calls, run } = thousands(stopping);
+      expect(await run(stopping.signal)).toBe(2_000);
+      expect(calls).toHaveLength(2);
+    });
   });
 
   it("delivers what a clock that was set back has made due far in the future", async () => {
