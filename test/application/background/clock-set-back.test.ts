@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
+import { queueDeadlineOf } from "../../../application/panoramas/submit-task.js";
 import type { AccountId } from "../../../domain/account.js";
 import { isInProgress, type Task } from "../../../domain/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, QUEUE_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
@@ -103,6 +104,19 @@ describe("after the clock was set back", () => {
     }
     expect(await states()).toEqual(["failed"]);
     expect(await world.ledger.balance(owner)).toBe(100);
+  });
+
+  it("counts the queue deadline from a reservation that lies up to a minute in the future, as clocks differ", () => {
+    const now = new Date("2026-01-01T12:00:00.000Z");
+    const deadline = (milliseconds: number) =>
+      queueDeadlineOf(
+        { reservedAt: new Date(now.getTime() + milliseconds) },
+        { queueDeadlineMilliseconds: QUEUE_DEADLINE_MILLISECONDS },
+        now,
+      ).getTime() - now.getTime();
+    expect(deadline(-1)).toBe(QUEUE_DEADLINE_MILLISECONDS - 1);
+    expect(deadline(MINUTE_MILLISECONDS)).toBe(QUEUE_DEADLINE_MILLISECONDS + MINUTE_MILLISECONDS);
+    expect(deadline(MINUTE_MILLISECONDS + 1)).toBe(0);
   });
 
   it("takes no lease of another instance whose clock is a little ahead", async () => {

@@ -116,6 +116,24 @@ describe("streamEvents", () => {
     );
   });
 
+  it("returns nothing more once it is aborted, also of a page that is read already", async () => {
+    for (let n = 0; n < 3; n += 1) await failOne();
+    const stop = new AbortController();
+    const stream = await streamEvents({ ...world, signals })(owner, undefined, 0, stop.signal);
+    expect((await stream.next()).value?.event.number).toBe(1);
+    stop.abort();
+    expect(await stream.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it("leaves no listener behind when the store throws", async () => {
+    const down = new Error("the database is down");
+    const events = { latest: async () => new Map(), after: () => Promise.reject(down) };
+    const never = new AbortController().signal;
+    const stream = await streamEvents({ ...world, events, signals })(owner, undefined, undefined, never);
+    await expect(stream.next()).rejects.toBe(down);
+    expect(signals.waitedFor()).toEqual([]);
+  });
+
   it("of a task ends with the event after which there are no more", async () => {
     const created = await world.createPanorama(owner, aCreationRequest());
     const { id } = created._unsafeUnwrap().task;
