@@ -92,6 +92,7 @@ export const createPanorama =
       idempotent,
       decide: (standing, queuePlace, spending, place) => {
         if (budgets !== undefined && spending === undefined) throw new Error("Bug: the store passes no spending");
+        // Stryker disable next-line LogicalOperator: spending is there if there are budgets, and only then
         const budget = budgets && spending && { budgets, spending };
         const opening = openTask(standing, draft, now, queuePlace?.turn, budget, place);
         const hopeless = isDown || (queuePlace !== undefined && waitsTooLong(queuePlace));
@@ -123,6 +124,7 @@ const recordedReferences = (
   new Map(
     imageUrls.flatMap((url, index): [number, ObjectName][] => {
       const name = storage.nameOf(url);
+      // Stryker disable next-line ConditionalExpression: no name is no recorded reference either
       return name !== undefined && isRecordedReference(name) ? [[index, name]] : [];
     }),
   );

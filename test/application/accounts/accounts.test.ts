@@ -256,11 +256,13 @@ describe("revoking an API key", () => {
     expect((await admitApiRequest(world)(secret, "read")).isErr()).toBe(true);
   });
 
-  it("revokeApiKey revokes a key of the account", async () => {
+  it("revokeApiKey revokes a key of the account, and only this one", async () => {
     const { account, secret } = await open({ credits: credits(10), keyName: "k" });
     const [key] = await world.keys.list(account.id);
+    const other = (await createApiKey(world)(account.id, "other"))._unsafeUnwrap();
     expect((await revokeApiKey(world)(account.id, key!.id)).isOk()).toBe(true);
     expect((await admitApiRequest(world)(secret, "read")).isErr()).toBe(true);
+    expect((await admitApiRequest(world)(other.secret, "read")).isOk()).toBe(true);
   });
 
   it("revokeAnyApiKey returns not_found for an unknown key", async () => {

@@ -351,7 +351,10 @@ describe("retryImage", () => {
       from: "saved",
       event: "retry",
     });
-    expect((await world.retryImage(taskId(9), owner))._unsafeUnwrapErr().kind).toBe("not_found");
+    expect((await world.retryImage(taskId(9), owner))._unsafeUnwrapErr()).toEqual({
+      kind: "not_found",
+      message: `There is no finished task ${taskId(9)} on account ${owner}.`,
+    });
     const running = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task;
     expect((await world.retryImage(running.id, owner))._unsafeUnwrapErr().kind).toBe("not_found");
   });

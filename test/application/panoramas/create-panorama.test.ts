@@ -224,6 +224,35 @@ describe("createPanorama", () => {
     );
   });
 
+  it("reads neither references without image URLs, nor the spending of a key without budgets", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const read: unknown[] = [];
+    const { open } = world.tasks;
+    const recorded = (...parameters: unknown[]) => {
+      read.push(parameters.slice(5, 7));
+      return open.apply(world.tasks, parameters as Parameters<typeof open>);
+    };
+    Object.assign(world.tasks, { open: recorded });
+    await world.createPanorama(owner, lake, undefined, { apiKey: { id: apiKeyId(1), budgets: undefined } });
+    expect(read).toEqual([[undefined, undefined]]);
+  });
+
+  it("lets the provider move the slot of the task to another place", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const { submit } = world.provider;
+    const moved: unknown[] = [];
+    world.provider.submit = async (order, deadline) => {
+      moved.push(await order.changePlace?.(place("b", "ready")));
+      const [task] = await world.tasks.list(owner, 1, undefined);
+      moved.push(task?.state === "reserved" && task.place);
+      return submit.call(world.provider, order, deadline);
+    };
+    expect((await world.createPanorama(owner, lake)).isOk()).toBe(true);
+    expect(moved).toEqual([true, "b"]);
+  });
+
   it("throws if the store passes no spending of a key with a budget", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
@@ -314,6 +343,23 @@ describe("createPanorama when the provider answers after the submission deadline
 
     expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "submitted" }, replayed: false });
     expect(await world.ledger.balance(owner)).toBe(96);
+    expect(world.reporter.of("possible_orphan")).toEqual([]);
+  });
+
+  it("reports an orphan of a task that has failed and was deleted in the meantime", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    world.provider.play({ search: "nothing" });
+    const answer = world.provider.hold("submit");
+    const creation = world.createPanorama(owner, lake);
+    await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
+    await world.sweep();
+    const [task] = await world.tasks.list(owner, 1, undefined);
+    (await world.deletePanorama(task!.id, owner))._unsafeUnwrap();
+    answer();
+    expect((await creation)._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
+    expect(world.reporter.of("possible_orphan").at(-1)?.detail).toBe(detail("accepted as upstream-1"));
+    expect(await world.ledger.balance(owner)).toBe(100);
   });
 
   it("refunds once and reports a possible orphan if the sweep has failed the task", async () => {
