@@ -128,17 +128,19 @@ const failAndRefund = async (
 /**
  * The provider answered after the submission deadline, and the sweep has already resolved the task. If the sweep found
  * it at the provider, or has returned it to the queue, it is charged and continues: returns it, even if `lateResult` is
- * a failure. Otherwise the sweep has failed and refunded it: returns an error. `upstreamTaskId` is what the provider has
- * accepted; it is an orphan unless the task has it.
+ * a failure. Otherwise the sweep has failed and refunded it: returns an error. If it is not found, it has ended, and its
+ * owner has deleted it: returns the task, because an error would say that it cost nothing. `upstreamTaskId` is what the
+ * provider has accepted; it is an orphan unless the task has it.
  */
 const readSweptTask = async (
   { tasks, reporter }: SubmissionPorts,
-  { id, accountId }: ReservedTask,
+  task: ReservedTask,
   lateResult: string,
   upstreamTaskId?: string,
 ): Promise<Result<Task, UpstreamError>> => {
-  const current = await tasks.find(id, accountId);
-  const continues = current !== undefined && current.state !== "failed";
+  const { id, accountId } = task;
+  const current = (await tasks.find(id, accountId)) ?? task;
+  const continues = current.state !== "failed";
   const known = continues && "upstreamTaskId" in current ? current.upstreamTaskId : undefined;
   if (!continues || (upstreamTaskId !== undefined && upstreamTaskId !== known)) {
     const detail = `ended after the submission deadline: ${lateResult}`;

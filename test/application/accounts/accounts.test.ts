@@ -17,7 +17,7 @@ import type { AccountId, Email } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";
 import { aCreationRequest, accountId, anAccount, apiKeyId } from "../../support/builders.js";
-import { FastSecrets } from "../../support/fast-secrets.js";
+import { fastSecrets } from "../../support/fast-secrets.js";
 import { aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -66,7 +66,7 @@ describe("openAccount", () => {
         return world.accounts.open(anAccount(), passwordHash, undefined, undefined);
       },
     };
-    await openAccount({ ...world, accounts, secrets: new FastSecrets() })({
+    await openAccount({ ...world, accounts, secrets: fastSecrets() })({
       email,
       password: "correct horse battery staple",
     });

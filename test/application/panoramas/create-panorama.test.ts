@@ -2,6 +2,8 @@ import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import type { PlaceNow, Readiness } from "../../../application/ports/generation-provider.js";
+import type { TaskOpening } from "../../../application/ports/task-store.js";
+import type { AccountId } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
@@ -228,12 +230,11 @@ describe("createPanorama", () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     const read: unknown[] = [];
-    const { open } = world.tasks;
-    const recorded = (...parameters: unknown[]) => {
-      read.push(parameters.slice(5, 7));
-      return open.apply(world.tasks, parameters as Parameters<typeof open>);
+    const open: typeof world.tasks.open = world.tasks.open.bind(world.tasks);
+    world.tasks.open = (opening) => {
+      read.push([opening.references, opening.spender]);
+      return open(opening);
     };
-    Object.assign(world.tasks, { open: recorded });
     await world.createPanorama(owner, lake, undefined, { apiKey: { id: apiKeyId(1), budgets: undefined } });
     expect(read).toEqual([[undefined, undefined]]);
   });
@@ -257,8 +258,7 @@ describe("createPanorama", () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     const tasks: typeof world.tasks = Object.assign(Object.create(world.tasks), {
-      open: (...[account, dueAt, idempotent, decide]: Parameters<typeof world.tasks.open>) =>
-        world.tasks.open(account, dueAt, idempotent, decide),
+      open: (opening: TaskOpening<unknown>) => world.tasks.open({ ...opening, spender: undefined }),
     });
     const apiKey = { id: apiKeyId(1), budgets: { ...NO_LIMITS, creditsPerDay: credits(10) } };
     await expect(createPanorama({ ...world, tasks }, DEADLINES)(owner, lake, undefined, { apiKey })).rejects.toThrow(
@@ -314,8 +314,13 @@ describe("createPanorama", () => {
   });
 });
 
-/** A creation whose submission is answered after the sweep has resolved it. */
-const late = async (changes: Parameters<ReturnType<typeof aWorld>["provider"]["play"]>[0]) => {
+type World = ReturnType<typeof aWorld>;
+
+/** A creation whose submission is answered after the sweep has resolved it, and `meanwhile` has been done. */
+const late = async (
+  changes: Parameters<World["provider"]["play"]>[0],
+  meanwhile: (world: World, owner: AccountId) => Promise<void> = async () => {},
+) => {
   const world = aWorld();
   world.provider.play(changes);
   const owner = await anOwner(world, 100);
@@ -323,6 +328,7 @@ const late = async (changes: Parameters<ReturnType<typeof aWorld>["provider"]["p
   const creation = world.createPanorama(owner, lake, key);
   await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
   await world.sweep();
+  await meanwhile(world, owner);
   answer();
   return { world, owner, created: await creation };
 };
@@ -346,20 +352,30 @@ describe("createPanorama when the provider answers after the submission deadline
     expect(world.reporter.of("possible_orphan")).toEqual([]);
   });
 
-  it("reports an orphan of a task that has failed and was deleted in the meantime", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-    world.provider.play({ search: "nothing" });
-    const answer = world.provider.hold("submit");
-    const creation = world.createPanorama(owner, lake);
-    await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
-    await world.sweep();
-    const [task] = await world.tasks.list(owner, 1, undefined);
-    (await world.deletePanorama(task!.id, owner))._unsafeUnwrap();
-    answer();
-    expect((await creation)._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
+  it("returns a task that has failed and was deleted, and reports its orphan", async () => {
+    const deleteIt = async (world: World, owner: AccountId) => {
+      for (const { id } of await world.tasks.list(owner, 1, undefined)) await world.deletePanorama(id, owner);
+    };
+    const { world, owner, created } = await late({ search: "nothing" }, deleteIt);
+    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "reserved" }, replayed: false });
     expect(world.reporter.of("possible_orphan").at(-1)?.detail).toBe(detail("accepted as upstream-1"));
     expect(await world.ledger.balance(owner)).toBe(100);
+  });
+
+  it("returns the charged task also if its owner has deleted it, so that a 502 is never charged", async () => {
+    const finishAndDelete = async (world: World, owner: AccountId) => {
+      await world.clock.advance(world.provider.nextPollMilliseconds());
+      await world.settle();
+      for (const { id } of await world.tasks.list(owner, 1, undefined)) await world.deletePanorama(id, owner);
+    };
+    const { world, owner, created } = await late(
+      { submit: "unknown_but_started", search: "found_if_started" },
+      finishAndDelete,
+    );
+
+    expect(await world.tasks.list(owner, 1, undefined)).toEqual([]);
+    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "reserved" }, replayed: false });
+    expect(await world.ledger.balance(owner)).toBe(96);
   });
 
   it("refunds once and reports a possible orphan if the sweep has failed the task", async () => {
