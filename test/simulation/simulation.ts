@@ -141,6 +141,9 @@ const WORK_ON: Record<Task["state"], WorkName> = {
   failed: "keep",
 };
 
+/** For each round of the recovery. */
+const DELETION_IN_RECOVERY = 0.1;
+
 /** During the recovery, every so many rounds: it corrects due times after a clock was set back. */
 const SWEEP_EVERY = 4;
 
@@ -587,6 +590,7 @@ class Run {
       const works = this.worksDueAt(process.clock.now());
       if (round % SWEEP_EVERY === SWEEP_EVERY - 1) works.add("sweep");
       for (const work of works) this.wake(process, work);
+      if (random.chance(DELETION_IN_RECOVERY)) await this.take("delete"); // while thumbnails are made again
       await this.passUntilIdle();
       scheduler.now += random.oneOf([5_000, 60_000]);
     }
@@ -623,7 +627,7 @@ class Run {
 
   private isDone(): boolean {
     for (const { task, hidden, dueAt } of this.database.tasks.values()) {
-      if (hidden ? dueAt !== undefined : isInProgress(task)) return false;
+      if (dueAt !== undefined || (!hidden && isInProgress(task))) return false;
     }
     return true;
   }
