@@ -106,6 +106,9 @@ const MAY_IMPORT = {
   "adapters/webhooks": { folders: [...CORE, ...SHARED], packages: ["undici"], node: true },
   "adapters/wording": { folders: CORE },
 
+  // The contract suites that every adapter of a port passes. They are published, and run with any test runner.
+  contracts: { folders: [...CORE, "adapters/memory"], packages: ["fast-check", "neverthrow"], node: true },
+
   bootstrap: {
     folders: [...CORE, "adapters"],
     packages: ["esbuild", "inversify", "neverthrow", "pino", "reflect-metadata", "zod"],
@@ -118,6 +121,7 @@ const MAY_IMPORT = {
       "adapters",
       "adapters/web/client",
       "bootstrap",
+      "contracts",
       "test/application",
       "test/bench",
       "test/bootstrap",
@@ -127,18 +131,25 @@ const MAY_IMPORT = {
     node: true,
   },
   "test/bench": {
-    folders: [...CORE, "adapters", "test"],
+    folders: [...CORE, "adapters", "contracts", "test"],
     packages: [...TEST_PACKAGES, "@photostructure/sqlite", "autocannon", "fastify", "hyper-express"],
     node: true,
   },
   "test/bootstrap": {
-    folders: [...CORE, "adapters", "bootstrap", "test"],
+    folders: [...CORE, "adapters", "bootstrap", "contracts", "test"],
     packages: [...TEST_PACKAGES, "inversify", "reflect-metadata"],
     node: true,
   },
-  "test/mutation": { folders: ["test"], packages: ["@stryker-mutator/core", "fast-check", "vitest"], node: true },
-  "test/domain": { folders: ["domain", "test"], packages: ["fast-check", "neverthrow", "vitest", "zod"] },
-  "test/application": { folders: [...CORE, "test"], packages: ["fast-check", "neverthrow", "vitest"] },
+  "test/mutation": {
+    folders: ["adapters/memory", "test"],
+    packages: ["@stryker-mutator/core", "fast-check", "vitest"],
+    node: true,
+  },
+  "test/domain": { folders: ["contracts", "domain", "test"], packages: ["fast-check", "neverthrow", "vitest", "zod"] },
+  "test/application": {
+    folders: [...CORE, "adapters/memory", "contracts", "test"],
+    packages: ["fast-check", "neverthrow", "vitest"],
+  },
 };
 
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

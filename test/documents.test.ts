@@ -46,7 +46,10 @@ const anchorsOf = (text: string): string[] =>
 describe.each(DOCUMENTS)("%s", (document) => {
   it("names only files and folders that exist", async () => {
     const text = await read(document);
-    const named = found(text, /`((?:domain|application|adapters|bootstrap|test|\.ci|\.github|\.githooks)\/[^`\s*]*)`/g);
+    const named = found(
+      text,
+      /`((?:domain|application|adapters|bootstrap|contracts|test|\.ci|\.github|\.githooks)\/[^`\s*]*)`/g,
+    );
     const missing = named.filter((path) => !PLACEHOLDER.test(path) && !existsSync(path));
     expect(missing).toEqual([]);
   });

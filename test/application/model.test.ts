@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { memoryStores } from "../../adapters/memory/memory-stores.js";
 import { keepsItsInvariants } from "../support/application-model.js";
-import { memoryStores } from "../support/memory/memory-stores.js";
 
 describe("the application on in-memory stores", () => {
   it("keeps its invariants in 1000 random runs, which together reach every outcome", async () => {

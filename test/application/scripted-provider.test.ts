@@ -1,9 +1,10 @@
-import { aCreationRequest, taskId } from "../support/builders.js";
-import { generationProviderContract } from "../support/contracts/generation-provider-contract.js";
+import { afterEach, describe, it } from "vitest";
+import { aCreationRequest, taskId } from "../../contracts/builders.js";
+import { generationProviderContract } from "../../contracts/generation-provider-contract.js";
 import { ScriptedProvider } from "../support/scripted-provider.js";
 
 /** All tests of the use cases use this provider, so it passes the contract of the port, too. */
-generationProviderContract("ScriptedProvider", async () => {
+generationProviderContract({ describe, it, afterEach }, "ScriptedProvider", async () => {
   const provider = new ScriptedProvider();
   return {
     provider,

@@ -7,7 +7,7 @@ import { ok } from "neverthrow";
 import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
-import { accountId, anAccount, anEndpoint, endpointId } from "../support/builders.js";
+import { accountId, anAccount, anEndpoint, endpointId } from "../../contracts/builders.js";
 import { PostgresServer } from "../support/postgres.js";
 import { Installation } from "../support/service-process.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";

@@ -3,9 +3,9 @@ import { migratePostgresDatabase } from "../../adapters/persistence/migrate-post
 import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
+import { anAccount, aPaidOrder, aReservedTask, noon, secondsAfter, taskId } from "../../contracts/builders.js";
 import { credits } from "../../domain/credits.js";
 import { fail, openTask, type ReservedTask, submit } from "../../domain/task.js";
-import { anAccount, aPaidOrder, aReservedTask, noon, secondsAfter, taskId } from "../support/builders.js";
 import { administer, databaseUrl, PostgresServer } from "../support/postgres.js";
 
 /*

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from "vitest";
+import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
 import { readConfig } from "../../bootstrap/config.js";
 import { webhooksOf } from "../../bootstrap/provider-webhooks.js";
-import { HandClock } from "../support/hand-clock.js";
 
 const http = new UpstreamHttp();
 afterEach(() => http.close());

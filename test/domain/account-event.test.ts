@@ -1,15 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  EVENT_RETENTION_MILLISECONDS,
-  EVENT_TYPES,
-  eventIdOf,
-  parseEventNumber,
-  taskEventOf,
-} from "../../domain/account-event.js";
-import { addThumbnail, expire, failAttempt, giveUp, keep, keepWithoutThumbnail } from "../../domain/storage-status.js";
-import { fail, restartAge, start, submit, succeed, withImage } from "../../domain/task.js";
-import {
   accountId,
   aFailedTask,
   aGeneratedTask,
@@ -22,7 +13,16 @@ import {
   noon,
   secondsAfter,
   taskId,
-} from "../support/builders.js";
+} from "../../contracts/builders.js";
+import {
+  EVENT_RETENTION_MILLISECONDS,
+  EVENT_TYPES,
+  eventIdOf,
+  parseEventNumber,
+  taskEventOf,
+} from "../../domain/account-event.js";
+import { addThumbnail, expire, failAttempt, giveUp, keep, keepWithoutThumbnail } from "../../domain/storage-status.js";
+import { fail, restartAge, start, submit, succeed, withImage } from "../../domain/task.js";
 
 it("taskEventOf tells nothing about a failed task that stays failed", () => {
   expect(taskEventOf(aFailedTask(), aFailedTask(), noon)).toBeUndefined();

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
+import { accountId } from "../../contracts/builders.js";
 import { admitKey, allowKey, apiKeySecret, parseApiKeySecret, parseKeyName } from "../../domain/api-key.js";
-import { accountId } from "../support/builders.js";
 
 describe("an API key", () => {
   it("starts with sk-, holds 32 random bytes, and is parsed from a request", () => {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
+import { noon } from "../../contracts/builders.js";
 import { admitSpending, type Budgets, dayOf, endOf, hasBudget, monthOf, startOf } from "../../domain/budget.js";
 import { credits } from "../../domain/credits.js";
-import { noon } from "../support/builders.js";
 
 const time = fc.date({
   min: new Date("2026-01-28T00:00:00Z"),

@@ -1,16 +1,5 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { credits } from "../../domain/credits.js";
-import {
-  audit,
-  type LedgerEntry,
-  parseLedgerCursor,
-  purchaseEntry,
-  refundEntry,
-  reservationEntry,
-  sumOf,
-} from "../../domain/ledger.js";
-import { isActive, type Task } from "../../domain/task.js";
 import {
   aCreationRequest,
   accountId,
@@ -23,7 +12,18 @@ import {
   orderId,
   secondsAfter,
   taskId,
-} from "../support/builders.js";
+} from "../../contracts/builders.js";
+import { credits } from "../../domain/credits.js";
+import {
+  audit,
+  type LedgerEntry,
+  parseLedgerCursor,
+  purchaseEntry,
+  refundEntry,
+  reservationEntry,
+  sumOf,
+} from "../../domain/ledger.js";
+import { isActive, type Task } from "../../domain/task.js";
 
 type AccountLedger = { credits: number; activeTasks: number; entries: LedgerEntry[]; tasks: Task[] };
 

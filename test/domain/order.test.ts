@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
+import { accountId, aPaidOrder, aPendingOrder, noon, orderId, secondsAfter } from "../../contracts/builders.js";
 import { credits } from "../../domain/credits.js";
 import {
   admitOrder,
@@ -11,7 +12,6 @@ import {
   parseOrderId,
   pay,
 } from "../../domain/order.js";
-import { accountId, aPaidOrder, aPendingOrder, noon, orderId, secondsAfter } from "../support/builders.js";
 
 describe("an order", () => {
   it("is opened pending", () => {

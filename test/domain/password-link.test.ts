@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { noon, secondsAfter } from "../../contracts/builders.js";
 import type { Email } from "../../domain/account.js";
 import { openPasswordLink, PASSWORD_LINKS_MAX, parsePasswordLinkToken } from "../../domain/password-link.js";
-import { noon, secondsAfter } from "../support/builders.js";
 
 it("a password link is valid for an hour, and five of one address at the same time", () => {
   const link = { tokenSha256: "ab".repeat(32), email: "owner@example.com" as Email };

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { aPlace } from "../../contracts/builders.js";
 import {
   freeSlots,
   nextTurn,
@@ -10,7 +11,6 @@ import {
   slotsOf,
   turnsAfterReturn,
 } from "../../domain/queue.js";
-import { aPlace } from "../support/builders.js";
 
 const queue = (differences: Partial<Queue> = {}): Queue => ({
   running: new Map(),

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, expectTypeOf, it } from "vitest";
+import { accountId, taskId } from "../../contracts/builders.js";
 import { credits } from "../../domain/credits.js";
 import {
   type CapturedReservation,
@@ -10,7 +11,6 @@ import {
   type RefundedReservation,
   refund,
 } from "../../domain/reservation.js";
-import { accountId, taskId } from "../support/builders.js";
 
 const reserved = { taskId: taskId(1), accountId: accountId(1), credits: credits(6) };
 const held: HeldReservation = { ...reserved, state: "held" };

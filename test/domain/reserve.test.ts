@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { err, ok, type Result } from "neverthrow";
 import { describe, expect, expectTypeOf, it } from "vitest";
+import { accountId, taskId } from "../../contracts/builders.js";
 import type { TooManyActiveTasks } from "../../domain/concurrency-limit.js";
 import { credits } from "../../domain/credits.js";
 import { capture, type InsufficientCredits, refund } from "../../domain/reservation.js";
 import { type Reserved, release, reserve } from "../../domain/reserve.js";
-import { accountId, taskId } from "../support/builders.js";
 
 const standing = { accountId: accountId(1), credits: credits(7), activeTasks: 1 };
 const draft = { taskId: taskId(1), cost: credits(3) };

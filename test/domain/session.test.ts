@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { accountId, noon, secondsAfter } from "../../contracts/builders.js";
 import { isLive, openSession, parseSessionToken, SESSION_SECONDS } from "../../domain/session.js";
-import { accountId, noon, secondsAfter } from "../support/builders.js";
 
 describe("a session", () => {
   const session = openSession(accountId(1), "ab".repeat(32), noon);

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { aCreationRequest, aPlace, aQueuedTask, limitedTo, taskId } from "../../contracts/builders.js";
 import type { ProviderPlace, Queue } from "../../domain/queue.js";
 import { startNextTasks } from "../../domain/start-next-tasks.js";
 import { start } from "../../domain/task.js";
-import { aCreationRequest, aPlace, aQueuedTask, limitedTo, taskId } from "../support/builders.js";
 
 const running = (tasks: Record<string, number>) => new Map<string | undefined, number>(Object.entries(tasks));
 

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { err } from "neverthrow";
 import { describe, expect, expectTypeOf, it } from "vitest";
+import { anImageName } from "../../contracts/builders.js";
 import {
   addThumbnail,
   expire,
@@ -19,7 +20,6 @@ import {
   uploading,
   waitForStorage,
 } from "../../domain/storage-status.js";
-import { anImageName } from "../support/builders.js";
 
 const temporaryUrl = "https://provider.example.com/temporary/1.jpg";
 const imageName = anImageName();

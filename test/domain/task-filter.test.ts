@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { filterText, matchesFilter, type TaskFilter } from "../../domain/task-filter.js";
 import {
   aCreationRequest,
   aFailedTask,
@@ -10,7 +9,8 @@ import {
   aSucceededTask,
   noon,
   secondsAfter,
-} from "../support/builders.js";
+} from "../../contracts/builders.js";
+import { filterText, matchesFilter, type TaskFilter } from "../../domain/task-filter.js";
 
 describe("a filter of tasks", () => {
   it.each([

@@ -1,6 +1,22 @@
 import * as fc from "fast-check";
 import { err } from "neverthrow";
 import { describe, expect, expectTypeOf, it } from "vitest";
+import {
+  aCreationRequest,
+  accountId,
+  aFailedTask,
+  aGeneratedTask,
+  aNativeSize,
+  anImageName,
+  apiKeyId,
+  aQueuedTask,
+  aReservedTask,
+  aSubmittedTask,
+  aSucceededTask,
+  noon,
+  secondsAfter,
+  taskId,
+} from "../../contracts/builders.js";
 import { credits } from "../../domain/credits.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import type { Slug } from "../../domain/slug.js";
@@ -28,22 +44,6 @@ import {
   succeed,
   type Task,
 } from "../../domain/task.js";
-import {
-  aCreationRequest,
-  accountId,
-  aFailedTask,
-  aGeneratedTask,
-  aNativeSize,
-  anImageName,
-  apiKeyId,
-  aQueuedTask,
-  aReservedTask,
-  aSubmittedTask,
-  aSucceededTask,
-  noon,
-  secondsAfter,
-  taskId,
-} from "../support/builders.js";
 
 const later = secondsAfter(noon, 90);
 const image = uploading("https://provider.example.com/temporary/1.jpg", anImageName());

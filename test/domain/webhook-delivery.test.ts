@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { anEndpoint, noon, secondsAfter } from "../../contracts/builders.js";
 import {
   type AttemptResult,
   afterAttempt,
@@ -11,7 +12,6 @@ import {
   pendingAt,
   switchesOff,
 } from "../../domain/webhook-delivery.js";
-import { anEndpoint, noon, secondsAfter } from "../support/builders.js";
 
 const failure: AttemptResult = { kind: "failed", detail: "status 500", isGone: false };
 const gone: AttemptResult = { kind: "failed", detail: "status 410", isGone: true };

@@ -1,5 +1,6 @@
 import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
+import { anEndpoint, anEndpointSecret, noon, secondsAfter } from "../../contracts/builders.js";
 import {
   admitEndpoint,
   ENDPOINTS_MAX,
@@ -10,7 +11,6 @@ import {
   secretsAt,
   WEBHOOK_URL_CHARACTERS_MAX,
 } from "../../domain/webhook-endpoint.js";
-import { anEndpoint, anEndpointSecret, noon, secondsAfter } from "../support/builders.js";
 
 const PRIVATE = ["http://10.0.0.5:9000"];
 

@@ -1,3 +1,4 @@
+import { aCreationRequest } from "../../contracts/builders.js";
 import { credits } from "../../domain/credits.js";
 import type { IdempotencyKey } from "../../domain/idempotency.js";
 import {
@@ -5,7 +6,6 @@ import {
   LEASE_MILLISECONDS,
   QUEUE_DEADLINE_MILLISECONDS,
 } from "../support/application.js";
-import { aCreationRequest } from "../support/builders.js";
 import { image } from "../support/fake-imaging.js";
 import type { Script } from "../support/scripted-provider.js";
 import type { Instance } from "./instance.js";

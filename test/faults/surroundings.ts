@@ -1,4 +1,6 @@
 import { ok } from "neverthrow";
+import { HandClock } from "../../adapters/memory/hand-clock.js";
+import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { newApiKey } from "../../application/accounts/new-api-key.js";
 import type { ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
@@ -11,8 +13,6 @@ import type { TaskId } from "../../domain/task-id.js";
 import type { AttemptResult } from "../../domain/webhook-delivery.js";
 import { LEASE_MILLISECONDS } from "../support/application.js";
 import { FakeImaging } from "../support/fake-imaging.js";
-import { HandClock } from "../support/hand-clock.js";
-import { MemoryObjectStorage } from "../support/memory/memory-object-storage.js";
 import { RecordingReporter } from "../support/recording-reporter.js";
 import { ScriptedProvider } from "../support/scripted-provider.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";

@@ -1,6 +1,6 @@
 import { describe, it } from "vitest";
+import { memoryStores } from "../../adapters/memory/memory-stores.js";
 import { keepsItsInvariants } from "../support/application-model.js";
-import { memoryStores } from "../support/memory/memory-stores.js";
 
 describe("the application on in-memory stores", () => {
   it("keeps its invariants in 60 random runs", async () => {

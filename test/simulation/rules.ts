@@ -1,3 +1,5 @@
+import type { MemoryDatabase } from "../../adapters/memory/memory-database.js";
+import type { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
 import type { DeliveryId, DeliveryLease } from "../../application/ports/delivery-store.js";
 import type { RateLimitedParty } from "../../application/ports/rate-limits.js";
 import type { Postponement } from "../../application/ports/task-store.js";
@@ -16,8 +18,6 @@ import {
 import { isKept } from "../../domain/storage-status.js";
 import { isActive, isInProgress, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
-import type { MemoryDatabase } from "../support/memory/memory-database.js";
-import type { MemoryObjectStorage } from "../support/memory/memory-object-storage.js";
 import type { Owner, Scheduler } from "./scheduler.js";
 import type { SimulatedUpstream } from "./simulated-upstream.js";
 

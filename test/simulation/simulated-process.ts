@@ -1,3 +1,5 @@
+import type { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
+import type { memoryStores } from "../../adapters/memory/memory-stores.js";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { RemoteProvider } from "../../adapters/provider/remote/remote-provider.js";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
@@ -14,8 +16,6 @@ import { eventIdOf } from "../../domain/account-event.js";
 import { isActive } from "../../domain/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, type UseCases, useCases } from "../support/application.js";
 import type { FakeImaging } from "../support/fake-imaging.js";
-import type { MemoryObjectStorage } from "../support/memory/memory-object-storage.js";
-import type { memoryStores } from "../support/memory/memory-stores.js";
 import { ConnectionLost } from "../support/port-gates.js";
 import type { Owner, Scheduler } from "./scheduler.js";
 import type { SimulatedIds } from "./simulated-ids.js";

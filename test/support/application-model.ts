@@ -7,6 +7,7 @@ import { newApiKey } from "../../application/accounts/new-api-key.js";
 import type { CreatedPanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
 import type { AdmittedKey } from "../../application/ports/api-requests.js";
 import type { Readiness } from "../../application/ports/generation-provider.js";
+import { aCreationRequest } from "../../contracts/builders.js";
 import type { AccountId } from "../../domain/account.js";
 import { canonicalText } from "../../domain/canonical-text.js";
 import type { CreationRequest } from "../../domain/creation-request.js";
@@ -28,7 +29,6 @@ import {
   type UseCases,
   useCases,
 } from "./application.js";
-import { aCreationRequest } from "./builders.js";
 import { type CallOutcome, ConnectionLost, PortGates } from "./port-gates.js";
 import type { Script } from "./scripted-provider.js";
 import { anOwner, aWorld, type World } from "./world.js";

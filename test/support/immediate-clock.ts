@@ -1,4 +1,4 @@
-import { HandClock } from "./hand-clock.js";
+import { HandClock } from "../../adapters/memory/hand-clock.js";
 
 /** Ends each sleep immediately by advancing the clock to its end. */
 export class ImmediateClock extends HandClock {

@@ -1,7 +1,7 @@
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
+import { accountId, anAccount, aPendingOrder, noon, orderId } from "../../contracts/builders.js";
 import { credits } from "../../domain/credits.js";
 import { pay } from "../../domain/order.js";
-import { accountId, anAccount, aPendingOrder, noon, orderId } from "./builders.js";
 import { sqlStores } from "./sql-stores.js";
 
 /** A separate process, like an operator's command: opens account N and pays `count` orders of one credit each on it. */

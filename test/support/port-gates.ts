@@ -1,4 +1,4 @@
-import { settled } from "./settled.js";
+import { settled } from "../../adapters/memory/settled.js";
 
 /** A call is done, or its connection is lost: before the call is done, or after it and before the answer. */
 export type CallOutcome = "done" | "lost_before" | "lost_after";

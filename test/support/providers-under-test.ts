@@ -1,3 +1,5 @@
+import { HandClock } from "../../adapters/memory/hand-clock.js";
+import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { PublicFetch } from "../../adapters/provider/public-fetch.js";
 import { UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
@@ -23,8 +25,6 @@ import { FakeHttpProvider, HTTP_TOKEN } from "./fake-http-provider.js";
 import type { FakeProvider } from "./fake-provider.js";
 import { FakeReplicate, FLUX_360_VERSION, REPLICATE_KEY } from "./fake-replicate.js";
 import { FakeSkybox, SKYBOX_KEY } from "./fake-skybox.js";
-import { HandClock } from "./hand-clock.js";
-import { MemoryObjectStorage } from "./memory/memory-object-storage.js";
 
 export type Overrides = {
   readonly clock?: Clock;

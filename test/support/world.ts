@@ -1,3 +1,6 @@
+import { HandClock } from "../../adapters/memory/hand-clock.js";
+import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
+import { memoryStores } from "../../adapters/memory/memory-stores.js";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
@@ -6,9 +9,6 @@ import type { AccountId, Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
 import { type Stores, useCases } from "./application.js";
 import { FakeImaging } from "./fake-imaging.js";
-import { HandClock } from "./hand-clock.js";
-import { MemoryObjectStorage } from "./memory/memory-object-storage.js";
-import { memoryStores } from "./memory/memory-stores.js";
 import { RecordingReporter } from "./recording-reporter.js";
 import { ScriptedProvider } from "./scripted-provider.js";
 

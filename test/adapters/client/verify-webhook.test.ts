@@ -2,7 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import { verifyWebhook } from "../../../adapters/client/verify-webhook.js";
 import { webhookSignature } from "../../../adapters/webhooks/webhook-signature.js";
-import { anEndpointSecret } from "../../support/builders.js";
+import { anEndpointSecret } from "../../../contracts/builders.js";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const SECONDS = NOW.getTime() / 1000;

@@ -6,12 +6,12 @@ import { Readable } from "node:stream";
 import { ok } from "neverthrow";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tlsCertificate } from "../../../adapters/http/tls-certificate.js";
+import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
+import { anImageName } from "../../../contracts/builders.js";
 import { type ObjectName, referenceImageName } from "../../../domain/object-name.js";
-import { anImageName } from "../../support/builders.js";
 import { expectError } from "../../support/error-answer.js";
 import { image } from "../../support/fake-imaging.js";
 import { assetsOf, HttpService } from "../../support/http-service.js";
-import { MemoryObjectStorage } from "../../support/memory/memory-object-storage.js";
 import { RawConnection } from "../../support/raw-connection.js";
 
 const MIB = 1024 * 1024;

@@ -13,13 +13,6 @@ import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
 import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
 import { UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
 import { ManualPayments } from "../../../adapters/payments/manual-payments.js";
-import { eventIdOf } from "../../../domain/account-event.js";
-import { credits } from "../../../domain/credits.js";
-import type { IdempotencyKey } from "../../../domain/idempotency.js";
-import { panoramaName } from "../../../domain/object-name.js";
-import { openOrder } from "../../../domain/order.js";
-import { expire, giveUp, keep, keepWithoutThumbnail, uploading } from "../../../domain/storage-status.js";
-import type { Task } from "../../../domain/task.js";
 import {
   aCreationRequest,
   aFailedTask,
@@ -30,7 +23,14 @@ import {
   aReservedTask,
   aSubmittedTask,
   aSucceededTask,
-} from "../../support/builders.js";
+} from "../../../contracts/builders.js";
+import { eventIdOf } from "../../../domain/account-event.js";
+import { credits } from "../../../domain/credits.js";
+import type { IdempotencyKey } from "../../../domain/idempotency.js";
+import { panoramaName } from "../../../domain/object-name.js";
+import { openOrder } from "../../../domain/order.js";
+import { expire, giveUp, keep, keepWithoutThumbnail, uploading } from "../../../domain/storage-status.js";
+import type { Task } from "../../../domain/task.js";
 import { HttpService } from "../../support/http-service.js";
 import { McpSession, textsOf } from "../../support/mcp-session.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { HELD_STREAMS_MAX } from "../../../adapters/http/held-streams.js";
+import { settled } from "../../../adapters/memory/settled.js";
 import { eventIdOf } from "../../../domain/account-event.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
-import { settled } from "../../support/settled.js";
 
 type Message = { readonly id: string; readonly event: string; readonly data: Record<string, unknown> };
 

@@ -4,9 +4,9 @@ import { settleSubmittedTasks } from "../../../application/background/settle-sub
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import { generationTime } from "../../../application/panoramas/generation-time.js";
 import type { Clock } from "../../../application/ports/clock.js";
+import { aCreationRequest, taskId } from "../../../contracts/builders.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { DEADLINES } from "../../support/application.js";
-import { aCreationRequest, taskId } from "../../support/builders.js";
 import { type SignedWebhook, sendWebhook } from "../../support/fake-provider.js";
 import { FAULTS } from "../../support/faulty-server.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";

@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SmtpMail } from "../../../adapters/mail/smtp-mail.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { Letter } from "../../../application/ports/mail.js";
 import type { Email } from "../../../domain/account.js";
 import type { PasswordLinkToken } from "../../../domain/password-link.js";
 import { freePort } from "../../support/free-port.js";
-import { HandClock } from "../../support/hand-clock.js";
 import { MailServer, silentServer } from "../../support/mail-server.js";
 import { RecordingReporter } from "../../support/recording-reporter.js";
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
+import { rateLimitsContract } from "../../../contracts/rate-limits-contract.js";
 import type { ApiKeyId } from "../../../domain/api-key.js";
-import { rateLimitsContract } from "../../support/contracts/rate-limits-contract.js";
-import { HandClock } from "../../support/hand-clock.js";
 
 describe("MemoryRateLimits", () => {
-  rateLimitsContract(async (clock) => new MemoryRateLimits(clock));
+  rateLimitsContract({ describe, it }, async (clock) => new MemoryRateLimits(clock));
 
   it("deletes the logs of keys that were idle for a window, so that memory stays bounded", async () => {
     const clock = new HandClock();

@@ -2,9 +2,9 @@ import { err, ok } from "neverthrow";
 import Stripe from "stripe";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { StripePayments } from "../../../adapters/payments/stripe-payments.js";
+import { aPendingOrder } from "../../../contracts/builders.js";
 import type { Email } from "../../../domain/account.js";
 import { CREDIT_PACKS } from "../../../domain/credit-pack.js";
-import { aPendingOrder } from "../../support/builders.js";
 import { checkoutWebhook, FakeStripe } from "../../support/fake-stripe.js";
 import { PASSWORD, WebService } from "../../support/web-service.js";
 

@@ -1,7 +1,7 @@
 import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
+import { aCreationRequest } from "../../../contracts/builders.js";
 import { keepsItsInvariants } from "../../support/application-model.js";
-import { aCreationRequest } from "../../support/builders.js";
 import { createsFiftyConcurrently } from "../../support/fifty-creations.js";
 import { freshDatabase } from "../../support/postgres.js";
 import { postgresStores } from "../../support/postgres-stores.js";

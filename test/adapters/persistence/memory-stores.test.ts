@@ -1,4 +1,10 @@
-import { describeStores } from "../../support/contracts/store-contracts.js";
-import { memoryStores } from "../../support/memory/memory-stores.js";
+import { afterEach, beforeEach, describe, it } from "vitest";
+import { memoryStores } from "../../../adapters/memory/memory-stores.js";
+import { describeStores } from "../../../contracts/store-contracts.js";
+import { describeConcurrentUploads } from "../../support/contracts/concurrent-uploads-contract.js";
 
-describeStores("in memory", async () => ({ ...memoryStores(), close: async () => {} }));
+describeStores({ describe, it, beforeEach, afterEach }, "in memory", async () => ({
+  ...memoryStores(),
+  close: async () => {},
+}));
+describeConcurrentUploads("in memory", async () => ({ ...memoryStores(), close: async () => {} }));

@@ -10,8 +10,8 @@ import { PostgresDatabase } from "../../../adapters/persistence/postgres-databas
 import { SqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import { SqliteOrmDriver } from "../../../adapters/persistence/sqlite-orm-driver.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
+import { accountId, aReservedTask, noon, orderId, secondsAfter, taskId } from "../../../contracts/builders.js";
 import { fail, openTask, type SubmittedTask } from "../../../domain/task.js";
-import { accountId, aReservedTask, noon, orderId, secondsAfter, taskId } from "../../support/builders.js";
 import { administer, databaseUrl } from "../../support/postgres.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
 import { type AnyDatabase, sqlStores } from "../../support/sql-stores.js";

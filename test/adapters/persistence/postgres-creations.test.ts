@@ -1,18 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { Database } from "../../../adapters/persistence/database.js";
 import { PostgresApiRequests } from "../../../adapters/persistence/postgres-api-requests.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
 import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
 import type { AccountSnapshot, TaskStore } from "../../../application/ports/task-store.js";
-import type { Email, Standing } from "../../../domain/account.js";
-import type { Spending } from "../../../domain/budget.js";
-import { credits } from "../../../domain/credits.js";
-import type { IdempotencyKey, IdempotentRequest } from "../../../domain/idempotency.js";
-import { NO_LIMITS } from "../../../domain/key-limits.js";
-import { audit } from "../../../domain/ledger.js";
-import type { QueuePlace } from "../../../domain/queue.js";
-import { fail, openTask, type ReservedTask, submit } from "../../../domain/task.js";
 import {
   accountId,
   anAccount,
@@ -23,8 +16,15 @@ import {
   noon,
   orderId,
   taskId,
-} from "../../support/builders.js";
-import { HandClock } from "../../support/hand-clock.js";
+} from "../../../contracts/builders.js";
+import type { Email, Standing } from "../../../domain/account.js";
+import type { Spending } from "../../../domain/budget.js";
+import { credits } from "../../../domain/credits.js";
+import type { IdempotencyKey, IdempotentRequest } from "../../../domain/idempotency.js";
+import { NO_LIMITS } from "../../../domain/key-limits.js";
+import { audit } from "../../../domain/ledger.js";
+import type { QueuePlace } from "../../../domain/queue.js";
+import { fail, openTask, type ReservedTask, submit } from "../../../domain/task.js";
 import { freshDatabase } from "../../support/postgres.js";
 import { postgresStores } from "../../support/postgres-stores.js";
 

@@ -8,8 +8,8 @@ import type { Database, Sql } from "../../../adapters/persistence/database.js";
 import { migratePostgresDatabase } from "../../../adapters/persistence/migrate-postgres.js";
 import { ormOptions } from "../../../adapters/persistence/orm-options.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
+import { accountId, anAccount, aPaidOrder, aReservedTask, noon, taskId } from "../../../contracts/builders.js";
 import { openTask } from "../../../domain/task.js";
-import { accountId, anAccount, aPaidOrder, aReservedTask, noon, taskId } from "../../support/builders.js";
 import { administer, databaseUrl, freshDatabase, PostgresServer } from "../../support/postgres.js";
 import { postgresStores } from "../../support/postgres-stores.js";
 

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe } from "vitest";
+import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { Database } from "../../../adapters/persistence/database.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
 import { METER_TABLES, SqlMeterStore } from "../../../adapters/persistence/sql-meter-store.js";
 import { taskId } from "../../../domain/task-id.js";
 import { describeMeter } from "../../support/contracts/meter-contract.js";
 import { describeMeterStore } from "../../support/contracts/meter-store-contract.js";
-import type { HandClock } from "../../support/hand-clock.js";
 import { freshDatabase } from "../../support/postgres.js";
 
 describe("SqlMeterStore on PostgreSQL", () => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { Database } from "../../../adapters/persistence/database.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
 import { PostgresRateLimits } from "../../../adapters/persistence/postgres-rate-limits.js";
+import { rateLimitsContract } from "../../../contracts/rate-limits-contract.js";
 import type { ApiKeyId } from "../../../domain/api-key.js";
 import { RATE_WINDOW_MILLISECONDS } from "../../../domain/panorama-policy.js";
-import { rateLimitsContract } from "../../support/contracts/rate-limits-contract.js";
-import { HandClock } from "../../support/hand-clock.js";
 import { freshDatabase } from "../../support/postgres.js";
 
 describe("PostgresRateLimits", () => {
@@ -25,10 +25,14 @@ describe("PostgresRateLimits", () => {
     await other.close();
   });
 
-  rateLimitsContract(async (clock) => {
-    await empty();
-    return new PostgresRateLimits(database, clock);
-  }, 12);
+  rateLimitsContract(
+    { describe, it },
+    async (clock) => {
+      await empty();
+      return new PostgresRateLimits(database, clock);
+    },
+    12,
+  );
 
   it("admits exactly 60 of 90 concurrent reads on three instances", async () => {
     await empty();

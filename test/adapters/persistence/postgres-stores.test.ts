@@ -1,5 +1,6 @@
-import { beforeAll } from "vitest";
-import { describeStores } from "../../support/contracts/store-contracts.js";
+import { afterEach, beforeAll, beforeEach, describe, it } from "vitest";
+import { describeStores } from "../../../contracts/store-contracts.js";
+import { describeConcurrentUploads } from "../../support/contracts/concurrent-uploads-contract.js";
 import {
   describeDeliveryPlans,
   describeListPlans,
@@ -14,7 +15,8 @@ beforeAll(async () => {
   url = await freshDatabase();
 });
 
-describeStores("on PostgreSQL", () => postgresStores(url));
+describeStores({ describe, it, beforeEach, afterEach }, "on PostgreSQL", () => postgresStores(url));
+describeConcurrentUploads("on PostgreSQL", () => postgresStores(url));
 describeUnreadableTasks("on PostgreSQL", () => postgresStores(url));
 describeTaskPlans("on PostgreSQL", () => postgresStores(url));
 describeListPlans("on PostgreSQL", () => postgresStores(url));

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { METER_TABLES, SqlMeterStore } from "../../../adapters/persistence/sql-meter-store.js";
 import { SqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import { meter } from "../../../application/credits/meter.js";
@@ -15,7 +16,6 @@ import { definePolicy } from "../../../domain/policy.js";
 import { taskId } from "../../../domain/task-id.js";
 import { describeMeter } from "../../support/contracts/meter-contract.js";
 import { describeMeterStore } from "../../support/contracts/meter-store-contract.js";
-import { HandClock } from "../../support/hand-clock.js";
 
 const ids = { taskId: () => taskId(randomUUID()) };
 

@@ -13,9 +13,9 @@ import { SqliteConnection } from "../../../adapters/persistence/sqlite-connectio
 import { openSqliteDatabase, type SqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import { SqliteOrmDriver } from "../../../adapters/persistence/sqlite-orm-driver.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
+import { accountId, anAccount, aPaidOrder, aReservedTask, noon, orderId, taskId } from "../../../contracts/builders.js";
 import { credits } from "../../../domain/credits.js";
 import { fail, openTask, type ReservedTask } from "../../../domain/task.js";
-import { accountId, anAccount, aPaidOrder, aReservedTask, noon, orderId, taskId } from "../../support/builders.js";
 import { sqlStores } from "../../support/sql-stores.js";
 
 describe("Database on SQLite", () => {

@@ -1,4 +1,6 @@
-import { describeStores } from "../../support/contracts/store-contracts.js";
+import { afterEach, beforeEach, describe, it } from "vitest";
+import { describeStores } from "../../../contracts/store-contracts.js";
+import { describeConcurrentUploads } from "../../support/contracts/concurrent-uploads-contract.js";
 import {
   describeDeliveryPlans,
   describeListPlans,
@@ -7,7 +9,8 @@ import {
 import { describeUnreadableTasks } from "../../support/contracts/unreadable-tasks-contract.js";
 import { sqliteStores } from "../../support/sqlite-stores.js";
 
-describeStores("on SQLite", sqliteStores);
+describeStores({ describe, it, beforeEach, afterEach }, "on SQLite", sqliteStores);
+describeConcurrentUploads("on SQLite", sqliteStores);
 describeUnreadableTasks("on SQLite", sqliteStores);
 describeTaskPlans("on SQLite", sqliteStores);
 describeListPlans("on SQLite", sqliteStores);

@@ -1,10 +1,10 @@
 import { err, ok } from "neverthrow";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ProviderChain } from "../../../adapters/provider/provider-chain.js";
 import type { Readiness } from "../../../application/ports/generation-provider.js";
+import { aCreationRequest, noon, taskId } from "../../../contracts/builders.js";
+import { generationProviderContract } from "../../../contracts/generation-provider-contract.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
-import { aCreationRequest, noon, taskId } from "../../support/builders.js";
-import { generationProviderContract } from "../../support/contracts/generation-provider-contract.js";
 import type { Plan } from "../../support/fake-provider.js";
 import { refuses } from "../../support/faulty-server.js";
 import {
@@ -28,7 +28,7 @@ describe.each<[string, StartOfOne, StartOfOne, boolean | "finished", readonly st
   ["a worker and Skybox, with refusals by the worker,", startHttp, startSkybox, true, [PICTURE]],
   ["Skybox and ComfyUI, with refusals by Skybox,", startSkybox, startComfyui, true, []],
 ])("a chain of %s", (names, startFirst, startSecond, searchable, image_urls) => {
-  generationProviderContract(`ProviderChain of ${names}`, async () => {
+  generationProviderContract({ describe, it, afterEach }, `ProviderChain of ${names}`, async () => {
     const { provider, fakes, close } = await startChain(startFirst, startSecond)({});
     const [first, second] = fakes;
     let ended: Plan = "succeed";

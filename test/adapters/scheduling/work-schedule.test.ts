@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { WorkSchedule } from "../../../adapters/scheduling/work-schedule.js";
-import { HandClock } from "../../support/hand-clock.js";
 
 const EVERY_SECOND = "* * * * * *";
 const NEVER = "0 0 0 1 1 *";

@@ -4,8 +4,8 @@ import { buffer } from "node:stream/consumers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FilesystemObjectStorage } from "../../../adapters/storage/filesystem-object-storage.js";
+import { objectStorageContract } from "../../../contracts/object-storage-contract.js";
 import { panoramaName, referenceImageName } from "../../../domain/object-name.js";
-import { objectStorageContract } from "../../support/contracts/object-storage-contract.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
 
 const ASSET_URL = "http://localhost:8080/assets";
@@ -15,7 +15,7 @@ const panorama = panoramaName("Az09_-".repeat(4));
 const reference = referenceImageName("ab".repeat(32), "image/webp");
 
 describe("FilesystemObjectStorage", () => {
-  objectStorageContract(async () => open(await scratchFolder()));
+  objectStorageContract({ describe, it }, async () => open(await scratchFolder()));
 
   it("stores an object in a file of its name; panoramas and references have different base URLs", async () => {
     const folder = await scratchFolder();

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import { Storage } from "@google-cloud/storage";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { GcsObjectStorage, type RetryTimes } from "../../../adapters/storage/gcs-object-storage.js";
+import { objectStorageContract } from "../../../contracts/object-storage-contract.js";
 import { type ObjectName, panoramaName, referenceImageName } from "../../../domain/object-name.js";
-import { objectStorageContract } from "../../support/contracts/object-storage-contract.js";
 import { FakeGcs, type Fault } from "../../support/fake-gcs.js";
 
 const PUBLIC_URL = "https://cdn.example/bucket";
@@ -35,7 +35,7 @@ const given = (name: ObjectName, bytes: Uint8Array = BYTES) =>
 const expectAll = (bytes: Uint8Array | undefined) => expect(BYTES.equals(bytes ?? Buffer.alloc(0))).toBe(true);
 
 describe("GcsObjectStorage", () => {
-  objectStorageContract(async () => storage);
+  objectStorageContract({ describe, it }, async () => storage);
 });
 
 describe("GcsObjectStorage.put", () => {

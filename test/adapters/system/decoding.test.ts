@@ -1,13 +1,13 @@
 import sharp from "sharp";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { SharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
+import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
 import { ReferenceImages } from "../../../adapters/provider/local/reference-images.js";
 import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
 import { panoramaCanvas } from "../../../adapters/provider/remote/images/panorama-canvas.js";
 import { DECODINGS_MAX, decoding, loadSharp } from "../../../adapters/system/load-sharp.js";
 import { referenceImageName } from "../../../domain/object-name.js";
 import { RESOLUTIONS } from "../../../domain/resolution.js";
-import { MemoryObjectStorage } from "../../support/memory/memory-object-storage.js";
 import { bombPng, plain } from "../../support/test-images.js";
 
 const IMAGE = await plain({ widthPixels: 64, heightPixels: 32 }).png().toBuffer();

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { progressOn } from "../../../adapters/terminal/progress-display.js";
-import { HandClock } from "../../support/hand-clock.js";
 
 const CLEAR_LINE = "\r\u001b[2K";
 

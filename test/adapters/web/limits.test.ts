@@ -4,10 +4,10 @@ import { ok } from "neverthrow";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deleteExpiredReferences } from "../../../application/background/delete-expired-references.js";
+import { aPendingOrder } from "../../../contracts/builders.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";
 import { referenceImageName } from "../../../domain/object-name.js";
-import { aPendingOrder } from "../../support/builders.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
 /** A person's session: reads pages and sends forms as a browser does. */

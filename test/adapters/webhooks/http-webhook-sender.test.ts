@@ -5,7 +5,7 @@ import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, it } from "vitest";
 import { HttpWebhookSender } from "../../../adapters/webhooks/http-webhook-sender.js";
 import type { OutgoingWebhook } from "../../../application/ports/webhook-sender.js";
-import { anEndpointSecret } from "../../support/builders.js";
+import { anEndpointSecret } from "../../../contracts/builders.js";
 
 const servers: Server[] = [];
 const senders: HttpWebhookSender[] = [];

@@ -13,10 +13,10 @@ import { setLowBalance } from "../../../application/accounts/set-low-balance.js"
 import { readCredits } from "../../../application/credits/read-credits.js";
 import type { AccountStore } from "../../../application/ports/account-store.js";
 import type { RateLimits } from "../../../application/ports/rate-limits.js";
+import { aCreationRequest, accountId, anAccount, apiKeyId } from "../../../contracts/builders.js";
 import type { AccountId, Email } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";
-import { aCreationRequest, accountId, anAccount, apiKeyId } from "../../support/builders.js";
 import { fastSecrets } from "../../support/fast-secrets.js";
 import { aWorld, type World } from "../../support/world.js";
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { admitLoginAttempt } from "../../../application/accounts/admit-login-attempt.js";
 import type { RateLimits } from "../../../application/ports/rate-limits.js";
 import { CountedLimits } from "../../support/counted-limits.js";
-import { HandClock } from "../../support/hand-clock.js";
 
 const secrets = { sha256: (data: Uint8Array | string) => `${data}`.replaceAll(" ", "").slice(0, 32) };
 

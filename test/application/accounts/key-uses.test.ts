@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { keyUses } from "../../../application/accounts/key-uses.js";
+import { apiKeyId, noon, secondsAfter } from "../../../contracts/builders.js";
 import type { ApiKeyId } from "../../../domain/api-key.js";
-import { apiKeyId, noon, secondsAfter } from "../../support/builders.js";
 
 describe("keyUses", () => {
   let now: Date;

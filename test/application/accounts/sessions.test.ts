@@ -1,5 +1,6 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
+import { memoryStores } from "../../../adapters/memory/memory-stores.js";
 import { checkPasswordLink } from "../../../application/accounts/check-password-link.js";
 import { findSession } from "../../../application/accounts/find-session.js";
 import { logIn } from "../../../application/accounts/log-in.js";
@@ -15,7 +16,6 @@ import { PASSWORD_CHARACTERS_MAX, type Password } from "../../../domain/password
 import { PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../../domain/password-link.js";
 import { SESSION_SECONDS, type SessionToken } from "../../../domain/session.js";
 import { CountedLimits } from "../../support/counted-limits.js";
-import { memoryStores } from "../../support/memory/memory-stores.js";
 import { RecordingMail } from "../../support/recording-mail.js";
 import { aWorld } from "../../support/world.js";
 

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { receiveProviderWebhook } from "../../../application/background/receive-provider-webhook.js";
 import { unverifiedWebhook } from "../../../application/errors.js";
 import type { ProviderWebhooks } from "../../../application/ports/provider-webhooks.js";
-import { aCreationRequest, taskId } from "../../support/builders.js";
+import { aCreationRequest, taskId } from "../../../contracts/builders.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 describe("receiveProviderWebhook", () => {

@@ -1,10 +1,10 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, noon } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import type { Task } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../../support/application.js";
-import { aCreationRequest, noon } from "../../support/builders.js";
 import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 

@@ -1,10 +1,10 @@
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";
 import { statusOf, type Task } from "../../../domain/task.js";
 import { QUEUE_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
-import { aCreationRequest } from "../../support/builders.js";
 import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { settled } from "../../../adapters/memory/settled.js";
 import { workOnLeases } from "../../../application/background/work-on-leases.js";
+import { aCreationRequest } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { LEASE_MILLISECONDS } from "../../support/application.js";
-import { aCreationRequest } from "../../support/builders.js";
-import { settled } from "../../support/settled.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 /** Work that ends when the test resolves it. */

@@ -9,11 +9,11 @@ import { receivePaymentWebhook } from "../../../application/credits/receive-paym
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { unverifiedWebhook } from "../../../application/errors.js";
 import type { Payments } from "../../../application/ports/payments.js";
+import { aCreationRequest, accountId, orderId } from "../../../contracts/builders.js";
 import type { Account, AccountId, Email } from "../../../domain/account.js";
 import { CREDIT_PACKS } from "../../../domain/credit-pack.js";
 import { type Credits, credits } from "../../../domain/credits.js";
 import type { OrderId } from "../../../domain/order.js";
-import { aCreationRequest, accountId, orderId } from "../../support/builders.js";
 import { aWorld, type World } from "../../support/world.js";
 
 let world: World;

@@ -1,15 +1,15 @@
 import { err, ok, type Result } from "neverthrow";
 import { beforeEach, describe, expect, expectTypeOf, it } from "vitest";
+import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { type HoldRefusal, type Meter, meter, type TaskHold } from "../../../application/credits/meter.js";
+import { noon, secondsAfter } from "../../../contracts/builders.js";
 import { accountId } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import { idempotencyKey } from "../../../domain/idempotency.js";
 import { orderId } from "../../../domain/order.js";
 import { definePolicy } from "../../../domain/policy.js";
 import { taskId } from "../../../domain/task-id.js";
-import { noon, secondsAfter } from "../../support/builders.js";
 import { describeMeter } from "../../support/contracts/meter-contract.js";
-import type { HandClock } from "../../support/hand-clock.js";
 import { meterStoreInMemory } from "../../support/metered.js";
 
 describeMeter("on a store in memory", meterStoreInMemory);

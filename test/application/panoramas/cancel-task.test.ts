@@ -1,9 +1,9 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import { audit } from "../../../domain/ledger.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import { aCreationRequest } from "../../support/builders.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 describe("cancelTask", () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import type { PlaceNow, Readiness } from "../../../application/ports/generation-provider.js";
 import type { TaskOpening } from "../../../application/ports/task-store.js";
+import { aCreationRequest, apiKeyId, aSucceededTask } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";
@@ -11,7 +12,6 @@ import { NO_LIMITS } from "../../../domain/key-limits.js";
 import { panoramaName, referenceImageName } from "../../../domain/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { DEADLINES, QUEUE_DEADLINE_MILLISECONDS, SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
-import { aCreationRequest, apiKeyId, aSucceededTask } from "../../support/builders.js";
 import { createsFiftyConcurrently } from "../../support/fifty-creations.js";
 import { anOwner, aWorld } from "../../support/world.js";
 

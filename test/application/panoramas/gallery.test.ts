@@ -3,10 +3,10 @@ import { changeVisibility } from "../../../application/panoramas/change-visibili
 import { findOwnPanorama } from "../../../application/panoramas/find-own-panorama.js";
 import { findPublicPanorama } from "../../../application/panoramas/find-public-panorama.js";
 import { listPublicPanoramas } from "../../../application/panoramas/list-public-panoramas.js";
+import { aCreationRequest, accountId } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import type { Slug } from "../../../domain/slug.js";
 import type { Task } from "../../../domain/task.js";
-import { aCreationRequest, accountId } from "../../support/builders.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;

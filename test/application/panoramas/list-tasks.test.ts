@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { listTasks } from "../../../application/panoramas/list-tasks.js";
+import { aCreationRequest } from "../../../contracts/builders.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import { aCreationRequest } from "../../support/builders.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
 it("listTasks lists every task of the account exactly once, newest first, for every page size", async () => {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, taskId } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { useCases } from "../../support/application.js";
-import { aCreationRequest, taskId } from "../../support/builders.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { settled } from "../../../adapters/memory/settled.js";
 import type { OutgoingWebhook } from "../../../application/ports/webhook-sender.js";
 import { createEndpoint } from "../../../application/webhooks/create-endpoint.js";
 import { deleteOldEvents } from "../../../application/webhooks/delete-old-events.js";
@@ -6,12 +7,11 @@ import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
 import { ensureDefaultEndpoint } from "../../../application/webhooks/ensure-default-endpoint.js";
 import { listEndpoints } from "../../../application/webhooks/list-endpoints.js";
 import { rotateEndpointSecret } from "../../../application/webhooks/rotate-endpoint-secret.js";
+import { aCreationRequest } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import { eventIdOf } from "../../../domain/account-event.js";
 import type { AttemptResult } from "../../../domain/webhook-delivery.js";
 import type { Endpoint } from "../../../domain/webhook-endpoint.js";
-import { aCreationRequest } from "../../support/builders.js";
-import { settled } from "../../support/settled.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 const SUCCESS: AttemptResult = { kind: "delivered", detail: "status 200" };

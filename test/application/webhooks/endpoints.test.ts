@@ -7,8 +7,8 @@ import { listDeliveries } from "../../../application/webhooks/list-deliveries.js
 import { listEndpoints } from "../../../application/webhooks/list-endpoints.js";
 import { resendDelivery } from "../../../application/webhooks/resend-delivery.js";
 import { rotateEndpointSecret } from "../../../application/webhooks/rotate-endpoint-secret.js";
+import { aCreationRequest, accountId, endpointId } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
-import { aCreationRequest, accountId, endpointId } from "../../support/builders.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { ok, type Result } from "neverthrow";
 import { describe, expect, it } from "vitest";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { meter, type TaskHold } from "../../../application/credits/meter.js";
 import type { MeterStore } from "../../../application/ports/meter-store.js";
 import { accountId } from "../../../domain/account.js";
@@ -10,7 +11,6 @@ import { audit, type LedgerCursor, type LedgerEntry, sumOf } from "../../../doma
 import { orderId } from "../../../domain/order.js";
 import { definePolicy } from "../../../domain/policy.js";
 import type { Reservation } from "../../../domain/reservation.js";
-import { HandClock } from "../hand-clock.js";
 import type { MeterStoreUnderTest } from "./meter-store-contract.js";
 
 const policy = definePolicy({

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { MeterChange, MeterQuery, MeterRecord, MeterStore } from "../../../application/ports/meter-store.js";
+import { secondsAfter } from "../../../contracts/builders.js";
 import { accountId } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import type { Hold } from "../../../domain/hold.js";
@@ -8,8 +10,6 @@ import { type LedgerCursor, type LedgerEntry, reservationEntry } from "../../../
 import { orderId } from "../../../domain/order.js";
 import { capture, type HeldReservation } from "../../../domain/reservation.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import { secondsAfter } from "../builders.js";
-import { HandClock } from "../hand-clock.js";
 
 /** A store on an empty database, whose time is the clock's. */
 export type MeterStoreUnderTest = { readonly store: MeterStore; close(): Promise<void> };

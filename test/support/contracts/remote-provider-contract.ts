@@ -1,16 +1,16 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
 import type { CircuitState } from "../../../application/ports/circuit-state.js";
 import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
+import { aCreationRequest, noon, taskId } from "../../../contracts/builders.js";
+import { generationProviderContract } from "../../../contracts/generation-provider-contract.js";
 import { referenceImageName } from "../../../domain/object-name.js";
-import { aCreationRequest, noon, taskId } from "../builders.js";
 import type { FakeProvider } from "../fake-provider.js";
 import { FAULTS, type Fault, refuses } from "../faulty-server.js";
-import { HandClock } from "../hand-clock.js";
-import { MemoryObjectStorage } from "../memory/memory-object-storage.js";
 import { type Overrides, SUBMIT_TIMEOUT_MILLISECONDS } from "../providers-under-test.js";
-import { generationProviderContract } from "./generation-provider-contract.js";
 
 export type RemoteUnderTest = {
   readonly provider: GenerationProvider;
@@ -57,7 +57,7 @@ export const remoteProviderContract = (
     request: aCreationRequest({ prompt: PROMPT, image_urls: defaults.textOnly ? [] : [FOREIGN] }),
   });
 
-  generationProviderContract(`RemoteProvider for ${name}`, async () => {
+  generationProviderContract({ describe, it, afterEach }, `RemoteProvider for ${name}`, async () => {
     const { provider, fake, close } = await start({});
     return {
       provider,

@@ -1,8 +1,5 @@
 import { ok } from "neverthrow";
 import { beforeAll, describe, expect, it } from "vitest";
-import { credits } from "../../../domain/credits.js";
-import type { TaskFilter } from "../../../domain/task-filter.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import {
   accountId,
   anAccount,
@@ -13,10 +10,13 @@ import {
   orderId,
   secondsAfter,
   taskId,
-} from "../builders.js";
+} from "../../../contracts/builders.js";
+import type { Stores } from "../../../contracts/stores.js";
+import { credits } from "../../../domain/credits.js";
+import type { TaskFilter } from "../../../domain/task-filter.js";
+import type { TaskId } from "../../../domain/task-id.js";
 import type { AnyDatabase } from "../sql-stores.js";
 import { sqlStores } from "../sql-stores.js";
-import type { Stores } from "./stores.js";
 
 const FINISHED = 20_000;
 const RUNNING = 2_000;

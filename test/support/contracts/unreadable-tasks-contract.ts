@@ -1,10 +1,6 @@
 import type { Result } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { TaskStore } from "../../../application/ports/task-store.js";
-import { credits } from "../../../domain/credits.js";
-import type { QueuePlace } from "../../../domain/queue.js";
-import { keep, type UploadingImage } from "../../../domain/storage-status.js";
-import { finish, openTask, type SucceededTask, submit, succeed, withImage } from "../../../domain/task.js";
 import {
   aCreationRequest,
   accountId,
@@ -17,11 +13,15 @@ import {
   noon,
   secondsAfter,
   taskId,
-} from "../builders.js";
+} from "../../../contracts/builders.js";
+import type { Stores } from "../../../contracts/stores.js";
+import { credits } from "../../../domain/credits.js";
+import type { QueuePlace } from "../../../domain/queue.js";
+import { keep, type UploadingImage } from "../../../domain/storage-status.js";
+import { finish, openTask, type SucceededTask, submit, succeed, withImage } from "../../../domain/task.js";
 import { RecordingReporter } from "../recording-reporter.js";
 import type { AnyDatabase } from "../sql-stores.js";
 import { sqlStores } from "../sql-stores.js";
-import type { Stores } from "./stores.js";
 
 /** What SqlTaskStore does with rows that it cannot read, as an older version finds them during an update. */
 export const describeUnreadableTasks = (

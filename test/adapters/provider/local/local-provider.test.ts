@@ -4,18 +4,15 @@ import { join } from "node:path";
 import { ok } from "neverthrow";
 import sharp from "sharp";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { HandClock } from "../../../../adapters/memory/hand-clock.js";
+import { MemoryObjectStorage } from "../../../../adapters/memory/memory-object-storage.js";
 import { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
 import { PaintPool, type Picture } from "../../../../adapters/provider/local/paint-pool.js";
 import { ReferenceImages } from "../../../../adapters/provider/local/reference-images.js";
 import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
+import { aCreationRequest, taskId } from "../../../../contracts/builders.js";
+import { generationProviderContract, type OrderedOutcome } from "../../../../contracts/generation-provider-contract.js";
 import { referenceImageName } from "../../../../domain/object-name.js";
-import { aCreationRequest, taskId } from "../../../support/builders.js";
-import {
-  generationProviderContract,
-  type OrderedOutcome,
-} from "../../../support/contracts/generation-provider-contract.js";
-import { HandClock } from "../../../support/hand-clock.js";
-import { MemoryObjectStorage } from "../../../support/memory/memory-object-storage.js";
 
 /** Paints each picture once: most tests are about something else, and paint the same one. */
 class RememberingPool extends PaintPool {
@@ -63,7 +60,7 @@ afterAll(async () => {
   await Promise.all([pool.close(), rememberingPool.close(), publicFetch.close()]);
 });
 
-generationProviderContract("LocalProvider", async () => ({
+generationProviderContract({ describe, it, afterEach }, "LocalProvider", async () => ({
   provider,
   searchable: true,
   order: (n, outcome) => ({

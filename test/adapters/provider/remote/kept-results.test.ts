@@ -1,10 +1,10 @@
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SharpImaging } from "../../../../adapters/imaging/sharp-imaging.js";
+import { aCreationRequest } from "../../../../contracts/builders.js";
 import type { PixelSize } from "../../../../domain/resolution.js";
 import type { SucceededTask } from "../../../../domain/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, useCases } from "../../../support/application.js";
-import { aCreationRequest } from "../../../support/builders.js";
 import { FAULTS, type Fault, refuses } from "../../../support/faulty-server.js";
 import { type StartOfOne, startFal, startReplicate, startSkybox } from "../../../support/providers-under-test.js";
 import { bombPng, plain, seamless } from "../../../support/test-images.js";

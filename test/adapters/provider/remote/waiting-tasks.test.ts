@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { aCreationRequest } from "../../../../contracts/builders.js";
 import type { Task } from "../../../../domain/task.js";
 import { useCases } from "../../../support/application.js";
-import { aCreationRequest } from "../../../support/builders.js";
 import { FAULTS, refuses } from "../../../support/faulty-server.js";
 import { startSkybox } from "../../../support/providers-under-test.js";
 import { anOwner, aWorld, type World } from "../../../support/world.js";

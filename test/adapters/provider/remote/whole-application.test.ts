@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { GenerationProvider } from "../../../../application/ports/generation-provider.js";
 import type { TaskStore } from "../../../../application/ports/task-store.js";
+import { aCreationRequest } from "../../../../contracts/builders.js";
 import { audit } from "../../../../domain/ledger.js";
 import { isActive, type Task } from "../../../../domain/task.js";
 import type { TaskId } from "../../../../domain/task-id.js";
@@ -10,7 +11,6 @@ import {
   SUBMISSION_DEADLINE_MILLISECONDS,
   useCases,
 } from "../../../support/application.js";
-import { aCreationRequest } from "../../../support/builders.js";
 import type { FakeProvider, Faults, Plan, UpstreamTask } from "../../../support/fake-provider.js";
 import { FAULTS, type Fault, refuses } from "../../../support/faulty-server.js";
 import { ImmediateClock } from "../../../support/immediate-clock.js";

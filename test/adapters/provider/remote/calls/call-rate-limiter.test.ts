@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
+import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { type CallKind, CallRateLimiter } from "../../../../../adapters/provider/remote/calls/call-rate-limiter.js";
-import { HandClock } from "../../../../support/hand-clock.js";
 
 const LONG_WAIT_MILLISECONDS = 600_000;
 

@@ -1,8 +1,8 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
+import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { CircuitBreaker } from "../../../../../adapters/provider/remote/calls/circuit-breaker.js";
 import type { CircuitState } from "../../../../../application/ports/circuit-state.js";
-import { HandClock } from "../../../../support/hand-clock.js";
 
 type Outcome = "no answer" | number;
 

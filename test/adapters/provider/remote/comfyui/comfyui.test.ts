@@ -1,15 +1,15 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
+import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { promptIdOf } from "../../../../../adapters/provider/remote/comfyui/comfyui.js";
 import { parseWorkflow } from "../../../../../adapters/provider/remote/comfyui/workflow.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { aCreationRequest, noon, taskId } from "../../../../../contracts/builders.js";
 import { invalidRequest } from "../../../../../domain/invalid-request.js";
 import { referenceImageName } from "../../../../../domain/object-name.js";
-import { aCreationRequest, noon, taskId } from "../../../../support/builders.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { FAULTS, json, refuses } from "../../../../support/faulty-server.js";
-import { HandClock } from "../../../../support/hand-clock.js";
-import { MemoryObjectStorage } from "../../../../support/memory/memory-object-storage.js";
 import { COMFYUI_WORKFLOW, startComfyui, startComfyuiServers } from "../../../../support/providers-under-test.js";
 import { plain } from "../../../../support/test-images.js";
 

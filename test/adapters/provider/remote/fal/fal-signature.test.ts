@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { ok } from "neverthrow";
 import { expect, it } from "vitest";
+import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { UpstreamHttp } from "../../../../../adapters/provider/remote/calls/upstream-http.js";
 import { falSignature } from "../../../../../adapters/provider/remote/fal/fal-signature.js";
 import {
@@ -9,7 +10,6 @@ import {
 } from "../../../../support/contracts/provider-webhooks-contract.js";
 import { FakeFal } from "../../../../support/fake-fal.js";
 import { FAULTS, type Fault, refuses } from "../../../../support/faulty-server.js";
-import { HandClock } from "../../../../support/hand-clock.js";
 import { arrived, startFalWebhooks } from "../../../../support/webhooks-under-test.js";
 
 describeProviderWebhooks("fal", startFalWebhooks);

@@ -1,15 +1,15 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
+import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
 import { falInput, falModelCanMake } from "../../../../../adapters/provider/remote/fal/fal-models.js";
-import { aCreationRequest, noon, taskId } from "../../../../support/builders.js";
-import { generationProviderContract } from "../../../../support/contracts/generation-provider-contract.js";
+import { aCreationRequest, noon, taskId } from "../../../../../contracts/builders.js";
+import { generationProviderContract } from "../../../../../contracts/generation-provider-contract.js";
 import { advanceUntil, remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { FAL_KEY } from "../../../../support/fake-fal.js";
 import type { Plan } from "../../../../support/fake-provider.js";
 import { answers, FAULTS, refuses } from "../../../../support/faulty-server.js";
-import { HandClock } from "../../../../support/hand-clock.js";
-import { MemoryObjectStorage } from "../../../../support/memory/memory-object-storage.js";
 import { FAL_FLUX, startFal, startFalFlux } from "../../../../support/providers-under-test.js";
 
 remoteProviderContract("fal", startFal, {
@@ -20,7 +20,7 @@ remoteProviderContract("fal", startFal, {
   cancels: true,
 });
 
-generationProviderContract("RemoteProvider for fal with flux-lora", async () => {
+generationProviderContract({ describe, it, afterEach }, "RemoteProvider for fal with flux-lora", async () => {
   const { provider, fake, close } = await startFalFlux();
   fake.plan = "run";
   let ended: Plan = "succeed";

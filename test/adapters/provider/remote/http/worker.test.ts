@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { ok } from "neverthrow";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
+import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { PublicFetch } from "../../../../../adapters/provider/public-fetch.js";
 import { UpstreamHttp } from "../../../../../adapters/provider/remote/calls/upstream-http.js";
 import { http as httpProvider } from "../../../../../adapters/provider/remote/http/http.js";
 import { RemoteProvider } from "../../../../../adapters/provider/remote/remote-provider.js";
-import { aCreationRequest, noon, taskId } from "../../../../support/builders.js";
+import { aCreationRequest, noon, taskId } from "../../../../../contracts/builders.js";
 import { freePort } from "../../../../support/free-port.js";
-import { HandClock } from "../../../../support/hand-clock.js";
-import { MemoryObjectStorage } from "../../../../support/memory/memory-object-storage.js";
 import { scratchFolder } from "../../../../support/scratch-folder.js";
 import { plain } from "../../../../support/test-images.js";
 

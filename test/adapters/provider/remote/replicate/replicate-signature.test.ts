@@ -1,13 +1,13 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import type { IncomingWebhook } from "../../../../../application/ports/provider-webhooks.js";
-import { aCreationRequest, taskId } from "../../../../support/builders.js";
+import { aCreationRequest, taskId } from "../../../../../contracts/builders.js";
 import {
   describeProviderWebhooks,
   describeSignedWebhooks,
 } from "../../../../support/contracts/provider-webhooks-contract.js";
 import { aWebhookSecret } from "../../../../support/fake-replicate.js";
-import { HandClock } from "../../../../support/hand-clock.js";
 import { arrived, startReplicateWebhooks } from "../../../../support/webhooks-under-test.js";
 
 describeProviderWebhooks("replicate", startReplicateWebhooks);

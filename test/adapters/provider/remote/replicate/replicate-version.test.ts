@@ -1,10 +1,10 @@
 import { err, ok } from "neverthrow";
 import { afterEach, describe, expect, it } from "vitest";
+import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
+import { aCreationRequest, taskId } from "../../../../../contracts/builders.js";
 import { referenceImageName } from "../../../../../domain/object-name.js";
-import { aCreationRequest, taskId } from "../../../../support/builders.js";
 import { type FakeReplicate, FLUX_360_VERSION, TRAINER_INPUTS } from "../../../../support/fake-replicate.js";
 import { FAULTS, type Fault, refuses } from "../../../../support/faulty-server.js";
-import { MemoryObjectStorage } from "../../../../support/memory/memory-object-storage.js";
 import { REPLICATE_MODEL, startUncheckedReplicate } from "../../../../support/providers-under-test.js";
 import { plain } from "../../../../support/test-images.js";
 

@@ -1,14 +1,14 @@
 import { ok } from "neverthrow";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
+import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { aCreationRequest, noon, secondsAfter, taskId } from "../../../../../contracts/builders.js";
 import { referenceImageName } from "../../../../../domain/object-name.js";
-import { aCreationRequest, noon, secondsAfter, taskId } from "../../../../support/builders.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { FLUX_360_VERSION } from "../../../../support/fake-replicate.js";
 import { answers, json, refuses } from "../../../../support/faulty-server.js";
-import { HandClock } from "../../../../support/hand-clock.js";
-import { MemoryObjectStorage } from "../../../../support/memory/memory-object-storage.js";
 import { startReplicate } from "../../../../support/providers-under-test.js";
 import { plain } from "../../../../support/test-images.js";
 

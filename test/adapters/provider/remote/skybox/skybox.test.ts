@@ -1,10 +1,10 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
-import { aCreationRequest, noon, taskId } from "../../../../support/builders.js";
+import { aCreationRequest, noon, taskId } from "../../../../../contracts/builders.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { answers, FAULTS, refuses } from "../../../../support/faulty-server.js";
-import { HandClock } from "../../../../support/hand-clock.js";
 import { startSkybox } from "../../../../support/providers-under-test.js";
 
 remoteProviderContract("Skybox", startSkybox, {

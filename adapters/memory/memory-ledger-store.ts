@@ -1,0 +1,49 @@
+import type { AccountLedger, LedgerLine, LedgerStore } from "../../application/ports/ledger-store.js";
+import type { AccountId } from "../../domain/account.js";
+import type { Credits, CreditTotals } from "../../domain/credits.js";
+import type { LedgerCursor, LedgerEntry } from "../../domain/ledger.js";
+import type { Reservation } from "../../domain/reservation.js";
+import type { MemoryDatabase } from "./memory-database.js";
+
+/** The ledger in memory. */
+export class MemoryLedgerStore implements LedgerStore {
+  private readonly database: MemoryDatabase;
+
+  constructor(database: MemoryDatabase) {
+    this.database = database;
+  }
+
+  async balance(account: AccountId): Promise<Credits> {
+    return this.database.account(account).standing.credits;
+  }
+
+  async totals(account: AccountId): Promise<CreditTotals> {
+    const { credits: remaining } = this.database.account(account).standing;
+    const sum = (state: Reservation["state"]): Credits =>
+      this.database
+        .tasksOf(account)
+        .reduce(
+          (sum, { reservation }) => (reservation.state === state ? sum + reservation.credits : sum),
+          0,
+        ) as Credits;
+    return { remaining, reserved: sum("held"), spent: sum("captured") };
+  }
+
+  async entries(account: AccountId): Promise<LedgerEntry[]> {
+    return this.database.ledgerOf(account);
+  }
+
+  async list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]> {
+    return this.database.ledger
+      .map((entry, index) => ({ cursor: (index + 1) as LedgerCursor, entry }))
+      .filter(({ cursor, entry }) => entry.accountId === account && (before === undefined || cursor < before))
+      .reverse()
+      .slice(0, limit);
+  }
+
+  async *all(): AsyncIterable<AccountLedger> {
+    for (const [id, { standing }] of this.database.accounts) {
+      yield { standing, entries: this.database.ledgerOf(id), tasks: this.database.tasksOf(id) };
+    }
+  }
+}

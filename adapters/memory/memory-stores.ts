@@ -1,0 +1,32 @@
+import type { ApiRequests } from "../../application/ports/api-requests.js";
+import type { Clock } from "../../application/ports/clock.js";
+import { MemoryAccountStore } from "./memory-account-store.js";
+import { MemoryApiKeyStore } from "./memory-api-key-store.js";
+import { MemoryApiRequests } from "./memory-api-requests.js";
+import { MemoryDatabase } from "./memory-database.js";
+import { MemoryDeliveryStore } from "./memory-delivery-store.js";
+import { MemoryEndpointStore } from "./memory-endpoint-store.js";
+import { MemoryEventStore } from "./memory-event-store.js";
+import { MemoryLedgerStore } from "./memory-ledger-store.js";
+import { MemoryOrderStore } from "./memory-order-store.js";
+import { MemoryPasswordLinkStore } from "./memory-password-link-store.js";
+import { MemoryRateLimits } from "./memory-rate-limits.js";
+import { MemoryReferenceStore } from "./memory-reference-store.js";
+import { MemorySessionStore } from "./memory-session-store.js";
+import { MemoryTaskStore } from "./memory-task-store.js";
+
+/** Every store, on one in-memory database. */
+export const memoryStores = (database = new MemoryDatabase()) => ({
+  accounts: new MemoryAccountStore(database),
+  orders: new MemoryOrderStore(database),
+  keys: new MemoryApiKeyStore(database),
+  ledger: new MemoryLedgerStore(database),
+  sessions: new MemorySessionStore(database),
+  links: new MemoryPasswordLinkStore(database),
+  endpoints: new MemoryEndpointStore(database),
+  deliveries: new MemoryDeliveryStore(database),
+  events: new MemoryEventStore(database),
+  references: new MemoryReferenceStore(database),
+  tasks: new MemoryTaskStore(database),
+  requestsAt: (clock: Clock): ApiRequests => new MemoryApiRequests(database, new MemoryRateLimits(clock), clock),
+});

@@ -1,0 +1,355 @@
+import { err, ok, type Result } from "neverthrow";
+import { deletedReplay, type NotFound, notFound } from "../../application/errors.js";
+import type {
+  DueBounds,
+  DueWork,
+  Lease,
+  Postponement,
+  StaleTask,
+  TaskOpening,
+  TaskStore,
+} from "../../application/ports/task-store.js";
+import type { AccountId } from "../../domain/account.js";
+import { endOf, taskEventOf } from "../../domain/account-event.js";
+import type { CreationRequest } from "../../domain/creation-request.js";
+import { sameRequest } from "../../domain/idempotency.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { refundEntry, reservationEntry } from "../../domain/ledger.js";
+import type { ObjectName } from "../../domain/object-name.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import {
+  freeSlots,
+  nextTurn,
+  type ProviderPlace,
+  placeOfNewTask,
+  type Queue,
+  type QueuePlace,
+  turnsAfterReturn,
+} from "../../domain/queue.js";
+import { requireStored } from "../../domain/reference-image.js";
+import { release } from "../../domain/reserve.js";
+import type { Slug } from "../../domain/slug.js";
+import { startNextTasks } from "../../domain/start-next-tasks.js";
+import {
+  type FailedTask,
+  isActive,
+  isInGallery,
+  isRefusedCreation,
+  type QueuedTask,
+  type ReservedTask,
+  requeue,
+  type SucceededTask,
+  type Task,
+} from "../../domain/task.js";
+import { matchesFilter, type TaskFilter } from "../../domain/task-filter.js";
+import type { TaskId } from "../../domain/task-id.js";
+import type { Visibility } from "../../domain/visibility.js";
+import type { MemoryDatabase } from "./memory-database.js";
+
+const stateOfWork = {
+  giveUp: "queued",
+  sweep: "reserved",
+  settle: "submitted",
+  check: "generated",
+  keep: "succeeded",
+  erase: "succeeded",
+} as const;
+
+const isRowOf = (work: keyof DueWork, { task, hidden }: { readonly task: Task; readonly hidden: boolean }): boolean =>
+  task.state === stateOfWork[work] && (work !== "keep" || !hidden) && (work !== "erase" || hidden);
+
+type MemoryRow = { dueAt: Date | undefined };
+
+/** Tasks in memory. Every method runs without an `await`, so it is atomic. */
+export class MemoryTaskStore implements TaskStore {
+  private readonly database: MemoryDatabase;
+
+  constructor(database: MemoryDatabase) {
+    this.database = database;
+  }
+
+  async open<Refusal>(
+    opening: TaskOpening<Refusal>,
+  ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest | NotFound>> {
+    const { account, dueAt, idempotent, decide, queue, references = new Map<number, ObjectName>(), spender } = opening;
+    const { tasks, ledger } = this.database;
+    const stored = this.database.account(account);
+    if (idempotent !== undefined) {
+      const known = this.keysOf(account).find(({ key }) => key === idempotent.key);
+      if (known !== undefined) {
+        const { task, hidden } = this.row(known.taskId);
+        const same = sameRequest(known.requestSha256, idempotent, PANORAMA_POLICY.idempotencyHours);
+        if (same.isErr()) return err(same.error);
+        return hidden ? err(deletedReplay(task.id)) : ok({ task, replayed: true });
+      }
+    }
+    const known = [...this.database.references].flatMap(([name, { deleteAt }]) => (deleteAt ? [] : [name]));
+    const found = requireStored(references, new Set(known));
+    if (found.isErr()) return err(found.error);
+    const used = new Set(references.values());
+    const place = queue && placeOfNewTask(this.queue, queue.places)?.name;
+    const mustWait = queue !== undefined && place === undefined;
+    const queuePlace = mustWait ? this.placeOf(nextTurn(this.queue, stored.lastTurn)) : undefined;
+    const spending = spender && this.database.spendingOf(spender.apiKeyId, spender.now);
+    return decide(stored.standing, queuePlace, spending, place).map(({ task, standing, lowBalance }) => {
+      stored.lastTurn = queuePlace?.turn ?? stored.lastTurn;
+      const due = task.state === "queued" && queue ? queue.dueAt : dueAt;
+      tasks.set(task.id, { task, place, dueAt: due, fence: 0, hidden: false });
+      ledger.push(reservationEntry(task.reservation, task.reservedAt));
+      stored.standing = standing;
+      if (used.size > 0) this.database.taskReferences.set(task.id, used);
+      this.database.removeUploads(({ accountId, name }) => accountId === account && used.has(name));
+      if (idempotent !== undefined) {
+        const { key, requestSha256 } = idempotent;
+        this.database.idempotencyKeys.push({
+          accountId: account,
+          key,
+          requestSha256,
+          taskId: task.id,
+          createdAt: task.reservedAt,
+        });
+      }
+      if (lowBalance !== undefined) {
+        const { reservedAt: at } = task;
+        const event = { type: "credits.low", accountId: account, remainingCredits: lowBalance.balance, at } as const;
+        this.database.recordEvent(event, undefined, at);
+      }
+      return { task, replayed: false };
+    });
+  }
+
+  async startQueued(places: readonly ProviderPlace[], limit: number, dueAt: Date): Promise<ReservedTask[]> {
+    const next = this.waiting.sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1));
+    const started = startNextTasks(this.queue, next, places, limit);
+    for (const task of started.tasks) {
+      this.database.tasks.set(task.id, { ...this.row(task.id), task, place: task.place, dueAt });
+    }
+    this.database.round = started.round;
+    return [...started.tasks];
+  }
+
+  async changePlace(task: ReservedTask, place: ProviderPlace): Promise<boolean> {
+    const stored = this.database.tasks.get(task.id);
+    if (stored?.task.state !== "reserved" || stored.task.submissions !== task.submissions) return false;
+    const before = stored.place;
+    stored.place = place.name;
+    const { concurrencyMax = Number.POSITIVE_INFINITY } = place;
+    const [free = 0] = freeSlots(this.queue, [{ ...place, concurrencyMax: concurrencyMax + 1 }]);
+    if (free > 0) stored.task = { ...stored.task, place: place.name };
+    else stored.place = before;
+    return free > 0;
+  }
+
+  async requeue(current: ReservedTask | Lease<ReservedTask>, dueAt: Date): Promise<Result<QueuedTask, StaleTask>> {
+    const before = "fence" in current ? current.task : current;
+    const { lastTurn } = this.database.account(before.accountId);
+    const newer = this.waiting
+      .filter(({ id, accountId }) => accountId === before.accountId && id > before.id)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+    const turns = turnsAfterReturn(
+      this.queue,
+      lastTurn,
+      newer.map(({ turn }) => turn),
+    );
+    const queued = requeue(before, before.turn ?? turns[0] ?? this.queue.round);
+    const moved = this.replace(current, queued, dueAt);
+    if (moved.isErr()) return err(moved.error);
+    if (before.turn === undefined) {
+      for (const [index, task] of newer.entries()) {
+        this.row(task.id).task = { ...task, turn: turns[index + 1] ?? task.turn };
+      }
+      this.database.account(before.accountId).lastTurn = Math.max(lastTurn, ...turns);
+    }
+    return ok(queued);
+  }
+
+  async find(id: TaskId, owner: AccountId): Promise<Task | undefined> {
+    return this.shown(id, owner)?.task;
+  }
+
+  async findBySlug(slug: Slug): Promise<Task | undefined> {
+    return [...this.database.tasks.values()].find(({ task, hidden }) => task.slug === slug && !hidden)?.task;
+  }
+
+  async ended(ids: readonly TaskId[]): Promise<TaskId[]> {
+    return ids.filter((id) => {
+      const stored = this.database.tasks.get(id);
+      return stored !== undefined && !isActive(stored.task);
+    });
+  }
+
+  async list(owner: AccountId, limit: number, before: TaskId | undefined, filter: TaskFilter = {}): Promise<Task[]> {
+    const wanted = (task: Task): task is Task => task.accountId === owner && matchesFilter(task, filter);
+    return this.newestFirst(limit, before, wanted);
+  }
+
+  async listPublic(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
+    return this.newestFirst(limit, before, isInGallery);
+  }
+
+  async listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
+    const hasFailed = (task: Task): task is SucceededTask => imageStatus(task) === "failed";
+    return this.newestFirst(limit, before, hasFailed);
+  }
+
+  async setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>> {
+    const stored = this.shown(id, owner);
+    if (stored === undefined) return err(notFound(`There is no task ${id}.`));
+    stored.task = { ...stored.task, request: { ...stored.task.request, visibility } as CreationRequest };
+    return ok(undefined);
+  }
+
+  async hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>> {
+    const stored = this.shown(id, owner);
+    if (stored === undefined) return err(notFound(`There is no task ${id}.`));
+    stored.hidden = true;
+    if (stored.task.state !== "succeeded") stored.dueAt = undefined;
+    else if (stored.dueAt === undefined || stored.dueAt < now) stored.dueAt = now;
+    stored.fence += 1;
+    this.database.releaseReferences(id, owner, new Date(0));
+    return ok(undefined);
+  }
+
+  async isHidden(id: TaskId, owner: AccountId): Promise<boolean> {
+    const stored = this.database.tasks.get(id);
+    return stored?.task.accountId === owner && stored.hidden;
+  }
+
+  async claim<Work extends keyof DueWork>(
+    work: Work,
+    now: Date,
+    until: Date,
+    limit: number,
+  ): Promise<Lease<DueWork[Work]>[]> {
+    const due = [...this.database.tasks.values()].flatMap((stored) =>
+      isRowOf(work, stored) && stored.dueAt !== undefined && stored.dueAt <= now
+        ? [{ stored, since: stored.dueAt.getTime() }]
+        : [],
+    );
+    return due
+      .sort((a, b) => a.since - b.since)
+      .slice(0, limit)
+      .map(({ stored }) => {
+        stored.dueAt = until;
+        stored.fence += 1;
+        return { task: stored.task as DueWork[Work], fence: stored.fence };
+      });
+  }
+
+  async move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>> {
+    return this.replace(current, next, dueAt);
+  }
+
+  private replace(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Result<void, StaleTask> {
+    const lease = "fence" in current ? current : undefined;
+    const before = "fence" in current ? current.task : current;
+    const stored = this.database.tasks.get(before.id);
+    if (
+      stored === undefined ||
+      stored.task.state !== before.state ||
+      submissionsOf(stored.task) !== submissionsOf(before) ||
+      imageStatus(stored.task) !== imageStatus(before) ||
+      (lease !== undefined && lease.fence !== stored.fence)
+    ) {
+      return err({ kind: "stale_task", id: before.id });
+    }
+    // Keeps a visibility that the owner has changed since `current` was read.
+    stored.task = { ...next, request: stored.task.request };
+    stored.dueAt = dueAt;
+    if (next.state === "queued") stored.place = undefined;
+    if (isActive(next)) return ok(undefined);
+    if (isActive(before)) this.release(before, next);
+    const event = taskEventOf(before, next, new Date());
+    if (event !== undefined) this.database.recordEvent(event, before.request.webhookUrl, endOf(next));
+    return ok(undefined);
+  }
+
+  async makeDueNow(id: TaskId, now: Date): Promise<void> {
+    const stored = this.database.tasks.get(id);
+    if (stored?.task.state !== "submitted" || stored.dueAt === undefined || stored.dueAt <= now) return;
+    stored.dueAt = now;
+  }
+
+  async bringForward(work: keyof DueWork, bounds: () => DueBounds): Promise<void> {
+    const isLate = (stored: MemoryRow, latest: Date) => stored.dueAt !== undefined && stored.dueAt > latest;
+    const { latest: latestBefore } = bounds();
+    const late = [...this.database.tasks.values()].filter((row) => isRowOf(work, row) && isLate(row, latestBefore));
+    if (late.length === 0) return;
+    const { latest, dueAt } = bounds();
+    for (const stored of late) if (isLate(stored, latest)) stored.dueAt = dueAt;
+  }
+
+  async postpone(postponements: readonly Postponement[]): Promise<void> {
+    for (const { lease, dueAt } of postponements) {
+      const stored = this.database.tasks.get(lease.task.id);
+      if (stored?.fence === lease.fence && stored.task.state === lease.task.state) stored.dueAt = dueAt;
+    }
+  }
+
+  async forgetIdempotencyKeys(before: Date): Promise<void> {
+    this.keepKeys(({ createdAt }) => createdAt >= before);
+  }
+
+  /** Frees the account's slot. For a failed task, also refunds the credits and releases a refused creation's key. */
+  private release(before: Task, next: SucceededTask | FailedTask): void {
+    const account = this.database.account(next.accountId);
+    account.standing = release(account.standing, next.reservation);
+    if (next.state !== "failed") return;
+    this.database.ledger.push(refundEntry(next.reservation, next.failedAt));
+    this.database.releaseReferences(next.id, next.accountId, next.failedAt);
+    if (isRefusedCreation(before, next)) this.keepKeys(({ taskId }) => taskId !== next.id);
+  }
+
+  private get queue(): Queue {
+    const running = new Map<string | undefined, number>();
+    for (const { task, place, dueAt } of this.database.tasks.values()) {
+      if ((task.state !== "reserved" && task.state !== "submitted") || dueAt === undefined) continue;
+      running.set(place, (running.get(place) ?? 0) + 1);
+    }
+    return { running, waiting: this.waiting.length, round: this.database.round };
+  }
+
+  private get waiting(): QueuedTask[] {
+    return [...this.database.tasks.values()].flatMap(({ task }) => (task.state === "queued" ? [task] : []));
+  }
+
+  private placeOf(turn: number): QueuePlace {
+    const ahead = this.waiting.filter((task) => task.turn <= turn).length;
+    return { turn, ahead, waiting: this.waiting.length };
+  }
+
+  private shown(id: TaskId, owner: AccountId) {
+    return this.database.shown(id, owner);
+  }
+
+  private newestFirst<T extends Task>(
+    limit: number,
+    before: TaskId | undefined,
+    wanted: (task: Task) => task is T,
+  ): T[] {
+    return [...this.database.tasks.values()]
+      .filter(({ task, hidden }) => !hidden && (before === undefined || task.id < before))
+      .map(({ task }) => task)
+      .filter(wanted)
+      .sort((a, b) => (a.id < b.id ? 1 : -1))
+      .slice(0, limit);
+  }
+
+  private row(id: TaskId) {
+    const stored = this.database.tasks.get(id);
+    if (stored === undefined) throw new Error(`there is no task ${id}`);
+    return stored;
+  }
+
+  private keysOf(account: AccountId) {
+    return this.database.idempotencyKeys.filter(({ accountId }) => accountId === account);
+  }
+
+  private keepKeys(wanted: (known: MemoryDatabase["idempotencyKeys"][number]) => boolean): void {
+    this.database.idempotencyKeys = this.database.idempotencyKeys.filter(wanted);
+  }
+}
+
+const submissionsOf = (task: Task) => ("submissions" in task ? task.submissions : undefined);
+
+const imageStatus = (task: Task) => (task.state === "succeeded" ? task.image.status : undefined);

@@ -1,0 +1,169 @@
+import { err, ok } from "neverthrow";
+import { notFound } from "../application/errors.js";
+import type { Email } from "../domain/account.js";
+import { credits } from "../domain/credits.js";
+import { openPasswordLink } from "../domain/password-link.js";
+import { openSession } from "../domain/session.js";
+import { openTask } from "../domain/task.js";
+import {
+  accountId,
+  anAccount,
+  anApiKey,
+  aPaidOrder,
+  aReservedTask,
+  noon,
+  orderId,
+  secondsAfter,
+  taskId,
+} from "./builders.js";
+import { expect } from "./expect.js";
+import type { Stores } from "./stores.js";
+import type { TestFunctions } from "./test-functions.js";
+
+/** What every AccountStore must do (application/ports/account-store.ts). */
+export const describeAccountStore = (
+  { describe, it, beforeEach, afterEach }: TestFunctions,
+  technology: string,
+  makeStores: () => Promise<
+    Pick<Stores, "accounts" | "keys" | "ledger" | "links" | "orders" | "sessions" | "tasks" | "close">
+  >,
+): void =>
+  describe(`AccountStore ${technology}`, () => {
+    const owner = accountId(1);
+    const other = accountId(2);
+    let stores: Pick<Stores, "accounts" | "keys" | "ledger" | "links" | "orders" | "sessions" | "tasks" | "close">;
+
+    beforeEach(async () => {
+      stores = await makeStores();
+    });
+    afterEach(() => stores.close());
+
+    const open = (id = owner) => stores.accounts.open(anAccount({ id }), undefined, undefined, undefined);
+
+    it("opens an account without credits, orders and keys", async () => {
+      const { accounts, ledger, orders, keys } = stores;
+      expect(await accounts.isEmpty()).toBe(true);
+      expect(await accounts.exists(owner)).toBe(false);
+      expect(await open()).toEqual(ok(undefined));
+      expect(await accounts.isEmpty()).toBe(false);
+      expect(await accounts.exists(owner)).toBe(true);
+      expect(await accounts.exists(other)).toBe(false);
+      expect(await ledger.balance(owner)).toBe(0);
+      expect(await ledger.entries(owner)).toEqual([]);
+      expect(await orders.countPaid(owner)).toBe(0);
+      expect(await keys.list(owner)).toEqual([]);
+    });
+
+    it("opens an account together with a paid order, its credits and a key", async () => {
+      const { accounts, ledger, orders, keys } = stores;
+      const order = aPaidOrder({ paidAt: secondsAfter(noon, 5) });
+      const key = anApiKey();
+      expect(await accounts.open(anAccount(), "scrypt$1$salt$hash", order, key)).toEqual(ok(undefined));
+      expect(await ledger.balance(owner)).toBe(100);
+      expect(await ledger.entries(owner)).toEqual([
+        { kind: "purchase", accountId: owner, orderId: order.id, credits: 100, at: secondsAfter(noon, 5) },
+      ]);
+      expect(await orders.find(order.id)).toEqual(order);
+      expect(await orders.countPaid(owner)).toBe(1);
+      expect(await keys.list(owner)).toEqual([key]);
+    });
+
+    it("stores the threshold of a low balance, passes it to the decision about a task, and removes it", async () => {
+      const { accounts, tasks } = stores;
+      await accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
+      expect(await accounts.lowBalance(owner)).toBeUndefined();
+      const seen: unknown[] = [];
+      const open = async (n: number) => {
+        const task = aReservedTask({ id: taskId(n) });
+        const opened = await tasks.open({
+          account: owner,
+          dueAt: noon,
+          decide: (standing) => {
+            seen.push(standing.lowBalanceThreshold);
+            return openTask(standing, task, noon);
+          },
+        });
+        opened._unsafeUnwrap();
+      };
+      await open(1);
+      expect(await accounts.setLowBalance(owner, credits(90))).toEqual(ok(undefined));
+      expect(await accounts.lowBalance(owner)).toBe(90);
+      await open(2);
+      await open(3); // 88 are left
+      expect(await accounts.setLowBalance(owner, undefined)).toEqual(ok(undefined));
+      expect(await accounts.lowBalance(owner)).toBeUndefined();
+      await open(4);
+      expect(seen).toEqual([undefined, 90, 90, undefined]);
+      expect(await stores.ledger.balance(owner)).toBe(84);
+    });
+
+    it("returns not_found for the threshold of an unknown account, and throws when it reads it", async () => {
+      const { accounts } = stores;
+      expect(await accounts.setLowBalance(other, credits(1))).toEqual(err(notFound(`There is no account ${other}.`)));
+      await expect(accounts.lowBalance(other)).rejects.toThrow(other);
+    });
+
+    it("finds an account by its id, and by its e-mail address together with its password hash", async () => {
+      const { accounts } = stores;
+      await accounts.open(anAccount(), "scrypt$1$salt$hash", undefined, undefined);
+      await open(other);
+      expect(await accounts.find(owner)).toEqual(anAccount());
+      expect(await accounts.find(accountId(3))).toBeUndefined();
+      const [first, second] = [anAccount(), anAccount({ id: other })];
+      expect(await accounts.findByEmail(first.email)).toMatchObject({
+        account: first,
+        passwordHash: "scrypt$1$salt$hash",
+      });
+      expect(await accounts.findByEmail(second.email)).toMatchObject({ account: second, passwordHash: undefined });
+      expect(await accounts.findByEmail("nobody@example.com" as Email)).toBeUndefined();
+    });
+
+    it("refuses a taken e-mail address and stores nothing of the second account", async () => {
+      const { accounts, orders, keys } = stores;
+      const email = "somebody@example.com" as Email;
+      await accounts.open(anAccount({ email }), undefined, undefined, undefined);
+      const second = anAccount({ id: other, email });
+      const refused = accounts.open(
+        second,
+        undefined,
+        aPaidOrder({ accountId: other }),
+        anApiKey({ accountId: other }),
+      );
+      expect(await refused).toEqual(err({ kind: "email_taken", email }));
+      expect(await accounts.exists(other)).toBe(false);
+      expect(await orders.find(orderId(1))).toBeUndefined();
+      expect(await keys.list(other)).toEqual([]);
+    });
+
+    it("sets the password of one account, ends its sessions and deletes its password links", async () => {
+      const { accounts, sessions, links } = stores;
+      const [first, second] = [anAccount(), anAccount({ id: other })];
+      for (const [digit, account] of [["1", first] as const, ["2", second] as const]) {
+        await accounts.open(account, "old hash", undefined, undefined);
+        await sessions.insert(openSession(account.id, digit.repeat(64), noon), "old hash");
+        await links.insert(openPasswordLink(account.email, digit.repeat(64), noon), noon, 5);
+      }
+      expect(await accounts.setPassword(first.email, "new hash")).toEqual(ok(undefined));
+      expect(await accounts.findByEmail(first.email)).toMatchObject({ account: first, passwordHash: "new hash" });
+      expect(await sessions.find("1".repeat(64))).toBeUndefined();
+      expect(await links.find("1".repeat(64), noon)).toBeUndefined();
+      expect(await accounts.findByEmail(second.email)).toMatchObject({ account: second, passwordHash: "old hash" });
+      expect(await sessions.find("2".repeat(64))).toMatchObject({ accountId: other });
+      expect(await links.find("2".repeat(64), noon)).toBe(second.email);
+    });
+
+    it("sets no password for an e-mail address without an account", async () => {
+      const email = "nobody@example.com" as Email;
+      const message = "There is no account for nobody@example.com.";
+      expect(await stores.accounts.setPassword(email, "hash")).toEqual(err({ kind: "not_found", message }));
+      expect(await stores.accounts.isEmpty()).toBe(true);
+    });
+
+    it("opens one account out of five concurrent requests for the same e-mail address", async () => {
+      const email = "somebody@example.com" as Email;
+      const openings = [1, 2, 3, 4, 5].map((n) =>
+        stores.accounts.open(anAccount({ id: accountId(n), email }), undefined, undefined, undefined),
+      );
+      expect((await Promise.all(openings)).filter((result) => result.isOk())).toHaveLength(1);
+    });
+  });

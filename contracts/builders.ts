@@ -1,0 +1,186 @@
+import type { Account, AccountId, Email } from "../domain/account.js";
+import type { ApiKey, ApiKeyId } from "../domain/api-key.js";
+import { type CreationRequest, parseCreationRequest } from "../domain/creation-request.js";
+import { credits } from "../domain/credits.js";
+import { NO_LIMITS } from "../domain/key-limits.js";
+import { type ObjectName, panoramaName } from "../domain/object-name.js";
+import type { OrderId, PaidOrder, PendingOrder } from "../domain/order.js";
+import type { ProviderPlace } from "../domain/queue.js";
+import type { Reservation } from "../domain/reservation.js";
+import { costOf, type PixelSize } from "../domain/resolution.js";
+import type { Slug } from "../domain/slug.js";
+import { uploading } from "../domain/storage-status.js";
+import type {
+  FailedTask,
+  GeneratedTask,
+  QueuedTask,
+  ReservedTask,
+  SubmittedTask,
+  SucceededTask,
+  Task,
+} from "../domain/task.js";
+import type { TaskId } from "../domain/task-id.js";
+import { type Endpoint, type EndpointId, endpointSecret } from "../domain/webhook-endpoint.js";
+
+/** The start of every test, also the initial time of HandClock. */
+export const noon = new Date("2026-01-01T12:00:00.000Z");
+
+export const secondsAfter = (start: Date, seconds: number): Date => new Date(start.getTime() + seconds * 1000);
+
+/** The n-th id of its kind. It has the form of a real id, and ids sort by `n`. */
+const nthUuid = (n: number): string => `019b0000-0000-7000-8000-${n.toString(16).padStart(12, "0")}`;
+
+export const taskId = (n: number): TaskId => nthUuid(n) as TaskId;
+export const accountId = (n: number): AccountId => nthUuid(n) as AccountId;
+export const orderId = (n: number): OrderId => nthUuid(n) as OrderId;
+export const endpointId = (n: number): EndpointId => nthUuid(n) as EndpointId;
+export const apiKeyId = (n: number): ApiKeyId => nthUuid(n) as ApiKeyId;
+
+/** 16 characters that are unique to this task. */
+const slugOf = (id: TaskId): Slug => `slug${id.slice(-12)}` as Slug;
+
+export const anImageName = (n = 1): ObjectName => panoramaName(`unguessable-${n.toString().padStart(10, "0")}`);
+
+export const anAccount = (differences: Partial<Account> = {}): Account => {
+  const id = differences.id ?? accountId(1);
+  return { id, email: `owner-${id.slice(-12)}@example.com` as Email, createdAt: noon, ...differences };
+};
+
+export const aPendingOrder = (differences: Partial<PendingOrder> = {}): PendingOrder => ({
+  id: orderId(1),
+  accountId: accountId(1),
+  credits: credits(100),
+  createdAt: noon,
+  state: "pending",
+  ...differences,
+});
+
+export const aPaidOrder = (differences: Partial<Omit<PaidOrder, "state">> = {}): PaidOrder => ({
+  ...aPendingOrder(),
+  state: "paid",
+  paidAt: noon,
+  ...differences,
+});
+
+export const anApiKey = (differences: Partial<ApiKey> = {}): ApiKey => {
+  const id = differences.id ?? apiKeyId(1);
+  return {
+    id,
+    accountId: accountId(1),
+    name: "default",
+    secretSha256: id.slice(-12).padStart(64, "0"),
+    createdAt: noon,
+    revokedAt: undefined,
+    limits: NO_LIMITS,
+    lastUsedAt: undefined,
+    ...differences,
+  };
+};
+
+/** The n-th secret, 32 bytes as base64. */
+export const anEndpointSecret = (n = 1) => endpointSecret(Buffer.alloc(32, n).toString("base64"));
+
+export const anEndpoint = (differences: Partial<Endpoint> = {}): Endpoint => ({
+  id: endpointId(1),
+  accountId: accountId(1),
+  url: "https://receiver.example.com/hook",
+  secret: anEndpointSecret(),
+  previous: undefined,
+  createdAt: noon,
+  failingSince: undefined,
+  off: undefined,
+  ...differences,
+});
+
+/** Takes the fields of the JSON body: `aCreationRequest({ image_urls: [...] })`. */
+export const aCreationRequest = (body: Readonly<Record<string, unknown>> = {}): CreationRequest =>
+  parseCreationRequest({ resolution: "1k", prompt: "a quiet lake at dawn", ...body })._unsafeUnwrap();
+
+type Differences<T extends Task> = Partial<Omit<T, "state" | "reservation">>;
+
+/** The reservation always matches the task, so builders do not take it as an argument. */
+const reservationOf = <State extends Reservation["state"]>(
+  task: Pick<Task, "id" | "accountId" | "request">,
+  state: State,
+) => ({ taskId: task.id, accountId: task.accountId, credits: costOf(task.request.resolution), state });
+
+const core = (differences: Differences<Task>) => {
+  const id = differences.id ?? taskId(1);
+  return {
+    id,
+    accountId: accountId(1),
+    slug: slugOf(id),
+    request: aCreationRequest(),
+    apiKeyId: undefined,
+    reservedAt: noon,
+  };
+};
+
+export const aQueuedTask = (differences: Differences<QueuedTask> = {}): QueuedTask => {
+  const task = { ...core(differences), turn: 1, submissions: 0, ...differences };
+  return { ...task, state: "queued", reservation: reservationOf(task, "held") };
+};
+
+export const aReservedTask = (differences: Differences<ReservedTask> = {}): ReservedTask => {
+  const task = { ...core(differences), turn: undefined, submissions: 0, ...differences };
+  return { ...task, state: "reserved", reservation: reservationOf(task, "held") };
+};
+
+export const aSubmittedTask = (differences: Differences<SubmittedTask> = {}): SubmittedTask => {
+  const task = {
+    ...core(differences),
+    submittedAt: secondsAfter(noon, 1),
+    upstreamTaskId: "upstream-1",
+    ...differences,
+  };
+  return { ...task, state: "submitted", reservation: reservationOf(task, "held") };
+};
+
+export const aGeneratedTask = (differences: Differences<GeneratedTask> = {}): GeneratedTask => ({
+  ...aSubmittedTask(differences),
+  temporaryUrl: "https://provider.example.com/temporary/1.jpg",
+  ...differences,
+  state: "generated",
+});
+
+export const aNativeSize: PixelSize = { widthPixels: 1440, heightPixels: 720 };
+
+export const aSucceededTask = (differences: Differences<SucceededTask> = {}): SucceededTask => {
+  const { id, accountId, slug, request, apiKeyId, reservedAt, submittedAt, upstreamTaskId } =
+    aSubmittedTask(differences);
+  const task = {
+    id,
+    accountId,
+    slug,
+    request,
+    apiKeyId,
+    reservedAt,
+    submittedAt,
+    upstreamTaskId,
+    succeededAt: secondsAfter(noon, 30),
+    image: uploading("https://provider.example.com/temporary/1.jpg", anImageName()),
+    nativeSize: aNativeSize,
+    ...differences,
+  };
+  return { ...task, state: "succeeded", reservation: reservationOf(task, "captured") };
+};
+
+export const aFailedTask = (differences: Differences<FailedTask> = {}): FailedTask => {
+  const task = {
+    ...core(differences),
+    failedAt: secondsAfter(noon, 30),
+    reason: "generation_failed" as const,
+    ...differences,
+  };
+  return { ...task, state: "failed", reservation: reservationOf(task, "refunded") };
+};
+
+/** A place of a provider that can make every request. */
+export const aPlace = (concurrencyMax: number | undefined, name = "only"): ProviderPlace => ({
+  name,
+  concurrencyMax,
+  canMake: () => true,
+});
+
+/** The places of a provider without servers. */
+export const limitedTo = (concurrencyMax: number | undefined): readonly ProviderPlace[] => [aPlace(concurrencyMax)];

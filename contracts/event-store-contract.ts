@@ -1,0 +1,121 @@
+import { ok } from "neverthrow";
+import { credits } from "../domain/credits.js";
+import { keep, type UploadingImage } from "../domain/storage-status.js";
+import { fail, finish, openTask, submit, succeed, withImage } from "../domain/task.js";
+import {
+  accountId,
+  aNativeSize,
+  anAccount,
+  anImageName,
+  aPaidOrder,
+  aReservedTask,
+  noon,
+  orderId,
+  secondsAfter,
+  taskId,
+} from "./builders.js";
+import { expect } from "./expect.js";
+import type { Stores } from "./stores.js";
+import type { TestFunctions } from "./test-functions.js";
+
+/** What every EventStore must do (application/ports/event-store.ts). */
+export const describeEventStore = (
+  { describe, it, beforeEach, afterEach }: TestFunctions,
+  technology: string,
+  makeStores: () => Promise<Pick<Stores, "accounts" | "events" | "tasks" | "close">>,
+): void =>
+  describe(`EventStore ${technology}`, () => {
+    const owner = accountId(1);
+    const other = accountId(2);
+    const end = secondsAfter(noon, 30);
+    let stores: Pick<Stores, "accounts" | "events" | "tasks" | "close">;
+
+    beforeEach(async () => {
+      stores = await makeStores();
+      for (const [n, id] of [owner, other].entries()) {
+        const order = aPaidOrder({ id: orderId(n + 1), accountId: id, credits: credits(1_000) });
+        await stores.accounts.open(anAccount({ id }), undefined, order, undefined);
+      }
+    });
+    afterEach(() => stores.close());
+
+    const open = async (n: number, account = owner, isLow = false) => {
+      const task = aReservedTask({ id: taskId(n), accountId: account });
+      const opened = await stores.tasks.open({
+        account,
+        dueAt: noon,
+        decide: (standing) =>
+          openTask({ ...standing, lowBalanceThreshold: isLow ? standing.credits : undefined }, task, noon),
+      });
+      expect(opened.isOk()).toBe(true);
+      return task;
+    };
+    const failed = async (n: number, account = owner) => {
+      const task = await open(n, account);
+      expect(await stores.tasks.move(task, fail(task, "refused", end), undefined)).toEqual(ok(undefined));
+    };
+    const saved = async (n: number) => {
+      const task = await open(n);
+      const submitted = submit(task, `upstream-${n}`, noon);
+      await stores.tasks.move(task, submitted, noon);
+      const succeeded = succeed(finish(submitted, "https://p.example/1"), anImageName(n), aNativeSize, end);
+      await stores.tasks.move(submitted, succeeded, end);
+      await stores.tasks.move(succeeded, withImage(succeeded, keep(succeeded.image as UploadingImage)), undefined);
+    };
+    const read = async (after: number, limit = 100, task?: number) =>
+      (await stores.events.after(owner, after, limit, task === undefined ? undefined : taskId(task))).map(
+        ({ event }) => `${event.number} ${event.type}`,
+      );
+
+    it("returns the account's events after a number, in their order, at most the limit", async () => {
+      await failed(1);
+      await failed(2, other);
+      await saved(3);
+      await open(4, owner, true);
+      const all = ["1 panorama.failed", "2 panorama.succeeded", "3 panorama.saved", "4 credits.low"];
+      expect(await read(0)).toEqual(all);
+      expect(await read(1, 2)).toEqual(all.slice(1, 3));
+      expect(await read(4)).toEqual([]);
+    });
+
+    it("returns each event with its task as it is now", async () => {
+      await saved(1);
+      await open(2, owner, true);
+      const [first, , low] = await stores.events.after(owner, 0, 100);
+      expect(first).toEqual({
+        event: { accountId: owner, number: 1, type: "panorama.succeeded", taskId: taskId(1), at: end },
+        task: await stores.tasks.find(taskId(1), owner),
+      });
+      expect(first?.task).toMatchObject({ image: { status: "saved" } });
+      expect(low).toEqual({
+        event: { accountId: owner, number: 3, type: "credits.low", remainingCredits: 992, at: noon },
+        task: undefined,
+      });
+    });
+
+    it("returns only the events of one task, and none of a task of another account", async () => {
+      await failed(1);
+      await saved(2);
+      await failed(3, other);
+      expect(await read(0, 100, 2)).toEqual(["2 panorama.succeeded", "3 panorama.saved"]);
+      expect(await read(2, 100, 2)).toEqual(["3 panorama.saved"]);
+      expect(await read(0, 100, 3)).toEqual([]);
+    });
+
+    it("leaves out events of a task that is deleted", async () => {
+      await failed(1);
+      await saved(2);
+      await stores.tasks.hide(taskId(2), owner, end);
+      expect(await read(0)).toEqual(["1 panorama.failed"]);
+    });
+
+    it("returns the number of the latest event of each account", async () => {
+      await failed(1);
+      await failed(2);
+      const latest = await stores.events.latest([owner, other, accountId(9)]);
+      expect([...latest].sort()).toEqual([
+        [owner, 2],
+        [other, 0],
+      ]);
+    });
+  });

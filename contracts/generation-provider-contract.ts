@@ -1,0 +1,105 @@
+import { ok } from "neverthrow";
+import type { GenerationOrder, GenerationProvider } from "../application/ports/generation-provider.js";
+import { imageTypeOf } from "../domain/image-type.js";
+import { noon, taskId } from "./builders.js";
+import { expect } from "./expect.js";
+import type { TestFunctions } from "./test-functions.js";
+
+export type OrderedOutcome = "succeed" | "fail" | "be refused" | "expire";
+
+export type Subject = {
+  readonly provider: GenerationProvider;
+  /** Whether the provider can search for its tasks. `finished`: only for those that have ended. */
+  readonly searchable: boolean | "finished";
+  /** An order for the n-th task that ends with this outcome. */
+  order(n: number, outcome: OrderedOutcome): GenerationOrder;
+  /** Makes the temporary URL of an order "expire" do so; absent if the order is enough. */
+  expire?(temporaryUrl: string): Promise<void>;
+  /** Resolves when every submitted generation has ended. */
+  allEnded(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** What every generation provider does. `open` returns an unused one. */
+export const generationProviderContract = (
+  { describe, it, afterEach }: Omit<TestFunctions, "beforeEach">,
+  name: string,
+  open: () => Promise<Subject>,
+): void => {
+  describe(`${name} as a GenerationProvider`, () => {
+    let subject: Subject;
+    const opened = async (): Promise<Subject> => {
+      subject = await open();
+      return subject;
+    };
+    afterEach(() => subject.close());
+
+    it("makes what canMake accepts, and the image can be downloaded", async () => {
+      const { provider, order, allEnded } = await opened();
+      const wanted = order(1, "succeed");
+      expect(provider.canMake(wanted.request).isOk()).toBe(true);
+      const id = (await provider.submit(wanted))._unsafeUnwrap();
+      expect(id).not.toBe("");
+      await allEnded();
+      const progress = (await provider.poll(id))._unsafeUnwrap();
+      if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+      const { bytes } = (await provider.download(progress.temporaryUrl, id))._unsafeUnwrap();
+      expect(imageTypeOf(bytes)).toBe("image/jpeg");
+    });
+
+    it("reports a failed generation with the same reason at every poll", async () => {
+      const { provider, order, allEnded } = await opened();
+      const id = (await provider.submit(order(1, "fail")))._unsafeUnwrap();
+      await allEnded();
+      const failed = (await provider.poll(id))._unsafeUnwrap();
+      expect(failed).toEqual({ state: "failed", reason: expect.stringMatching(/./) });
+      expect((await provider.poll(id))._unsafeUnwrap()).toEqual(failed);
+    });
+
+    it("reports a rejected creation as refused", async () => {
+      const { provider, order } = await opened();
+      expect((await provider.submit(order(1, "be refused")))._unsafeUnwrapErr()).toEqual({
+        kind: "refused",
+        reason: expect.stringMatching(/./),
+      });
+    });
+
+    it("finds an upstream task by the task id, or reports that it cannot tell", async () => {
+      const { provider, searchable, order, allEnded } = await opened();
+      const first = (await provider.submit(order(1, "succeed")))._unsafeUnwrap();
+      const second = (await provider.submit(order(2, "succeed")))._unsafeUnwrap();
+      expect(first).not.toBe(second);
+      if (searchable !== true) {
+        expect((await provider.search(taskId(1), noon))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+        if (!searchable) return;
+        await allEnded();
+      }
+      expect((await provider.search(taskId(1), noon))._unsafeUnwrap()).toBe(first);
+      expect((await provider.search(taskId(2), noon))._unsafeUnwrap()).toBe(second);
+      const third = await provider.search(taskId(3), noon);
+      if (searchable === true) expect(third._unsafeUnwrap()).toBeUndefined();
+      else expect(third._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    });
+
+    it("reports an expired result as result_gone", async () => {
+      const { provider, order, allEnded, expire } = await opened();
+      const id = (await provider.submit(order(1, "expire")))._unsafeUnwrap();
+      await allEnded();
+      const progress = (await provider.poll(id))._unsafeUnwrap();
+      if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+      await expire?.(progress.temporaryUrl);
+      expect((await provider.download(progress.temporaryUrl, id))._unsafeUnwrapErr().kind).toBe("result_gone");
+    });
+
+    it("discards the copy of one generation, also repeatedly, and of an unknown one", async () => {
+      const { provider, order, allEnded } = await opened();
+      const id = (await provider.submit(order(1, "succeed")))._unsafeUnwrap();
+      const other = (await provider.submit(order(2, "succeed")))._unsafeUnwrap();
+      await allEnded();
+      for (const discarded of [id, id, `${id}0`]) {
+        expect((await provider.discard?.(discarded)) ?? ok(undefined)).toEqual(ok(undefined));
+      }
+      expect((await provider.poll(other))._unsafeUnwrap().state).toBe("succeeded");
+    });
+  });
+};

@@ -1,0 +1,123 @@
+import { credits } from "../domain/credits.js";
+import type { LedgerCursor } from "../domain/ledger.js";
+import { fail, finish, openTask, submit, succeed } from "../domain/task.js";
+import {
+  aCreationRequest,
+  accountId,
+  aNativeSize,
+  anAccount,
+  anImageName,
+  aPaidOrder,
+  aPendingOrder,
+  aReservedTask,
+  noon,
+  orderId,
+  taskId,
+} from "./builders.js";
+import { expect } from "./expect.js";
+import type { Stores } from "./stores.js";
+import type { TestFunctions } from "./test-functions.js";
+
+/** What every LedgerStore must do (application/ports/ledger-store.ts). */
+export const describeLedgerStore = (
+  { describe, it, beforeEach, afterEach }: TestFunctions,
+  technology: string,
+  makeStores: () => Promise<Pick<Stores, "accounts" | "ledger" | "orders" | "tasks" | "close">>,
+): void =>
+  describe(`LedgerStore ${technology}`, () => {
+    const owner = accountId(1);
+    const other = accountId(2);
+    let stores: Pick<Stores, "accounts" | "ledger" | "orders" | "tasks" | "close">;
+
+    beforeEach(async () => {
+      stores = await makeStores();
+    });
+    afterEach(() => stores.close());
+
+    const all = async () => {
+      const ledgers = [];
+      for await (const ledger of stores.ledger.all()) ledgers.push(ledger);
+      return ledgers;
+    };
+
+    it("throws when it is asked for the balance of an unknown account", async () => {
+      await expect(stores.ledger.balance(other)).rejects.toThrow(other);
+    });
+
+    it("returns the standing, entries and tasks of every account", async () => {
+      const { accounts, tasks, ledger } = stores;
+      expect(await all()).toEqual([]);
+      await accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
+      await accounts.open(anAccount({ id: other }), undefined, undefined, undefined);
+      const task = aReservedTask();
+      await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openTask(standing, task, noon) });
+      expect(await all()).toEqual([
+        {
+          standing: { accountId: owner, credits: 96, activeTasks: 1 },
+          entries: await ledger.entries(owner),
+          tasks: [task],
+        },
+        { standing: { accountId: other, credits: 0, activeTasks: 0 }, entries: [], tasks: [] },
+      ]);
+      expect((await ledger.entries(owner)).map(({ kind }) => kind)).toEqual(["purchase", "reservation"]);
+    });
+
+    it("returns what became of the bought credits: remaining, reserved and spent", async () => {
+      const { accounts, orders, tasks, ledger } = stores;
+      await accounts.open(anAccount(), undefined, aPaidOrder({ credits: credits(100) }), undefined);
+      await accounts.open(anAccount({ id: other }), undefined, undefined, undefined);
+      expect(await ledger.totals(owner)).toEqual({ remaining: 100, reserved: 0, spent: 0 });
+      await orders.insert(aPendingOrder({ id: orderId(2), credits: credits(50) }));
+      await orders.pay(aPaidOrder({ id: orderId(2), credits: credits(50) }));
+      await orders.insert(aPendingOrder({ id: orderId(3), credits: credits(7) }));
+      expect(await ledger.totals(owner)).toEqual({ remaining: 150, reserved: 0, spent: 0 });
+
+      const create = async (n: number, resolution: string) => {
+        const task = aReservedTask({ id: taskId(n), request: aCreationRequest({ resolution }) });
+        (
+          await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openTask(standing, task, noon) })
+        )._unsafeUnwrap();
+        return task;
+      };
+      const [active, finished, refused] = [await create(1, "1k"), await create(2, "2k"), await create(3, "4k")];
+      expect(await ledger.totals(owner)).toEqual({ remaining: 130, reserved: 20, spent: 0 });
+      const submitted = submit(finished, "upstream-2", noon);
+      (await tasks.move(finished, submitted, noon))._unsafeUnwrap();
+      const generated = finish(submitted, "https://p.example/2");
+      (await tasks.move(submitted, generated, noon))._unsafeUnwrap();
+      expect(await ledger.totals(owner)).toEqual({ remaining: 130, reserved: 20, spent: 0 });
+      (await tasks.move(generated, succeed(generated, anImageName(2), aNativeSize, noon), noon))._unsafeUnwrap();
+      expect(await ledger.totals(owner)).toEqual({ remaining: 130, reserved: 14, spent: 6 });
+      (await tasks.move(refused, fail(refused, "refused", noon), undefined))._unsafeUnwrap();
+      expect(await ledger.totals(owner)).toEqual({ remaining: 140, reserved: active.reservation.credits, spent: 6 });
+      (await tasks.hide(finished.id, owner, noon))._unsafeUnwrap();
+      expect(await ledger.totals(owner)).toEqual({ remaining: 140, reserved: 4, spent: 6 });
+      expect(await ledger.totals(other)).toEqual({ remaining: 0, reserved: 0, spent: 0 });
+      await expect(ledger.totals(accountId(3))).rejects.toThrow(accountId(3));
+    });
+
+    it("lists an account's entries in pages, newest first", async () => {
+      const { accounts, orders, ledger } = stores;
+      for (const id of [owner, other]) await accounts.open(anAccount({ id }), undefined, undefined, undefined);
+      for (let n = 1; n <= 5; n += 1) {
+        for (const [id, accountId] of [
+          [orderId(n), owner],
+          [orderId(100 + n), other],
+        ] as const) {
+          await orders.insert(aPendingOrder({ id, accountId, credits: credits(n) }));
+          await orders.pay(aPaidOrder({ id, accountId, credits: credits(n) }));
+        }
+      }
+      const pages: number[][] = [];
+      for (let before: LedgerCursor | undefined; ; ) {
+        const lines = await ledger.list(owner, 2, before);
+        if (lines.length === 0) break;
+        expect(lines.every(({ entry }) => entry.accountId === owner)).toBe(true);
+        pages.push(lines.map(({ entry }) => entry.credits));
+        before = lines.at(-1)?.cursor;
+      }
+      expect(pages).toEqual([[5, 4], [3, 2], [1]]);
+      const all = (await ledger.list(owner, 9, undefined)).map(({ entry }) => entry);
+      expect(all.toReversed()).toEqual(await ledger.entries(owner));
+    });
+  });

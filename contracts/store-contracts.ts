@@ -1,0 +1,30 @@
+import { describeAccountStore } from "./account-store-contract.js";
+import { describeApiKeyStore } from "./api-key-store-contract.js";
+import { describeApiRequests } from "./api-requests-contract.js";
+import { describeDeliveryStore } from "./delivery-store-contract.js";
+import { describeEndpointStore } from "./endpoint-store-contract.js";
+import { describeEventStore } from "./event-store-contract.js";
+import { describeLedgerStore } from "./ledger-store-contract.js";
+import { describeOrderStore } from "./order-store-contract.js";
+import { describePasswordLinkStore } from "./password-link-store-contract.js";
+import { describeReferenceStore } from "./reference-store-contract.js";
+import { describeSessionStore } from "./session-store-contract.js";
+import type { Stores } from "./stores.js";
+import { describeTaskStore } from "./task-store-contract.js";
+import type { TestFunctions } from "./test-functions.js";
+
+/** Runs the contract suite of every store. `technology` completes the suites' names, such as `on SQLite`. */
+export const describeStores = (test: TestFunctions, technology: string, makeStores: () => Promise<Stores>): void => {
+  describeTaskStore(test, technology, makeStores);
+  describeAccountStore(test, technology, makeStores);
+  describeOrderStore(test, technology, makeStores);
+  describeApiKeyStore(test, technology, makeStores);
+  describeApiRequests(test, technology, makeStores);
+  describeLedgerStore(test, technology, makeStores);
+  describeSessionStore(test, technology, makeStores);
+  describePasswordLinkStore(test, technology, makeStores);
+  describeEndpointStore(test, technology, makeStores);
+  describeDeliveryStore(test, technology, makeStores);
+  describeEventStore(test, technology, makeStores);
+  describeReferenceStore(test, technology, makeStores);
+};

@@ -1,0 +1,1419 @@
+import fc from "fast-check";
+import { err, ok, type Result } from "neverthrow";
+import { deletedReplay } from "../application/errors.js";
+import type { AccountStore } from "../application/ports/account-store.js";
+import type { LedgerStore } from "../application/ports/ledger-store.js";
+import type { Lease, QueueLimits, Spender, TaskStore } from "../application/ports/task-store.js";
+import type { AccountId, Email, Standing } from "../domain/account.js";
+import type { ApiKeyId } from "../domain/api-key.js";
+import type { Budgets } from "../domain/budget.js";
+import type { CreationRequest } from "../domain/creation-request.js";
+import { credits } from "../domain/credits.js";
+import type { IdempotencyKey, IdempotentRequest } from "../domain/idempotency.js";
+import { NO_LIMITS } from "../domain/key-limits.js";
+import { audit } from "../domain/ledger.js";
+import {
+  addThumbnail,
+  expire,
+  failAttempt,
+  giveUp,
+  keep,
+  keepWithoutThumbnail,
+  retry,
+  type StoredImage,
+  type UploadingImage,
+} from "../domain/storage-status.js";
+import {
+  type ActiveTask,
+  type FailureReason,
+  fail,
+  finish,
+  type GeneratedTask,
+  openTask,
+  type ReservedTask,
+  restartAge,
+  type SubmittedTask,
+  type SucceededTask,
+  submit,
+  succeed,
+  type Task,
+  withImage,
+} from "../domain/task.js";
+import { matchesFilter } from "../domain/task-filter.js";
+import type { TaskId } from "../domain/task-id.js";
+import {
+  aCreationRequest,
+  accountId,
+  aNativeSize,
+  anAccount,
+  anApiKey,
+  anImageName,
+  aPaidOrder,
+  aPlace,
+  apiKeyId,
+  aQueuedTask,
+  aReservedTask,
+  limitedTo,
+  noon,
+  orderId,
+  secondsAfter,
+  taskId,
+} from "./builders.js";
+import { expect } from "./expect.js";
+import type { Stores } from "./stores.js";
+import type { TestFunctions } from "./test-functions.js";
+
+/** What every TaskStore must do (application/ports/task-store.ts). */
+export const describeTaskStore = (
+  { describe, it, beforeEach, afterEach }: TestFunctions,
+  technology: string,
+  makeStores: () => Promise<Pick<Stores, "accounts" | "keys" | "ledger" | "tasks" | "close">>,
+): void =>
+  describe(`TaskStore ${technology}`, () => {
+    const owner = accountId(1);
+    const stranger = accountId(2);
+    let stores: Pick<Stores, "accounts" | "keys" | "ledger" | "tasks" | "close">;
+    let tasks: TaskStore;
+    let accounts: AccountStore;
+    let ledger: LedgerStore;
+
+    beforeEach(async () => {
+      stores = await makeStores();
+      ({ tasks, accounts, ledger } = stores);
+      await accounts.open(anAccount({ id: owner }), undefined, aPaidOrder({ credits: credits(100) }), undefined);
+    });
+    afterEach(async () => {
+      // After every test the ledger of every account must be correct.
+      for await (const { standing, entries, tasks } of ledger.all()) {
+        expect(audit(standing, entries, tasks)).toEqual([]);
+      }
+      await stores.close();
+    });
+
+    /** Opens the task as a creation does; `dueAt` is noon by default. */
+    const open = (
+      task: ReservedTask,
+      { dueAt = noon, idempotent }: { dueAt?: Date; idempotent?: IdempotentRequest } = {},
+    ) =>
+      tasks.open({
+        account: task.accountId,
+        dueAt,
+        idempotent,
+        decide: (standing) => openTask(standing, task, task.reservedAt),
+      });
+
+    const reserved = async (n = 1, dueAt = noon): Promise<ReservedTask> => {
+      const task = aReservedTask({ id: taskId(n), accountId: owner });
+      unwrap(await open(task, { dueAt }));
+      return task;
+    };
+    const submitted = async (n = 1, dueAt = noon): Promise<SubmittedTask> => {
+      const task = await reserved(n, dueAt);
+      const next = submit(task, `upstream-${n}`, secondsAfter(noon, 1));
+      unwrap(await tasks.move(task, next, dueAt));
+      return next;
+    };
+    const generated = async (n = 1, dueAt = noon): Promise<GeneratedTask> => {
+      const task = await submitted(n);
+      const next = finish(task, `https://p.example/${n}`);
+      unwrap(await tasks.move(task, next, dueAt));
+      return next;
+    };
+    const succeeded = async (n = 1): Promise<SucceededTask> => {
+      const task = await generated(n);
+      const next = succeed(task, anImageName(n), aNativeSize, secondsAfter(noon, 30));
+      unwrap(await tasks.move(task, next, noon));
+      return next;
+    };
+    const failed = (task: Task, reason: FailureReason = "generation_failed") =>
+      fail(task as ActiveTask, reason, secondsAfter(noon, 60));
+
+    const standing = async (id: AccountId = owner): Promise<Standing | undefined> => {
+      for await (const account of ledger.all()) if (account.standing.accountId === id) return account.standing;
+      return undefined;
+    };
+    const entries = async () => (await ledger.entries(owner)).map(({ kind, credits }) => `${kind} ${credits}`);
+    const keyed = (key: string, requestSha256 = "a".repeat(64)): IdempotentRequest => ({
+      key: key as IdempotencyKey,
+      requestSha256,
+    });
+
+    describe("open", () => {
+      it("stores the task, reserves its credits, takes a slot and adds a ledger entry", async () => {
+        const task = aReservedTask();
+        expect(await open(task)).toEqual(ok({ task, replayed: false }));
+        expect(await tasks.find(task.id, owner)).toEqual(task);
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+        expect(await ledger.entries(owner)).toEqual([
+          { kind: "purchase", accountId: owner, orderId: orderId(1), credits: 100, at: noon },
+          { kind: "reservation", accountId: owner, taskId: task.id, credits: -4, at: noon },
+        ]);
+      });
+
+      it("passes the account's standing to the decision and returns its refusal", async () => {
+        await reserved();
+        let seen: Standing | undefined;
+        const refused = await tasks.open({
+          account: owner,
+          dueAt: noon,
+          idempotent: keyed("k"),
+          decide: (current) => {
+            seen = current;
+            return err({ kind: "no" as const });
+          },
+        });
+        expect(refused).toEqual(err({ kind: "no" }));
+        expect(seen).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+      });
+
+      it("stores neither task nor idempotency key of a refused creation", async () => {
+        await tasks.open({ account: owner, dueAt: noon, idempotent: keyed("k"), decide: () => err("no") });
+        expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
+        expect(await tasks.list(owner, 10, undefined)).toEqual([]);
+        expect(await open(aReservedTask(), { idempotent: keyed("k", "b".repeat(64)) })).toEqual(
+          ok({ task: aReservedTask(), replayed: false }),
+        );
+      });
+
+      it("stores nothing if the decision throws", async () => {
+        const opening = tasks.open({
+          account: owner,
+          dueAt: noon,
+          idempotent: keyed("k"),
+          decide: () => {
+            throw new Error("a bug");
+          },
+        });
+        await expect(opening).rejects.toThrow("a bug");
+        expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
+        await reserved();
+      });
+
+      it("throws for an unknown account", async () => {
+        await expect(open(aReservedTask({ accountId: stranger }))).rejects.toThrow(stranger);
+      });
+
+      it("admits five of fifty concurrent creations of one account", async () => {
+        const openings = Array.from({ length: 50 }, (_, n) => open(aReservedTask({ id: taskId(n) })));
+        const results = await Promise.all(openings);
+        expect(results.filter((result) => result.isOk())).toHaveLength(5);
+        expect(refusals(results)).toEqual(new Set(["too_many_active_tasks"]));
+        expect(await standing()).toEqual({ accountId: owner, credits: 80, activeTasks: 5 });
+      });
+
+      it("admits of fifty concurrent creations only those that the credits pay for", async () => {
+        await accounts.open(
+          anAccount({ id: stranger }),
+          undefined,
+          aPaidOrder({ id: orderId(2), accountId: stranger, credits: credits(11) }),
+          undefined,
+        );
+        const openings = Array.from({ length: 50 }, (_, n) =>
+          open(aReservedTask({ id: taskId(n), accountId: stranger })),
+        );
+        const results = await Promise.all(openings);
+        expect(results.filter((result) => result.isOk())).toHaveLength(2);
+        expect(refusals(results)).toEqual(new Set(["insufficient_credits"]));
+        expect(await standing(stranger)).toEqual({ accountId: stranger, credits: 3, activeTasks: 2 });
+      });
+    });
+
+    describe("idempotency key", () => {
+      it("returns the current task for a repeated request, without calling the decision", async () => {
+        unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
+        const next = submit(aReservedTask(), "upstream-1", noon);
+        unwrap(await tasks.move(aReservedTask(), next, noon));
+        const repeated = await tasks.open({
+          account: owner,
+          dueAt: noon,
+          idempotent: keyed("k"),
+          decide: () => {
+            throw new Error("must not be called");
+          },
+        });
+        expect(repeated).toEqual(ok({ task: next, replayed: true }));
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+      });
+
+      it("is rejected with another request", async () => {
+        unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
+        const other = await open(aReservedTask({ id: taskId(2) }), { idempotent: keyed("k", "b".repeat(64)) });
+        expect(other).toEqual(
+          err({ kind: "invalid_request", field: "Idempotency-Key", rule: { name: "key_reused", hours: 24 } }),
+        );
+        expect(await tasks.find(taskId(2), owner)).toBeUndefined();
+      });
+
+      it("is separate per account", async () => {
+        const order = aPaidOrder({ id: orderId(2), accountId: stranger });
+        await accounts.open(anAccount({ id: stranger }), undefined, order, undefined);
+        unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
+        const theirs = aReservedTask({ id: taskId(2), accountId: stranger });
+        expect(await open(theirs, { idempotent: keyed("k") })).toEqual(ok({ task: theirs, replayed: false }));
+      });
+
+      it("is not_found if its task was deleted, and still rejected with another request", async () => {
+        const task = aReservedTask({ id: taskId(1), accountId: owner });
+        unwrap(await open(task, { idempotent: keyed("k") }));
+        const sent = submit(task, "upstream-1", noon);
+        unwrap(await tasks.move(task, sent, noon));
+        unwrap(await tasks.move(sent, failed(sent), undefined));
+        unwrap(await tasks.hide(task.id, owner, noon));
+        const repeated = aReservedTask({ id: taskId(2), accountId: owner });
+        expect(await open(repeated, { idempotent: keyed("k") })).toEqual(err(deletedReplay(task.id)));
+        const other = await open(repeated, { idempotent: keyed("k", "b".repeat(64)) });
+        expect(other).toMatchObject(err({ kind: "invalid_request" }));
+        expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
+      });
+
+      it("opens one task for twenty concurrent calls", async () => {
+        const openings = Array.from({ length: 20 }, (_, n) =>
+          open(aReservedTask({ id: taskId(n) }), { idempotent: keyed("k") }),
+        );
+        const opened = (await Promise.all(openings)).map(unwrap);
+        expect(new Set(opened.map(({ task }) => task.id)).size).toBe(1);
+        expect(opened.filter(({ replayed }) => !replayed)).toHaveLength(1);
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+      });
+
+      it("can be used again if its task was refused before its submission", async () => {
+        unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
+        unwrap(await tasks.move(aReservedTask(), failed(aReservedTask(), "refused"), undefined));
+        const again = aReservedTask({ id: taskId(2) });
+        expect(await open(again, { idempotent: keyed("k") })).toEqual(ok({ task: again, replayed: false }));
+      });
+
+      it("still returns a task that failed after its submission", async () => {
+        unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
+        const accepted = submit(aReservedTask(), "upstream-1", noon);
+        unwrap(await tasks.move(aReservedTask(), accepted, noon));
+        unwrap(await tasks.move(accepted, failed(accepted), undefined));
+        expect(await open(aReservedTask({ id: taskId(2) }), { idempotent: keyed("k") })).toEqual(
+          ok({ task: failed(accepted), replayed: true }),
+        );
+      });
+
+      it("is deleted if it was first used before the given time, and kept otherwise", async () => {
+        unwrap(await open(aReservedTask({ reservedAt: noon }), { idempotent: keyed("k") }));
+        await tasks.forgetIdempotencyKeys(noon);
+        expect(unwrap(await open(aReservedTask(), { idempotent: keyed("k") })).replayed).toBe(true);
+        await tasks.forgetIdempotencyKeys(secondsAfter(noon, 0.001));
+        const again = aReservedTask({ id: taskId(2) });
+        expect(await open(again, { idempotent: keyed("k") })).toEqual(ok({ task: again, replayed: false }));
+      });
+    });
+
+    describe("budget of a key", () => {
+      const budgets: Budgets = { creditsPerDay: credits(20), creditsPerMonth: credits(30) };
+
+      beforeEach(async () => {
+        for (const n of [1, 2]) {
+          (
+            await stores.keys.insert(
+              anApiKey({ id: apiKeyId(n), accountId: owner, limits: { ...NO_LIMITS, ...budgets } }),
+              () => ok(undefined),
+            )
+          )._unsafeUnwrap();
+        }
+      });
+
+      /** Opens the n-th task with a key as a creation does, within its budgets. */
+      const spend = (n: number, { key = 1, at = noon, within = budgets, resolution = "1k" } = {}) => {
+        const request = aCreationRequest({ resolution });
+        const id = apiKeyId(key);
+        const task = aReservedTask({ id: taskId(n), accountId: owner, request, apiKeyId: id, reservedAt: at });
+        const spender = { apiKeyId: id, now: at };
+        return tasks.open({
+          account: owner,
+          dueAt: at,
+          decide: (standing, place, spending) =>
+            openTask(standing, task, at, place?.turn, spending && { budgets: within, spending }),
+          spender,
+        });
+      };
+      const failNow = async (opened: Awaited<ReturnType<typeof spend>>) => {
+        const task = unwrap(opened).task as ReservedTask;
+        unwrap(await tasks.move(task, fail(task, "refused", noon), undefined));
+      };
+
+      it("keeps the key of a task through every state", async () => {
+        const { task } = unwrap(await spend(1));
+        expect(task.apiKeyId).toBe(apiKeyId(1));
+        const one = submit(task as ReservedTask, "upstream-1", noon);
+        unwrap(await tasks.move(task, one, noon));
+        expect(await tasks.find(one.id, owner)).toEqual(one);
+        const two = succeed(finish(one, "https://p.example/1"), anImageName(1), aNativeSize, noon);
+        unwrap(await tasks.move(one, two, noon));
+        expect((await tasks.find(one.id, owner))?.apiKeyId).toBe(apiKeyId(1));
+        await failNow(await spend(2));
+        expect((await tasks.find(taskId(2), owner))?.apiKeyId).toBe(apiKeyId(1));
+      });
+
+      it("passes what the key has spent to the decision, only with a spender", async () => {
+        const seen: unknown[] = [];
+        const look = (spender?: Spender) =>
+          tasks.open({
+            account: owner,
+            dueAt: noon,
+            decide: (_standing, _turn, spending) => {
+              seen.push(spending);
+              return err({ kind: "no" as const });
+            },
+            spender,
+          });
+        await look();
+        await look({ apiKeyId: apiKeyId(1), now: noon });
+        unwrap(await spend(1, { at: new Date("2026-01-30T10:00:00Z") }));
+        unwrap(await spend(2, { at: new Date("2026-01-31T10:00:00Z"), resolution: "2k" }));
+        unwrap(await spend(3, { at: new Date("2026-01-31T10:00:00Z"), key: 2 }));
+        await look({ apiKeyId: apiKeyId(1), now: new Date("2026-01-31T23:00:00Z") });
+        await look({ apiKeyId: apiKeyId(1), now: new Date("2026-02-01T00:00:00Z") });
+        expect(seen).toEqual([
+          undefined,
+          { today: 0, thisMonth: 0 },
+          { today: 6, thisMonth: 10 },
+          { today: 0, thisMonth: 0 },
+        ]);
+      });
+
+      it("gives the credits of a refunded task back to the window in which they were reserved", async () => {
+        const first = new Date("2026-01-30T10:00:00Z");
+        const second = new Date("2026-01-31T10:00:00Z");
+        const early = await spend(1, { at: first, resolution: "4k" });
+        unwrap(await spend(2, { at: second, resolution: "4k" }));
+        unwrap(await spend(3, { at: second, resolution: "4k" }));
+        expect(await spend(4, { at: second })).toMatchObject(err({ kind: "budget_spent", window: "month", left: 0 }));
+        await failNow(early);
+        expect(await spend(5, { at: second })).toMatchObject(err({ kind: "budget_spent", window: "day", left: 0 }));
+        unwrap(await spend(6, { at: first, resolution: "4k" }));
+        expect(await spend(7, { at: first })).toMatchObject(err({ kind: "budget_spent", window: "month", left: 0 }));
+      });
+
+      it("gives the credits back once, however often the refund is tried at the same time", async () => {
+        const opened = unwrap(await spend(1)).task as ReservedTask;
+        const refund = fail(opened, "refused", noon);
+        await Promise.all(Array.from({ length: 10 }, () => tasks.move(opened, refund, undefined)));
+        unwrap(await spend(2));
+        const spent = await stores.keys.spending(owner, noon);
+        expect(spent.get(apiKeyId(1))).toEqual({ today: 4, thisMonth: 4 });
+      });
+
+      it("admits of fifty concurrent creations exactly those that the budget pays for, while some are refunded", async () => {
+        const results = await Promise.all(Array.from({ length: 50 }, (_, n) => spend(n)));
+        const opened = results.filter((result) => result.isOk());
+        expect(opened).toHaveLength(5); // 20 credits of the day, also the account's five slots
+        for (const result of opened.slice(0, 3)) await failNow(result);
+        const again = await Promise.all(
+          Array.from({ length: 50 }, (_, n) => spend(100 + n, { within: { ...budgets, creditsPerDay: credits(19) } })),
+        );
+        expect(again.filter((result) => result.isOk())).toHaveLength(2); // 8 are spent, 16 with two more
+        const kinds = new Set(
+          again.flatMap((result) => (result.isErr() ? [(result.error as { kind: string }).kind] : [])),
+        );
+        expect([...kinds]).toEqual(["budget_spent"]);
+        expect((await stores.keys.spending(owner, noon)).get(apiKeyId(1))).toEqual({ today: 16, thisMonth: 16 });
+      });
+
+      it("is kept to its definition, whatever is created, refunded and ended in any order", async () => {
+        const step = fc.oneof(
+          fc.record({
+            key: fc.constantFrom(1, 2),
+            day: fc.constantFrom("2026-01-31T23:59:59.999Z", "2026-02-01T00:00:00.000Z", "2026-02-02T00:00:00.000Z"),
+            resolution: fc.constantFrom("1k", "2k", "4k"),
+          }),
+          fc.record({ end: fc.nat(), succeeds: fc.boolean() }),
+        );
+        let next = 0;
+        let lastTask = 0;
+        const { id: account } = anAccount({ id: stranger });
+        await accounts.open(
+          anAccount({ id: account }),
+          undefined,
+          aPaidOrder({ id: orderId(9), accountId: account, credits: credits(100_000) }),
+          undefined,
+        );
+        await fc.assert(
+          fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 40, size: "max" }), async (steps) => {
+            next += 10;
+            const keys = [apiKeyId(next + 1), apiKeyId(next + 2)];
+            for (const id of keys) {
+              (await stores.keys.insert(anApiKey({ id, accountId: account }), () => ok(undefined)))._unsafeUnwrap();
+            }
+            const active: ReservedTask[] = [];
+            const counted: { key: number; at: Date; cost: number; id: TaskId }[] = [];
+            const end = async (task: ReservedTask, succeeds: boolean) => {
+              if (!succeeds) {
+                unwrap(await tasks.move(task, fail(task, "refused", noon), undefined));
+                counted.splice(
+                  counted.findIndex(({ id }) => id === task.id),
+                  1,
+                );
+                return;
+              }
+              const sent = submit(task, `u-${task.id}`, noon);
+              unwrap(await tasks.move(task, sent, noon));
+              unwrap(
+                await tasks.move(
+                  sent,
+                  succeed(finish(sent, "https://p.example/x"), anImageName(1), aNativeSize, noon),
+                  noon,
+                ),
+              );
+            };
+            for (const event of steps) {
+              if ("end" in event) {
+                const [task] = active.splice(event.end % Math.max(1, active.length), 1);
+                if (task !== undefined) await end(task, event.succeeds);
+                continue;
+              }
+              if (active.length === 5) continue;
+              const at = new Date(event.day);
+              const spentIn = (length: number) =>
+                counted
+                  .filter(
+                    (other) =>
+                      other.key === event.key && other.at.toISOString().slice(0, length) === event.day.slice(0, length),
+                  )
+                  .reduce((sum, { cost }) => sum + cost, 0);
+              const cost = { "1k": 4, "2k": 6, "4k": 10 }[event.resolution] ?? 0;
+              const isWithin = spentIn(10) + cost <= 20 && spentIn(7) + cost <= 30;
+              const task = aReservedTask({
+                id: taskId(++lastTask),
+                accountId: account,
+                apiKeyId: keys[event.key - 1],
+                reservedAt: at,
+                request: aCreationRequest({ resolution: event.resolution }),
+              });
+              const opened = await tasks.open({
+                account,
+                dueAt: noon,
+                decide: (standing, place, spending) =>
+                  openTask(standing, task, at, place?.turn, spending && { budgets, spending }),
+                spender: { apiKeyId: keys[event.key - 1] as ApiKeyId, now: at },
+              });
+              expect(opened.isOk()).toBe(isWithin);
+              if (opened.isErr()) continue;
+              active.push(task);
+              counted.push({ key: event.key, at, cost, id: task.id });
+            }
+            for (const task of active) await end(task, true);
+          }),
+          { numRuns: 15 },
+        );
+      });
+    });
+
+    describe("queue", () => {
+      const later = secondsAfter(noon, 300);
+      const deadline = secondsAfter(noon, 35);
+
+      /** Opens a task with this concurrency limit. */
+      const openLimited = async (n: number, concurrencyMax: number, { account = owner, idempotent }: Opening = {}) => {
+        const { id, slug, request } = aReservedTask({ id: taskId(n) });
+        const draft = { id, slug, request };
+        const opened = await tasks.open({
+          account,
+          dueAt: noon,
+          idempotent,
+          decide: (standing, queued, _, place) => openTask(standing, draft, noon, queued?.turn, undefined, place),
+          queue: { places: limitedTo(concurrencyMax), dueAt: later },
+        });
+        return unwrap(opened).task;
+      };
+      type Opening = { readonly account?: AccountId; readonly idempotent?: IdempotentRequest };
+      const aStranger = (n = 2) =>
+        accounts.open(
+          anAccount({ id: accountId(n), email: `${n}@example.com` as Email }),
+          undefined,
+          aPaidOrder({ id: orderId(n), accountId: accountId(n) }),
+          undefined,
+        );
+      const ids = (started: readonly Task[]) => started.map(({ id }) => id).sort();
+
+      it("queues a task if no slot is free, and stores, charges and counts it like any other", async () => {
+        expect(await openLimited(1, 1)).toEqual(aReservedTask({ id: taskId(1), place: "only" }));
+        const queued = aQueuedTask({ id: taskId(2), turn: 1 });
+        expect(await openLimited(2, 1)).toEqual(queued);
+        expect(await tasks.find(queued.id, owner)).toEqual(queued);
+        expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
+      });
+
+      it("queues a new task while another one waits, even if a slot is free", async () => {
+        const first = await openLimited(1, 1);
+        await openLimited(2, 1);
+        unwrap(await tasks.move(first, failed(first), undefined));
+        expect(await openLimited(3, 1)).toMatchObject({ state: "queued", turn: 2 });
+      });
+
+      it("counts submitted tasks as running, but not finished ones", async () => {
+        const task = await submitted(1);
+        expect(await openLimited(2, 1)).toMatchObject({ state: "queued" });
+        unwrap(await tasks.move(task, failed(task), undefined));
+        expect(ids(await tasks.startQueued(limitedTo(1), 9, deadline))).toEqual([taskId(2)]);
+      });
+
+      it("starts as many tasks as there are free slots, at most the limit, due at their deadline", async () => {
+        for (const n of [1, 2, 3, 4, 5]) await openLimited(n, 1);
+        const fourth = aReservedTask({ id: taskId(4), turn: 3, place: "only" });
+        expect(await tasks.startQueued(limitedTo(1), 9, deadline)).toEqual([]);
+        expect(await tasks.startQueued(limitedTo(3), 9, deadline)).toHaveLength(2);
+        expect(await tasks.startQueued(limitedTo(3), 9, deadline)).toEqual([]);
+        expect(await tasks.startQueued(limitedTo(undefined), 1, deadline)).toEqual([fourth]);
+        expect(await tasks.find(taskId(4), owner)).toEqual(fourth);
+        expect(await tasks.claim("sweep", secondsAfter(noon, 34), later, 9)).toHaveLength(1);
+        expect(await tasks.claim("sweep", deadline, later, 9)).toHaveLength(3);
+      });
+
+      it("starts the tasks of waiting accounts in turn", async () => {
+        await aStranger();
+        for (const n of [1, 2, 3, 4]) await openLimited(n, 1);
+        for (const n of [5, 6]) await openLimited(n, 1, { account: stranger });
+        const order: TaskId[] = [];
+        for (let concurrencyMax = 2; concurrencyMax <= 6; concurrencyMax += 1) {
+          for (const { id } of await tasks.startQueued(limitedTo(concurrencyMax), 9, deadline)) order.push(id);
+        }
+        expect(order).toEqual([2, 5, 3, 6, 4].map(taskId));
+      });
+
+      it("gives each free slot to one task, with concurrent callers", async () => {
+        for (const n of [1, 2, 3, 4, 5]) await openLimited(n, 1);
+        const asked = await Promise.all(Array.from({ length: 8 }, () => tasks.startQueued(limitedTo(3), 9, deadline)));
+        expect(ids(asked.flat())).toEqual([2, 3].map(taskId));
+      });
+
+      it("reserves as many concurrent creations of many accounts as there are slots", async () => {
+        const many = [3, 4, 5, 6, 7, 8, 9, 10];
+        for (const n of many) await aStranger(n);
+        const opened = await Promise.all(many.map((n) => openLimited(n, 3, { account: accountId(n) })));
+        expect(opened.filter(({ state }) => state === "reserved")).toHaveLength(3);
+      });
+
+      it("lets a queued task be claimed for giving up only when its waiting time has passed", async () => {
+        await openLimited(1, 1);
+        await openLimited(2, 1);
+        expect(await tasks.claim("giveUp", secondsAfter(noon, 299), later, 9)).toEqual([]);
+        const [lease] = await tasks.claim("giveUp", later, secondsAfter(later, 60), 9);
+        expect(lease?.task).toEqual(aQueuedTask({ id: taskId(2) }));
+        unwrap(
+          await tasks.move(lease as Lease<Task>, failed(aQueuedTask({ id: taskId(2) }), "never_started"), undefined),
+        );
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+        expect(await tasks.startQueued(limitedTo(2), 9, deadline)).toEqual([]);
+      });
+
+      it("does not let a task that was started be given up", async () => {
+        await openLimited(1, 1);
+        await openLimited(2, 1);
+        const [lease] = await tasks.claim("giveUp", later, secondsAfter(later, 60), 9);
+        expect(await tasks.startQueued(limitedTo(2), 9, deadline)).toHaveLength(1);
+        const given = await tasks.move(lease as Lease<Task>, failed(aQueuedTask({ id: taskId(2) })), undefined);
+        expect(given).toEqual(err({ kind: "stale_task", id: taskId(2) }));
+      });
+
+      it("keeps the turn of a task that returns, so that it is started next", async () => {
+        await aStranger();
+        await openLimited(1, 1);
+        await openLimited(2, 1);
+        await openLimited(3, 1, { account: stranger });
+        const [sent] = await tasks.startQueued(limitedTo(2), 1, deadline);
+        const back = aQueuedTask({ id: taskId(2), turn: 1, submissions: 1 });
+        expect(await tasks.requeue(sent as ReservedTask, later)).toEqual(ok(back));
+        expect(await tasks.find(taskId(2), owner)).toEqual(back);
+        expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
+        expect(await tasks.claim("giveUp", secondsAfter(noon, 299), later, 9)).toEqual([]);
+        expect(await tasks.startQueued(limitedTo(2), 1, deadline)).toEqual([
+          aReservedTask({ id: taskId(2), turn: 1, submissions: 1, place: "only" }),
+        ]);
+      });
+
+      it("gives a task that returns a turn before the newer ones of its account, and one per round", async () => {
+        await aStranger();
+        const first = await openLimited(1, 3);
+        const second = await openLimited(2, 3);
+        await openLimited(3, 1);
+        await openLimited(4, 1, { account: stranger });
+        expect(unwrap(await tasks.requeue(second as ReservedTask, later))).toMatchObject({ turn: 1, submissions: 1 });
+        expect(unwrap(await tasks.requeue(first as ReservedTask, later))).toMatchObject({ turn: 1, submissions: 1 });
+        const turns = await Promise.all([1, 2, 3].map((n) => tasks.find(taskId(n), owner)));
+        expect(turns).toMatchObject([{ turn: 1 }, { turn: 2 }, { turn: 3 }]);
+        expect(await openLimited(5, 1)).toMatchObject({ turn: 4 });
+        const order: TaskId[] = [];
+        for (let n = 0; n < 5; n += 1) order.push(...ids(await tasks.startQueued(limitedTo(undefined), 1, deadline)));
+        expect(order).toEqual([1, 4, 2, 3, 5].map(taskId));
+      });
+
+      it("rejects writes of an earlier submission", async () => {
+        const first = (await openLimited(1, 1)) as ReservedTask;
+        const [lease] = await tasks.claim("sweep", noon, later, 9);
+        unwrap(await tasks.requeue(first, later));
+        const [again] = await tasks.startQueued(limitedTo(1), 1, deadline);
+        expect(again).toEqual(aReservedTask({ id: taskId(1), turn: 1, submissions: 1, place: "only" }));
+        const stale = err({ kind: "stale_task", id: taskId(1) });
+        expect(await tasks.move(first, submit(first, "upstream-1", noon), later)).toEqual(stale);
+        expect(await tasks.move(lease as Lease<Task>, failed(first), undefined)).toEqual(stale);
+        expect(await tasks.requeue(first, later)).toEqual(stale);
+        expect(await tasks.requeue(lease as Lease<ReservedTask>, later)).toEqual(stale);
+        expect(await tasks.find(taskId(1), owner)).toEqual(again);
+        unwrap(await tasks.requeue(again as ReservedTask, later));
+        expect(await tasks.move(aQueuedTask({ id: taskId(1), submissions: 1 }), failed(first), undefined)).toEqual(
+          stale,
+        );
+      });
+
+      it("returns a task once, with concurrent callers and while others are given up", async () => {
+        const opened: Task[] = [];
+        for (const n of [1, 2, 3, 4]) opened.push(await openLimited(n, 9));
+        const outcomes = await Promise.all([
+          ...opened.map((task) => tasks.requeue(task as ReservedTask, later)),
+          ...opened.map((task) => tasks.requeue(task as ReservedTask, later)),
+          ...opened.map((task) => tasks.move(task, failed(task), undefined)),
+        ]);
+        expect(outcomes.filter((outcome) => outcome.isOk())).toHaveLength(4);
+        const waiting = (await tasks.list(owner, 9, undefined)).filter(({ state }) => state === "queued");
+        expect(await standing()).toMatchObject({ activeTasks: waiting.length });
+      });
+
+      it("tells a task that must wait how many are before it, and how many wait", async () => {
+        await aStranger();
+        const places: unknown[] = [];
+        const place = async (n: number, account: AccountId, among: QueueLimits["places"]) => {
+          const { id, slug, request } = aReservedTask({ id: taskId(n) });
+          await tasks.open({
+            account,
+            dueAt: noon,
+            decide: (standing, place) => {
+              places.push(place);
+              return openTask(standing, { id, slug, request }, noon, place?.turn);
+            },
+            queue: { places: among, dueAt: later },
+          });
+        };
+        await place(1, owner, limitedTo(undefined));
+        await place(2, owner, []);
+        await place(3, owner, limitedTo(9));
+        await place(4, owner, limitedTo(undefined));
+        await place(5, stranger, limitedTo(undefined));
+        expect(places).toEqual([
+          undefined,
+          { turn: 1, ahead: 0, waiting: 0 },
+          { turn: 2, ahead: 1, waiting: 1 },
+          { turn: 3, ahead: 2, waiting: 2 },
+          { turn: 1, ahead: 1, waiting: 3 },
+        ]);
+      });
+
+      describe("of a provider with several places", () => {
+        /** Makes only requests without reference images. */
+        const first = (concurrencyMax: number) => aPlace(concurrencyMax, "first");
+        const second = (concurrencyMax: number | undefined) => ({
+          ...aPlace(concurrencyMax, "second"),
+          canMake: ({ imageUrls }: CreationRequest) => imageUrls.length === 0,
+        });
+        const withImage = { image_urls: ["https://example.com/a.png"] };
+        const openAt = async (n: number, places: QueueLimits["places"], fields = {}) => {
+          const draft = {
+            id: taskId(n),
+            slug: aReservedTask({ id: taskId(n) }).slug,
+            request: aCreationRequest(fields),
+          };
+          const opened = await tasks.open({
+            account: owner,
+            dueAt: noon,
+            decide: (standing, queued, _, place) => openTask(standing, draft, noon, queued?.turn, undefined, place),
+            queue: { places: places.filter((place) => place.canMake(draft.request)), dueAt: later },
+          });
+          return unwrap(opened).task;
+        };
+        const placesOf = (started: readonly Task[]) =>
+          started.map((task) => [task.id, task.state === "reserved" ? task.place : task.state]);
+
+        it("starts each task at the first place with a free slot, and as many as there are slots together", async () => {
+          const places = [first(1), second(2)];
+          const opened: Task[] = [];
+          for (const n of [1, 2, 3, 4]) opened.push(await openAt(n, places));
+          expect(placesOf(opened).map(([, place]) => place)).toEqual(["first", "second", "second", "queued"]);
+          expect(await tasks.startQueued(places, 9, deadline)).toEqual([]);
+          const [one, two] = opened as [ReservedTask, ReservedTask];
+          unwrap(await tasks.move(one, submit(one, "first:1", noon), later));
+          expect(await tasks.startQueued(places, 9, deadline)).toEqual([]);
+          unwrap(await tasks.move(two, failed(two, "refused"), undefined));
+          expect(placesOf(await tasks.startQueued(places, 9, deadline))).toEqual([[taskId(4), "second"]]);
+        });
+
+        it("counts the tasks without a recorded place at the first place", async () => {
+          await submitted(1);
+          const places = [first(1), second(1)];
+          expect(await openAt(2, places)).toMatchObject({ state: "reserved", place: "second" });
+          expect(await openAt(3, places)).toMatchObject({ state: "queued" });
+        });
+
+        it("starts tasks behind those whose place is full, which keep their turns and start first later", async () => {
+          const places = [first(1), second(undefined)];
+          await openAt(1, places, withImage);
+          // More than the first page of tasks that only the first place can make.
+          for (const n of [2, 3]) await openAt(n, places, withImage);
+          await openAt(4, places);
+          expect(placesOf(await tasks.startQueued(places, 1, deadline))).toEqual([[taskId(4), "second"]]);
+          await openAt(5, places, withImage);
+          expect(placesOf(await tasks.startQueued(places, 9, deadline))).toEqual([]);
+          expect(placesOf(await tasks.startQueued([first(2), second(undefined)], 9, deadline))).toEqual([
+            [taskId(2), "first"],
+          ]);
+        });
+
+        it("moves the slot of a task to a place with a free slot, and to no other", async () => {
+          const places = [first(2), second(1)];
+          const [one, two] = [await openAt(1, places), await openAt(2, places)] as [ReservedTask, ReservedTask];
+          expect(await tasks.changePlace(one, second(1))).toBe(true);
+          expect(await tasks.find(one.id, owner)).toEqual({ ...one, place: "second" });
+          expect(await tasks.changePlace(two, second(1))).toBe(false);
+          expect(await tasks.find(two.id, owner)).toEqual(two);
+          expect(await tasks.changePlace(two, second(undefined))).toBe(true);
+          unwrap(await tasks.move(one, submit(one, "second:1", noon), later));
+          expect(await openAt(3, [first(1), second(1)])).toMatchObject({ state: "reserved", place: "first" });
+          expect(await openAt(4, [first(1), second(3)])).toMatchObject({ state: "reserved", place: "second" });
+          expect(await openAt(5, [first(1), second(3)])).toMatchObject({ state: "queued" });
+        });
+
+        it("moves no task that is in another submission, and frees the slot of one that returns", async () => {
+          const places = [first(1)];
+          const one = (await openAt(1, places)) as ReservedTask;
+          unwrap(await tasks.requeue(one, later));
+          expect(await tasks.changePlace(one, second(1))).toBe(false);
+          expect(await tasks.changePlace(one, second(undefined))).toBe(false);
+          const [again] = await tasks.startQueued(places, 9, deadline);
+          expect(again).toMatchObject({ id: one.id, submissions: 1, place: "first" });
+          expect(await tasks.changePlace(one, second(1))).toBe(false);
+          expect(await tasks.changePlace(again as ReservedTask, second(1))).toBe(true);
+          unwrap(await tasks.move(again as ReservedTask, submit(again as ReservedTask, "second:1", noon), later));
+          expect(await tasks.changePlace(again as ReservedTask, first(1))).toBe(false);
+        });
+
+        it("gives the last slot to one of several tasks that move to it at once", async () => {
+          const places = [first(4)];
+          const opened: ReservedTask[] = [];
+          for (const n of [1, 2, 3, 4]) opened.push((await openAt(n, places)) as ReservedTask);
+          const moved = await Promise.all(opened.map((task) => tasks.changePlace(task, second(2))));
+          expect(moved.filter((one) => one)).toHaveLength(2);
+          expect(await openAt(5, [second(2)])).toMatchObject({ state: "queued" });
+        });
+      });
+
+      const waits: readonly [string, (task: Task) => Promise<Task>][] = [
+        ["was given up", async (task) => task],
+        ["was started and then refused", async () => (await tasks.startQueued(limitedTo(2), 1, deadline))[0] as Task],
+      ];
+      for (const [what, wait] of waits) {
+        it(`keeps the idempotency key of a queued task that ${what}, because its creation succeeded`, async () => {
+          await openLimited(1, 1);
+          const queued = await openLimited(2, 1, { idempotent: keyed("k") });
+          const before = await wait(queued);
+          unwrap(await tasks.move(before, failed(before, "refused"), undefined));
+          const again = await open(aReservedTask({ id: taskId(3) }), { idempotent: keyed("k") });
+          expect(unwrap(again)).toMatchObject({ replayed: true, task: { id: taskId(2), state: "failed" } });
+        });
+      }
+    });
+
+    describe("find", () => {
+      it("returns every kind of text unchanged", async () => {
+        let n = 100;
+        const text = fc.oneof(fc.string({ unit: "grapheme" }), fc.stringMatching(/^[?'"`\\\n\r\t%_$:;{}🌄é-]*$/u));
+        await fc.assert(
+          fc.asyncProperty(text, text, text, async (prompt, path, upstreamTaskId) => {
+            n += 1;
+            const url = `https://example.com/${encodeURIComponent(path)}?'"\\&a=?`;
+            const request = aCreationRequest({ prompt: `a ${storable(prompt)} b`, image_urls: [url, url] });
+            const task = aReservedTask({ id: taskId(n), request });
+            unwrap(await open(task, { idempotent: keyed(`k?'"\\${n}`) }));
+            expect(await tasks.find(task.id, owner)).toEqual(task);
+            const next = submit(task, storable(upstreamTaskId), noon);
+            unwrap(await tasks.move(task, next, undefined));
+            expect(await tasks.find(task.id, owner)).toEqual(next);
+            unwrap(await tasks.move(next, failed(next), undefined));
+          }),
+          { numRuns: 60 },
+        );
+      });
+
+      it("returns a task without a prompt", async () => {
+        const request = aCreationRequest({
+          prompt: undefined,
+          image_urls: ["https://example.com/a.png"],
+          visibility: "public",
+          resolution: "4k",
+        });
+        const task = aReservedTask({ request, reservedAt: new Date("2026-02-03T04:05:06.789Z") });
+        unwrap(await open(task));
+        expect(await tasks.find(task.id, owner)).toEqual(task);
+      });
+
+      it("returns seed and metadata unchanged, in every state", async () => {
+        const metadata = Object.fromEntries(
+          Array.from({ length: 16 }, (_, n) => ["🌊".repeat(38) + String(n).padStart(2), "🌊".repeat(500)]),
+        );
+        const request = aCreationRequest({ seed: 2147483647, metadata });
+        const task = aReservedTask({ request });
+        unwrap(await open(task, { idempotent: keyed("k") }));
+        expect(await tasks.find(task.id, owner)).toEqual(task);
+        const again = unwrap(await open(aReservedTask({ id: taskId(2), request }), { idempotent: keyed("k") }));
+        expect(again).toEqual({ task, replayed: true });
+        const other = aReservedTask({ id: taskId(3), request: aCreationRequest({ seed: 0, metadata: { a: "" } }) });
+        unwrap(await open(other));
+        const next = submit(other, "upstream-3", noon);
+        unwrap(await tasks.move(other, next, noon));
+        expect(await tasks.find(other.id, owner)).toEqual(next);
+      });
+
+      it("returns undefined for unknown ids and for tasks of other accounts", async () => {
+        const { id } = await reserved();
+        expect(await tasks.find(id, stranger)).toBeUndefined();
+        expect(await tasks.find(taskId(99), owner)).toBeUndefined();
+      });
+
+      it("findBySlug finds the task of any account", async () => {
+        const task = await reserved();
+        expect(await tasks.findBySlug(task.slug)).toEqual(task);
+        expect(await tasks.findBySlug("0000000000000000" as Task["slug"])).toBeUndefined();
+      });
+    });
+
+    describe("list", () => {
+      it("returns the account's own tasks, newest first, in pages", async () => {
+        const order = aPaidOrder({ id: orderId(2), accountId: stranger });
+        await accounts.open(anAccount({ id: stranger }), undefined, order, undefined);
+        unwrap(await open(aReservedTask({ id: taskId(9), accountId: stranger })));
+        for (const n of [3, 1, 5, 2, 4]) await reserved(n);
+        const ids = async (limit: number, before?: number) =>
+          (await tasks.list(owner, limit, before === undefined ? undefined : taskId(before))).map(({ id }) => id);
+        expect(await ids(2)).toEqual([taskId(5), taskId(4)]);
+        expect(await ids(2, 4)).toEqual([taskId(3), taskId(2)]);
+        expect(await ids(2, 2)).toEqual([taskId(1)]);
+        expect(await ids(2, 1)).toEqual([]);
+        expect(await ids(9, 99)).toHaveLength(5); // a task that never existed
+      });
+
+      it("returns the tasks that match any filter, as the domain defines it, on pages of any size", async () => {
+        const time = fc.integer({ min: 0, max: 3 }).map((minutes) => secondsAfter(noon, 60 * minutes));
+        const pairs = fc.dictionary(fc.constantFrom("order", "__proto__", "a'?"), fc.constantFrom("1", "2", "%_"));
+        const visibility = fc.constantFrom("private" as const, "public" as const);
+        const stored = fc.record({
+          end: fc.constantFrom("reserved", "submitted", "generated", "succeeded", "failed", "hidden"),
+          reservedAt: time,
+          visibility,
+          metadata: pairs,
+        });
+        const filter = fc.record(
+          {
+            status: fc.constantFrom("processing" as const, "succeeded" as const, "failed" as const),
+            visibility,
+            createdAfter: time,
+            createdBefore: time,
+            metadata: pairs,
+          },
+          { requiredKeys: [] },
+        );
+        // Other tests have an account of 100 credits and five slots.
+        const rich = accountId(7);
+        const order = aPaidOrder({ id: orderId(7), accountId: rich, credits: credits(1_000_000) });
+        await accounts.open(anAccount({ id: rich }), undefined, order, undefined);
+        let n = 1000;
+        await fc.assert(
+          fc.asyncProperty(
+            fc.array(stored, { maxLength: 6 }),
+            fc.array(filter, { minLength: 3, maxLength: 6 }),
+            fc.integer({ min: 1, max: 4 }),
+            async (given, filters, limit) => {
+              for (const { end, reservedAt, ...body } of given) {
+                n += 1;
+                const task = aReservedTask({
+                  id: taskId(n),
+                  accountId: rich,
+                  reservedAt,
+                  request: aCreationRequest(body),
+                });
+                // Slots are not what this test is about.
+                const opened = await tasks.open({
+                  account: rich,
+                  dueAt: noon,
+                  decide: (standing) =>
+                    openTask({ ...standing, activeTasks: 0 }, task, reservedAt).map(({ task, standing: after }) => ({
+                      task,
+                      standing: { ...after, activeTasks: standing.activeTasks + 1 },
+                    })),
+                });
+                unwrap(opened);
+                if (end === "reserved") continue;
+                if (end === "failed") {
+                  unwrap(await tasks.move(task, failed(task), undefined));
+                  continue;
+                }
+                const next = submit(task, "upstream", noon);
+                unwrap(await tasks.move(task, next, noon));
+                if (end === "submitted") continue;
+                const generated = finish(next, "https://p.example/1");
+                unwrap(await tasks.move(next, generated, noon));
+                if (end === "generated") continue;
+                unwrap(await tasks.move(generated, succeed(generated, anImageName(n), aNativeSize, noon), noon));
+                if (end === "hidden") unwrap(await tasks.hide(task.id, rich, noon));
+              }
+              const all = await tasks.list(rich, 100_000, undefined);
+              for (const filter of filters) {
+                const found: Task[] = [];
+                for (
+                  let before: TaskId | undefined, page: Task[] = [];
+                  before === undefined || page.length === limit;
+                  before = page.at(-1)?.id
+                ) {
+                  page = await tasks.list(rich, limit, before, filter);
+                  found.push(...page);
+                  if (page.length === 0) break;
+                }
+                expect(found).toEqual(all.filter((task) => matchesFilter(task, filter)));
+              }
+            },
+          ),
+          { numRuns: 12 },
+        );
+        expect(await tasks.list(owner, 9, undefined, {})).toEqual([]);
+      });
+    });
+
+    describe("move", () => {
+      it("stores a submission and changes neither credits nor slots", async () => {
+        const task = await submitted();
+        expect(await tasks.find(task.id, owner)).toEqual(task);
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+      });
+
+      it("stores a success, frees the slot and keeps the credits spent", async () => {
+        const task = await succeeded();
+        expect(await tasks.find(task.id, owner)).toEqual(task);
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 0 });
+        expect(await entries()).toEqual(["purchase 100", "reservation -4"]);
+      });
+
+      for (const [state, make] of [
+        ["reserved", () => reserved()],
+        ["submitted", () => submitted()],
+        ["generated", () => generated()],
+      ] as const) {
+        it(`refunds a ${state} task that fails and frees its slot`, async () => {
+          const task = await make();
+          const next = failed(task);
+          unwrap(await tasks.move(task, next, undefined));
+          expect(await tasks.find(next.id, owner)).toEqual(next);
+          expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
+          expect(await entries()).toEqual(["purchase 100", "reservation -4", "refund 4"]);
+        });
+      }
+
+      it("stores a generated task with its temporary URL, which stays active", async () => {
+        const task = await generated();
+        expect(await tasks.find(task.id, owner)).toEqual(task);
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+        const restarted = restartAge(task, secondsAfter(noon, 600));
+        unwrap(await tasks.move(task, restarted, noon));
+        expect(await tasks.find(task.id, owner)).toEqual(restarted);
+      });
+
+      it("stores the native size of a result, and reads a task without one", async () => {
+        const task = await succeeded();
+        expect(await tasks.find(task.id, owner)).toEqual({ ...task, nativeSize: aNativeSize });
+        const older = { ...task, nativeSize: undefined };
+        unwrap(await tasks.move(task, older, noon));
+        expect(await tasks.find(task.id, owner)).toStrictEqual(older);
+      });
+
+      it("stores every transition of the image's status", async () => {
+        let task = await succeeded();
+        const image = task.image as UploadingImage;
+        const images: readonly StoredImage[] = [
+          failAttempt(image),
+          giveUp(image),
+          unwrap(retry(giveUp(image))),
+          failAttempt(image),
+          keepWithoutThumbnail(image),
+          addThumbnail(keepWithoutThumbnail(image)),
+        ];
+        for (const image of images) {
+          const next = withImage(task, image);
+          unwrap(await tasks.move(task, next, undefined));
+          expect(await tasks.find(task.id, owner)).toEqual(next);
+          task = next;
+        }
+      });
+
+      for (const [status, end] of [
+        ["saved", keep],
+        ["expired", expire],
+      ] as const) {
+        it(`stores the final image status ${status}`, async () => {
+          const task = await succeeded();
+          const next = withImage(task, end(task.image as UploadingImage));
+          unwrap(await tasks.move(task, next, undefined));
+          expect(await tasks.find(task.id, owner)).toEqual(next);
+        });
+      }
+
+      it("rejects a stale write with stale_task if the task has left the state", async () => {
+        const before = await reserved();
+        const next = submit(before, "upstream-1", noon);
+        unwrap(await tasks.move(before, next, noon));
+        const stale = err({ kind: "stale_task", id: before.id });
+        expect(await tasks.move(before, failed(before), undefined)).toEqual(stale);
+        expect(await tasks.move(before, submit(before, "upstream-2", noon), noon)).toEqual(stale);
+        expect(await tasks.find(before.id, owner)).toEqual(next);
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+      });
+
+      it("rejects a stale write with stale_task if the image has left the storage status", async () => {
+        const before = await succeeded();
+        const saved = withImage(before, keep(before.image as UploadingImage));
+        unwrap(await tasks.move(before, saved, undefined));
+        const late = await tasks.move(before, withImage(before, expire(before.image as UploadingImage)), undefined);
+        expect(late).toEqual(err({ kind: "stale_task", id: before.id }));
+        expect(await tasks.find(before.id, owner)).toEqual(saved);
+      });
+
+      it("returns stale_task for an unknown task", async () => {
+        const unknown = aReservedTask({ id: taskId(99) });
+        expect(await tasks.move(unknown, failed(unknown), undefined)).toEqual(
+          err({ kind: "stale_task", id: unknown.id }),
+        );
+      });
+
+      it("applies one of twenty concurrent moves, so that a refund happens at most once", async () => {
+        const task = await generated();
+        const success = succeed(task, anImageName(), aNativeSize, noon);
+        const moves = Array.from({ length: 20 }, (_, n) =>
+          tasks.move(task, n % 2 === 0 ? failed(task) : success, undefined),
+        );
+        const won = (await Promise.all(moves)).filter((result) => result.isOk());
+        expect(won).toHaveLength(1);
+        const current = await tasks.find(task.id, owner);
+        expect(await standing()).toEqual({
+          accountId: owner,
+          credits: current?.state === "failed" ? 100 : 96,
+          activeTasks: 0,
+        });
+      });
+
+      it("keeps credits and slots correct when five tasks of one account end concurrently", async () => {
+        const active: GeneratedTask[] = [];
+        for (const n of [1, 2, 3, 4, 5]) active.push(await generated(n));
+        await Promise.all(
+          active.map(async (task, n) =>
+            unwrap(
+              await tasks.move(
+                task,
+                n < 3 ? failed(task) : succeed(task, anImageName(n), aNativeSize, noon),
+                undefined,
+              ),
+            ),
+          ),
+        );
+        expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 0 });
+      });
+    });
+
+    describe("changes by the owner", () => {
+      const kept = async (n: number): Promise<SucceededTask> => {
+        const task = await succeeded(n);
+        const next = withImage(task, keep(task.image as UploadingImage));
+        unwrap(await tasks.move(task, next, undefined));
+        return next;
+      };
+      const publish = async (task: Task) => unwrap(await tasks.setVisibility(task.id, owner, "public"));
+      const gallery = async (limit = 10, before?: TaskId) =>
+        (await tasks.listPublic(limit, before)).map(({ id }) => id);
+
+      it("listPublic returns public panoramas with a stored image, newest first, in pages", async () => {
+        for (const n of [1, 2, 3]) await publish(await kept(n));
+        await kept(4); // private
+        await publish(await succeeded(5)); // not kept yet
+        expect(await gallery()).toEqual([taskId(3), taskId(2), taskId(1)]);
+        expect(await gallery(2)).toEqual([taskId(3), taskId(2)]);
+        expect(await gallery(2, taskId(2))).toEqual([taskId(1)]);
+        expect((await tasks.listPublic(1, undefined))[0]?.request.visibility).toBe("public");
+      });
+
+      it("setVisibility changes the task, also while background work moves it", async () => {
+        const task = await generated(1);
+        await publish(task);
+        unwrap(await tasks.move(task, succeed(task, anImageName(), aNativeSize, noon), noon));
+        expect((await tasks.find(task.id, owner))?.request.visibility).toBe("public");
+        unwrap(await tasks.setVisibility(task.id, owner, "private"));
+        expect((await tasks.find(task.id, owner))?.request.visibility).toBe("private");
+      });
+
+      it("hide removes the task from every read except the ledger", async () => {
+        const task = await kept(1);
+        await publish(task);
+        unwrap(await tasks.hide(task.id, owner, noon));
+        expect(await tasks.find(task.id, owner)).toBeUndefined();
+        expect(await tasks.findBySlug(task.slug)).toBeUndefined();
+        expect(await tasks.list(owner, 10, undefined)).toEqual([]);
+        expect(await gallery()).toEqual([]);
+        for await (const account of ledger.all()) expect(account.tasks.map(({ id }) => id)).toEqual([task.id]);
+      });
+
+      it("isHidden is true only for the owner's hidden tasks", async () => {
+        const task = await kept(1);
+        expect(await tasks.isHidden(task.id, owner)).toBe(false);
+        unwrap(await tasks.hide(task.id, owner, noon));
+        expect(await tasks.isHidden(task.id, owner)).toBe(true);
+        expect(await tasks.isHidden(task.id, stranger)).toBe(false);
+        expect(await tasks.isHidden(taskId(99), owner)).toBe(false);
+      });
+
+      it("hide makes the lease of a worker stale and ends the background work", async () => {
+        await succeeded(1);
+        const [lease] = await tasks.claim("keep", secondsAfter(noon, 3600), secondsAfter(noon, 7200), 1);
+        unwrap(await tasks.hide(taskId(1), owner, noon));
+        const { task } = lease!;
+        const moved = await tasks.move(lease!, withImage(task, keep(task.image as UploadingImage)), noon);
+        expect(moved).toEqual(err({ kind: "stale_task", id: task.id }));
+        expect(await tasks.claim("keep", secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
+      });
+
+      it("a hidden task is due for erase now, or when the lease of a worker expires, until move ends it", async () => {
+        const idle = await kept(1);
+        const leased = await succeeded(2);
+        await tasks.claim("keep", noon, secondsAfter(noon, 60), 1);
+        const overdue = await succeeded(3);
+        await kept(4); // not hidden
+        for (const task of [idle, leased, overdue]) unwrap(await tasks.hide(task.id, owner, noon));
+
+        const erase = async (seconds: number) => {
+          const at = secondsAfter(noon, seconds);
+          return tasks.claim("erase", at, secondsAfter(at, 1_000), 9);
+        };
+        const first = await erase(0);
+        expect(first.map(({ task }) => task).sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual([idle, overdue]);
+        expect(await erase(59)).toEqual([]);
+        expect((await erase(60)).map(({ task }) => task)).toEqual([leased]);
+        for (const lease of first) unwrap(await tasks.move(lease, lease.task, undefined));
+        expect((await erase(9_999)).map(({ task }) => task)).toEqual([leased]);
+      });
+
+      it("a hidden task that has not succeeded is not due for erase", async () => {
+        const task = await submitted(1);
+        unwrap(await tasks.hide(task.id, owner, noon));
+        for (const work of ["settle", "erase"] as const) {
+          expect(await tasks.claim(work, secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
+        }
+      });
+
+      it("listFailedImages returns the tasks with a failed image, newest first, page by page", async () => {
+        const statuses = [giveUp, giveUp, keep, expire, giveUp, failAttempt, giveUp];
+        for (const [n, change] of statuses.entries()) {
+          const task = await succeeded(n);
+          unwrap(await tasks.move(task, withImage(task, change(task.image as UploadingImage)), undefined));
+        }
+        unwrap(await tasks.hide(taskId(1), owner, noon));
+        const page = async (limit: number, before?: TaskId) =>
+          (await tasks.listFailedImages(limit, before)).map(({ id }) => id);
+        expect(await page(2)).toEqual([taskId(6), taskId(4)]);
+        expect(await page(2, taskId(4))).toEqual([taskId(0)]);
+        expect(await page(2, taskId(0))).toEqual([]);
+      });
+
+      it("setVisibility and hide return not_found for other accounts and for hidden tasks", async () => {
+        const { id } = await kept(1);
+        const isNotFound = { error: { kind: "not_found" } };
+        expect(await tasks.setVisibility(id, stranger, "public")).toMatchObject(isNotFound);
+        expect(await tasks.hide(id, stranger, noon)).toMatchObject(isNotFound);
+        unwrap(await tasks.hide(id, owner, noon));
+        expect(await tasks.setVisibility(id, owner, "public")).toMatchObject(isNotFound);
+        expect(await tasks.hide(id, owner, noon)).toMatchObject(isNotFound);
+      });
+    });
+
+    describe("claim", () => {
+      const soon = secondsAfter(noon, 30);
+
+      it("returns the tasks in the state of each kind of work", async () => {
+        const a = await reserved(1);
+        const b = await submitted(2);
+        const c = await succeeded(3);
+        expect(await tasks.claim("sweep", noon, soon, 9)).toEqual([{ task: a, fence: 1 }]);
+        expect(await tasks.claim("settle", noon, soon, 9)).toEqual([{ task: b, fence: 1 }]);
+        expect(await tasks.claim("keep", noon, soon, 9)).toEqual([{ task: c, fence: 1 }]);
+      });
+
+      it("returns no task that is not due or needs no work", async () => {
+        await submitted(1, secondsAfter(noon, 1));
+        const done = await succeeded(2);
+        unwrap(await tasks.move(done, done, undefined));
+        const task = await submitted(3);
+        unwrap(await tasks.move(task, failed(task), undefined));
+        for (const work of ["sweep", "settle", "keep"] as const) {
+          expect(await tasks.claim(work, secondsAfter(noon, 0.999), soon, 9)).toEqual([]);
+        }
+        expect(await tasks.claim("settle", secondsAfter(noon, 1), soon, 9)).toHaveLength(1);
+      });
+
+      it("returns the longest overdue tasks first, at most the limit", async () => {
+        for (const [n, seconds] of [3, 1, 5, 2].entries()) await submitted(n, secondsAfter(noon, seconds));
+        const claimed = await tasks.claim("settle", secondsAfter(noon, 9), secondsAfter(noon, 60), 2);
+        expect(claimed.map(({ task }) => task.id).sort()).toEqual([taskId(1), taskId(3)]);
+      });
+
+      it("returns each task to one of eight concurrent callers", async () => {
+        for (const n of [1, 2, 3, 4, 5]) await submitted(n);
+        const claims = Array.from({ length: 8 }, () => tasks.claim("settle", noon, soon, 2));
+        const ids = (await Promise.all(claims)).flat().map(({ task }) => task.id);
+        expect(ids.sort()).toEqual([1, 2, 3, 4, 5].map(taskId));
+      });
+
+      it("returns a task again when its lease has expired, and rejects writes with the old lease", async () => {
+        const task = await submitted();
+        const [first] = await tasks.claim("settle", noon, soon, 1);
+        expect(await tasks.claim("settle", secondsAfter(noon, 29), secondsAfter(noon, 59), 1)).toEqual([]);
+        const [second] = await tasks.claim("settle", soon, secondsAfter(soon, 30), 1);
+        expect(second).toEqual({ task, fence: 2 });
+        expect(await tasks.move(first!, task, noon)).toEqual(err({ kind: "stale_task", id: task.id }));
+        expect(await tasks.move(first!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
+        expect(await tasks.move(second!, failed(task), undefined)).toEqual(ok(undefined));
+        expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
+      });
+
+      it("returns a leased task again when the due time set by move is reached", async () => {
+        const task = await submitted();
+        const [lease] = await tasks.claim("settle", noon, soon, 1);
+        unwrap(await tasks.move(lease!, task, secondsAfter(noon, 2)));
+        expect(await tasks.claim("settle", secondsAfter(noon, 1), soon, 1)).toEqual([]);
+        expect(await tasks.claim("settle", secondsAfter(noon, 2), soon, 1)).toEqual([{ task, fence: 2 }]);
+      });
+
+      it("returns a task immediately after makeDueNow, but only once", async () => {
+        const task = await submitted(1, secondsAfter(noon, 30));
+        await tasks.makeDueNow(task.id, noon);
+        await tasks.makeDueNow(task.id, noon);
+        expect(await tasks.claim("settle", noon, soon, 9)).toEqual([{ task, fence: 1 }]);
+        expect(await tasks.claim("settle", noon, soon, 9)).toEqual([]);
+      });
+
+      it("keeps a lease valid after makeDueNow until another worker claims the task", async () => {
+        const task = await submitted();
+        const [first] = await tasks.claim("settle", noon, soon, 1);
+        await tasks.makeDueNow(task.id, secondsAfter(noon, 1));
+        expect(await tasks.move(first!, task, secondsAfter(noon, 9))).toEqual(ok(undefined));
+        await tasks.makeDueNow(task.id, secondsAfter(noon, 2));
+        const [second] = await tasks.claim("settle", secondsAfter(noon, 2), soon, 1);
+        expect(second?.fence).toBe(2);
+        expect(await tasks.move(first!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
+      });
+
+      it("ended returns those of many tasks of all accounts that are no longer active", async () => {
+        const active = [await reserved(1), await submitted(2)];
+        const ended = [await succeeded(3), await submitted(4)];
+        unwrap(await tasks.move(ended[1]!, failed(ended[1] as SubmittedTask), undefined));
+        await succeeded(5); // not asked for
+        const unknown = Array.from({ length: 3000 }, (_, n) => taskId(1000 + n));
+        const asked = [...unknown, ...active.map(({ id }) => id), ...ended.map(({ id }) => id)];
+        expect((await tasks.ended(asked)).sort()).toEqual([3, 4].map(taskId));
+        expect(await tasks.ended(active.map(({ id }) => id))).toEqual([]);
+        expect(await tasks.ended([])).toEqual([]);
+      });
+
+      it("makeDueNow delays no poll and ignores tasks that are not polled", async () => {
+        await submitted(1);
+        await tasks.makeDueNow(taskId(1), secondsAfter(noon, 5));
+        const waiting = await reserved(2, soon);
+        const done = await succeeded(3);
+        unwrap(await tasks.move(done, done, soon));
+        const hidden = await submitted(4, soon);
+        unwrap(await tasks.hide(hidden.id, owner, noon));
+        for (const id of [waiting.id, done.id, hidden.id, taskId(99)]) await tasks.makeDueNow(id, noon);
+        expect((await tasks.claim("settle", noon, soon, 9)).map(({ task }) => task.id)).toEqual([taskId(1)]);
+        expect(await tasks.claim("sweep", noon, soon, 9)).toEqual([]);
+        expect(await tasks.claim("keep", noon, soon, 9)).toEqual([]);
+      });
+
+      it("bringForward makes tasks that are due too late due at the given time, also leased ones", async () => {
+        await submitted(1, secondsAfter(noon, 3600));
+        await submitted(2);
+        const [late] = await tasks.claim("settle", noon, secondsAfter(noon, 7200), 1);
+        await submitted(3, secondsAfter(noon, 60));
+        await tasks.bringForward("settle", () => ({ latest: secondsAfter(noon, 60), dueAt: noon }));
+        const due = await tasks.claim("settle", noon, secondsAfter(noon, 30), 9);
+        expect(due.map(({ task }) => task.id).sort()).toEqual([taskId(1), taskId(2)]);
+        expect(await tasks.move(late!, failed(late!.task), undefined)).toMatchObject({ error: { kind: "stale_task" } });
+        expect(await tasks.claim("settle", secondsAfter(noon, 60), soon, 9)).toHaveLength(3);
+      });
+
+      it("bringForward leaves what is due in time by the clock after it was read", async () => {
+        await submitted(1, secondsAfter(noon, 3600));
+        await submitted(2, secondsAfter(noon, 7200));
+        let now = noon; // of a process that is paused before its statement is sent
+        await tasks.bringForward("settle", () => {
+          const bounds = { latest: secondsAfter(now, 60), dueAt: now };
+          now = secondsAfter(noon, 3600);
+          return bounds;
+        });
+        const due = await tasks.claim("settle", secondsAfter(noon, 3599), soon, 9);
+        expect(due.map(({ task }) => task.id)).toEqual([]);
+        expect(await tasks.claim("settle", secondsAfter(noon, 3600), soon, 9)).toHaveLength(2);
+      });
+
+      it("bringForward changes only tasks of its kind of work", async () => {
+        const later = secondsAfter(noon, 3600);
+        await reserved(1, later);
+        await submitted(2, later);
+        const done = await succeeded(3);
+        unwrap(await tasks.move(done, done, later));
+        const ended = await succeeded(4);
+        unwrap(await tasks.move(ended, ended, undefined));
+        for (const [work, n] of [
+          ["sweep", 1],
+          ["settle", 2],
+          ["keep", 3],
+        ] as const) {
+          await tasks.bringForward(work, () => ({ latest: soon, dueAt: noon }));
+          for (const other of ["giveUp", "sweep", "settle", "keep"] as const) {
+            const due = await tasks.claim(other, noon, secondsAfter(noon, 9), 9);
+            expect(due.map(({ task }) => task.id)).toEqual(other === work ? [taskId(n)] : []);
+          }
+        }
+      });
+
+      it("postpone returns several leases in one call, each with its own due time", async () => {
+        const many = [await submitted(1), await submitted(2), await submitted(3)];
+        const leases = await tasks.claim("settle", noon, soon, 9);
+        await tasks.postpone(leases.map((lease, n) => ({ lease, dueAt: secondsAfter(noon, n + 1) })));
+        expect(await tasks.claim("settle", secondsAfter(noon, 0.999), soon, 9)).toEqual([]);
+        const due = await tasks.claim("settle", secondsAfter(noon, 2), soon, 9);
+        expect(due.map(({ task, fence }) => [task.id, fence]).sort()).toEqual([
+          [leases[0]?.task.id, 2],
+          [leases[1]?.task.id, 2],
+        ]);
+        for (const task of many) expect(await tasks.find(task.id, owner)).toEqual(task);
+      });
+
+      it("postpone ignores leases of tasks that were claimed again or changed their state", async () => {
+        const [one, other] = [await submitted(1), await submitted(2)];
+        const late = await tasks.claim("settle", noon, secondsAfter(noon, 1), 9);
+        const [theirs] = await tasks.claim("settle", secondsAfter(noon, 1), soon, 1);
+        const ended = theirs?.task.id === one.id ? other : one;
+        unwrap(await tasks.move(ended, failed(ended), undefined));
+        await tasks.postpone(late.map((lease) => ({ lease, dueAt: noon })));
+        expect(await tasks.claim("settle", secondsAfter(noon, 2), soon, 9)).toEqual([]);
+      });
+
+      it("does not stop a caller without a lease from moving the task", async () => {
+        const task = await reserved();
+        await tasks.claim("sweep", noon, soon, 1);
+        expect(await tasks.move(task, submit(task, "upstream-1", noon), noon)).toEqual(ok(undefined));
+      });
+    });
+  });
+
+const unwrap = <T>(result: Result<T, unknown>): T => result._unsafeUnwrap();
+
+const refusals = (results: readonly Result<unknown, { readonly kind: string }>[]) =>
+  new Set(results.flatMap((result) => (result.isErr() ? [result.error.kind] : [])));
+
+/** Removes the characters that a request must not contain (domain/creation-request.ts). */
+const storable = (text: string): string => text.replaceAll("\u0000", "").toWellFormed();
