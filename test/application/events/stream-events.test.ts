@@ -161,6 +161,10 @@ describe("streamEvents", () => {
     const later = await streamEvents({ ...world, signals })(owner, id, 1, new AbortController().signal);
     for await (const { event } of later) again.push(event.type);
     expect(again).toEqual(["panorama.saved"]);
+    const whole: string[] = [];
+    const fromTheFirst = await streamEvents({ ...world, signals })(owner, id, undefined, new AbortController().signal);
+    for await (const { event } of fromTheFirst) whole.push(event.type);
+    expect(whole).toEqual(types);
   });
 
   it("ends for a task that is deleted", async () => {

@@ -254,6 +254,18 @@ describe("deliverEvents", () => {
     expect(await deliver()).toBe(1);
   });
 
+  it("records what is being sent when a claim throws, and rejects then", async () => {
+    await endpointAt("https://a.example/hook");
+    await failedTasks(3);
+    const { claim } = world.deliveries;
+    world.deliveries.claim = (...parameters) => {
+      world.deliveries.claim = () => Promise.reject(new Error("the database is down"));
+      return claim.apply(world.deliveries, parameters);
+    };
+    await expect(deliver()).rejects.toThrow("the database is down");
+    expect(await states()).toEqual(["delivered", "delivered", "delivered"]);
+  });
+
   it("starts nothing new once it is stopping, and waits for what is being sent", async () => {
     await endpointAt("https://a.example/hook");
     await failedTasks(20);
