@@ -378,6 +378,7 @@ export const SCENARIOS: readonly Scenario[] = [
       keep,
     ],
     ends: [SAVED],
+    orEnds: ["succeeded failed"], // the retry of another instance came before the first attempt had failed
   },
   {
     name: "reference image",
