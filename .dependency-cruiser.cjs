@@ -111,7 +111,7 @@ const MAY_IMPORT = {
 
   bootstrap: {
     folders: [...CORE, "adapters"],
-    packages: ["esbuild", "inversify", "neverthrow", "pino", "reflect-metadata", "zod"],
+    packages: ["esbuild", "inversify", "neverthrow", "pino", "reflect-metadata", "typescript", "zod"],
     node: true,
   },
 
@@ -140,6 +140,7 @@ const MAY_IMPORT = {
     packages: [...TEST_PACKAGES, "inversify", "reflect-metadata"],
     node: true,
   },
+  "test/packages": { folders: ["test"], packages: ["esbuild"], node: true },
   "test/mutation": {
     folders: ["adapters/memory", "test"],
     packages: ["@stryker-mutator/core", "fast-check", "vitest"],
@@ -202,7 +203,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^dist/" },
+    // The examples import the packages by name; `npm run test:packages` compiles them.
+    exclude: { path: "^(dist|dist-packages|test/examples)/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: {

@@ -18,7 +18,10 @@ const folder = join(project, "dist/bundle");
  */
 const NOT_BUNDLED = [
   "@google-cloud/storage",
-  "@mikro-orm/*",
+  "@mikro-orm/core",
+  "@mikro-orm/knex",
+  "@mikro-orm/migrations",
+  "@mikro-orm/postgresql",
   "@photostructure/sqlite",
   "nodemailer",
   "pg",
@@ -28,6 +31,12 @@ const NOT_BUNDLED = [
   "uWebSockets.js",
   "undici",
 ];
+
+/**
+ * All that the service needs of @mikro-orm/sqlite. The rest of it needs the package sqlite3, which is compiled at its
+ * installation.
+ */
+const SQLITE_PLATFORM = join(project, "node_modules/@mikro-orm/sqlite/SqlitePlatform.js");
 
 /** Makes `import.meta.url` stay the URL of the compiled module, next to which the module finds its files. */
 const keepModuleUrls: Plugin = {
@@ -50,6 +59,7 @@ const { metafile } = await build({
   target: "node20",
   format: "esm",
   external: NOT_BUNDLED,
+  alias: { "@mikro-orm/sqlite": SQLITE_PLATFORM },
   minifySyntax: true,
   legalComments: "none",
   // Packages in CommonJS require the modules of Node.js.

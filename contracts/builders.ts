@@ -25,27 +25,36 @@ import { type Endpoint, type EndpointId, endpointSecret } from "../domain/webhoo
 /** The start of every test, also the initial time of HandClock. */
 export const noon = new Date("2026-01-01T12:00:00.000Z");
 
+/** The time this many seconds later. */
 export const secondsAfter = (start: Date, seconds: number): Date => new Date(start.getTime() + seconds * 1000);
 
 /** The n-th id of its kind. It has the form of a real id, and ids sort by `n`. */
 const nthUuid = (n: number): string => `019b0000-0000-7000-8000-${n.toString(16).padStart(12, "0")}`;
 
+/** The n-th id of a task. */
 export const taskId = (n: number): TaskId => nthUuid(n) as TaskId;
+/** The n-th id of an account. */
 export const accountId = (n: number): AccountId => nthUuid(n) as AccountId;
+/** The n-th id of an order. */
 export const orderId = (n: number): OrderId => nthUuid(n) as OrderId;
+/** The n-th id of an endpoint. */
 export const endpointId = (n: number): EndpointId => nthUuid(n) as EndpointId;
+/** The n-th id of a key. */
 export const apiKeyId = (n: number): ApiKeyId => nthUuid(n) as ApiKeyId;
 
 /** 16 characters that are unique to this task. */
 const slugOf = (id: TaskId): Slug => `slug${id.slice(-12)}` as Slug;
 
+/** The n-th name of a stored image. */
 export const anImageName = (n = 1): ObjectName => panoramaName(`unguessable-${n.toString().padStart(10, "0")}`);
 
+/** An account; its address follows from its id. */
 export const anAccount = (differences: Partial<Account> = {}): Account => {
   const id = differences.id ?? accountId(1);
   return { id, email: `owner-${id.slice(-12)}@example.com` as Email, createdAt: noon, ...differences };
 };
 
+/** An order of the first account that is not paid. */
 export const aPendingOrder = (differences: Partial<PendingOrder> = {}): PendingOrder => ({
   id: orderId(1),
   accountId: accountId(1),
@@ -55,6 +64,7 @@ export const aPendingOrder = (differences: Partial<PendingOrder> = {}): PendingO
   ...differences,
 });
 
+/** A paid order of the first account. */
 export const aPaidOrder = (differences: Partial<Omit<PaidOrder, "state">> = {}): PaidOrder => ({
   ...aPendingOrder(),
   state: "paid",
@@ -62,6 +72,7 @@ export const aPaidOrder = (differences: Partial<Omit<PaidOrder, "state">> = {}):
   ...differences,
 });
 
+/** A key of the first account, without limits. */
 export const anApiKey = (differences: Partial<ApiKey> = {}): ApiKey => {
   const id = differences.id ?? apiKeyId(1);
   return {
@@ -80,6 +91,7 @@ export const anApiKey = (differences: Partial<ApiKey> = {}): ApiKey => {
 /** The n-th secret, 32 bytes as base64. */
 export const anEndpointSecret = (n = 1) => endpointSecret(Buffer.alloc(32, n).toString("base64"));
 
+/** An endpoint of the first account that is on. */
 export const anEndpoint = (differences: Partial<Endpoint> = {}): Endpoint => ({
   id: endpointId(1),
   accountId: accountId(1),
@@ -116,16 +128,19 @@ const core = (differences: Differences<Task>) => {
   };
 };
 
+/** A task of the first account that waits for a slot. */
 export const aQueuedTask = (differences: Differences<QueuedTask> = {}): QueuedTask => {
   const task = { ...core(differences), turn: 1, submissions: 0, ...differences };
   return { ...task, state: "queued", reservation: reservationOf(task, "held") };
 };
 
+/** A task of the first account that is not submitted. */
 export const aReservedTask = (differences: Differences<ReservedTask> = {}): ReservedTask => {
   const task = { ...core(differences), turn: undefined, submissions: 0, ...differences };
   return { ...task, state: "reserved", reservation: reservationOf(task, "held") };
 };
 
+/** A task of the first account that the provider works on. */
 export const aSubmittedTask = (differences: Differences<SubmittedTask> = {}): SubmittedTask => {
   const task = {
     ...core(differences),
@@ -136,6 +151,7 @@ export const aSubmittedTask = (differences: Differences<SubmittedTask> = {}): Su
   return { ...task, state: "submitted", reservation: reservationOf(task, "held") };
 };
 
+/** A task of the first account with a result that is not checked. */
 export const aGeneratedTask = (differences: Differences<GeneratedTask> = {}): GeneratedTask => ({
   ...aSubmittedTask(differences),
   temporaryUrl: "https://provider.example.com/temporary/1.jpg",
@@ -143,8 +159,10 @@ export const aGeneratedTask = (differences: Differences<GeneratedTask> = {}): Ge
   state: "generated",
 });
 
+/** The size of a generated picture before it is resized. */
 export const aNativeSize: PixelSize = { widthPixels: 1440, heightPixels: 720 };
 
+/** A task of the first account with a picture that is not stored yet. */
 export const aSucceededTask = (differences: Differences<SucceededTask> = {}): SucceededTask => {
   const { id, accountId, slug, request, apiKeyId, reservedAt, submittedAt, upstreamTaskId } =
     aSubmittedTask(differences);
@@ -165,6 +183,7 @@ export const aSucceededTask = (differences: Differences<SucceededTask> = {}): Su
   return { ...task, state: "succeeded", reservation: reservationOf(task, "captured") };
 };
 
+/** A failed task of the first account. */
 export const aFailedTask = (differences: Differences<FailedTask> = {}): FailedTask => {
   const task = {
     ...core(differences),

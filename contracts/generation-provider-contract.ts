@@ -5,8 +5,10 @@ import { noon, taskId } from "./builders.js";
 import { expect } from "./expect.js";
 import type { TestFunctions } from "./test-functions.js";
 
+/** What an order must lead to. */
 export type OrderedOutcome = "succeed" | "fail" | "be refused" | "expire";
 
+/** The provider under test, and what the suite needs to know about it. */
 export type Subject = {
   readonly provider: GenerationProvider;
   /** Whether the provider can search for its tasks. `finished`: only for those that have ended. */

@@ -4,8 +4,11 @@ import { isKept } from "./storage-status.js";
 import { type FailedTask, isActive, type SucceededTask, type Task } from "./task.js";
 import type { TaskId } from "./task-id.js";
 
+/** All events of an account, by their names on the wire. */
 export const EVENT_TYPES = ["panorama.succeeded", "panorama.failed", "panorama.saved", "credits.low"] as const;
+/** One of `EVENT_TYPES`. */
 export type EventType = (typeof EVENT_TYPES)[number];
+/** The events of a task. */
 export type TaskEventType = Exclude<EventType, "credits.low">;
 
 /**

@@ -3,6 +3,7 @@ import { type Brand, made } from "./brand.js";
 import type { Credits } from "./credits.js";
 import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 
+/** Identifies an account. `Ids.accountId` makes one; `parseAccountId` reads one. */
 export type AccountId = Brand<string, "AccountId">;
 
 /** Returns `undefined` for text that cannot be an account id, so that no lookup is needed. */
@@ -16,8 +17,10 @@ export const accountId = (text: string): AccountId =>
 /** An e-mail address in lower case, so that each address has one spelling. */
 export type Email = Brand<string, "Email">;
 
+/** The longest address, in characters. */
 export const EMAIL_CHARACTERS_MAX = 254;
 
+/** A customer with credits. */
 export type Account = { readonly id: AccountId; readonly email: Email; readonly createdAt: Date };
 
 /** The state of an account that decides whether it may open a new task (specification, Limits). */
@@ -30,6 +33,7 @@ export type Standing = {
   readonly lowBalanceThreshold?: Credits | undefined;
 };
 
+/** Trims and lower-cases the address. The error names the rule that it breaks. */
 export const parseEmail = (text: string): Result<Email, InvalidRequest> => {
   const email = text.trim().toLowerCase();
   const hasForm = /^[^\s@\p{Cc}]+@[^\s@.\p{Cc}]+(\.[^\s@.\p{Cc}]+)*$/u.test(email) && email.isWellFormed();

@@ -4,6 +4,7 @@ import type { Brand } from "./brand.js";
 import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 import type { KeyLimits } from "./key-limits.js";
 
+/** Identifies an API key. It is not its secret. */
 export type ApiKeyId = Brand<string, "ApiKeyId">;
 
 /** The secret: `sk-` and 43 characters of base64url. Shown once, never stored (specification, Authentication). */
@@ -22,6 +23,7 @@ export type ApiKey = {
   readonly lastUsedAt: Date | undefined;
 };
 
+/** The account has never paid, so it gets no key. */
 export type NoPaidOrder = { readonly kind: "no_paid_order"; readonly accountId: AccountId };
 
 /** Makes a secret from 32 random bytes as base64url. */
@@ -32,6 +34,7 @@ export const apiKeySecret = (random32BytesAsBase64url: string): ApiKeySecret =>
 export const parseApiKeySecret = (text: string): ApiKeySecret | undefined =>
   /^sk-[A-Za-z0-9_-]{43}$/.test(text) ? (text as ApiKeySecret) : undefined;
 
+/** The longest name of a key, in characters. */
 export const KEY_NAME_CHARACTERS_MAX = 80;
 
 /** The name of a key is shown to people: 1 to 80 visible characters. */
@@ -49,6 +52,7 @@ export const allowKey = (accountId: AccountId, paidOrders: number): Result<void,
 /** Maximum of keys of one account that are not revoked. */
 export const API_KEYS_MAX = 20;
 
+/** The account already has `limit` live keys. */
 export type TooManyApiKeys = { readonly kind: "too_many_api_keys"; readonly limit: number };
 
 /** `liveKeys`: the account's keys that are not revoked. */

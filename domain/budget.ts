@@ -28,6 +28,7 @@ export type BudgetSpent = {
 /** A calendar day in UTC as the number `yyyymmdd`: days sort, and those of one month are next to each other. */
 export type Day = Brand<number, "Day">;
 
+/** The day in UTC. */
 export const dayOf = (at: Date): Day =>
   (at.getUTCFullYear() * 10_000 + (at.getUTCMonth() + 1) * 100 + at.getUTCDate()) as Day;
 
@@ -37,6 +38,7 @@ export const monthOf = (at: Date): { readonly first: Day; readonly last: Day } =
   return { first: (month + 1) as Day, last: (month + 31) as Day };
 };
 
+/** Whether there is a limit for a day or for a month. */
 export const hasBudget = ({ creditsPerDay, creditsPerMonth }: Budgets): boolean =>
   creditsPerDay !== undefined || creditsPerMonth !== undefined;
 

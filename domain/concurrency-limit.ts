@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 
+/** The account already has `limit` tasks in processing. */
 export type TooManyActiveTasks = { readonly kind: "too_many_active_tasks"; readonly limit: number };
 
 /** Returns the number of active tasks with one more admitted. `max`: as many as an account may have at the same time. */

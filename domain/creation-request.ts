@@ -9,17 +9,19 @@ import {
   METADATA_VALUE_CHARACTERS_MAX,
   type Metadata,
 } from "./metadata.js";
-import { costOf, type Resolution } from "./resolution.js";
-import { resolutionSchema } from "./resolution-schema.js";
+import { costOf, RESOLUTION_NAMES, RESOLUTIONS_DESCRIPTION, type Resolution } from "./resolution.js";
 import { isSeed, SEED_MAX } from "./seed.js";
 import { isStorable } from "./storable-text.js";
-import { type Visibility, visibilitySchema } from "./visibility.js";
+import { VISIBILITIES, VISIBILITIES_DESCRIPTION, type Visibility } from "./visibility.js";
 import { WEBHOOK_URL_CHARACTERS_MAX } from "./webhook-endpoint.js";
 
+/** The shortest prompt, in characters. */
 export const PROMPT_CHARACTERS_MIN = 3;
 /** The white space around a prompt does not count. */
 export const PROMPT_CHARACTERS_MAX = 4000;
+/** The most reference images of one creation. */
 export const IMAGE_URLS_MAX = 3;
+/** The longest image URL, in characters. */
 export const IMAGE_URL_CHARACTERS_MAX = 2048;
 
 /** A creation request that keeps every rule of the specification (Creation request). Only the parser makes one. */
@@ -79,7 +81,7 @@ const httpsUrlSchema = (charactersMax: number) =>
 /** The creation request as it is sent (specification, Creation request). Unknown fields are ignored. */
 export const creationRequestSchema = z
   .object({
-    resolution: z.enum(resolutionSchema.options).meta({ description: resolutionSchema.description }),
+    resolution: z.enum(RESOLUTION_NAMES).meta({ description: RESOLUTIONS_DESCRIPTION }),
     prompt: z
       .string()
       .refine(
@@ -97,7 +99,7 @@ export const creationRequestSchema = z
       .meta({ maxLength: PROMPT_CHARACTERS_MAX })
       .optional(),
     image_urls: z.array(httpsUrlSchema(IMAGE_URL_CHARACTERS_MAX)).max(IMAGE_URLS_MAX).optional(),
-    visibility: z.enum(visibilitySchema.options).meta({ description: visibilitySchema.description }).default("private"),
+    visibility: z.enum(VISIBILITIES).meta({ description: VISIBILITIES_DESCRIPTION }).default("private"),
     seed: z
       .unknown()
       .refine(

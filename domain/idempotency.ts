@@ -9,6 +9,7 @@ export type IdempotencyKey = Brand<string, "IdempotencyKey">;
 export type IdempotentRequest = { readonly key: IdempotencyKey; readonly requestSha256: string };
 
 const HEADER = "Idempotency-Key";
+/** The longest idempotency key, in characters. */
 export const KEY_CHARACTERS_MAX = 255;
 
 /** Parses the header's value: 1 to 255 visible ASCII characters, bare or in quotes. Both forms are the same key. */

@@ -1,7 +1,9 @@
 /** The image types that are accepted and stored (specification, Limits). */
 export const IMAGE_TYPES = ["image/jpeg", "image/png", "image/webp"] as const;
+/** One of `IMAGE_TYPES`. */
 export type ImageType = (typeof IMAGE_TYPES)[number];
 
+/** The extension of a file of each type, without a dot. */
 export const FILE_EXTENSIONS = {
   "image/jpeg": "jpg",
   "image/png": "png",

@@ -13,6 +13,7 @@ export type InvalidRequest = {
   readonly rule: BrokenRule;
 };
 
+/** The `field` of an error that concerns the body as a whole. */
 export const WHOLE_BODY = "body";
 
 /** What is wrong, with the limit and the actual value. Passwords, and URLs that contain one, are left out. */
@@ -94,6 +95,7 @@ type MessageRule =
   | { readonly name: "transfer_encoding" }
   | { readonly name: "one_length" };
 
+/** The refusal of a field that breaks a rule; `index` is the element of a list. */
 export const invalidRequest = (field: string, rule: BrokenRule, index?: number): InvalidRequest => ({
   kind: "invalid_request",
   field,

@@ -9,6 +9,7 @@ import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
  * Neither includes the other one.
  */
 export const SCOPES = ["read", "create"] as const;
+/** One of `SCOPES`. */
 export type Scope = (typeof SCOPES)[number];
 
 /** Chosen when the key is made, and never changed. */
@@ -19,6 +20,7 @@ export type KeyLimits = Budgets & {
   readonly expiresAt: Date | undefined;
 };
 
+/** The limits of a key that may do everything and never expires. */
 export const NO_LIMITS: KeyLimits = {
   scopes: SCOPES,
   expiresAt: undefined,
@@ -26,7 +28,9 @@ export const NO_LIMITS: KeyLimits = {
   creditsPerMonth: undefined,
 };
 
+/** The key was valid until `expiredAt`. */
 export type ApiKeyExpired = { readonly kind: "api_key_expired"; readonly expiredAt: Date };
+/** The key lacks the scope that the request needs. */
 export type MissingScope = { readonly kind: "missing_scope"; readonly scope: Scope };
 
 const ALLOWED: Result<void, never> = ok(undefined);
@@ -55,6 +59,7 @@ export type KeyLimitsInput = {
   readonly credits_per_month?: string | undefined;
 };
 
+/** The error names the first limit that breaks a rule. An expiry must be later than `now`. */
 export const parseKeyLimits = (input: KeyLimitsInput, now: Date): Result<KeyLimits, InvalidRequest> =>
   parseScopes(input.scopes).andThen((scopes) =>
     parseExpiry(input.expires_at, now).andThen((expiresAt) =>

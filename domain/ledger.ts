@@ -20,6 +20,7 @@ export type LedgerCursor = Brand<number, "LedgerCursor">;
 export const parseLedgerCursor = (text: string): LedgerCursor | undefined =>
   /^[0-9]{1,15}$/.test(text) ? (Number(text) as LedgerCursor) : undefined;
 
+/** The entry of an order when it is paid. */
 export const purchaseEntry = (order: PaidOrder): LedgerEntry => ({
   kind: "purchase",
   accountId: order.accountId,
@@ -28,6 +29,7 @@ export const purchaseEntry = (order: PaidOrder): LedgerEntry => ({
   at: order.paidAt,
 });
 
+/** The entry of credits that are held for a task. */
 export const reservationEntry = ({ accountId, taskId, credits }: HeldReservation, at: Date): LedgerEntry => ({
   kind: "reservation",
   accountId,
@@ -36,6 +38,7 @@ export const reservationEntry = ({ accountId, taskId, credits }: HeldReservation
   at,
 });
 
+/** The entry of credits that a failed task returns. */
 export const refundEntry = ({ accountId, taskId, credits }: RefundedReservation, at: Date): LedgerEntry => ({
   kind: "refund",
   accountId,
@@ -44,6 +47,7 @@ export const refundEntry = ({ accountId, taskId, credits }: RefundedReservation,
   at,
 });
 
+/** The balance that the entries give, in credits. */
 export const sumOf = (entries: readonly LedgerEntry[]): number =>
   entries.reduce((sum, entry) => sum + entry.credits, 0);
 

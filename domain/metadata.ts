@@ -4,10 +4,14 @@ import { isStorable } from "./storable-text.js";
 /** The customer's own data about a task, as pairs of key and value. A copy of what was sent, with own properties only. */
 export type Metadata = Readonly<Record<string, string>>;
 
+/** The most pairs of a task. */
 export const METADATA_PAIRS_MAX = 16;
+/** The longest key of a pair, in characters. */
 export const METADATA_KEY_CHARACTERS_MAX = 40;
+/** The longest value of a pair, in characters. */
 export const METADATA_VALUE_CHARACTERS_MAX = 500;
 
+/** No pairs. */
 export const NO_METADATA: Metadata = {};
 
 /** The first rule that a value breaks as metadata; `undefined` if it is valid. */

@@ -4,6 +4,7 @@ import { type Brand, made } from "./brand.js";
 import type { Credits } from "./credits.js";
 import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 
+/** Identifies an order. */
 export type OrderId = Brand<string, "OrderId">;
 
 /** Returns `undefined` for text that cannot be an order id, so that no lookup is needed. */
@@ -27,9 +28,12 @@ type OrderCore = {
   readonly credits: Credits;
   readonly createdAt: Date;
 };
+/** An order that is not paid. */
 export type PendingOrder = OrderCore & { readonly state: "pending" };
+/** An order whose credits are in the balance. */
 export type PaidOrder = OrderCore & { readonly state: "paid"; readonly paidAt: Date };
 
+/** The order was paid before; its credits are not added again. */
 export type AlreadyPaid = { readonly kind: "already_paid"; readonly order: PaidOrder };
 
 const ORDER_CREDITS_MAX = 1_000_000;
@@ -40,6 +44,7 @@ export const parseOrderCredits = (amount: number): Result<Credits, InvalidReques
     ? ok(amount as Credits)
     : err(invalidRequest("credits", { name: "integer", min: 1, max: ORDER_CREDITS_MAX, actual: amount }));
 
+/** A new order. It adds no credits until it is paid. */
 export const openOrder = (id: OrderId, accountId: AccountId, credits: Credits, createdAt: Date): PendingOrder => ({
   id,
   accountId,
@@ -48,13 +53,16 @@ export const openOrder = (id: OrderId, accountId: AccountId, credits: Credits, c
   state: "pending",
 });
 
+/** Pays the order. A second payment is refused with `already_paid`. */
 export const pay = (order: Order, now: Date): Result<PaidOrder, AlreadyPaid> =>
   order.state === "pending" ? ok({ ...order, state: "paid", paidAt: now }) : err({ kind: "already_paid", order });
 
 /** Maximum of pending orders that a customer may place within 24 hours. Older ones may still be paid, and do not count. */
 export const PENDING_ORDERS_MAX = 10;
+/** Pending orders older than this do not count against the limit. */
 export const PENDING_ORDERS_WINDOW_MILLISECONDS = 24 * 60 * 60 * 1000;
 
+/** The account already has `limit` recent orders that are not paid. */
 export type TooManyPendingOrders = { readonly kind: "too_many_pending_orders"; readonly limit: number };
 
 /** `pendingOrders`: the account's pending orders of the last 24 hours. */

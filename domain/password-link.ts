@@ -10,6 +10,7 @@ export type PasswordLinkToken = Brand<string, "PasswordLinkToken">;
 /** A link as it is stored: only the SHA-256 of the token. */
 export type PasswordLink = { readonly tokenSha256: string; readonly email: Email; readonly expiresAt: Date };
 
+/** How long a link is valid. */
 export const PASSWORD_LINK_SECONDS = 60 * 60;
 
 /**
@@ -18,6 +19,7 @@ export const PASSWORD_LINK_SECONDS = 60 * 60;
  */
 export const PASSWORD_LINKS_MAX = 5;
 
+/** A link that is valid from `now`. Only the digest of its token is stored. */
 export const openPasswordLink = (email: Email, tokenSha256: string, now: Date): PasswordLink => ({
   tokenSha256,
   email,

@@ -5,6 +5,7 @@ import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 /** A password that may be set. A login compares any text of at most this length. */
 export type Password = Brand<string, "Password">;
 
+/** The shortest password, in characters. */
 export const PASSWORD_CHARACTERS_MIN = 10;
 /** Long enough for any passphrase. There is a maximum because hashing takes longer for longer passwords. */
 export const PASSWORD_CHARACTERS_MAX = 200;

@@ -6,6 +6,7 @@ export type Rate = { readonly limit: number; readonly windowSeconds: number };
 /** Times at which requests of one kind were admitted: epoch milliseconds, oldest first, within one window. */
 export type AdmissionLog = readonly number[];
 
+/** An admitted request. */
 export type Admission = {
   readonly log: AdmissionLog;
   readonly limit: number;
@@ -15,6 +16,7 @@ export type Admission = {
   readonly resetSeconds: number;
 };
 
+/** More requests than the limit in one window. `retryAfterSeconds` is a whole number of at least 1. */
 export type RateLimited = {
   readonly kind: "rate_limited";
   readonly limit: number;
@@ -25,6 +27,7 @@ export type RateLimited = {
 /** The account has reached a limit over all its keys. */
 export type AccountRateLimited = Omit<RateLimited, "kind"> & { readonly kind: "account_rate_limited" };
 
+/** The refusal for a limit of the whole account instead of one key. */
 export const accountRateLimited = ({ limit, retryAfterSeconds }: RateLimited): AccountRateLimited => ({
   kind: "account_rate_limited",
   limit,

@@ -16,6 +16,7 @@ export const UNUSED_REFERENCE_BYTES_MAX = 200 * 1024 * 1024;
 /** A smaller image counts as this many bytes, so that the maximum also limits their number. */
 const COUNTED_BYTES_MIN = 64 * 1024;
 
+/** What a file counts against the limit of the account: small files count as if they were larger. */
 export const countedBytes = (sizeBytes: number): number => Math.max(sizeBytes, COUNTED_BYTES_MIN);
 
 /** What decides whether an account may upload. */

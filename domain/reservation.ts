@@ -14,10 +14,14 @@ import type { TaskId } from "./task-id.js";
 export type Reservation = HeldReservation | CapturedReservation | RefundedReservation;
 
 type ReservationCore = { readonly taskId: TaskId; readonly accountId: AccountId; readonly credits: Credits };
+/** Credits that are held while the task runs. */
 export type HeldReservation = ReservationCore & { readonly state: "held" };
+/** Credits that were spent. */
 export type CapturedReservation = ReservationCore & { readonly state: "captured" };
+/** Credits that went back to the account. */
 export type RefundedReservation = ReservationCore & { readonly state: "refunded" };
 
+/** The price is higher than the balance. */
 export type InsufficientCredits = {
   readonly kind: "insufficient_credits";
   readonly balance: Credits;

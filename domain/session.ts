@@ -12,8 +12,10 @@ export type Session = {
   readonly expiresAt: Date;
 };
 
+/** How long a login lasts. */
 export const SESSION_SECONDS = 30 * 24 * 60 * 60;
 
+/** A session from `now` on. Only the digest of its token is stored. */
 export const openSession = (accountId: AccountId, tokenSha256: string, now: Date): Session => ({
   tokenSha256,
   accountId,
@@ -21,6 +23,7 @@ export const openSession = (accountId: AccountId, tokenSha256: string, now: Date
   expiresAt: new Date(now.getTime() + SESSION_SECONDS * 1000),
 });
 
+/** Whether the session has not expired. */
 export const isLive = ({ expiresAt }: Session, now: Date): boolean => now < expiresAt;
 
 /** Returns `undefined` for text that cannot be a token, so no lookup is made. */

@@ -19,13 +19,20 @@ export type StoredImage = UploadingImage | SavedImage | SavedWithoutThumbnail | 
 
 /** `imageName` is chosen before the first attempt, so that every attempt writes the same object. */
 type ImageCore = { readonly temporaryUrl: string; readonly imageName: ObjectName };
+/** The image is not stored yet. */
 export type UploadingImage = ImageCore & { readonly status: "uploading"; readonly failedAttempts: number };
+/** The image and its thumbnail are stored. */
 export type SavedImage = ImageCore & { readonly status: "saved" };
+/** The image is stored; its thumbnail is not. */
 export type SavedWithoutThumbnail = ImageCore & { readonly status: "saved-no-thumb" };
+/** The image could not be stored. An operator may retry. */
 export type UnsavedImage = ImageCore & { readonly status: "failed" };
+/** The image was gone before it could be stored. */
 export type ExpiredImage = ImageCore & { readonly status: "expired" };
 
+/** All storage statuses (specification, Storage status). */
 export const STORAGE_STATUSES = ["uploading", "saved", "saved-no-thumb", "failed", "expired"] as const;
+/** One of `STORAGE_STATUSES`. */
 export type StorageStatus = (typeof STORAGE_STATUSES)[number];
 
 /** An event that the state does not allow; nothing has changed. */
@@ -38,6 +45,7 @@ export const isKept = (image: StoredImage): image is SavedImage | SavedWithoutTh
 /** Attempts to fetch one image, one after another, before its storage status becomes `failed`. */
 export const KEEP_ATTEMPTS_MAX = 8;
 
+/** The image of a result that is to be stored. */
 export const uploading = (temporaryUrl: string, imageName: ObjectName): UploadingImage => ({
   status: "uploading",
   temporaryUrl,
@@ -49,13 +57,16 @@ export const uploading = (temporaryUrl: string, imageName: ObjectName): Uploadin
 export const keepRetryAfterSeconds = ({ failedAttempts }: UploadingImage): number =>
   Math.min(60, 2 ** Math.max(0, failedAttempts - 1));
 
+/** The image and its thumbnail were stored. */
 export const keep = (image: UploadingImage): SavedImage => ({ ...core(image), status: "saved" });
 
+/** The image was stored without a thumbnail. */
 export const keepWithoutThumbnail = (image: UploadingImage): SavedWithoutThumbnail => ({
   ...core(image),
   status: "saved-no-thumb",
 });
 
+/** The thumbnail was stored later. */
 export const addThumbnail = (image: SavedWithoutThumbnail): SavedImage => ({ ...core(image), status: "saved" });
 
 /** Counts one failed attempt: the image stays `uploading` for the next one, or is `failed` after the last one. */
@@ -79,6 +90,7 @@ export const storageRetryAfterSeconds = (sinceSuccessSeconds: number): number =>
 /** Another attempt cannot help: the bytes are not the requested image, or cannot be downloaded from this URL. */
 export const giveUp = (image: UploadingImage): UnsavedImage => ({ ...core(image), status: "failed" });
 
+/** The temporary URL has no image any more. */
 export const expire = (image: UploadingImage): ExpiredImage => ({ ...core(image), status: "expired" });
 
 /** An operator has fixed the cause of the failure. Refused for an image that is not `failed`. */

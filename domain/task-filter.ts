@@ -2,6 +2,7 @@ import { type Metadata, sortedMetadata } from "./metadata.js";
 import { statusOf, type Task } from "./task.js";
 import type { Visibility } from "./visibility.js";
 
+/** The statuses of tasks on the wire. */
 export const TASK_STATUSES = ["processing", "succeeded", "failed"] as const satisfies ReturnType<typeof statusOf>[];
 
 /** Narrows a list of tasks: a task must match every member. */
@@ -16,6 +17,7 @@ export type TaskFilter = {
   readonly metadata?: Metadata;
 };
 
+/** Whether the task matches every member of the filter. */
 export const matchesFilter = (task: Task, filter: TaskFilter): boolean => {
   const { status, visibility, createdAfter, createdBefore, metadata = {} } = filter;
   return (

@@ -1,5 +1,6 @@
 import { type Brand, made } from "./brand.js";
 
+/** Identifies a task. */
 export type TaskId = Brand<string, "TaskId">;
 
 /** Returns `undefined` for text that cannot be a task id, so no lookup is made. */

@@ -51,6 +51,7 @@ type TaskCore = {
 };
 type Accepted = { readonly submittedAt: Date; readonly upstreamTaskId: string };
 
+/** Waits for a slot of the provider. */
 export type QueuedTask = TaskCore & {
   readonly state: "queued";
   readonly reservation: HeldReservation;
@@ -59,6 +60,7 @@ export type QueuedTask = TaskCore & {
   /** How many submissions have ended before, each without starting a generation. */
   readonly submissions: number;
 };
+/** Holds credits and a slot; the provider has not confirmed it. */
 export type ReservedTask = TaskCore & {
   readonly state: "reserved";
   readonly reservation: HeldReservation;
@@ -69,10 +71,13 @@ export type ReservedTask = TaskCore & {
   /** The place of the provider whose slot it holds (queue.ts); `undefined` if none was recorded. */
   readonly place?: string | undefined;
 };
+/** The provider works on it. */
 export type SubmittedTask = TaskCore &
   Accepted & { readonly state: "submitted"; readonly reservation: HeldReservation };
+/** The provider has a result, which is not checked yet. */
 export type GeneratedTask = TaskCore &
   Accepted & { readonly state: "generated"; readonly reservation: HeldReservation; readonly temporaryUrl: string };
+/** Has a usable picture; its credits are spent. */
 export type SucceededTask = TaskCore &
   Accepted & {
     readonly state: "succeeded";
@@ -82,6 +87,7 @@ export type SucceededTask = TaskCore &
     /** The size of the provider's result. `undefined` for a task of a version that did not record it. */
     readonly nativeSize: PixelSize | undefined;
   };
+/** Has no picture; its credits were refunded. */
 export type FailedTask = TaskCore & {
   readonly state: "failed";
   readonly reservation: RefundedReservation;
@@ -152,6 +158,7 @@ export type OpenedTask = {
 /** The budgets of the key that creates a task, and what it has spent. */
 export type BudgetState = { readonly budgets: Budgets; readonly spending: Spending };
 
+/** Why no task is opened. Nothing is charged. */
 export type OpeningRefusal = InsufficientCredits | BudgetSpent | TooManyActiveTasks;
 
 /**

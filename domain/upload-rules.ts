@@ -6,13 +6,17 @@ const MIB = 1024 * 1024;
 
 /** Limits of `POST /images` (specification, Limits). */
 export const UPLOAD_FILES_MAX = 5;
+/** The largest file. */
 export const UPLOAD_FILE_BYTES_MAX = 10 * MIB;
+/** The most bytes of all files of one request. */
 export const UPLOAD_TOTAL_BYTES_MAX = 20 * MIB;
+/** The largest request body, with the parts around the files. */
 export const UPLOAD_REQUEST_BYTES_MAX = 25 * MIB;
 
 /** Bytes of each file of one upload that have arrived so far. */
 export type UploadSizes = readonly number[];
 
+/** Refuses a request body that is too large. */
 export const admitRequestSize = (bytes: number): Result<void, InvalidRequest> =>
   bytes <= UPLOAD_REQUEST_BYTES_MAX
     ? ok(undefined)
@@ -28,6 +32,7 @@ export const admitSizes = (sizes: UploadSizes): Result<void, InvalidRequest> => 
     : ok(undefined);
 };
 
+/** Refuses a request without files. */
 export const requireFiles = (count: number): Result<void, InvalidRequest> =>
   count > 0 ? ok(undefined) : refuse({ name: "files_required", max: UPLOAD_FILES_MAX });
 

@@ -1,9 +1,9 @@
-import { z } from "zod";
-
 /** Who may see a panorama (specification, Visibility). */
-export const visibilitySchema = z.enum(["private", "public"]).meta({
-  id: "Visibility",
-  description: "private: only the owner can open the viewer, after login. public: shown in the gallery to everybody.",
-});
+export const VISIBILITIES = ["private", "public"] as const;
 
-export type Visibility = z.infer<typeof visibilitySchema>;
+/** One of `VISIBILITIES`. */
+export type Visibility = (typeof VISIBILITIES)[number];
+
+/** What the values mean, for descriptions of interfaces. */
+export const VISIBILITIES_DESCRIPTION =
+  "private: only the owner can open the viewer, after login. public: shown in the gallery to everybody.";

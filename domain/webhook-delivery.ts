@@ -17,10 +17,14 @@ type DeliveryCore = {
   /** What the last attempt resulted in, such as `status 500`. */
   readonly detail: string | undefined;
 };
+/** Is sent at `dueAt`, for the first time or again. */
 export type PendingDelivery = DeliveryCore & { readonly state: "pending"; readonly dueAt: Date };
+/** The receiver has confirmed it. */
 export type DeliveredDelivery = DeliveryCore & { readonly state: "delivered"; readonly endedAt: Date };
+/** Is not sent again. */
 export type FailedDelivery = DeliveryCore & { readonly state: "failed"; readonly endedAt: Date };
 
+/** All states of deliveries. */
 export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const satisfies readonly Delivery["state"][];
 
 /** The result of one attempt. `isGone`: the endpoint wants no more webhooks (status 410). */

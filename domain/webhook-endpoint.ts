@@ -3,11 +3,13 @@ import type { AccountId } from "./account.js";
 import type { Brand } from "./brand.js";
 import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 
+/** Identifies an endpoint. */
 export type EndpointId = Brand<string, "EndpointId">;
 
 /** Signs webhooks as Standard Webhooks defines it: `whsec_` and 32 random bytes in base64. */
 export type EndpointSecret = Brand<string, "EndpointSecret">;
 
+/** The secret of an endpoint, with its prefix. */
 export const endpointSecret = (random32BytesAsBase64: string): EndpointSecret =>
   `whsec_${random32BytesAsBase64}` as EndpointSecret;
 
@@ -29,16 +31,20 @@ export type Endpoint = {
 
 /** `failing`: every attempt of three days has failed. `gone`: it answered with status 410. `deleted`: by its account. */
 export const OFF_REASONS = ["failing", "gone", "deleted"] as const;
+/** One of `OFF_REASONS`. */
 export type OffReason = (typeof OFF_REASONS)[number];
 
+/** The most endpoints of an account. */
 export const ENDPOINTS_MAX = 10;
 
+/** The account already has `limit` endpoints. */
 export type TooManyEndpoints = { readonly kind: "too_many_endpoints"; readonly limit: number };
 
 /** `endpoints`: those of the account that have a URL. */
 export const admitEndpoint = (endpoints: number): Result<void, TooManyEndpoints> =>
   endpoints < ENDPOINTS_MAX ? ok(undefined) : err({ kind: "too_many_endpoints", limit: ENDPOINTS_MAX });
 
+/** The longest URL of an endpoint, in characters. */
 export const WEBHOOK_URL_CHARACTERS_MAX = 2048;
 
 /**

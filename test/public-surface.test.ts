@@ -1,6 +1,6 @@
 import { relative, resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Declarations, declarationsOf, publicModules } from "./support/public-surface.js";
+import { type Declarations, declarationsOf, publicModules, withoutComment } from "./support/public-surface.js";
 
 describe("the public surface of the package", () => {
   let modules: readonly Declarations[];
@@ -21,8 +21,17 @@ describe("the public surface of the package", () => {
     expect(missing).toEqual([]);
   });
 
-  it("is the one listed in test/public-surface.txt (after an intended change: npm run surface)", async () => {
-    const listed = modules.map(({ path, text }) => `## panorama-service/${path}\n\n${text}\n`);
-    await expect(listed.join("\n")).toMatchFileSnapshot("./public-surface.txt");
+  it("has a documentation comment on every export", async () => {
+    expect((await Promise.all(modules.map(withoutComment))).flat()).toEqual([]);
+  });
+
+  it.each([
+    ["panorama-core", "./public-surface.txt"],
+    ["panorama-client", "./public-surface-client.txt"],
+  ])("of %s is the one listed in test/%s (after an intended change: npm run surface)", async (name, file) => {
+    const listed = modules
+      .filter(({ path }) => path.startsWith("client/") === (name === "panorama-client"))
+      .map(({ path, text }) => `## ${name}/${path.replace(/^client\//, "")}\n\n${text}\n`);
+    await expect(listed.join("\n")).toMatchFileSnapshot(file);
   });
 });

@@ -1,14 +1,16 @@
 import { z } from "zod";
-import { resolutionSchema } from "../../domain/resolution-schema.js";
+import { RESOLUTION_NAMES } from "../../domain/resolution.js";
 import { STORAGE_STATUSES } from "../../domain/storage-status.js";
-import { visibilitySchema } from "../../domain/visibility.js";
+import { VISIBILITIES } from "../../domain/visibility.js";
 
 /** The answers of the service as on the wire (specification, Resources). Unknown fields are removed. */
 const id = z.string().min(1);
 const creditsCharged = z.int().min(0);
 
+/** The statuses of a task. */
 export const TASK_STATUSES = ["processing", "succeeded", "failed"] as const;
 
+/** The picture of a task that has succeeded. */
 export const panoramaOutputSchema = z.object({
   image_url: z.string(),
   slug: z.string(),
@@ -19,15 +21,17 @@ export const panoramaOutputSchema = z.object({
   native_height: z.int().optional(),
   thumbnail_url: z.string().optional(),
 });
+/** The picture of a task that has succeeded. */
 export type PanoramaOutput = z.infer<typeof panoramaOutputSchema>;
 
+/** Why a task has failed. */
 export const taskErrorSchema = z.object({ code: z.literal("generation_failed"), message: z.string() });
 
 /** What the task was created with. Older versions of the service do not say it. Times are RFC 3339, in UTC. */
 const creation = {
   created_at: z.string().optional(),
-  resolution: z.enum(resolutionSchema.options).optional(),
-  visibility: z.enum(visibilitySchema.options).optional(),
+  resolution: z.enum(RESOLUTION_NAMES).optional(),
+  visibility: z.enum(VISIBILITIES).optional(),
   prompt: z.string().optional(),
   image_urls: z.array(z.string()).optional(),
   seed: z.int().optional(),
@@ -47,6 +51,7 @@ export const panoramaTaskSchema = z.discriminatedUnion("status", [
   }),
   z.object({ id, status: z.literal("failed"), credits_charged: creditsCharged, ...finished, error: taskErrorSchema }),
 ]);
+/** A task, by its `status`. */
 export type PanoramaTask = z.infer<typeof panoramaTaskSchema>;
 
 /** The answer to a creation. A replay may return a task that is already finished. */
@@ -56,13 +61,18 @@ export const createdTaskSchema = z.object({
   credits_charged: creditsCharged,
   ...creation,
 });
+/** The answer to a creation. */
 export type CreatedTask = z.infer<typeof createdTaskSchema>;
 
+/** A page of the list. */
 export const taskPageSchema = z.object({ data: z.array(panoramaTaskSchema), next_cursor: z.string().nullable() });
+/** A page of the list; `next_cursor` is `null` on the last one. */
 export type TaskPage = z.infer<typeof taskPageSchema>;
 
+/** The answer to an upload. */
 export const uploadedSchema = z.object({ image_urls: z.array(z.string()) });
 
+/** The balance of an account. */
 export const balanceSchema = z.object({ remaining_credits: z.int() });
 
 /** Services of version 1.0 send only the balance. */
@@ -70,6 +80,7 @@ export const creditTotalsSchema = balanceSchema.extend({
   reserved_credits: z.int().optional(),
   spent_credits: z.int().optional(),
 });
+/** What an account has, has reserved, and has spent, in credits. */
 export type CreditTotals = z.infer<typeof creditTotalsSchema>;
 
 /** The body of a webhook, and the data of an event in a stream. */
@@ -81,8 +92,10 @@ export const webhookEventSchema = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("credits.low"), timestamp: z.string(), data: balanceSchema }),
 ]);
+/** An event, by its `type`. */
 export type WebhookEvent = z.infer<typeof webhookEventSchema>;
 
+/** The body of every answer that is not 2xx. */
 export const errorBodySchema = z.object({
   error: z.object({ code: z.string(), message: z.string(), param: z.string().optional().catch(undefined) }),
 });

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { type ImageType, imageTypeOf } from "../../domain/image-type.js";
 
+/** The bytes of an image, and their type by their signature. */
 export type DownloadedImage = { readonly bytes: Uint8Array; readonly type: ImageType };
 
 type Limits = { readonly bytesMax: number; readonly seconds: number; readonly signal?: AbortSignal | undefined };
@@ -31,5 +32,11 @@ const readAtMost = async ({ body }: Response, bytesMax: number): Promise<Uint8Ar
     if (bytes > bytesMax) return undefined;
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  const all = new Uint8Array(bytes);
+  let offset = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return all;
 };

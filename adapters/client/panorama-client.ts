@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
 import type { Clock } from "../../application/ports/clock.js";
@@ -29,6 +28,7 @@ import type { ServiceUrl } from "./service-url.js";
 /** `type` is the declared type. It must match the signature in the first bytes, if it is given. */
 export type ReferenceImage = { readonly bytes: Uint8Array; readonly name?: string; readonly type?: string };
 
+/** The task as it is now, while a wait goes on. */
 export type Progress = { readonly task: PanoramaTask; readonly elapsedSeconds: number };
 
 type Settings = {
@@ -79,7 +79,7 @@ export class PanoramaClient {
    */
   create(
     request: CreationRequest,
-    { idempotencyKey = randomUUID(), maxCredits, signal }: CreateOptions = {},
+    { idempotencyKey = crypto.randomUUID(), maxCredits, signal }: CreateOptions = {},
   ): Promise<Result<CreatedTask, ClientError>> {
     const { resolution, prompt, imageUrls, visibility, seed, metadata, webhookUrl } = request;
     return this.call({

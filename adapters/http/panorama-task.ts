@@ -7,12 +7,12 @@ import {
   METADATA_VALUE_CHARACTERS_MAX,
 } from "../../domain/metadata.js";
 import { thumbnailNameOf } from "../../domain/object-name.js";
-import { resolutionSchema } from "../../domain/resolution-schema.js";
+import { RESOLUTION_NAMES, RESOLUTIONS_DESCRIPTION } from "../../domain/resolution.js";
 import { SEED_MAX } from "../../domain/seed.js";
 import { viewerPath } from "../../domain/slug.js";
 import { isKept, STORAGE_STATUSES, type StoredImage } from "../../domain/storage-status.js";
 import { type FailedTask, type SucceededTask, statusOf, type Task } from "../../domain/task.js";
-import { visibilitySchema } from "../../domain/visibility.js";
+import { VISIBILITIES, VISIBILITIES_DESCRIPTION } from "../../domain/visibility.js";
 import { creditsChargedSchema } from "./credits-charged.js";
 
 const nativePixels = z.int().min(1).meta({
@@ -46,8 +46,8 @@ const time = (description: string) => z.iso.datetime().meta({ format: "date-time
 /** What a task was created with, beyond the specification. Members that were not given are omitted. */
 export const creationFields = {
   created_at: time("RFC 3339, in UTC."),
-  resolution: z.enum(resolutionSchema.options).meta({ description: resolutionSchema.description }),
-  visibility: z.enum(visibilitySchema.options).meta({ description: visibilitySchema.description }),
+  resolution: z.enum(RESOLUTION_NAMES).meta({ description: RESOLUTIONS_DESCRIPTION }),
+  visibility: z.enum(VISIBILITIES).meta({ description: VISIBILITIES_DESCRIPTION }),
   prompt: z.string().optional().meta({ description: "Without the white space around it." }),
   image_urls: z.array(z.string()).meta({ description: "Empty without reference images." }),
   seed: z.int().min(0).max(SEED_MAX).optional(),

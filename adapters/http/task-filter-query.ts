@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { brokenMetadataRule } from "../../domain/metadata.js";
 import { TASK_STATUSES, type TaskFilter } from "../../domain/task-filter.js";
-import { visibilitySchema } from "../../domain/visibility.js";
+import { VISIBILITIES } from "../../domain/visibility.js";
 
 const METADATA_PREFIX = "metadata.";
 
@@ -25,7 +25,7 @@ const time = (description: string) =>
 /** The filters of the list with a name of their own. OpenAPI cannot describe the names `metadata.KEY`. */
 export const filterParameters = {
   status: z.enum(TASK_STATUSES).optional().meta({ description: "Only tasks with this status." }),
-  visibility: z.enum(visibilitySchema.options).optional().meta({ description: "Only tasks with this visibility." }),
+  visibility: z.enum(VISIBILITIES).optional().meta({ description: "Only tasks with this visibility." }),
   created_after: time("Only tasks created later than this (RFC 3339)."),
   created_before: time("Only tasks created earlier than this (RFC 3339)."),
 };
@@ -55,7 +55,7 @@ export const parseTaskFilter = (query: URLSearchParams): Result<TaskFilter, Inva
 
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   status: TASK_STATUSES,
-  visibility: visibilitySchema.options,
+  visibility: VISIBILITIES,
 };
 
 const refusalOf = (name: string, parameters: Readonly<Record<string, string>>): InvalidRequest => {

@@ -11,9 +11,8 @@ import {
 } from "../../domain/creation-request.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { ACTIVE_TASKS_MAX } from "../../domain/panorama-policy.js";
-import { costOf, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
-import { resolutionSchema } from "../../domain/resolution-schema.js";
-import { visibilitySchema } from "../../domain/visibility.js";
+import { costOf, RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
+import { VISIBILITIES } from "../../domain/visibility.js";
 import { createdTaskSchema } from "../client/answers.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { parameterName } from "../wording/parameter-name.js";
@@ -27,10 +26,10 @@ import type { UnconfirmedCreations } from "./unconfirmed-creations.js";
 const sizeAndPrice = ([name, resolution]: [string, (typeof RESOLUTIONS)[Resolution]]) =>
   `${name} = ${pixelSize(resolution)} pixels, ${resolution.credits} credits`;
 const resolution = z
-  .enum(resolutionSchema.options)
+  .enum(RESOLUTION_NAMES)
   .describe(`Size and price: ${Object.entries(RESOLUTIONS).map(sizeAndPrice).join("; ")}. Use 1k for a first try.`);
 const visibility = z
-  .enum(visibilitySchema.options)
+  .enum(VISIBILITIES)
   .default("private")
   .describe(
     "private (default): only the owner of the account can open the viewer, after login. " +

@@ -19,7 +19,7 @@ import { viewerPath } from "../../domain/slug.js";
 import { isKept } from "../../domain/storage-status.js";
 import { isActive, isCancelable, isInProgress, type Task } from "../../domain/task.js";
 import { parseTaskId } from "../../domain/task-id.js";
-import { visibilitySchema } from "../../domain/visibility.js";
+import { VISIBILITIES } from "../../domain/visibility.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../web-page/page.js";
 import { budgetSentence } from "../wording/budget-sentence.js";
 import { pixelSize } from "../wording/pixel-size.js";
@@ -77,9 +77,9 @@ export const worksPages = (parts: Parts): readonly Page[] => {
       body: "fields",
       handle: guard.memberForm(async ({ params, form }, visitor) => {
         const id = parseTaskId(params.id ?? "");
-        const visibility = visibilitySchema.safeParse(form.get("visibility"));
-        if (id === undefined || !visibility.success) return parts.layout.notFound(visitor);
-        const changed = await parts.changeVisibility(id, visitor.account.id, visibility.data);
+        const visibility = VISIBILITIES.find((one) => one === form.get("visibility"));
+        if (id === undefined || visibility === undefined) return parts.layout.notFound(visitor);
+        const changed = await parts.changeVisibility(id, visitor.account.id, visibility);
         return changed.isErr() ? parts.layout.notFound(visitor) : redirect("/works");
       }),
     },

@@ -8,6 +8,7 @@ import type { Secrets } from "../ports/secrets.js";
 
 type Ports = { readonly requests: ApiRequests; readonly secrets: Pick<Secrets, "sha256"> };
 
+/** What `admitApiRequest` returns. */
 export type AdmitApiRequest = ReturnType<typeof admitApiRequest>;
 
 /**

@@ -3,8 +3,10 @@ import type { RateLimited } from "../../domain/rate-limit.js";
 import type { RateLimitedParty, RateLimits } from "../ports/rate-limits.js";
 import type { Secrets } from "../ports/secrets.js";
 
+/** What the limits of logins need. */
 export type LoginThrottlePorts = { readonly rateLimits: RateLimits; readonly secrets: Pick<Secrets, "sha256"> };
 
+/** Who tries to log in, and from where. */
 export type LoginAttempt = {
   readonly email: string;
   /** The network of the client: its IPv4 address, or the /64 of its IPv6 address. */
@@ -14,6 +16,7 @@ export type LoginAttempt = {
 /** 32 hexadecimal digits are 128 bits of the digest: no collisions in practice, and no longer than an id. */
 const PARTY_DIGITS = 32;
 
+/** The party of a rate limit, without the name itself. */
 export const partyNamed = (secrets: Pick<Secrets, "sha256">, name: string): RateLimitedParty =>
   secrets.sha256(name).slice(0, PARTY_DIGITS) as RateLimitedParty;
 

@@ -9,6 +9,7 @@ type Ports = {
   readonly secrets: Pick<Secrets, "sha256">;
 };
 
+/** What `checkPasswordLink` returns. */
 export type CheckPasswordLink = ReturnType<typeof checkPasswordLink>;
 
 /** Whether this text is the token of a link that can still set a password. */

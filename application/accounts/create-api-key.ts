@@ -11,6 +11,7 @@ type Ports = NewApiKeyPorts & {
   readonly keys: Pick<ApiKeyStore, "insert">;
 };
 
+/** What `createApiKey` returns. */
 export type CreateApiKey = ReturnType<typeof createApiKey>;
 
 /** Creates a key; refused without a paid order (specification, Authentication, 3) and above the maximum of live keys. */

@@ -15,6 +15,7 @@ type Ports = {
 /** A logged-in user. Every form contains `formToken`, which other sites cannot know (protection against CSRF). */
 export type Visitor = { readonly account: Account; readonly token: SessionToken; readonly formToken: string };
 
+/** What `findSession` returns. */
 export type FindSession = ReturnType<typeof findSession>;
 
 /** Returns the user of this session token; `undefined` for an unknown, expired or ended session. */

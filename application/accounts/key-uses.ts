@@ -4,6 +4,7 @@ import type { Clock } from "../ports/clock.js";
 
 type Ports = { readonly keys: Pick<ApiKeyStore, "recordUses">; readonly clock: Pick<Clock, "now"> };
 
+/** What `keyUses` returns. */
 export type KeyUses = ReturnType<typeof keyUses>;
 
 /** A key that is in use all the time is written once in this time. */

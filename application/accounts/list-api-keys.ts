@@ -18,11 +18,13 @@ export type KeyWithSpending = { readonly key: ApiKey; readonly spending: Spendin
 
 const NOTHING: Spending = { today: 0, thisMonth: 0 };
 
+/** The keys with what they have spent of their budgets. */
 export const withSpending = (
   keys: readonly ApiKey[],
   spending: ReadonlyMap<ApiKeyId, Spending>,
 ): readonly KeyWithSpending[] => keys.map((key) => ({ key, spending: spending.get(key.id) ?? NOTHING }));
 
+/** What `listApiKeys` returns. */
 export type ListApiKeys = ReturnType<typeof listApiKeys>;
 
 /** For the operator: all keys of the account, oldest first, including revoked ones. */

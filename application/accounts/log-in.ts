@@ -17,8 +17,10 @@ type Ports = Pick<LoginThrottlePorts, "rateLimits"> &
     readonly secrets: Pick<Secrets, "sha256" | "verifyPassword">;
   };
 
+/** An attempt to log in with a password. */
 export type Credentials = LoginAttempt & { readonly password: string };
 
+/** What `logIn` returns. */
 export type LogIn = ReturnType<typeof logIn>;
 
 /**

@@ -4,6 +4,7 @@ import type { SessionStore } from "../ports/session-store.js";
 
 type Ports = { readonly sessions: Pick<SessionStore, "delete">; readonly secrets: Pick<Secrets, "sha256"> };
 
+/** What `logOut` returns. */
 export type LogOut = ReturnType<typeof logOut>;
 
 /** Deletes the session, so that copies of its cookie are refused, too. */

@@ -8,6 +8,7 @@ import type { Secrets } from "../ports/secrets.js";
 /** A new key and its secret. The secret is shown once: the store keeps only its digest. */
 export type CreatedApiKey = { readonly key: ApiKey; readonly secret: ApiKeySecret };
 
+/** What a new key needs. */
 export type NewApiKeyPorts = {
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "apiKeyId" | "apiKeySecret">;

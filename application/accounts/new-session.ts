@@ -5,6 +5,7 @@ import type { Ids } from "../ports/ids.js";
 import type { Secrets } from "../ports/secrets.js";
 import type { SessionStore } from "../ports/session-store.js";
 
+/** What a new session needs. */
 export type NewSessionPorts = {
   readonly sessions: Pick<SessionStore, "insert" | "deleteExpired">;
   readonly clock: Pick<Clock, "now">;

@@ -9,6 +9,7 @@ import type { Ids } from "../ports/ids.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
 import { type NewApiKeyPorts, newApiKey } from "./new-api-key.js";
 
+/** What an operator says about a new account. */
 export type NewAccount = {
   readonly email: Email;
   readonly password?: string | undefined;
@@ -18,6 +19,7 @@ export type NewAccount = {
   readonly keyName?: string | undefined;
 };
 
+/** `secret` is that of its first key; `undefined` if it has none. It is shown only once. */
 export type OpenedAccount = { readonly account: Account; readonly secret: ApiKeySecret | undefined };
 
 type Ports = NewApiKeyPorts & {
@@ -26,6 +28,7 @@ type Ports = NewApiKeyPorts & {
   readonly secrets: Pick<Secrets, "hashPassword">;
 };
 
+/** What `openAccount` returns. */
 export type OpenAccount = ReturnType<typeof openAccount>;
 
 /** Opens an account together with its paid order and its key, if requested. On an error nothing is stored. */

@@ -41,6 +41,7 @@ export type AccountOverview = {
   readonly nextLedger: LedgerCursor | undefined;
 };
 
+/** What `readAccount` returns. */
 export type ReadAccount = ReturnType<typeof readAccount>;
 
 /** Reads what the account page shows. Throws if the account does not exist. */

@@ -6,6 +6,7 @@ import type { Clock } from "../ports/clock.js";
 
 type Ports = { readonly keys: Pick<ApiKeyStore, "revoke">; readonly clock: Pick<Clock, "now"> };
 
+/** What `revokeAnyApiKey` returns. */
 export type RevokeAnyApiKey = ReturnType<typeof revokeAnyApiKey>;
 
 /** For the operator: revokes a key of any account. */

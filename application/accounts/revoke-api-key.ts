@@ -7,6 +7,7 @@ import type { Clock } from "../ports/clock.js";
 
 type Ports = { readonly keys: Pick<ApiKeyStore, "listLive" | "revoke">; readonly clock: Pick<Clock, "now"> };
 
+/** What `revokeApiKey` returns. */
 export type RevokeApiKey = ReturnType<typeof revokeApiKey>;
 
 /** Revokes a key of the account. A key of another account, and one that is revoked, give the same error as an unknown one. */

@@ -18,6 +18,7 @@ type Ports = LoginThrottlePorts & {
   readonly mail: Mail;
 };
 
+/** What `sendPasswordLink` returns. */
 export type SendPasswordLink = ReturnType<typeof sendPasswordLink>;
 
 /**

@@ -4,6 +4,7 @@ import type { Credits } from "../../domain/credits.js";
 import type { NotFound } from "../errors.js";
 import type { AccountStore } from "../ports/account-store.js";
 
+/** What `setLowBalance` returns. */
 export type SetLowBalance = ReturnType<typeof setLowBalance>;
 
 /** Sets the balance below which the owner is told (domain/low-balance.ts); `undefined`: never. */

@@ -14,6 +14,7 @@ type Ports = NewSessionPorts & {
   readonly secrets: Pick<Secrets, "hashPassword">;
 };
 
+/** What `setPasswordByLink` returns. */
 export type SetPasswordByLink = ReturnType<typeof setPasswordByLink>;
 
 /**

@@ -10,6 +10,7 @@ type Ports = {
   readonly secrets: Pick<Secrets, "hashPassword">;
 };
 
+/** What `setPassword` returns. */
 export type SetPassword = ReturnType<typeof setPassword>;
 
 /** For the operator: sets the password of an account, and ends its sessions. */

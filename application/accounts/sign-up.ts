@@ -10,6 +10,7 @@ import { openAccount } from "./open-account.js";
 
 type Ports = LoginThrottlePorts & Parameters<typeof openAccount>[0];
 
+/** What `signUp` returns. */
 export type SignUp = ReturnType<typeof signUp>;
 
 /**

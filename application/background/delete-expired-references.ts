@@ -8,6 +8,7 @@ type Ports = {
   readonly clock: Pick<Clock, "now">;
 };
 
+/** How long unused reference images are kept, and when a deletion is repeated. */
 export type ReferenceRetention = {
   /** How long an uploaded image is kept that no task uses. */
   readonly retentionMilliseconds: number;

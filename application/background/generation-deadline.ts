@@ -11,11 +11,13 @@ import type { TaskSignals } from "../ports/task-signals.js";
 import type { Lease, StaleTask, TaskStore } from "../ports/task-store.js";
 import { CLOCK_TOLERANCE_MILLISECONDS, type LeasePorts, type WorkLimits } from "./work-on-leases.js";
 
+/** What work with a deadline needs. */
 export type DeadlinePorts = LeasePorts & {
   readonly tasks: Pick<TaskStore, "move">;
   readonly signals: Pick<TaskSignals, "announce">;
 };
 
+/** Limits of the work, and the time from submission to the deadline. */
 export type DeadlineSettings = WorkLimits & { readonly generationDeadlineMilliseconds: number };
 
 type Generation = SubmittedTask | GeneratedTask;
@@ -73,6 +75,7 @@ const withPlausibleAge = async <T extends Generation>(
   return moved.map(() => ({ ...lease, task }));
 };
 
+/** Fails the task and refunds it. */
 export const failTask = async (
   ports: DeadlinePorts,
   lease: Lease<Generation>,

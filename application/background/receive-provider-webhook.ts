@@ -14,6 +14,7 @@ type Ports = {
   readonly pollDue: () => void;
 };
 
+/** What `receiveProviderWebhook` returns. */
 export type ReceiveProviderWebhook = ReturnType<typeof receiveProviderWebhook>;
 
 /**

@@ -20,6 +20,7 @@ import type { TaskSignals } from "../ports/task-signals.js";
 import type { Lease, TaskStore } from "../ports/task-store.js";
 import type { LeasePorts } from "./work-on-leases.js";
 
+/** What storing an image needs. */
 export type StoragePorts = Pick<LeasePorts, "clock" | "reporter"> & {
   readonly tasks: Pick<TaskStore, "move" | "isHidden">;
   readonly storage: Pick<ObjectStorage, "put" | "read" | "delete">;
@@ -94,6 +95,7 @@ export const storePanorama = async (
   return made.isErr() ? withoutThumbnail(made.error) : { image: keep(image), detail: "stored" };
 };
 
+/** Makes and stores the thumbnail of a stored image. */
 export const storeThumbnail = async (
   { storage, imaging }: StoragePorts,
   { imageName }: StoredImage,

@@ -18,6 +18,7 @@ export type WorkLimits = {
  */
 export const CLOCK_TOLERANCE_MILLISECONDS = 60_000;
 
+/** What work on leases needs. */
 export type LeasePorts = {
   readonly tasks: Pick<TaskStore, "claim" | "postpone">;
   readonly clock: Clock;

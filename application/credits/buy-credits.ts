@@ -20,8 +20,10 @@ type Ports = {
   readonly ids: Pick<Ids, "orderId">;
 };
 
+/** `checkoutUrl` is where the customer pays; `undefined` if the operator confirms payments. */
 export type PlacedOrder = { readonly order: PendingOrder; readonly checkoutUrl: string | undefined };
 
+/** What `buyCredits` returns. */
 export type BuyCredits = ReturnType<typeof buyCredits>;
 
 /**

@@ -15,6 +15,7 @@ type Ports = {
   readonly ids: Pick<Ids, "orderId">;
 };
 
+/** What `createOrder` returns. */
 export type CreateOrder = ReturnType<typeof createOrder>;
 
 /**

@@ -4,11 +4,13 @@ import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { OrderStore } from "../ports/order-store.js";
 
+/** What a payment needs. */
 export type PayOrderPorts = {
   readonly orders: Pick<OrderStore, "find" | "pay">;
   readonly clock: Pick<Clock, "now">;
 };
 
+/** What `payOrder` returns. */
 export type PayOrder = ReturnType<typeof payOrder>;
 
 /** Adds the order's credits to its account, exactly once. For a paid order it changes nothing and returns the order. */

@@ -7,6 +7,7 @@ import type { LedgerStore } from "../ports/ledger-store.js";
 
 type Ports = { readonly accounts: Pick<AccountStore, "exists">; readonly ledger: Pick<LedgerStore, "entries"> };
 
+/** What `readLedger` returns. */
 export type ReadLedger = ReturnType<typeof readLedger>;
 
 /** For the operator: all ledger entries of the account, oldest first. */

@@ -5,6 +5,7 @@ import { type PayOrderPorts, payOrder } from "./pay-order.js";
 
 type Ports = PayOrderPorts & { readonly payments: Pick<Payments, "paidOrder"> };
 
+/** What `receivePaymentWebhook` returns. */
 export type ReceivePaymentWebhook = ReturnType<typeof receivePaymentWebhook>;
 
 /** Handles a webhook of the payment service. Adds the credits of a paid order once, also if the webhook is repeated. */

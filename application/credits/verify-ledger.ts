@@ -4,6 +4,7 @@ import type { LedgerStore } from "../ports/ledger-store.js";
 /** `accounts`: how many were checked. `findings`: one sentence per error, which names the account. */
 export type LedgerReport = { readonly accounts: number; readonly findings: readonly string[] };
 
+/** What `verifyLedger` returns. */
 export type VerifyLedger = ReturnType<typeof verifyLedger>;
 
 /** Checks every account's ledger against the rules of the domain (domain/ledger.ts). */

@@ -13,6 +13,7 @@ type Ports = {
   readonly signals: Pick<EventSignals, "next">;
 };
 
+/** What `streamEvents` returns. */
 export type StreamEvents = ReturnType<typeof streamEvents>;
 
 /**

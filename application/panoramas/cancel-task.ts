@@ -17,6 +17,7 @@ type Ports = {
   readonly reporter: Reporter;
 };
 
+/** What `cancelTask` returns. */
 export type CancelTask = ReturnType<typeof cancelTask>;
 
 /**

@@ -5,6 +5,7 @@ import type { Visibility } from "../../domain/visibility.js";
 import type { NotFound } from "../errors.js";
 import type { TaskStore } from "../ports/task-store.js";
 
+/** What `changeVisibility` returns. */
 export type ChangeVisibility = ReturnType<typeof changeVisibility>;
 
 /** The owner makes a panorama public or private. */

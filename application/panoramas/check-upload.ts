@@ -4,6 +4,7 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { admitUpload } from "../../domain/reference-image.js";
 import type { ReferenceStore } from "../ports/reference-store.js";
 
+/** What `checkUpload` returns. */
 export type CheckUpload = ReturnType<typeof checkUpload>;
 
 /** Whether the account may upload anything now: asked before its files are received. */

@@ -20,6 +20,7 @@ import { type SubmissionPorts, type SubmissionSettings, submitTask, type Upstrea
 /** `not_found`: the idempotency key belongs to a panorama that was deleted. */
 export type CreatePanoramaError = InvalidRequest | OpeningRefusal | UpstreamError | NotFound;
 
+/** What else may come with a creation. */
 export type CreationOptions = {
   /** The API key of the request. Its budgets limit the creation. */
   readonly apiKey?: AdmittedKey | undefined;
@@ -41,6 +42,7 @@ type Ports = SubmissionPorts & {
   readonly ensureDefaultEndpoint?: (account: AccountId) => Promise<unknown>;
 };
 
+/** Limits of a creation and of the queue. */
 export type CreationSettings = SubmissionSettings & {
   /** The sweep resolves a task that has no recorded answer of the provider after this time. */
   readonly submissionDeadlineMilliseconds: number;
@@ -48,6 +50,7 @@ export type CreationSettings = SubmissionSettings & {
   readonly queueMax: number;
 };
 
+/** What `createPanorama` returns. */
 export type CreatePanorama = ReturnType<typeof createPanorama>;
 
 /**

@@ -17,6 +17,7 @@ type Ports = {
 /** The panorama is still being generated or stored. It can be deleted afterwards. */
 export type NotFinished = { readonly kind: "not_finished" };
 
+/** What `deletePanorama` returns. */
 export type DeletePanorama = ReturnType<typeof deletePanorama>;
 
 /**

@@ -3,6 +3,7 @@ import type { Slug } from "../../domain/slug.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskStore } from "../ports/task-store.js";
 
+/** What `findOwnPanorama` returns. */
 export type FindOwnPanorama = ReturnType<typeof findOwnPanorama>;
 
 /** `GET /works/{slug}`: the owner's panorama in any state. Foreign and unknown slugs both give `undefined`. */

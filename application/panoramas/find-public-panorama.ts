@@ -2,6 +2,7 @@ import type { Slug } from "../../domain/slug.js";
 import type { SucceededTask } from "../../domain/task.js";
 import type { TaskStore } from "../ports/task-store.js";
 
+/** What `findPublicPanorama` returns. */
 export type FindPublicPanorama = ReturnType<typeof findPublicPanorama>;
 
 /** `GET /p/{slug}`: the finished panorama of this slug. Private and unknown slugs both give `undefined`. */

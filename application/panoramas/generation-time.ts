@@ -3,6 +3,7 @@ import type { Task } from "../../domain/task.js";
 /** Each new generation counts for this part of the average. */
 const WEIGHT = 0.2;
 
+/** How long generations took lately. */
 export type GenerationTime = {
   /** Call with every task that ends on this instance. */
   add(task: Task): void;

@@ -6,6 +6,7 @@ import type { TaskStore } from "../ports/task-store.js";
 /** `next`: pass it as `before` to read the next page; `undefined` on the last page. */
 export type GalleryPage = { readonly panoramas: readonly SucceededTask[]; readonly next: TaskId | undefined };
 
+/** What `listPublicPanoramas` returns. */
 export type ListPublicPanoramas = ReturnType<typeof listPublicPanoramas>;
 
 /** The public gallery: public panoramas of all accounts whose image is in permanent storage, newest first. */

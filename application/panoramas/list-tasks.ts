@@ -8,6 +8,7 @@ import type { TaskStore } from "../ports/task-store.js";
 /** `next`: pass it as `before` to read the next page; `undefined` on the last page. */
 export type TaskPage = { readonly tasks: readonly Task[]; readonly next: TaskId | undefined };
 
+/** What `listTasks` returns. */
 export type ListTasks = ReturnType<typeof listTasks>;
 
 /** `GET /panoramas`: the account's tasks that match the filter, newest first, `limit` at a time. */

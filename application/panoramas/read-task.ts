@@ -7,6 +7,7 @@ import type { TaskStore } from "../ports/task-store.js";
 
 type Ports = { readonly tasks: Pick<TaskStore, "find"> };
 
+/** What `readTask` returns. */
 export type ReadTask = ReturnType<typeof readTask>;
 
 /** `GET /panoramas/{id}`. A task of another account and an unknown id both give `not_found`. */

@@ -11,6 +11,7 @@ import type { TaskStore } from "../ports/task-store.js";
 /** The provider did not accept the task. Its credits are refunded. */
 export type UpstreamError = { readonly kind: "upstream_error" };
 
+/** What a submission needs. */
 export type SubmissionPorts = {
   readonly tasks: Pick<TaskStore, "find" | "move" | "requeue" | "changePlace">;
   readonly provider: Pick<GenerationProvider, "submit" | "search" | "nextPollMilliseconds">;

@@ -30,6 +30,7 @@ type Ports = {
 
 type CheckedFile = { readonly file: UploadedFile; readonly type: ImageType; readonly sha256: string };
 
+/** What `uploadImages` returns. */
 export type UploadImages = ReturnType<typeof uploadImages>;
 
 /**

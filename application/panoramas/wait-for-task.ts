@@ -14,6 +14,7 @@ type Ports = {
   readonly signals: Pick<TaskSignals, "next">;
 };
 
+/** What `waitForTask` returns. */
 export type WaitForTask = ReturnType<typeof waitForTask>;
 
 /**

@@ -5,6 +5,7 @@ import type { Credits } from "../../domain/credits.js";
 import type { PaidOrder } from "../../domain/order.js";
 import type { NotFound } from "../errors.js";
 
+/** Another account has this address. */
 export type EmailTaken = { readonly kind: "email_taken"; readonly email: Email };
 
 /** Stores accounts. Throws if the store is unreachable or a row is unreadable. */

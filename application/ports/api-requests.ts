@@ -13,6 +13,7 @@ import type { AccountSnapshot } from "./task-store.js";
 /** Unknown and revoked keys give the same error. */
 export type InvalidApiKey = { readonly kind: "invalid_api_key" };
 
+/** Why a request is not admitted. */
 export type RefusedRequest = InvalidApiKey | ApiKeyExpired | MissingScope | RateLimited | AccountRateLimited;
 
 /** `budgets`: of a write, if the key has any. `account`: of a write, if the store has read it in the same round trip. */

@@ -24,6 +24,7 @@ export type GenerationOrder = {
  */
 export type SubmissionFailure = { readonly kind: "refused" | "busy" | "unknown"; readonly reason: string };
 
+/** What the provider says about a generation. `reason` is for the log only. */
 export type Progress =
   | { readonly state: "running" }
   | { readonly state: "succeeded"; readonly temporaryUrl: string }
@@ -61,11 +62,13 @@ export type GeneratedImage = {
  */
 export type Readiness = "ready" | "busy" | "probing" | "down";
 
+/** Whether the generation has ended without a charge. */
 export type Cancellation = "canceled" | "too_late";
 
 /** A place and whether it should get creations now. */
 export type PlaceNow = ProviderPlace & { readonly readiness: Readiness };
 
+/** Whether a creation should be sent to this place now. */
 export const takesCreations = ({ readiness }: PlaceNow): boolean => readiness === "ready" || readiness === "probing";
 
 /** A generation model. Every call has a timeout. Failures, including timeouts, are returned, not thrown. */

@@ -14,6 +14,7 @@ export type Letter = {
   readonly token: PasswordLinkToken;
 };
 
+/** Sends e-mails. */
 export interface Mail {
   /**
    * Returns at once and sends in the background, so that the time of an answer does not tell whether an e-mail is sent.

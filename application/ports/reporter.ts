@@ -52,6 +52,7 @@ export type OperationalEvent =
   /** Background work on one task threw an error. It is repeated a limited number of times, or until a deadline. */
   | { readonly kind: "work_failed"; readonly work: string; readonly taskId: TaskId; readonly error: unknown };
 
+/** Where events for the operator go. It must not throw. */
 export interface Reporter {
   report(event: OperationalEvent): void;
 }

@@ -20,6 +20,7 @@ type Ports = NewEndpointPorts & {
 /** `privateOrigins`: origins to which webhooks may be sent although they use http or have a private address. */
 export type EndpointSettings = { readonly privateOrigins: readonly string[] };
 
+/** What `createEndpoint` returns. */
 export type CreateEndpoint = ReturnType<typeof createEndpoint>;
 
 /** Adds an endpoint to the account. It gets every event from now on. */

@@ -7,6 +7,7 @@ import type { EndpointStore } from "../ports/endpoint-store.js";
 
 type Ports = { readonly endpoints: Pick<EndpointStore, "delete">; readonly clock: Pick<Clock, "now"> };
 
+/** What `deleteEndpoint` returns. */
 export type DeleteEndpoint = ReturnType<typeof deleteEndpoint>;
 
 /** Deletes an endpoint of the account; nothing more is sent to it. The default endpoint cannot be deleted. */

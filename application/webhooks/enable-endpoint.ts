@@ -4,6 +4,7 @@ import type { EndpointId } from "../../domain/webhook-endpoint.js";
 import type { NotFound } from "../errors.js";
 import type { EndpointStore } from "../ports/endpoint-store.js";
 
+/** What `enableEndpoint` returns. */
 export type EnableEndpoint = ReturnType<typeof enableEndpoint>;
 
 /** Switches an endpoint on again. It gets the events from now on; earlier ones can be sent again one by one. */

@@ -5,6 +5,7 @@ import { type NewEndpointPorts, newEndpoint } from "./new-endpoint.js";
 
 type Ports = NewEndpointPorts & { readonly endpoints: Pick<EndpointStore, "ensureDefault"> };
 
+/** What `ensureDefaultEndpoint` returns. */
 export type EnsureDefaultEndpoint = ReturnType<typeof ensureDefaultEndpoint>;
 
 /** The account's default endpoint, whose secret signs the webhooks to the `webhook_url` of its tasks. */

@@ -13,6 +13,7 @@ type Ports = {
   readonly deliveries: Pick<DeliveryStore, "list">;
 };
 
+/** What `listDeliveries` returns. */
 export type ListDeliveries = ReturnType<typeof listDeliveries>;
 
 /** The account's deliveries of the last 30 days, newest first, `limit` at a time. */

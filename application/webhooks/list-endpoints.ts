@@ -12,6 +12,7 @@ type Ports = NewEndpointPorts & {
   readonly endpoints: Pick<EndpointStore, "ensureDefault" | "list">;
 };
 
+/** What `listEndpoints` returns. */
 export type ListEndpoints = ReturnType<typeof listEndpoints>;
 
 /** The account's endpoints, oldest first, with the default endpoint, which has no URL. */

@@ -3,6 +3,7 @@ import type { Endpoint } from "../../domain/webhook-endpoint.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 
+/** What a new endpoint needs. */
 export type NewEndpointPorts = {
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "endpointId" | "endpointSecret">;

@@ -6,6 +6,7 @@ import type { DeliveryId, DeliveryStore, EndpointOff } from "../ports/delivery-s
 
 type Ports = { readonly deliveries: Pick<DeliveryStore, "resend">; readonly clock: Pick<Clock, "now"> };
 
+/** What `resendDelivery` returns. */
 export type ResendDelivery = ReturnType<typeof resendDelivery>;
 
 /** Sends an event again, with the same `webhook-id`. Refused while the endpoint is switched off. */

@@ -12,6 +12,7 @@ type Ports = {
   readonly ids: Pick<Ids, "endpointSecret">;
 };
 
+/** What `rotateEndpointSecret` returns. */
 export type RotateEndpointSecret = ReturnType<typeof rotateEndpointSecret>;
 
 /** Gives the endpoint a new secret. For 24 hours webhooks are signed with the old one too. */

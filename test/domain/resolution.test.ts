@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { costOf, RESOLUTIONS } from "../../domain/resolution.js";
-import { resolutionSchema } from "../../domain/resolution-schema.js";
+import { costOf, RESOLUTION_NAMES, RESOLUTIONS } from "../../domain/resolution.js";
 
 it.each([
   ["1k", 1024, 512, 4],
@@ -12,6 +11,6 @@ it.each([
 });
 
 it("the resolutions are 1k, 2k and 4k only", () => {
-  expect(resolutionSchema.options).toEqual(["1k", "2k", "4k"]);
+  expect(RESOLUTION_NAMES).toEqual(["1k", "2k", "4k"]);
   expect(Object.keys(RESOLUTIONS)).toEqual(["1k", "2k", "4k"]);
 });

@@ -41,6 +41,17 @@ export const declarationsOf = (modules: readonly PublicModule[]): readonly Decla
   });
 };
 
+/** The exports of a module without a documentation comment. */
+export const withoutComment = async ({ path, source }: PublicModule): Promise<readonly string[]> => {
+  const file = ts.createSourceFile(source, await readFile(source, "utf8"), ts.ScriptTarget.ES2023, true);
+  return file.statements.flatMap((statement) => {
+    const modifiers = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) : undefined;
+    const exported = modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
+    if (!exported || ts.getJSDocCommentsAndTags(statement).length > 0) return [];
+    return [`${path}: ${statement.getText(file).split("\n")[0]}`];
+  });
+};
+
 const emitDeclarations = (sources: readonly string[]): ReadonlyMap<string, string> => {
   const { config } = ts.readConfigFile("tsconfig.json", ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, ".");

@@ -1,0 +1,203 @@
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type Plugin, transform } from "esbuild";
+import { clientDeclarations } from "./client-declarations.js";
+import { licensesOf } from "./licenses-of.js";
+
+/**
+ * `npm run packages`: makes three packages from dist/ in dist-packages/. Each installs from the registry alone, without the
+ * `overrides` of this project, and compiles nothing.
+ *
+ * - panorama-core: domain, application, memory adapters, contract suites
+ * - panorama-client: the typed client, with what it needs inside
+ * - panorama-service: everything, with the `panorama` command
+ *
+ * Which modules can be imported is listed in `exports` of package.json. README.md of each package is in packages/.
+ */
+type Targets = Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+type Manifest = {
+  readonly version: string;
+  readonly license: string;
+  readonly engines: Readonly<Record<string, string>>;
+  readonly repository?: unknown;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly exports: Targets;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+};
+
+const project = fileURLToPath(new URL("..", import.meta.url));
+const target = join(project, "dist-packages");
+const root: Manifest = JSON.parse(await readFile(join(project, "package.json"), "utf8"));
+
+/** What the bundled command loads at run time: `NOT_BUNDLED` of bootstrap/bundle-command.ts, and what public modules use. */
+const SERVICE_PACKAGES = [
+  "@google-cloud/storage",
+  "@mikro-orm/core",
+  "@mikro-orm/knex",
+  "@mikro-orm/migrations",
+  "@mikro-orm/postgresql",
+  "@photostructure/sqlite",
+  "neverthrow",
+  "nodemailer",
+  "pg",
+  "selfsigned",
+  "sharp",
+  "stripe",
+  "undici",
+  "zod",
+];
+
+/** The package that `overrides` in package.json puts in place of `uWebSockets.js`, which is not in the registry. */
+const UWEBSOCKETS = { name: "uwebsockets", version: "3.0.6" };
+
+const versionOf = (name: string): string => {
+  const version = root.dependencies[name] ?? root.optionalDependencies[name] ?? root.devDependencies[name];
+  if (version === undefined) throw new Error(`package.json has no dependency ${name}`);
+  return version;
+};
+const versionsOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, versionOf(name)]));
+
+/** The exports of the package with one of these paths, or below it. */
+const exportsOf = (folders: readonly string[]): Targets =>
+  Object.fromEntries(
+    Object.entries(root.exports).filter(([path]) => folders.some((folder) => `${path}/`.startsWith(`./${folder}/`))),
+  );
+
+const PACKAGE_JSON = { "./package.json": "./package.json" };
+
+const writePackage = async (
+  name: string,
+  description: string,
+  folders: readonly string[],
+  manifest: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  const folder = join(target, name);
+  const { version, license, engines, repository } = root;
+  const common = { name, version, description, license, type: "module", engines, repository };
+  await writeFile(
+    join(folder, "package.json"),
+    `${JSON.stringify({ ...common, ...manifest, files: [...folders, "CHANGELOG.md"] }, undefined, 2)}\n`,
+  );
+  await cp(join(project, "LICENSE"), join(folder, "LICENSE"));
+  await cp(join(project, "CHANGELOG.md"), join(folder, "CHANGELOG.md"));
+  await cp(join(project, "packages", `${name}.md`), join(folder, "README.md"));
+};
+
+/**
+ * Copies the compiled modules of a folder, and their sources, to which the declaration maps point. The comments are in the
+ * declarations and in the sources; the scripts have none.
+ */
+const copyModules = async (name: string, folder: string): Promise<void> => {
+  const compiled = join(target, name, "dist", folder);
+  await cp(join(project, "dist", folder), compiled, { recursive: true });
+  for (const file of await readdir(compiled, { recursive: true })) {
+    if (!file.endsWith(".js")) continue;
+    const path = join(compiled, file);
+    const { code } = await transform(await readFile(path, "utf8"), { format: "esm", legalComments: "none" });
+    await writeFile(path, code);
+  }
+  await cp(join(project, folder), join(target, name, folder), { recursive: true });
+};
+
+const CORE_FOLDERS = ["domain", "application", "adapters/memory", "contracts"];
+
+const buildCore = async (): Promise<void> => {
+  for (const folder of CORE_FOLDERS) await copyModules("panorama-core", folder);
+  await writePackage(
+    "panorama-core",
+    "The domain and the use cases of the panorama service, with memory adapters and contract suites",
+    ["dist", ...CORE_FOLDERS],
+    {
+      sideEffects: false,
+      exports: { ...exportsOf(["domain", "application", "memory", "contracts"]), ...PACKAGE_JSON },
+      dependencies: versionsOf(["neverthrow", "zod"]),
+      // Three contract suites try random input: whoever runs them installs it.
+      peerDependencies: { "fast-check": `^${versionOf("fast-check")}` },
+      peerDependenciesMeta: { "fast-check": { optional: true } },
+    },
+  );
+};
+
+/** zod's messages in other languages, which are most of its size. The client shows none of them. */
+const withoutLocales: Plugin = {
+  name: "without the locales of zod",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: "export {};" }));
+  },
+};
+
+/** The modules of the core that make the client's arguments, or explain its errors. */
+const CLIENT_CORE = ["domain/creation-request", "domain/image-type", "domain/invalid-request", "domain/task-filter"];
+
+/** Bundles the client with neverthrow and zod, so that it depends on nothing. It runs in Node.js and in browsers. */
+const buildClient = async (): Promise<void> => {
+  const folder = join(target, "panorama-client");
+  const exported = Object.entries(exportsOf(["client", ...CLIENT_CORE])).map(([path, target]) => {
+    if (typeof target === "string") throw new Error(`exports of package.json: ${path} has no types`);
+    const name = path.split("/").at(-1);
+    return { path: name === "panorama-client" ? "." : `./${name}`, target };
+  });
+  const { metafile } = await build({
+    absWorkingDir: project,
+    entryPoints: exported.map(({ target }) => target.default),
+    outdir: join(folder, "dist"),
+    outbase: "dist",
+    chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    target: "es2022",
+    format: "esm",
+    legalComments: "none",
+    plugins: [withoutLocales],
+    metafile: true,
+    logLevel: "warning",
+  });
+  const sources = exported.map(({ target }) => target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, "$1.ts"));
+  for (const [file, text] of clientDeclarations(project, sources)) {
+    await mkdir(dirname(join(folder, "dist", file)), { recursive: true });
+    await writeFile(join(folder, "dist", file), text);
+  }
+  await writeFile(join(folder, "LICENSES.txt"), await licensesOf("panorama-client", Object.keys(metafile.inputs)));
+  await writePackage("panorama-client", "The typed client of the panorama service", ["dist", "LICENSES.txt"], {
+    sideEffects: false,
+    exports: { ...Object.fromEntries(exported.map(({ path, target }) => [path, target])), ...PACKAGE_JSON },
+  });
+};
+
+const buildService = async (): Promise<void> => {
+  const folder = join(target, "panorama-service");
+  await cp(join(project, "dist"), join(folder, "dist"), { recursive: true });
+  for (const source of [...CORE_FOLDERS, "adapters/client"]) {
+    await cp(join(project, source), join(folder, source), { recursive: true });
+  }
+  // The bundled command imports the package of the registry by its own name.
+  for (const file of await readdir(join(folder, "dist/bundle"))) {
+    if (!file.endsWith(".js")) continue;
+    const path = join(folder, "dist/bundle", file);
+    const text = await readFile(path, "utf8");
+    const renamed = text.replaceAll('require("uWebSockets.js")', `require("${UWEBSOCKETS.name}")`);
+    if (renamed !== text) await writeFile(path, renamed);
+  }
+  await writePackage(
+    "panorama-service",
+    "360° panoramas from text and reference images: the service, its command, and its library",
+    ["dist", ...CORE_FOLDERS, "adapters/client"],
+    {
+      bin: root.bin,
+      exports: root.exports,
+      dependencies: { ...versionsOf(SERVICE_PACKAGES), [UWEBSOCKETS.name]: UWEBSOCKETS.version },
+      peerDependencies: { "fast-check": `^${versionOf("fast-check")}` },
+      peerDependenciesMeta: { "fast-check": { optional: true } },
+    },
+  );
+};
+
+await rm(target, { recursive: true, force: true });
+await buildCore();
+await buildClient();
+await buildService();

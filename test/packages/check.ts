@@ -1,0 +1,64 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+
+/**
+ * `npm run packages:check`: publint and attw for each package, and its sizes: the tarball and the import of the core, and
+ * what a bundle of one domain function costs. Takes both tools from the registry.
+ */
+const run = promisify(execFile);
+const CORE_TARBALL_BYTES_MAX = 300_000;
+const CORE_IMPORT_MILLISECONDS_MAX = 30;
+const OPEN_TASK_BYTES_MAX = 30_000;
+
+const failures: string[] = [];
+const limit = (what: string, actual: number, max: number, unit: string): void => {
+  console.log(`${what}: ${actual} ${unit}, at most ${max}`);
+  if (actual > max) failures.push(what);
+};
+
+const folder = await mkdtemp(join(tmpdir(), "panorama-check-"));
+try {
+  for (const name of await readdir("dist-packages")) {
+    const cwd = resolve("dist-packages", name);
+    const { stdout } = await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], {
+      cwd,
+    });
+    const tarball = join(folder, stdout.trim().split("\n").at(-1) ?? "");
+    if (name === "panorama-core") limit("core tarball", (await stat(tarball)).size, CORE_TARBALL_BYTES_MAX, "bytes");
+    // The packages are ES modules. Node.js 20.19 and later load them with `require`, too.
+    const attw = ["@arethetypeswrong/cli@0.18.5", tarball, "--profile", "esm-only", "--format", "ascii"];
+    for (const tool of [["publint@0.3.25", "--strict", tarball], attw]) {
+      await run("npx", ["-y", ...tool], { maxBuffer: 1e8 }).then(
+        () => console.log(`${name}: ${tool[0]} finds nothing`),
+        ({ stdout, stderr }) => {
+          failures.push(`${name}: ${tool[0]}`);
+          console.log(`${stdout}${stderr}`.slice(-3000));
+        },
+      );
+    }
+  }
+  const core = resolve("dist-packages/panorama-core/dist");
+  const { outputFiles } = await build({
+    stdin: { contents: `export { openTask } from "${core}/domain/task.js";`, resolveDir: "." },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    write: false,
+  });
+  limit("openTask, bundled and minified", outputFiles[0]?.contents.length ?? 0, OPEN_TASK_BYTES_MAX, "bytes");
+  const timed = `const start = performance.now(); await import("${core}/domain/task.js"); console.log(performance.now() - start);`;
+  const times: number[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    times.push(Number((await run(process.execPath, ["--input-type=module", "--eval", timed])).stdout));
+  }
+  limit("import of domain/task of the core", Math.round(Math.min(...times)), CORE_IMPORT_MILLISECONDS_MAX, "ms");
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+if (failures.length > 0) throw new Error(`Failed: ${failures.join("; ")}`);

@@ -1,0 +1,152 @@
+import { execFile, spawn } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { promisify } from "node:util";
+import { FakeService } from "../support/fake-service.js";
+import { freePort } from "../support/free-port.js";
+
+/**
+ * `npm run test:packages`: installs the tarballs of dist-packages/ in empty projects with npm, pnpm and yarn from the
+ * registry, compiles the examples with them, strictly and with the declarations of all packages, and runs them. Then it
+ * installs the service and starts it. `-- npm` tries npm alone; `-- --offline` links the packages and uses no registry.
+ */
+const run = promisify(execFile);
+const MANAGERS = { npm: ["npm"], pnpm: ["npx", "-y", "pnpm@10.24.0"], yarn: ["npx", "-y", "yarn@1.22.22"] } as const;
+const INSTALL = {
+  npm: ["install", "--no-audit", "--no-fund"],
+  pnpm: ["install"],
+  yarn: ["install", "--non-interactive"],
+} as const;
+type Manager = keyof typeof MANAGERS;
+
+const project = process.cwd();
+const VERSIONS = { fastify: "5.12.8", "fast-check": "4.10.2", "@types/node": "20.19.43", typescript: "5.9.3" };
+const EXAMPLES = ["client.ts", "fastify.ts", "prove-storage.ts", "prove-stores.ts"];
+
+const ended = async (command: string, args: readonly string[], cwd: string, env = {}): Promise<string> => {
+  try {
+    return (await run(command, [...args], { cwd, env: { ...process.env, ...env }, maxBuffer: 1e8 })).stdout;
+  } catch (error) {
+    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${command} ${args.join(" ")} failed:\n${stdout.slice(-3000)}\n${stderr.slice(-3000)}`);
+  }
+};
+
+const check = (what: string, actual: unknown, expected: unknown): void => {
+  if (JSON.stringify(actual) !== JSON.stringify(expected)) {
+    throw new Error(`${what}: ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
+  }
+};
+
+const tarballs = async (folder: string): Promise<Readonly<Record<string, string>>> => {
+  const packed: Record<string, string> = {};
+  for (const name of await readdir("dist-packages")) {
+    const args = ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder];
+    const output = await ended("npm", args, resolve("dist-packages", name));
+    packed[name] = join(folder, output.trim().split("\n").at(-1) ?? "");
+  }
+  return packed;
+};
+
+/** An empty project with these packages, installed by this package manager. */
+const install = async (manager: Manager, folder: string, dependencies: Readonly<Record<string, string>>) => {
+  await mkdir(folder);
+  await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module", dependencies }));
+  const [command, ...first] = MANAGERS[manager];
+  await ended(command, [...first, ...INSTALL[manager]], folder);
+};
+
+/** The same from this project's own packages, as links: no registry, no scripts. */
+const link = async (folder: string): Promise<void> => {
+  await mkdir(join(folder, "node_modules/@types"), { recursive: true });
+  await writeFile(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+  for (const name of ["panorama-core", "panorama-client"]) {
+    await cp(resolve("dist-packages", name), join(folder, "node_modules", name), { recursive: true });
+  }
+  for (const name of [...Object.keys(VERSIONS), "neverthrow", "zod"]) {
+    await symlink(resolve("node_modules", name), join(folder, "node_modules", name));
+  }
+};
+
+const COMPILER_OPTIONS = [
+  ...["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes"],
+  ...["--target", "es2022", "--types", "node", "--skipLibCheck", "false"],
+];
+
+const runExamples = async (folder: string): Promise<void> => {
+  for (const example of EXAMPLES) await cp(resolve("test/examples/embedding", example), join(folder, example));
+  const tsc = join(project, "node_modules/typescript/bin/tsc");
+  const bundler = ["--module", "esnext", "--moduleResolution", "bundler", "--noEmit"];
+  for (const mode of [bundler, ["--module", "nodenext"]]) {
+    await ended(process.execPath, [tsc, ...COMPILER_OPTIONS, ...mode, ...EXAMPLES], folder);
+  }
+  const output = await ended(process.execPath, ["fastify.js"], folder);
+  check("the Fastify example", JSON.parse(output), [202, "generated", 402]);
+  await ended(process.execPath, ["--test", "prove-storage.js", "prove-stores.js"], folder);
+
+  const service = await FakeService.start();
+  try {
+    const env = { PANORAMA_BASE_URL: service.origin, PANORAMA_API_KEY: service.apiKey };
+    const url = await ended(process.execPath, ["client.js"], folder, env);
+    check("the client example", /^https?:\/\/.*\n$/.test(url), true);
+  } finally {
+    await service.stop();
+  }
+  const required =
+    "console.log(typeof require('panorama-core/domain/task').openTask, require('panorama-client').PanoramaClient.name)";
+  const loaded = await ended(process.execPath, ["--input-type=commonjs", "--eval", required], folder);
+  check("require", loaded, "function PanoramaClient\n");
+};
+
+/** Starts the installed service on a new database, and stops it when it has answered. */
+const serve = async (panorama: string, folder: string): Promise<void> => {
+  const port = String(await freePort());
+  const env = { ...process.env, PORT: port, DATA_DIR: join(folder, "data") };
+  const service = spawn(process.execPath, [panorama, "serve"], { cwd: folder, env, stdio: "pipe" });
+  let log = "";
+  for (const stream of [service.stdout, service.stderr]) stream.on("data", (data) => (log += data));
+  try {
+    for (let attempt = 0; ; attempt += 1) {
+      const answer = await fetch(`http://localhost:${port}/api/v1/openapi.json`).catch(() => undefined);
+      if (answer?.status === 200) return;
+      if (attempt === 300 || service.exitCode !== null) throw new Error(`The service does not answer:\n${log}`);
+      await setTimeout(200);
+    }
+  } finally {
+    service.kill();
+  }
+};
+
+const folder = await mkdtemp(join(tmpdir(), "panorama-packages-"));
+try {
+  const asked = process.argv.slice(2);
+  if (asked.includes("--offline")) {
+    await link(join(folder, "linked"));
+    await runExamples(join(folder, "linked"));
+    console.log("The examples compile and run with the linked packages.");
+  } else {
+    const packed = await tarballs(folder);
+    const managers = (Object.keys(MANAGERS) as Manager[]).filter((name) => asked.length === 0 || asked.includes(name));
+    for (const manager of managers) {
+      const { "panorama-core": core = "", "panorama-client": client = "", "panorama-service": service = "" } = packed;
+      const embedding = join(folder, `embedding-${manager}`);
+      await install(manager, embedding, {
+        "panorama-core": `file:${core}`,
+        "panorama-client": `file:${client}`,
+        neverthrow: "8.2.0",
+        ...VERSIONS,
+      });
+      await runExamples(embedding);
+      console.log(`${manager}: the examples compile and run`);
+      const serving = join(folder, `service-${manager}`);
+      await install(manager, serving, { "panorama-service": `file:${service}` });
+      const panorama = join(serving, "node_modules/panorama-service/dist/bootstrap/panorama.cjs");
+      await serve(panorama, serving);
+      console.log(`${manager}: the service starts and answers`);
+    }
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
