@@ -142,7 +142,7 @@ const MAY_IMPORT = {
   },
   "test/packages": { folders: ["test"], packages: ["esbuild"], node: true },
   "test/mutation": {
-    folders: ["adapters/memory", "test"],
+    folders: ["adapters/memory", "contracts", "test"],
     packages: ["@stryker-mutator/core", "fast-check", "vitest"],
     node: true,
   },

@@ -53,7 +53,10 @@ const tarballs = async (folder: string): Promise<Readonly<Record<string, string>
 /** An empty project with these packages, installed by this package manager. */
 const install = async (manager: Manager, folder: string, dependencies: Readonly<Record<string, string>>) => {
   await mkdir(folder);
-  await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module", dependencies }));
+  // Fastify's light-my-request allows a version of cookie that needs Node.js 22; yarn refuses it on older ones.
+  const resolutions = "fastify" in dependencies ? { cookie: "1.0.2" } : {};
+  const manifest = { private: true, type: "module", dependencies, resolutions };
+  await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
   const [command, ...first] = MANAGERS[manager];
   await ended(command, [...first, ...INSTALL[manager]], folder);
 };
