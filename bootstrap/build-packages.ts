@@ -1,4 +1,5 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin, transform } from "esbuild";
@@ -169,12 +170,16 @@ const buildClient = async (): Promise<void> => {
   });
 };
 
+/** The package of an import in a bundle. */
+const IMPORTED_PACKAGE = /(?:from |require\(|import\(|import )"((?:@[^/"]+\/)?[^./"][^/"]*)/g;
+
 const buildService = async (): Promise<void> => {
   const folder = join(target, "panorama-service");
   await cp(join(project, "dist"), join(folder, "dist"), { recursive: true });
   for (const source of [...CORE_FOLDERS, "adapters/client"]) {
     await cp(join(project, source), join(folder, source), { recursive: true });
   }
+  const dependencies = { ...versionsOf(SERVICE_PACKAGES), [UWEBSOCKETS.name]: UWEBSOCKETS.version };
   // The bundled command imports the package of the registry by its own name.
   for (const file of await readdir(join(folder, "dist/bundle"))) {
     if (!file.endsWith(".js")) continue;
@@ -182,6 +187,10 @@ const buildService = async (): Promise<void> => {
     const text = await readFile(path, "utf8");
     const renamed = text.replaceAll('require("uWebSockets.js")', `require("${UWEBSOCKETS.name}")`);
     if (renamed !== text) await writeFile(path, renamed);
+    for (const [, name = ""] of renamed.matchAll(IMPORTED_PACKAGE)) {
+      const known = isBuiltin(name) || name in dependencies || name === "tsx"; // tsx runs the sources, not the bundle
+      if (!known) throw new Error(`The command imports ${name}: add it to SERVICE_PACKAGES`);
+    }
   }
   await writePackage(
     "panorama-service",
@@ -190,7 +199,7 @@ const buildService = async (): Promise<void> => {
     {
       bin: root.bin,
       exports: root.exports,
-      dependencies: { ...versionsOf(SERVICE_PACKAGES), [UWEBSOCKETS.name]: UWEBSOCKETS.version },
+      dependencies,
       peerDependencies: { "fast-check": `^${versionOf("fast-check")}` },
       peerDependenciesMeta: { "fast-check": { optional: true } },
     },
