@@ -140,7 +140,7 @@ const MAY_IMPORT = {
     packages: [...TEST_PACKAGES, "inversify", "reflect-metadata"],
     node: true,
   },
-  "test/packages": { folders: ["test"], packages: ["esbuild"], node: true },
+  "test/packages": { folders: ["test"], packages: ["esbuild", "vitest"], node: true },
   "test/mutation": {
     folders: ["adapters/memory", "contracts", "test"],
     packages: ["@stryker-mutator/core", "fast-check", "vitest"],
