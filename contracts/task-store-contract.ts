@@ -63,11 +63,15 @@ import { expect } from "./expect.js";
 import type { Stores } from "./stores.js";
 import type { TestFunctions } from "./test-functions.js";
 
-/** What every TaskStore must do (application/ports/task-store.ts). */
+/**
+ * What every TaskStore must do (application/ports/task-store.ts). `queue: false` leaves out the tests of the queue, for a
+ * store behind a provider that takes every task at once.
+ */
 export const describeTaskStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
   makeStores: () => Promise<Pick<Stores, "accounts" | "keys" | "ledger" | "tasks" | "close">>,
+  { queue = true }: { readonly queue?: boolean } = {},
 ): void =>
   describe(`TaskStore ${technology}`, () => {
     const owner = accountId(1);
@@ -503,7 +507,8 @@ export const describeTaskStore = (
       });
     });
 
-    describe("queue", () => {
+    const describeQueue: typeof describe = queue ? describe : () => {};
+    describeQueue("queue", () => {
       const later = secondsAfter(noon, 300);
       const deadline = secondsAfter(noon, 35);
 
