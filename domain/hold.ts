@@ -17,6 +17,7 @@ export type Hold<Of extends Reservation = Reservation> = {
   readonly idempotent: IdempotentRequest | undefined;
 };
 
+/** A hold that can still be captured, refunded or renewed. */
 export type OpenHold = Hold<HeldReservation>;
 
 /** The credits of an account, and all its holds that are `held`. */

@@ -34,6 +34,7 @@ export const PANORAMA_POLICY = definePolicy({
   idempotencyHours: 24,
 });
 
+/** The rate of each kind of request. */
 export const RATE_LIMITS = PANORAMA_POLICY.rates;
 
 /** Requests of one kind share a limit. */
@@ -48,4 +49,5 @@ export const scopeOf = (kind: RequestKind): Scope => (kind === "write" ? "create
 /** Maximum of `processing` tasks per account, across all its keys (specification, Limits). */
 export const ACTIVE_TASKS_MAX = PANORAMA_POLICY.activeMax;
 
+/** How long an idempotency key names its task. */
 export const IDEMPOTENCY_KEPT_MILLISECONDS = PANORAMA_POLICY.idempotencyHours * 60 * 60 * 1000;

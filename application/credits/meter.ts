@@ -53,6 +53,7 @@ export type TaskHold = {
   renew(): Promise<Result<Date, AlreadyResolved>>;
 };
 
+/** Credits, limits and idempotency of a product; `Price` and `RateKind` are the names in its policy. */
 export type Meter<Price extends string, RateKind extends string> = {
   /**
    * Reserves the price of a task and a slot of the account. Checks the rate, the idempotency key, the credits and the

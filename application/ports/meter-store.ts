@@ -17,6 +17,7 @@ export type MeterQuery = {
   readonly orderId?: OrderId | undefined;
 };
 
+/** What a store has read of an account, for the function that decides about it. */
 export type MeterRecord = Holdings & {
   /** The time of the store: all processes that share the store decide by it. */
   readonly now: Date;
@@ -30,6 +31,7 @@ export type MeterRecord = Holdings & {
   readonly purchased: Credits | undefined;
 };
 
+/** What a store writes of an account, all of it or nothing. */
 export type MeterChange = {
   /** The new balance. */
   readonly credits: Credits;
