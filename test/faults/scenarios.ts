@@ -341,7 +341,7 @@ export const SCENARIOS: readonly Scenario[] = [
       erase,
     ],
     ends: ["succeeded saved hidden"],
-    orEnds: [SAVED, "succeeded saved-no-thumb hidden"],
+    orEnds: [SAVED, "succeeded saved-no-thumb hidden", "failed never_submitted"], // no sweep comes before the pause ends
   },
   {
     name: "failed and deleted",
