@@ -45,6 +45,8 @@ const MAY_IMPORT = {
     packages: ["neverthrow", "zod"],
     node: true,
   },
+  // The contract suites that every adapter of a port passes. They are published, and run with any test runner.
+  "adapters/contracts": { folders: [...CORE, "adapters/memory"], packages: ["fast-check", "neverthrow"], node: true },
   "adapters/http": {
     folders: [...CORE, ...SHARED, "adapters/web-page", "adapters/http/native-server", "adapters/http/node-server"],
     packages: ["busboy", "ipaddr.js", "neverthrow", "selfsigned", "zod", "zod-openapi"],
@@ -106,9 +108,6 @@ const MAY_IMPORT = {
   "adapters/webhooks": { folders: [...CORE, ...SHARED], packages: ["undici"], node: true },
   "adapters/wording": { folders: CORE },
 
-  // The contract suites that every adapter of a port passes. They are published, and run with any test runner.
-  contracts: { folders: [...CORE, "adapters/memory"], packages: ["fast-check", "neverthrow"], node: true },
-
   bootstrap: {
     folders: [...CORE, "adapters"],
     packages: ["esbuild", "inversify", "neverthrow", "pino", "reflect-metadata", "typescript", "zod"],
@@ -121,7 +120,6 @@ const MAY_IMPORT = {
       "adapters",
       "adapters/web/client",
       "bootstrap",
-      "contracts",
       "test/application",
       "test/bench",
       "test/bootstrap",
@@ -131,24 +129,27 @@ const MAY_IMPORT = {
     node: true,
   },
   "test/bench": {
-    folders: [...CORE, "adapters", "contracts", "test"],
+    folders: [...CORE, "adapters", "test"],
     packages: [...TEST_PACKAGES, "@photostructure/sqlite", "autocannon", "fastify", "hyper-express"],
     node: true,
   },
   "test/bootstrap": {
-    folders: [...CORE, "adapters", "bootstrap", "contracts", "test"],
+    folders: [...CORE, "adapters", "bootstrap", "test"],
     packages: [...TEST_PACKAGES, "inversify", "reflect-metadata"],
     node: true,
   },
   "test/packages": { folders: ["test"], packages: ["esbuild", "vitest"], node: true },
   "test/mutation": {
-    folders: ["adapters/memory", "contracts", "test"],
+    folders: ["adapters/memory", "adapters/contracts", "test"],
     packages: ["@stryker-mutator/core", "fast-check", "vitest"],
     node: true,
   },
-  "test/domain": { folders: ["contracts", "domain", "test"], packages: ["fast-check", "neverthrow", "vitest", "zod"] },
+  "test/domain": {
+    folders: ["adapters/contracts", "domain", "test"],
+    packages: ["fast-check", "neverthrow", "vitest", "zod"],
+  },
   "test/application": {
-    folders: [...CORE, "adapters/memory", "contracts", "test"],
+    folders: [...CORE, "adapters/memory", "adapters/contracts", "test"],
     packages: ["fast-check", "neverthrow", "vitest"],
   },
 };

@@ -14,7 +14,7 @@ import { licensesOf } from "./licenses-of.js";
  * - panorama-client: the typed client, with what it needs inside
  * - panorama-service: everything, with the `panorama` command
  *
- * Which modules can be imported is listed in `exports` of package.json. README.md of each package is in packages/.
+ * Which modules can be imported is listed in `exports` of package.json. README.md of each package is in bootstrap/packages/.
  */
 type Targets = Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
 type Manifest = {
@@ -84,7 +84,7 @@ const writePackage = async (
   );
   await cp(join(project, "LICENSE"), join(folder, "LICENSE"));
   await cp(join(project, "CHANGELOG.md"), join(folder, "CHANGELOG.md"));
-  await cp(join(project, "packages", `${name}.md`), join(folder, "README.md"));
+  await cp(join(project, "bootstrap/packages", `${name}.md`), join(folder, "README.md"));
 };
 
 /**
@@ -103,7 +103,7 @@ const copyModules = async (name: string, folder: string): Promise<void> => {
   await cp(join(project, folder), join(target, name, folder), { recursive: true });
 };
 
-const CORE_FOLDERS = ["domain", "application", "adapters/memory", "contracts"];
+const CORE_FOLDERS = ["domain", "application", "adapters/memory", "adapters/contracts"];
 
 const buildCore = async (): Promise<void> => {
   for (const folder of CORE_FOLDERS) await copyModules("panorama-core", folder);

@@ -17,7 +17,7 @@ type Findings = {
   };
 };
 
-const folders = ["domain", "application", "adapters", "contracts", "bootstrap", "test"];
+const folders = ["domain", "application", "adapters", "bootstrap", "test"];
 const depcruise = resolve("node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
 
 /** Runs the command of `npm run layers` in the project, or in a folder with a copy of its configuration. */
@@ -101,10 +101,10 @@ describe("the dependency rule of .dependency-cruiser.cjs", () => {
     // A cycle is reported once, at one of its files.
     "adapters/mcp/hen.ts": { imports: "./egg.js", refusedBy: undefined },
     "adapters/mcp/egg.ts": { imports: "./hen.js", refusedBy: "no import cycles" },
-    "contracts/task-store-contract.ts": { imports: "../adapters/memory/clock.js", refusedBy: undefined },
+    "adapters/contracts/task-store-contract.ts": { imports: "../memory/clock.js", refusedBy: undefined },
     "adapters/memory/clock.ts": { imports: "../../domain/task.js", refusedBy: undefined },
-    "contracts/uses-an-adapter.ts": { imports: "../adapters/http/server.js", refusedBy: listOf("contracts") },
-    "contracts/uses-a-test.ts": { imports: "../test/builder.js", refusedBy: listOf("contracts") },
+    "adapters/contracts/uses-an-adapter.ts": { imports: "../http/server.js", refusedBy: listOf("adapters/contracts") },
+    "adapters/contracts/uses-a-test.ts": { imports: "../../test/builder.js", refusedBy: listOf("adapters/contracts") },
     "bootstrap/wiring.ts": { imports: "inversify", refusedBy: undefined },
     "bootstrap/main.ts": { imports: "../adapters/http/server.js", refusedBy: undefined },
     "bootstrap/uses-a-test.ts": { imports: "../test/builder.js", refusedBy: listOf("bootstrap") },

@@ -1,9 +1,9 @@
+import { anAccount, aPaidOrder, aReservedTask, noon, secondsAfter, taskId } from "../../adapters/contracts/builders.js";
 import type { Database } from "../../adapters/persistence/database.js";
 import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
-import { anAccount, aPaidOrder, aReservedTask, noon, secondsAfter, taskId } from "../../contracts/builders.js";
 import { credits } from "../../domain/credits.js";
 import { fail, openTask, type ReservedTask, submit } from "../../domain/task.js";
 import { administer, databaseUrl, PostgresServer } from "../support/postgres.js";

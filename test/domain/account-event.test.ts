@@ -13,7 +13,7 @@ import {
   noon,
   secondsAfter,
   taskId,
-} from "../../contracts/builders.js";
+} from "../../adapters/contracts/builders.js";
 import {
   EVENT_RETENTION_MILLISECONDS,
   EVENT_TYPES,

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { accountId } from "../../contracts/builders.js";
+import { accountId } from "../../adapters/contracts/builders.js";
 import { admitKey, allowKey, apiKeySecret, parseApiKeySecret, parseKeyName } from "../../domain/api-key.js";
 
 describe("an API key", () => {

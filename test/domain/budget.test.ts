@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { noon } from "../../contracts/builders.js";
+import { noon } from "../../adapters/contracts/builders.js";
 import { admitSpending, type Budgets, dayOf, endOf, hasBudget, monthOf, startOf } from "../../domain/budget.js";
 import { credits } from "../../domain/credits.js";
 

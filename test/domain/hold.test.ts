@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { accountId, noon, secondsAfter, taskId } from "../../contracts/builders.js";
+import { accountId, noon, secondsAfter, taskId } from "../../adapters/contracts/builders.js";
 import { credits } from "../../domain/credits.js";
 import { expireHolds, type OpenHold } from "../../domain/hold.js";
 import { sumOf } from "../../domain/ledger.js";

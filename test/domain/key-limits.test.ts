@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { noon } from "../../contracts/builders.js";
+import { noon } from "../../adapters/contracts/builders.js";
 import { allowUse, type KeyLimitsInput, NO_LIMITS, parseKeyLimits } from "../../domain/key-limits.js";
 
 const later = (milliseconds: number): Date => new Date(noon.getTime() + milliseconds);

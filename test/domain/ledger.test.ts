@@ -12,7 +12,7 @@ import {
   orderId,
   secondsAfter,
   taskId,
-} from "../../contracts/builders.js";
+} from "../../adapters/contracts/builders.js";
 import { credits } from "../../domain/credits.js";
 import {
   audit,

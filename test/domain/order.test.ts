@@ -1,7 +1,14 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { accountId, aPaidOrder, aPendingOrder, noon, orderId, secondsAfter } from "../../contracts/builders.js";
+import {
+  accountId,
+  aPaidOrder,
+  aPendingOrder,
+  noon,
+  orderId,
+  secondsAfter,
+} from "../../adapters/contracts/builders.js";
 import { credits } from "../../domain/credits.js";
 import {
   admitOrder,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { noon, secondsAfter } from "../../contracts/builders.js";
+import { noon, secondsAfter } from "../../adapters/contracts/builders.js";
 import type { Email } from "../../domain/account.js";
 import { openPasswordLink, PASSWORD_LINKS_MAX, parsePasswordLinkToken } from "../../domain/password-link.js";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { aPlace } from "../../contracts/builders.js";
+import { aPlace } from "../../adapters/contracts/builders.js";
 import {
   freeSlots,
   nextTurn,

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { accountId, taskId } from "../../contracts/builders.js";
+import { accountId, taskId } from "../../adapters/contracts/builders.js";
 import { credits } from "../../domain/credits.js";
 import {
   type CapturedReservation,

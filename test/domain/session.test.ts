@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { accountId, noon, secondsAfter } from "../../contracts/builders.js";
+import { accountId, noon, secondsAfter } from "../../adapters/contracts/builders.js";
 import { isLive, openSession, parseSessionToken, SESSION_SECONDS } from "../../domain/session.js";
 
 describe("a session", () => {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { aCreationRequest, aPlace, aQueuedTask, limitedTo, taskId } from "../../contracts/builders.js";
+import { aCreationRequest, aPlace, aQueuedTask, limitedTo, taskId } from "../../adapters/contracts/builders.js";
 import type { ProviderPlace, Queue } from "../../domain/queue.js";
 import { startNextTasks } from "../../domain/start-next-tasks.js";
 import { start } from "../../domain/task.js";

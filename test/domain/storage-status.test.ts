@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { err } from "neverthrow";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { anImageName } from "../../contracts/builders.js";
+import { anImageName } from "../../adapters/contracts/builders.js";
 import {
   addThumbnail,
   expire,

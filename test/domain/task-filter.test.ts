@@ -9,7 +9,7 @@ import {
   aSucceededTask,
   noon,
   secondsAfter,
-} from "../../contracts/builders.js";
+} from "../../adapters/contracts/builders.js";
 import { filterText, matchesFilter, type TaskFilter } from "../../domain/task-filter.js";
 
 describe("a filter of tasks", () => {

@@ -16,7 +16,7 @@ import {
   noon,
   secondsAfter,
   taskId,
-} from "../../contracts/builders.js";
+} from "../../adapters/contracts/builders.js";
 import { credits } from "../../domain/credits.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import type { Slug } from "../../domain/slug.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { anEndpoint, noon, secondsAfter } from "../../contracts/builders.js";
+import { anEndpoint, noon, secondsAfter } from "../../adapters/contracts/builders.js";
 import {
   type AttemptResult,
   afterAttempt,

@@ -1,6 +1,6 @@
 import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { anEndpoint, anEndpointSecret, noon, secondsAfter } from "../../contracts/builders.js";
+import { anEndpoint, anEndpointSecret, noon, secondsAfter } from "../../adapters/contracts/builders.js";
 import {
   admitEndpoint,
   ENDPOINTS_MAX,

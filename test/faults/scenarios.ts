@@ -1,4 +1,4 @@
-import { aCreationRequest } from "../../contracts/builders.js";
+import { aCreationRequest } from "../../adapters/contracts/builders.js";
 import { credits } from "../../domain/credits.js";
 import type { IdempotencyKey } from "../../domain/idempotency.js";
 import {

@@ -1,8 +1,8 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
+import { aCreationRequest } from "../../adapters/contracts/builders.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
-import { aCreationRequest } from "../../contracts/builders.js";
 import { audit } from "../../domain/ledger.js";
 import { isActive, type Task } from "../../domain/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, useCases } from "../support/application.js";

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { ok } from "neverthrow";
 import { expect } from "vitest";
+import { aCreationRequest } from "../../adapters/contracts/builders.js";
 import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { newApiKey } from "../../application/accounts/new-api-key.js";
 import type { CreatedPanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
 import type { AdmittedKey } from "../../application/ports/api-requests.js";
 import type { Readiness } from "../../application/ports/generation-provider.js";
-import { aCreationRequest } from "../../contracts/builders.js";
 import type { AccountId } from "../../domain/account.js";
 import { canonicalText } from "../../domain/canonical-text.js";
 import type { CreationRequest } from "../../domain/creation-request.js";

@@ -2,7 +2,7 @@ import { ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { parseServiceUrl } from "../../../adapters/client/service-url.js";
-import { aCreationRequest, noon, secondsAfter } from "../../../contracts/builders.js";
+import { aCreationRequest, noon, secondsAfter } from "../../../adapters/contracts/builders.js";
 import { parseCreationRequest } from "../../../domain/creation-request.js";
 import { FakeService, type Fault } from "../../support/fake-service.js";
 import { pngBytes } from "../../support/image-bytes.js";

@@ -1,8 +1,8 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import { verifyWebhook } from "../../../adapters/client/verify-webhook.js";
+import { anEndpointSecret } from "../../../adapters/contracts/builders.js";
 import { webhookSignature } from "../../../adapters/webhooks/webhook-signature.js";
-import { anEndpointSecret } from "../../../contracts/builders.js";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const SECONDS = NOW.getTime() / 1000;

@@ -7,12 +7,6 @@ import { ok } from "neverthrow";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { parseServiceUrl } from "../../../adapters/client/service-url.js";
-import { Listener } from "../../../adapters/http/listener.js";
-import { openApiDocument } from "../../../adapters/http/openapi-document.js";
-import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
-import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
-import { UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
-import { ManualPayments } from "../../../adapters/payments/manual-payments.js";
 import {
   aCreationRequest,
   aFailedTask,
@@ -23,7 +17,13 @@ import {
   aReservedTask,
   aSubmittedTask,
   aSucceededTask,
-} from "../../../contracts/builders.js";
+} from "../../../adapters/contracts/builders.js";
+import { Listener } from "../../../adapters/http/listener.js";
+import { openApiDocument } from "../../../adapters/http/openapi-document.js";
+import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
+import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
+import { UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
+import { ManualPayments } from "../../../adapters/payments/manual-payments.js";
 import { eventIdOf } from "../../../domain/account-event.js";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";

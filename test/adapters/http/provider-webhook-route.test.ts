@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, taskId } from "../../../adapters/contracts/builders.js";
 import { receiveProviderWebhook } from "../../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../../application/background/settle-submitted-tasks.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import { generationTime } from "../../../application/panoramas/generation-time.js";
 import type { Clock } from "../../../application/ports/clock.js";
-import { aCreationRequest, taskId } from "../../../contracts/builders.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { DEADLINES } from "../../support/application.js";
 import { type SignedWebhook, sendWebhook } from "../../support/fake-provider.js";

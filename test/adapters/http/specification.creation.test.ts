@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { noon } from "../../../contracts/builders.js";
+import { noon } from "../../../adapters/contracts/builders.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { expectError } from "../../support/error-answer.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";

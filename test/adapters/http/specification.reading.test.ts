@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { noon, secondsAfter } from "../../../adapters/contracts/builders.js";
 import { createApiKey } from "../../../application/accounts/create-api-key.js";
-import { noon, secondsAfter } from "../../../contracts/builders.js";
 import { expectError } from "../../support/error-answer.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { rateLimitsContract } from "../../../adapters/contracts/rate-limits-contract.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
-import { rateLimitsContract } from "../../../contracts/rate-limits-contract.js";
 import type { ApiKeyId } from "../../../domain/api-key.js";
 
 describe("MemoryRateLimits", () => {

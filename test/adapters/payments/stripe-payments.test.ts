@@ -1,8 +1,8 @@
 import { err, ok } from "neverthrow";
 import Stripe from "stripe";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { aPendingOrder } from "../../../adapters/contracts/builders.js";
 import { StripePayments } from "../../../adapters/payments/stripe-payments.js";
-import { aPendingOrder } from "../../../contracts/builders.js";
 import type { Email } from "../../../domain/account.js";
 import { CREDIT_PACKS } from "../../../domain/credit-pack.js";
 import { checkoutWebhook, FakeStripe } from "../../support/fake-stripe.js";

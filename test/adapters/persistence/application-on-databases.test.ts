@@ -1,6 +1,6 @@
 import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../contracts/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/builders.js";
 import { keepsItsInvariants } from "../../support/application-model.js";
 import { createsFiftyConcurrently } from "../../support/fifty-creations.js";
 import { freshDatabase } from "../../support/postgres.js";

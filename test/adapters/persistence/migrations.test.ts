@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { describe, expect, inject, it } from "vitest";
+import { accountId, aReservedTask, noon, orderId, secondsAfter, taskId } from "../../../adapters/contracts/builders.js";
 import { migratePostgresDatabase } from "../../../adapters/persistence/migrate-postgres.js";
 import { migrateSqlite } from "../../../adapters/persistence/migrate-sqlite.js";
 import { type Dialect, migrationSteps } from "../../../adapters/persistence/migration-steps.js";
@@ -10,7 +11,6 @@ import { PostgresDatabase } from "../../../adapters/persistence/postgres-databas
 import { SqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import { SqliteOrmDriver } from "../../../adapters/persistence/sqlite-orm-driver.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
-import { accountId, aReservedTask, noon, orderId, secondsAfter, taskId } from "../../../contracts/builders.js";
 import { fail, openTask, type SubmittedTask } from "../../../domain/task.js";
 import { administer, databaseUrl } from "../../support/postgres.js";
 import { scratchFolder } from "../../support/scratch-folder.js";

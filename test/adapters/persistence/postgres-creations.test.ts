@@ -1,11 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import type { Database } from "../../../adapters/persistence/database.js";
-import { PostgresApiRequests } from "../../../adapters/persistence/postgres-api-requests.js";
-import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
-import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
-import type { AccountSnapshot, TaskStore } from "../../../application/ports/task-store.js";
 import {
   accountId,
   anAccount,
@@ -16,7 +10,13 @@ import {
   noon,
   orderId,
   taskId,
-} from "../../../contracts/builders.js";
+} from "../../../adapters/contracts/builders.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import type { Database } from "../../../adapters/persistence/database.js";
+import { PostgresApiRequests } from "../../../adapters/persistence/postgres-api-requests.js";
+import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
+import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
+import type { AccountSnapshot, TaskStore } from "../../../application/ports/task-store.js";
 import type { Email, Standing } from "../../../domain/account.js";
 import type { Spending } from "../../../domain/budget.js";
 import { credits } from "../../../domain/credits.js";

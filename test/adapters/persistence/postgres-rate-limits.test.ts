@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rateLimitsContract } from "../../../adapters/contracts/rate-limits-contract.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { Database } from "../../../adapters/persistence/database.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
 import { PostgresRateLimits } from "../../../adapters/persistence/postgres-rate-limits.js";
-import { rateLimitsContract } from "../../../contracts/rate-limits-contract.js";
 import type { ApiKeyId } from "../../../domain/api-key.js";
 import { RATE_WINDOW_MILLISECONDS } from "../../../domain/panorama-policy.js";
 import { freshDatabase } from "../../support/postgres.js";

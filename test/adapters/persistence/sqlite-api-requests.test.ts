@@ -1,13 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
-import type { Database } from "../../../adapters/persistence/database.js";
-import { SqlApiKeyStore } from "../../../adapters/persistence/sql-api-key-store.js";
-import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
-import { SqliteApiRequests } from "../../../adapters/persistence/sqlite-api-requests.js";
-import { openSqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import {
   accountId,
   anAccount,
@@ -17,7 +10,14 @@ import {
   aReservedTask,
   noon,
   taskId,
-} from "../../../contracts/builders.js";
+} from "../../../adapters/contracts/builders.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
+import type { Database } from "../../../adapters/persistence/database.js";
+import { SqlApiKeyStore } from "../../../adapters/persistence/sql-api-key-store.js";
+import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
+import { SqliteApiRequests } from "../../../adapters/persistence/sqlite-api-requests.js";
+import { openSqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";
 import { openTask } from "../../../domain/task.js";
 import { sqliteStores } from "../../support/sqlite-stores.js";

@@ -8,12 +8,20 @@ import { fileURLToPath } from "node:url";
 import { MikroORM } from "@mikro-orm/core";
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  accountId,
+  anAccount,
+  aPaidOrder,
+  aReservedTask,
+  noon,
+  orderId,
+  taskId,
+} from "../../../adapters/contracts/builders.js";
 import { tables } from "../../../adapters/persistence/schema.js";
 import { SqliteConnection } from "../../../adapters/persistence/sqlite-connection.js";
 import { openSqliteDatabase, type SqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import { SqliteOrmDriver } from "../../../adapters/persistence/sqlite-orm-driver.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
-import { accountId, anAccount, aPaidOrder, aReservedTask, noon, orderId, taskId } from "../../../contracts/builders.js";
 import { credits } from "../../../domain/credits.js";
 import { fail, openTask, type ReservedTask } from "../../../domain/task.js";
 import { sqlStores } from "../../support/sql-stores.js";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, it } from "vitest";
-import { describeStores } from "../../../contracts/store-contracts.js";
+import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeConcurrentUploads } from "../../support/contracts/concurrent-uploads-contract.js";
 import {
   describeDeliveryPlans,

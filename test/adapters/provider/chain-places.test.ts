@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest } from "../../../adapters/contracts/builders.js";
 import { ProviderChain } from "../../../adapters/provider/provider-chain.js";
-import { aCreationRequest } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import { useCases } from "../../support/application.js";

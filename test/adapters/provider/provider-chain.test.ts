@@ -1,9 +1,9 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, noon, taskId } from "../../../adapters/contracts/builders.js";
+import { generationProviderContract } from "../../../adapters/contracts/generation-provider-contract.js";
 import { ProviderChain } from "../../../adapters/provider/provider-chain.js";
 import type { Readiness } from "../../../application/ports/generation-provider.js";
-import { aCreationRequest, noon, taskId } from "../../../contracts/builders.js";
-import { generationProviderContract } from "../../../contracts/generation-provider-contract.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import type { Plan } from "../../support/fake-provider.js";
 import { refuses } from "../../support/faulty-server.js";

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { objectStorageContract } from "../../../adapters/contracts/object-storage-contract.js";
 import { FilesystemObjectStorage } from "../../../adapters/storage/filesystem-object-storage.js";
-import { objectStorageContract } from "../../../contracts/object-storage-contract.js";
 import { panoramaName, referenceImageName } from "../../../domain/object-name.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
 

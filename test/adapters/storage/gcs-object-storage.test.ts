@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import { Storage } from "@google-cloud/storage";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { objectStorageContract } from "../../../adapters/contracts/object-storage-contract.js";
 import { GcsObjectStorage, type RetryTimes } from "../../../adapters/storage/gcs-object-storage.js";
-import { objectStorageContract } from "../../../contracts/object-storage-contract.js";
 import { type ObjectName, panoramaName, referenceImageName } from "../../../domain/object-name.js";
 import { FakeGcs, type Fault } from "../../support/fake-gcs.js";
 

@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, it } from "vitest";
+import { anEndpointSecret } from "../../../adapters/contracts/builders.js";
 import { HttpWebhookSender } from "../../../adapters/webhooks/http-webhook-sender.js";
 import type { OutgoingWebhook } from "../../../application/ports/webhook-sender.js";
-import { anEndpointSecret } from "../../../contracts/builders.js";
 
 const servers: Server[] = [];
 const senders: HttpWebhookSender[] = [];

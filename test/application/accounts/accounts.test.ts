@@ -1,5 +1,6 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, accountId, anAccount, apiKeyId } from "../../../adapters/contracts/builders.js";
 import { admitApiRequest } from "../../../application/accounts/admit-api-request.js";
 import { countRequest } from "../../../application/accounts/count-request.js";
 import { createApiKey } from "../../../application/accounts/create-api-key.js";
@@ -13,7 +14,6 @@ import { setLowBalance } from "../../../application/accounts/set-low-balance.js"
 import { readCredits } from "../../../application/credits/read-credits.js";
 import type { AccountStore } from "../../../application/ports/account-store.js";
 import type { RateLimits } from "../../../application/ports/rate-limits.js";
-import { aCreationRequest, accountId, anAccount, apiKeyId } from "../../../contracts/builders.js";
 import type { AccountId, Email } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";

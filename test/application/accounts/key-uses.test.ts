@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { apiKeyId, noon, secondsAfter } from "../../../adapters/contracts/builders.js";
 import { keyUses } from "../../../application/accounts/key-uses.js";
-import { apiKeyId, noon, secondsAfter } from "../../../contracts/builders.js";
 import type { ApiKeyId } from "../../../domain/api-key.js";
 
 describe("keyUses", () => {

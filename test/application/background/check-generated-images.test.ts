@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../contracts/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import { KEEP_ATTEMPTS_MAX } from "../../../domain/storage-status.js";
 import { type SucceededTask, statusOf } from "../../../domain/task.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest } from "../../../adapters/contracts/builders.js";
 import { queueDeadlineOf } from "../../../application/panoramas/submit-task.js";
-import { aCreationRequest } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import { isInProgress, type Task } from "../../../domain/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, QUEUE_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";

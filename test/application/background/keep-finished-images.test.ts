@@ -1,6 +1,6 @@
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, taskId } from "../../../contracts/builders.js";
+import { aCreationRequest, taskId } from "../../../adapters/contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import { thumbnailNameOf } from "../../../domain/object-name.js";
 import { KEEP_ATTEMPTS_MAX } from "../../../domain/storage-status.js";

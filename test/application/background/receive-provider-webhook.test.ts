@@ -1,9 +1,9 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, taskId } from "../../../adapters/contracts/builders.js";
 import { receiveProviderWebhook } from "../../../application/background/receive-provider-webhook.js";
 import { unverifiedWebhook } from "../../../application/errors.js";
 import type { ProviderWebhooks } from "../../../application/ports/provider-webhooks.js";
-import { aCreationRequest, taskId } from "../../../contracts/builders.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 describe("receiveProviderWebhook", () => {

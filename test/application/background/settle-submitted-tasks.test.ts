@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, noon } from "../../../contracts/builders.js";
+import { aCreationRequest, noon } from "../../../adapters/contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import type { Task } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";

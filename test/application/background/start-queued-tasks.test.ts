@@ -1,6 +1,6 @@
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../contracts/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";
 import { statusOf, type Task } from "../../../domain/task.js";

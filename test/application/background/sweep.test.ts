@@ -1,6 +1,6 @@
 import { ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, limitedTo } from "../../../contracts/builders.js";
+import { aCreationRequest, limitedTo } from "../../../adapters/contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import type { Task } from "../../../domain/task.js";
 import { QUEUE_DEADLINE_MILLISECONDS, SUBMISSION_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest } from "../../../adapters/contracts/builders.js";
 import { settled } from "../../../adapters/memory/settled.js";
 import { workOnLeases } from "../../../application/background/work-on-leases.js";
-import { aCreationRequest } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { LEASE_MILLISECONDS } from "../../support/application.js";

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, accountId, orderId } from "../../../adapters/contracts/builders.js";
 import { openAccount } from "../../../application/accounts/open-account.js";
 import { buyCredits } from "../../../application/credits/buy-credits.js";
 import { readCreditTotals } from "../../../application/credits/read-credit-totals.js";
@@ -9,7 +10,6 @@ import { receivePaymentWebhook } from "../../../application/credits/receive-paym
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { unverifiedWebhook } from "../../../application/errors.js";
 import type { Payments } from "../../../application/ports/payments.js";
-import { aCreationRequest, accountId, orderId } from "../../../contracts/builders.js";
 import type { Account, AccountId, Email } from "../../../domain/account.js";
 import { CREDIT_PACKS } from "../../../domain/credit-pack.js";
 import { type Credits, credits } from "../../../domain/credits.js";

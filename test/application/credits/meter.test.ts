@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
 import { beforeEach, describe, expect, expectTypeOf, it } from "vitest";
+import { noon, secondsAfter } from "../../../adapters/contracts/builders.js";
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { type HoldRefusal, type Meter, meter, type TaskHold } from "../../../application/credits/meter.js";
-import { noon, secondsAfter } from "../../../contracts/builders.js";
 import { accountId } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import { idempotencyKey } from "../../../domain/idempotency.js";

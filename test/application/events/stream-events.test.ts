@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest } from "../../../adapters/contracts/builders.js";
 import { settled } from "../../../adapters/memory/settled.js";
 import { streamEvents } from "../../../application/events/stream-events.js";
 import { watchStreams } from "../../../application/events/watch-streams.js";
 import type { EventSignals } from "../../../application/ports/event-signals.js";
-import { aCreationRequest } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 

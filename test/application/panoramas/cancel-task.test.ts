@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../contracts/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import { audit } from "../../../domain/ledger.js";
 import type { TaskId } from "../../../domain/task-id.js";

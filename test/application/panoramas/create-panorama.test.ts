@@ -1,9 +1,9 @@
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
+import { aCreationRequest, apiKeyId, aSucceededTask } from "../../../adapters/contracts/builders.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import type { PlaceNow, Readiness } from "../../../application/ports/generation-provider.js";
 import type { TaskOpening } from "../../../application/ports/task-store.js";
-import { aCreationRequest, apiKeyId, aSucceededTask } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";

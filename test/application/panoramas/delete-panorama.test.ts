@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, taskId } from "../../../contracts/builders.js";
+import { aCreationRequest, taskId } from "../../../adapters/contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import { thumbnailNameOf } from "../../../domain/object-name.js";
 import type { SucceededTask } from "../../../domain/task.js";

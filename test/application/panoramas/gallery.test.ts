@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, accountId } from "../../../adapters/contracts/builders.js";
 import { changeVisibility } from "../../../application/panoramas/change-visibility.js";
 import { findOwnPanorama } from "../../../application/panoramas/find-own-panorama.js";
 import { findPublicPanorama } from "../../../application/panoramas/find-public-panorama.js";
 import { listPublicPanoramas } from "../../../application/panoramas/list-public-panoramas.js";
-import { aCreationRequest, accountId } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import type { Slug } from "../../../domain/slug.js";
 import type { Task } from "../../../domain/task.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { aFailedTask, aSubmittedTask, aSucceededTask, noon } from "../../../adapters/contracts/builders.js";
 import { generationTime } from "../../../application/panoramas/generation-time.js";
-import { aFailedTask, aSubmittedTask, aSucceededTask, noon } from "../../../contracts/builders.js";
 
 /** A task that succeeded this long after its submission. */
 const lasting = (milliseconds: number) =>

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, taskId } from "../../../contracts/builders.js";
+import { aCreationRequest, taskId } from "../../../adapters/contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { useCases } from "../../support/application.js";

@@ -1,8 +1,8 @@
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
+import { accountId } from "../../../adapters/contracts/builders.js";
 import { checkUpload } from "../../../application/panoramas/check-upload.js";
 import { type UploadedFile, uploadImages } from "../../../application/panoramas/upload-images.js";
-import { accountId } from "../../../contracts/builders.js";
 import type { AccountId, Email } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import { UPLOAD_FILE_BYTES_MAX } from "../../../domain/upload-rules.js";

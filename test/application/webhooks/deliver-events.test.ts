@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest } from "../../../adapters/contracts/builders.js";
 import { settled } from "../../../adapters/memory/settled.js";
 import type { OutgoingWebhook } from "../../../application/ports/webhook-sender.js";
 import { createEndpoint } from "../../../application/webhooks/create-endpoint.js";
@@ -7,7 +8,6 @@ import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
 import { ensureDefaultEndpoint } from "../../../application/webhooks/ensure-default-endpoint.js";
 import { listEndpoints } from "../../../application/webhooks/list-endpoints.js";
 import { rotateEndpointSecret } from "../../../application/webhooks/rotate-endpoint-secret.js";
-import { aCreationRequest } from "../../../contracts/builders.js";
 import type { AccountId } from "../../../domain/account.js";
 import { eventIdOf } from "../../../domain/account-event.js";
 import type { AttemptResult } from "../../../domain/webhook-delivery.js";

@@ -1,8 +1,8 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, noon, secondsAfter } from "../../../adapters/contracts/builders.js";
+import type { Stores } from "../../../adapters/contracts/stores.js";
 import { uploadImages } from "../../../application/panoramas/upload-images.js";
-import { aCreationRequest, noon, secondsAfter } from "../../../contracts/builders.js";
-import type { Stores } from "../../../contracts/stores.js";
 import type { AccountId } from "../../../domain/account.js";
 import { fail } from "../../../domain/task.js";
 import { useCases } from "../application.js";

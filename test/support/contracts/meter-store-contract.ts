@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { secondsAfter } from "../../../adapters/contracts/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { MeterChange, MeterQuery, MeterRecord, MeterStore } from "../../../application/ports/meter-store.js";
-import { secondsAfter } from "../../../contracts/builders.js";
 import { accountId } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import type { Hold } from "../../../domain/hold.js";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, taskId } from "../../../adapters/contracts/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { aCreationRequest, taskId } from "../../../contracts/builders.js";
 import type { SignedWebhook } from "../fake-provider.js";
 import { FAULTS } from "../faulty-server.js";
 import { arrived, type SignedWebhooksUnderTest, type WebhooksUnderTest } from "../webhooks-under-test.js";

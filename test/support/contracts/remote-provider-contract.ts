@@ -1,12 +1,12 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { aCreationRequest, noon, taskId } from "../../../adapters/contracts/builders.js";
+import { generationProviderContract } from "../../../adapters/contracts/generation-provider-contract.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
 import type { CircuitState } from "../../../application/ports/circuit-state.js";
 import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
-import { aCreationRequest, noon, taskId } from "../../../contracts/builders.js";
-import { generationProviderContract } from "../../../contracts/generation-provider-contract.js";
 import { referenceImageName } from "../../../domain/object-name.js";
 import type { FakeProvider } from "../fake-provider.js";
 import { FAULTS, type Fault, refuses } from "../faulty-server.js";

@@ -10,8 +10,8 @@ import {
   orderId,
   secondsAfter,
   taskId,
-} from "../../../contracts/builders.js";
-import type { Stores } from "../../../contracts/stores.js";
+} from "../../../adapters/contracts/builders.js";
+import type { Stores } from "../../../adapters/contracts/stores.js";
 import { credits } from "../../../domain/credits.js";
 import type { TaskFilter } from "../../../domain/task-filter.js";
 import type { TaskId } from "../../../domain/task-id.js";

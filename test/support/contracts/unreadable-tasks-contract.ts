@@ -1,6 +1,5 @@
 import type { Result } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { TaskStore } from "../../../application/ports/task-store.js";
 import {
   aCreationRequest,
   accountId,
@@ -13,8 +12,9 @@ import {
   noon,
   secondsAfter,
   taskId,
-} from "../../../contracts/builders.js";
-import type { Stores } from "../../../contracts/stores.js";
+} from "../../../adapters/contracts/builders.js";
+import type { Stores } from "../../../adapters/contracts/stores.js";
+import type { TaskStore } from "../../../application/ports/task-store.js";
 import { credits } from "../../../domain/credits.js";
 import type { QueuePlace } from "../../../domain/queue.js";
 import { keep, type UploadingImage } from "../../../domain/storage-status.js";

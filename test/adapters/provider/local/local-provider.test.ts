@@ -4,14 +4,17 @@ import { join } from "node:path";
 import { ok } from "neverthrow";
 import sharp from "sharp";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, taskId } from "../../../../adapters/contracts/builders.js";
+import {
+  generationProviderContract,
+  type OrderedOutcome,
+} from "../../../../adapters/contracts/generation-provider-contract.js";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../adapters/memory/memory-object-storage.js";
 import { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
 import { PaintPool, type Picture } from "../../../../adapters/provider/local/paint-pool.js";
 import { ReferenceImages } from "../../../../adapters/provider/local/reference-images.js";
 import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
-import { aCreationRequest, taskId } from "../../../../contracts/builders.js";
-import { generationProviderContract, type OrderedOutcome } from "../../../../contracts/generation-provider-contract.js";
 import { referenceImageName } from "../../../../domain/object-name.js";
 
 /** Paints each picture once: most tests are about something else, and paint the same one. */

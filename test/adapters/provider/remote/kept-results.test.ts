@@ -1,7 +1,7 @@
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest } from "../../../../adapters/contracts/builders.js";
 import { SharpImaging } from "../../../../adapters/imaging/sharp-imaging.js";
-import { aCreationRequest } from "../../../../contracts/builders.js";
 import type { PixelSize } from "../../../../domain/resolution.js";
 import type { SucceededTask } from "../../../../domain/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, useCases } from "../../../support/application.js";

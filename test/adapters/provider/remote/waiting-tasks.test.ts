@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { aCreationRequest } from "../../../../contracts/builders.js";
+import { aCreationRequest } from "../../../../adapters/contracts/builders.js";
 import type { Task } from "../../../../domain/task.js";
 import { useCases } from "../../../support/application.js";
 import { FAULTS, refuses } from "../../../support/faulty-server.js";

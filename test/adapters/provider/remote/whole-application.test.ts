@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { aCreationRequest } from "../../../../adapters/contracts/builders.js";
 import type { GenerationProvider } from "../../../../application/ports/generation-provider.js";
 import type { TaskStore } from "../../../../application/ports/task-store.js";
-import { aCreationRequest } from "../../../../contracts/builders.js";
 import { audit } from "../../../../domain/ledger.js";
 import { isActive, type Task } from "../../../../domain/task.js";
 import type { TaskId } from "../../../../domain/task-id.js";

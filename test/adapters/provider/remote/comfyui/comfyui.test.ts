@@ -1,11 +1,11 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { promptIdOf } from "../../../../../adapters/provider/remote/comfyui/comfyui.js";
 import { parseWorkflow } from "../../../../../adapters/provider/remote/comfyui/workflow.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
-import { aCreationRequest, noon, taskId } from "../../../../../contracts/builders.js";
 import { invalidRequest } from "../../../../../domain/invalid-request.js";
 import { referenceImageName } from "../../../../../domain/object-name.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";

@@ -1,11 +1,11 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/builders.js";
+import { generationProviderContract } from "../../../../../adapters/contracts/generation-provider-contract.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
 import { falInput, falModelCanMake } from "../../../../../adapters/provider/remote/fal/fal-models.js";
-import { aCreationRequest, noon, taskId } from "../../../../../contracts/builders.js";
-import { generationProviderContract } from "../../../../../contracts/generation-provider-contract.js";
 import { advanceUntil, remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { FAL_KEY } from "../../../../support/fake-fal.js";
 import type { Plan } from "../../../../support/fake-provider.js";

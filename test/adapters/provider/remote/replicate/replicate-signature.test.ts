@@ -1,8 +1,8 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, taskId } from "../../../../../adapters/contracts/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import type { IncomingWebhook } from "../../../../../application/ports/provider-webhooks.js";
-import { aCreationRequest, taskId } from "../../../../../contracts/builders.js";
 import {
   describeProviderWebhooks,
   describeSignedWebhooks,

@@ -1,7 +1,7 @@
 import { err, ok } from "neverthrow";
 import { afterEach, describe, expect, it } from "vitest";
+import { aCreationRequest, taskId } from "../../../../../adapters/contracts/builders.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
-import { aCreationRequest, taskId } from "../../../../../contracts/builders.js";
 import { referenceImageName } from "../../../../../domain/object-name.js";
 import { type FakeReplicate, FLUX_360_VERSION, TRAINER_INPUTS } from "../../../../support/fake-replicate.js";
 import { FAULTS, type Fault, refuses } from "../../../../support/faulty-server.js";

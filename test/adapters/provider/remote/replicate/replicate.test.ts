@@ -1,10 +1,10 @@
 import { ok } from "neverthrow";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, noon, secondsAfter, taskId } from "../../../../../adapters/contracts/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
-import { aCreationRequest, noon, secondsAfter, taskId } from "../../../../../contracts/builders.js";
 import { referenceImageName } from "../../../../../domain/object-name.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { FLUX_360_VERSION } from "../../../../support/fake-replicate.js";

@@ -1,8 +1,8 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
-import { aCreationRequest, noon, taskId } from "../../../../../contracts/builders.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { answers, FAULTS, refuses } from "../../../../support/faulty-server.js";
 import { startSkybox } from "../../../../support/providers-under-test.js";

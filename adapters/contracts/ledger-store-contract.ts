@@ -1,6 +1,6 @@
-import { credits } from "../domain/credits.js";
-import type { LedgerCursor } from "../domain/ledger.js";
-import { fail, finish, openTask, submit, succeed } from "../domain/task.js";
+import { credits } from "../../domain/credits.js";
+import type { LedgerCursor } from "../../domain/ledger.js";
+import { fail, finish, openTask, submit, succeed } from "../../domain/task.js";
 import {
   aCreationRequest,
   accountId,

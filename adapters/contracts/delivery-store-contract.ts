@@ -1,9 +1,9 @@
 import { err, ok } from "neverthrow";
-import { notFound } from "../application/errors.js";
-import type { DeliveryLease } from "../application/ports/delivery-store.js";
-import type { AccountId } from "../domain/account.js";
-import { credits } from "../domain/credits.js";
-import { addThumbnail, keep, keepWithoutThumbnail, uploading } from "../domain/storage-status.js";
+import { notFound } from "../../application/errors.js";
+import type { DeliveryLease } from "../../application/ports/delivery-store.js";
+import type { AccountId } from "../../domain/account.js";
+import { credits } from "../../domain/credits.js";
+import { addThumbnail, keep, keepWithoutThumbnail, uploading } from "../../domain/storage-status.js";
 import {
   fail,
   finish,
@@ -13,8 +13,8 @@ import {
   submit,
   succeed,
   withImage,
-} from "../domain/task.js";
-import { type AttemptResult, afterAttempt, pendingAt } from "../domain/webhook-delivery.js";
+} from "../../domain/task.js";
+import { type AttemptResult, afterAttempt, pendingAt } from "../../domain/webhook-delivery.js";
 import {
   aCreationRequest,
   accountId,

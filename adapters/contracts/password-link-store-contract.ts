@@ -1,8 +1,8 @@
 import { err, ok } from "neverthrow";
-import type { PasswordLinkStore } from "../application/ports/password-link-store.js";
-import type { Email } from "../domain/account.js";
-import { openPasswordLink, PASSWORD_LINK_SECONDS } from "../domain/password-link.js";
-import { openSession } from "../domain/session.js";
+import type { PasswordLinkStore } from "../../application/ports/password-link-store.js";
+import type { Email } from "../../domain/account.js";
+import { openPasswordLink, PASSWORD_LINK_SECONDS } from "../../domain/password-link.js";
+import { openSession } from "../../domain/session.js";
 import { accountId, anAccount, noon, secondsAfter } from "./builders.js";
 import { expect } from "./expect.js";
 import type { Stores } from "./stores.js";

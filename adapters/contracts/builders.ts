@@ -1,15 +1,15 @@
-import type { Account, AccountId, Email } from "../domain/account.js";
-import type { ApiKey, ApiKeyId } from "../domain/api-key.js";
-import { type CreationRequest, parseCreationRequest } from "../domain/creation-request.js";
-import { credits } from "../domain/credits.js";
-import { NO_LIMITS } from "../domain/key-limits.js";
-import { type ObjectName, panoramaName } from "../domain/object-name.js";
-import type { OrderId, PaidOrder, PendingOrder } from "../domain/order.js";
-import type { ProviderPlace } from "../domain/queue.js";
-import type { Reservation } from "../domain/reservation.js";
-import { costOf, type PixelSize } from "../domain/resolution.js";
-import type { Slug } from "../domain/slug.js";
-import { uploading } from "../domain/storage-status.js";
+import type { Account, AccountId, Email } from "../../domain/account.js";
+import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
+import { type CreationRequest, parseCreationRequest } from "../../domain/creation-request.js";
+import { credits } from "../../domain/credits.js";
+import { NO_LIMITS } from "../../domain/key-limits.js";
+import { type ObjectName, panoramaName } from "../../domain/object-name.js";
+import type { OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
+import type { ProviderPlace } from "../../domain/queue.js";
+import type { Reservation } from "../../domain/reservation.js";
+import { costOf, type PixelSize } from "../../domain/resolution.js";
+import type { Slug } from "../../domain/slug.js";
+import { uploading } from "../../domain/storage-status.js";
 import type {
   FailedTask,
   GeneratedTask,
@@ -18,9 +18,9 @@ import type {
   SubmittedTask,
   SucceededTask,
   Task,
-} from "../domain/task.js";
-import type { TaskId } from "../domain/task-id.js";
-import { type Endpoint, type EndpointId, endpointSecret } from "../domain/webhook-endpoint.js";
+} from "../../domain/task.js";
+import type { TaskId } from "../../domain/task-id.js";
+import { type Endpoint, type EndpointId, endpointSecret } from "../../domain/webhook-endpoint.js";
 
 /** The start of every test, also the initial time of HandClock. */
 export const noon = new Date("2026-01-01T12:00:00.000Z");

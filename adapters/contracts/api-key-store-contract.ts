@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import { notFound } from "../application/errors.js";
-import { credits } from "../domain/credits.js";
-import { openTask } from "../domain/task.js";
+import { notFound } from "../../application/errors.js";
+import { credits } from "../../domain/credits.js";
+import { openTask } from "../../domain/task.js";
 import {
   aCreationRequest,
   accountId,

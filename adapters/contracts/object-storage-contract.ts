@@ -1,5 +1,5 @@
-import type { ObjectStorage } from "../application/ports/object-storage.js";
-import { type ObjectName, panoramaName, referenceImageName, thumbnailNameOf } from "../domain/object-name.js";
+import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import { type ObjectName, panoramaName, referenceImageName, thumbnailNameOf } from "../../domain/object-name.js";
 import { expect } from "./expect.js";
 import type { TestFunctions } from "./test-functions.js";
 

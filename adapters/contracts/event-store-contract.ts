@@ -1,7 +1,7 @@
 import { ok } from "neverthrow";
-import { credits } from "../domain/credits.js";
-import { keep, type UploadingImage } from "../domain/storage-status.js";
-import { fail, finish, openTask, submit, succeed, withImage } from "../domain/task.js";
+import { credits } from "../../domain/credits.js";
+import { keep, type UploadingImage } from "../../domain/storage-status.js";
+import { fail, finish, openTask, submit, succeed, withImage } from "../../domain/task.js";
 import {
   accountId,
   aNativeSize,

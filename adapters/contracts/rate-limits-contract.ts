@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { HandClock } from "../adapters/memory/hand-clock.js";
-import type { RateLimits } from "../application/ports/rate-limits.js";
-import type { ApiKeyId } from "../domain/api-key.js";
-import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS, type RequestKind } from "../domain/panorama-policy.js";
+import type { RateLimits } from "../../application/ports/rate-limits.js";
+import type { ApiKeyId } from "../../domain/api-key.js";
+import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS, type RequestKind } from "../../domain/panorama-policy.js";
+import { HandClock } from "../memory/hand-clock.js";
 import { expect } from "./expect.js";
 import type { TestFunctions } from "./test-functions.js";
 

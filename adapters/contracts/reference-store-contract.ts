@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
-import type { NewReference } from "../application/ports/reference-store.js";
-import { type ObjectName, referenceImageName } from "../domain/object-name.js";
-import type { UploadStanding } from "../domain/reference-image.js";
-import { fail, finish, openTask, submit, succeed, type Task } from "../domain/task.js";
+import type { NewReference } from "../../application/ports/reference-store.js";
+import { type ObjectName, referenceImageName } from "../../domain/object-name.js";
+import type { UploadStanding } from "../../domain/reference-image.js";
+import { fail, finish, openTask, submit, succeed, type Task } from "../../domain/task.js";
 import {
   aCreationRequest,
   accountId,

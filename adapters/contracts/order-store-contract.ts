@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
-import { credits } from "../domain/credits.js";
-import { pay } from "../domain/order.js";
+import { credits } from "../../domain/credits.js";
+import { pay } from "../../domain/order.js";
 import { accountId, anAccount, aPaidOrder, aPendingOrder, noon, orderId, secondsAfter } from "./builders.js";
 import { expect } from "./expect.js";
 import type { Stores } from "./stores.js";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { describeTaskStore } from "../../contracts/task-store-contract.js";
+import { describeTaskStore } from "../../../adapters/contracts/task-store-contract.js";
 
 /** The names of the groups that the suite registers. */
 const groupsOf = (...abilities: [{ readonly queue: boolean }?]): readonly string[] => {

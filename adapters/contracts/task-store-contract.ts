@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { err, ok, type Result } from "neverthrow";
-import { deletedReplay } from "../application/errors.js";
-import type { AccountStore } from "../application/ports/account-store.js";
-import type { LedgerStore } from "../application/ports/ledger-store.js";
-import type { Lease, QueueLimits, Spender, TaskStore } from "../application/ports/task-store.js";
-import type { AccountId, Email, Standing } from "../domain/account.js";
-import type { ApiKeyId } from "../domain/api-key.js";
-import type { Budgets } from "../domain/budget.js";
-import type { CreationRequest } from "../domain/creation-request.js";
-import { credits } from "../domain/credits.js";
-import type { IdempotencyKey, IdempotentRequest } from "../domain/idempotency.js";
-import { NO_LIMITS } from "../domain/key-limits.js";
-import { audit } from "../domain/ledger.js";
+import { deletedReplay } from "../../application/errors.js";
+import type { AccountStore } from "../../application/ports/account-store.js";
+import type { LedgerStore } from "../../application/ports/ledger-store.js";
+import type { Lease, QueueLimits, Spender, TaskStore } from "../../application/ports/task-store.js";
+import type { AccountId, Email, Standing } from "../../domain/account.js";
+import type { ApiKeyId } from "../../domain/api-key.js";
+import type { Budgets } from "../../domain/budget.js";
+import type { CreationRequest } from "../../domain/creation-request.js";
+import { credits } from "../../domain/credits.js";
+import type { IdempotencyKey, IdempotentRequest } from "../../domain/idempotency.js";
+import { NO_LIMITS } from "../../domain/key-limits.js";
+import { audit } from "../../domain/ledger.js";
 import {
   addThumbnail,
   expire,
@@ -22,7 +22,7 @@ import {
   retry,
   type StoredImage,
   type UploadingImage,
-} from "../domain/storage-status.js";
+} from "../../domain/storage-status.js";
 import {
   type ActiveTask,
   type FailureReason,
@@ -38,9 +38,9 @@ import {
   succeed,
   type Task,
   withImage,
-} from "../domain/task.js";
-import { matchesFilter } from "../domain/task-filter.js";
-import type { TaskId } from "../domain/task-id.js";
+} from "../../domain/task.js";
+import { matchesFilter } from "../../domain/task-filter.js";
+import type { TaskId } from "../../domain/task-id.js";
 import {
   aCreationRequest,
   accountId,

@@ -1,6 +1,6 @@
 import { ok } from "neverthrow";
-import type { GenerationOrder, GenerationProvider } from "../application/ports/generation-provider.js";
-import { imageTypeOf } from "../domain/image-type.js";
+import type { GenerationOrder, GenerationProvider } from "../../application/ports/generation-provider.js";
+import { imageTypeOf } from "../../domain/image-type.js";
 import { noon, taskId } from "./builders.js";
 import { expect } from "./expect.js";
 import type { TestFunctions } from "./test-functions.js";

@@ -1,5 +1,5 @@
-import type { SessionStore } from "../application/ports/session-store.js";
-import { openSession, SESSION_SECONDS } from "../domain/session.js";
+import type { SessionStore } from "../../application/ports/session-store.js";
+import { openSession, SESSION_SECONDS } from "../../domain/session.js";
 import { accountId, anAccount, noon, secondsAfter } from "./builders.js";
 import { expect } from "./expect.js";
 import type { Stores } from "./stores.js";

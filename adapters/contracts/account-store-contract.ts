@@ -1,10 +1,10 @@
 import { err, ok } from "neverthrow";
-import { notFound } from "../application/errors.js";
-import type { Email } from "../domain/account.js";
-import { credits } from "../domain/credits.js";
-import { openPasswordLink } from "../domain/password-link.js";
-import { openSession } from "../domain/session.js";
-import { openTask } from "../domain/task.js";
+import { notFound } from "../../application/errors.js";
+import type { Email } from "../../domain/account.js";
+import { credits } from "../../domain/credits.js";
+import { openPasswordLink } from "../../domain/password-link.js";
+import { openSession } from "../../domain/session.js";
+import { openTask } from "../../domain/task.js";
 import {
   accountId,
   anAccount,

@@ -1,11 +1,11 @@
 import { err, ok } from "neverthrow";
-import { HandClock } from "../adapters/memory/hand-clock.js";
-import type { ApiRequests } from "../application/ports/api-requests.js";
-import type { AccountId } from "../domain/account.js";
-import { credits } from "../domain/credits.js";
-import { type KeyLimits, NO_LIMITS } from "../domain/key-limits.js";
-import { RATE_LIMITS } from "../domain/panorama-policy.js";
-import { openTask, type ReservedTask } from "../domain/task.js";
+import type { ApiRequests } from "../../application/ports/api-requests.js";
+import type { AccountId } from "../../domain/account.js";
+import { credits } from "../../domain/credits.js";
+import { type KeyLimits, NO_LIMITS } from "../../domain/key-limits.js";
+import { RATE_LIMITS } from "../../domain/panorama-policy.js";
+import { openTask, type ReservedTask } from "../../domain/task.js";
+import { HandClock } from "../memory/hand-clock.js";
 import {
   accountId,
   anAccount,

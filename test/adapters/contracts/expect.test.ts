@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, it, expect as reference } from "vitest";
-import { expect as own } from "../../contracts/expect.js";
-import type { TestFunctions } from "../../contracts/test-functions.js";
+import { expect as own } from "../../../adapters/contracts/expect.js";
+import type { TestFunctions } from "../../../adapters/contracts/test-functions.js";
 
 const passes = (assertion: () => void): boolean => {
   try {

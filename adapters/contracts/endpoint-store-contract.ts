@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { notFound } from "../application/errors.js";
+import { notFound } from "../../application/errors.js";
 import { accountId, anAccount, anEndpoint, anEndpointSecret, endpointId, noon, secondsAfter } from "./builders.js";
 import { expect } from "./expect.js";
 import type { Stores } from "./stores.js";
