@@ -269,4 +269,10 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     edits: [['text.startsWith("https://") && ', ""]],
     foundBy: ["fuzz", "--seed", "1", "--only", "operations"],
   },
+  {
+    name: "a creation does not try to parse a URL that starts with https://",
+    file: "domain/creation-request.ts",
+    edits: [[" && URL.canParse(text)", ""]],
+    foundBy: ["fuzz", "--seed", "1", "--only", "operations"],
+  },
 ];

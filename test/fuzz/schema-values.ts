@@ -72,7 +72,10 @@ const nearly = (reference: Schema): fc.Arbitrary<unknown> => {
   }
   if (Array.isArray(values)) edges.push(...values.flatMap((value) => [`${value} `, String(value).toUpperCase()]));
   if (format === "uri")
-    edges.push("http://x.example", "HTTPS://x.example", "https://", "https:/x", "https://a:b@x.example");
+    edges.push(
+      ...["http://x.example", "HTTPS://x.example", "https://", "https:/x", "https://a:b@x.example"],
+      ...["https://[::1", "https://x.example:99999", "https://x.%zz/", "https://x^y/"], // no URL can be parsed from these
+    );
   if (typeof maxItems === "number") {
     const urls = valid((items as Schema | undefined) ?? {});
     return fc.oneof(
