@@ -13,7 +13,7 @@ export type PlantedFault = {
 const MOVES = "adapters/persistence/task-moves.ts";
 const TASKS = "adapters/persistence/sql-task-store.ts";
 const OPENING = "adapters/persistence/task-opening.ts";
-const MEMORY_TASKS = "test/support/memory/memory-task-store.ts";
+const MEMORY_TASKS = "adapters/memory/memory-task-store.ts";
 const SWEEP = "application/background/sweep.ts";
 
 const matrix = (scenario: string, database = "sqlite"): Command => [
