@@ -62,7 +62,11 @@ const MAY_IMPORT = {
     node: true,
   },
   "adapters/memory": { folders: [...CORE, ...SHARED], packages: ["neverthrow"] },
-  "adapters/observability": { folders: [...CORE, ...SHARED], packages: ["pino", "prom-client"], node: true },
+  "adapters/observability": {
+    folders: [...CORE, ...SHARED],
+    packages: ["neverthrow", "pino", "prom-client"],
+    node: true,
+  },
   "adapters/payments": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "stripe", "zod"] },
   "adapters/persistence": {
     folders: [...CORE, ...SHARED],

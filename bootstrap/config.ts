@@ -300,7 +300,7 @@ const storageOf = (
   return ok({
     kind: "filesystem",
     assetUrl,
-    referenceUrl: assetsAreHttps ? assetUrl : `https://localhost:${data.TLS_PORT}/assets`,
+    referenceUrl: assetsAreHttps ? assetUrl : `https://${new URL(publicUrl).hostname}:${data.TLS_PORT}/assets`,
     tlsPort: assetsAreHttps ? undefined : data.TLS_PORT,
   });
 };

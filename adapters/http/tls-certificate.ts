@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { isIP } from "node:net";
 import { join } from "node:path";
 import type { TlsFiles } from "./server.js";
 
@@ -8,15 +9,17 @@ const VALID_DAYS = 3650;
 const RENEWAL_DAYS_BEFORE_EXPIRY = 30;
 
 /**
- * The self-signed certificate for localhost in `folder`/tls. Creates it at the first start and renews it 30 days before
- * it expires. Certificate and key are moved into place together, as one folder, so that they always match.
+ * The self-signed certificate for `hostname`, as in a URL, and for localhost, in `folder`/tls. Creates it at the first
+ * start, and again for another name and 30 days before it expires. Certificate and key are moved into place together, as
+ * one folder, so that they always match.
  */
-export const tlsCertificate = async (folder: string, now: Date): Promise<TlsFiles> => {
+export const tlsCertificate = async (folder: string, hostname: string, now: Date): Promise<TlsFiles> => {
+  const host = hostname.replace(/^\[(.*)\]$/, "$1"); // an IPv6 address in a URL has brackets
   const pair = join(folder, "tls");
-  if (!(await isUsable(filesIn(pair), now))) {
+  if (!(await isUsable(filesIn(pair), host, now))) {
     await mkdir(folder, { recursive: true });
     const fresh = await mkdtemp(join(folder, "tls-")); // readable by its owner only
-    await make(filesIn(fresh), now);
+    await make(filesIn(fresh), host, now);
     await rm(pair, { recursive: true, force: true });
     await rename(fresh, pair);
   }
@@ -28,19 +31,24 @@ const filesIn = (folder: string): TlsFiles => ({
   keyFile: join(folder, "key.pem"),
 });
 
-const isUsable = async ({ certificateFile, keyFile }: TlsFiles, now: Date): Promise<boolean> => {
+const isUsable = async ({ certificateFile, keyFile }: TlsFiles, host: string, now: Date): Promise<boolean> => {
   try {
     const certificate = new X509Certificate(await readFile(certificateFile));
     const renewAt = Date.parse(certificate.validTo) - RENEWAL_DAYS_BEFORE_EXPIRY * DAY_MILLISECONDS;
-    return certificate.checkPrivateKey(createPrivateKey(await readFile(keyFile))) && now.getTime() < renewAt;
+    const isForHost = (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined;
+    const isForKey = certificate.checkPrivateKey(createPrivateKey(await readFile(keyFile)));
+    return isForHost && isForKey && now.getTime() < renewAt;
   } catch {
     return false; // missing, or incomplete after a power failure
   }
 };
 
-const make = async ({ certificateFile, keyFile }: TlsFiles, now: Date): Promise<void> => {
+const LOCAL_NAMES = ["localhost", "127.0.0.1", "::1"];
+
+const make = async ({ certificateFile, keyFile }: TlsFiles, host: string, now: Date): Promise<void> => {
   const { generate } = await import("selfsigned"); // takes long to load, and most starts need no new certificate
-  const pem = await generate([{ name: "commonName", value: "localhost" }], {
+  const names = [...new Set([host, ...LOCAL_NAMES])];
+  const pem = await generate([{ name: "commonName", value: host }], {
     keyType: "ec",
     curve: "P-256",
     algorithm: "sha256",
@@ -52,11 +60,7 @@ const make = async ({ certificateFile, keyFile }: TlsFiles, now: Date): Promise<
       { name: "extKeyUsage", serverAuth: true },
       {
         name: "subjectAltName",
-        altNames: [
-          { type: 2, value: "localhost" },
-          { type: 7, ip: "127.0.0.1" },
-          { type: 7, ip: "::1" },
-        ],
+        altNames: names.map((name) => (isIP(name) ? { type: 7, ip: name } : { type: 2, value: name })),
       },
     ],
   });

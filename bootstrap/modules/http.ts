@@ -77,7 +77,7 @@ const makeServer = async ({ httpServer }: Config, logger: Logger): Promise<MakeS
   return make;
 };
 
-const tlsSettings = async ({ storage, dataDir }: Config, now: Date) =>
+const tlsSettings = async ({ storage, dataDir, publicUrl }: Config, now: Date) =>
   storage.kind === "filesystem" && storage.tlsPort !== undefined
-    ? { port: storage.tlsPort, ...(await tlsCertificate(dataDir, now)) }
+    ? { port: storage.tlsPort, ...(await tlsCertificate(dataDir, new URL(publicUrl).hostname, now)) }
     : undefined;

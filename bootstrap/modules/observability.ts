@@ -5,6 +5,7 @@ import { Metrics } from "../../adapters/observability/metrics.js";
 import { ProviderCircuits } from "../../adapters/observability/provider-circuits.js";
 import { OperationalReporter } from "../../adapters/observability/reporter.js";
 import { RequestObserver } from "../../adapters/observability/request-observer.js";
+import { storageCheck } from "../../adapters/observability/storage-check.js";
 import type { Database } from "../../adapters/persistence/database.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
@@ -36,9 +37,14 @@ export const observability = new ContainerModule(({ bind, rebind }) => {
   provide(
     bind,
     tokens.readinessChecks,
-    { database, logger, providerCircuits },
-    ({ database, logger, providerCircuits }) =>
-      async () => [await checkDatabase(database, logger), ...providerCircuits.checks()],
+    { database, logger, providerCircuits, storage: tokens.storage, ids: tokens.ids, clock: tokens.clock },
+    ({ database, providerCircuits, ...ports }) => {
+      const checkStorage = storageCheck(ports);
+      return async () => [
+        ...(await Promise.all([checkDatabase(database, ports.logger), checkStorage()])),
+        ...providerCircuits.checks(),
+      ];
+    },
   );
 });
 

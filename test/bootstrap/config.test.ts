@@ -45,6 +45,12 @@ describe("readConfig", () => {
     });
   });
 
+  it("takes the host of the TLS listener from PUBLIC_URL", () => {
+    expect(valid({ PUBLIC_URL: "http://panorama.internal:8080" }).storage).toMatchObject({
+      referenceUrl: "https://panorama.internal:8443/assets",
+    });
+  });
+
   it("has no TLS listener when images are served over https anyway", () => {
     expect(valid({ PUBLIC_URL: "https://pano.example/", ASSET_URL: "https://cdn.example/assets/" })).toMatchObject({
       publicUrl: "https://pano.example",

@@ -1,4 +1,4 @@
-import { chmod, readdir, stat } from "node:fs/promises";
+import { chmod, readdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { RawConnection } from "../support/raw-connection.js";
@@ -52,6 +52,23 @@ describe("serve on a SQLite data directory", () => {
     expect(starts.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected", "rejected"]);
     const refused = all.filter((_, n) => starts[n]?.status === "rejected").map(({ log }) => log);
     expect(refused).toEqual([refusal(first), refusal(first)]);
+  });
+});
+
+describe("GET /readyz", () => {
+  it("is 503 while the storage takes no write, and names it", async () => {
+    const installation = await anInstallation();
+    await installation.start();
+    await rename(join(installation.dataDir, "objects"), join(installation.dataDir, "objects-away"));
+    const answer = await fetch(`${installation.url}/readyz`);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({
+      error: { code: "not_ready", message: "The service is not ready: storage." },
+      checks: [
+        { name: "database", ok: true },
+        { name: "storage", ok: false },
+      ],
+    });
   });
 });
 

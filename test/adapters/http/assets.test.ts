@@ -176,7 +176,7 @@ describe("the TLS listener", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "panorama-tls-"));
-    const tls = { port: 0, ...(await tlsCertificate(folder, new Date())) };
+    const tls = { port: 0, ...(await tlsCertificate(folder, "localhost", new Date())) };
     const storage = new MemoryObjectStorage();
     await storage.put(NAME, BYTES, "image/jpeg");
     service = await HttpService.start({ assets: assetsOf(storage) }, { tls });

@@ -67,7 +67,7 @@ describe("starting the HTTP server", () => {
 
   it("closes the main port if the TLS port is in use", async () => {
     const folder = await mkdtemp(join(tmpdir(), "panorama-tls-"));
-    const certificate = await tlsCertificate(folder, new Date());
+    const certificate = await tlsCertificate(folder, "localhost", new Date());
     const first = await HttpService.start({}, { tls: { ...certificate, port: 0 } });
     const port = await freePort();
     const second = HttpService.start({}, { port, tls: { ...certificate, port: first.tlsPort } });

@@ -10,7 +10,7 @@ import { scratchFolder } from "../../support/scratch-folder.js";
 
 const DAY = 24 * 60 * 60 * 1000;
 const read = async (folder: string, now: Date) => {
-  const { certificateFile, keyFile } = await tlsCertificate(folder, now);
+  const { certificateFile, keyFile } = await tlsCertificate(folder, "localhost", now);
   return { certificate: await readFile(certificateFile, "utf8"), key: await readFile(keyFile, "utf8") };
 };
 
@@ -30,13 +30,32 @@ describe("the certificate of the embedded TLS listener", () => {
 
   it("names localhost and both loopback addresses, is valid for ten years, and only the owner can read its key", async () => {
     const folder = await scratchFolder();
-    const { certificateFile, keyFile } = await tlsCertificate(folder, now);
+    const { certificateFile, keyFile } = await tlsCertificate(folder, "localhost", now);
     const certificate = new X509Certificate(await readFile(certificateFile));
     expect(certificate.subjectAltName).toBe("DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1");
     const days = (Date.parse(certificate.validTo) - now.getTime()) / DAY;
     expect(Math.round(days)).toBe(3650);
     expect((await stat(keyFile)).mode & 0o777).toBe(0o600);
     expect((await readdir(folder)).length).toBe(1);
+  });
+
+  it.each([
+    ["panorama.internal", "DNS:panorama.internal, DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1"],
+    ["192.0.2.7", "IP Address:192.0.2.7, DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1"],
+    [
+      "[2001:db8::7]",
+      "IP Address:2001:DB8:0:0:0:0:0:7, DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1",
+    ],
+  ])("names the host of PUBLIC_URL: %s, and is made again when that changes", async (hostname, names) => {
+    const folder = await scratchFolder();
+    const subject = async (name: string) => {
+      const { certificateFile } = await tlsCertificate(folder, name, now);
+      return new X509Certificate(await readFile(certificateFile));
+    };
+    expect((await subject("localhost")).checkHost("localhost")).toBe("localhost");
+    const first = await subject(hostname);
+    expect(first.subjectAltName).toBe(names);
+    expect((await subject(hostname)).fingerprint256).toBe(first.fingerprint256);
   });
 
   it("is created once and renewed 30 days before it expires", async () => {
@@ -51,7 +70,7 @@ describe("the certificate of the embedded TLS listener", () => {
   it("is created again if its files are damaged or do not match", async () => {
     const folder = await scratchFolder();
     const foreignKey = (await read(await scratchFolder(), now)).key;
-    const { keyFile, certificateFile } = await tlsCertificate(folder, now);
+    const { keyFile, certificateFile } = await tlsCertificate(folder, "localhost", now);
     const breakages = [
       () => truncate(keyFile, 20),
       () => truncate(certificateFile, 0),

@@ -1,0 +1,52 @@
+import { err } from "neverthrow";
+import type { Logger } from "pino";
+import type { Clock } from "../../application/ports/clock.js";
+import type { Ids } from "../../application/ports/ids.js";
+import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import { panoramaName } from "../../domain/object-name.js";
+
+/** Load balancers ask every few seconds; a bucket takes money for each write. */
+const VALID_MILLISECONDS = 15_000;
+/** Load balancers do not wait long either. A disk or a bucket that is slower than this delays every panorama. */
+const TIMEOUT_MILLISECONDS = 3_000;
+
+export type StorageCheck = { readonly name: "storage"; readonly ok: boolean; readonly detail: string };
+
+type Ports = {
+  readonly storage: Pick<ObjectStorage, "put" | "delete">;
+  readonly ids: Pick<Ids, "unguessable">;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, "error">;
+};
+
+/** For `/readyz`: stores a small object and deletes it. An answer counts for 15 s, and all who ask meanwhile share it. */
+export const storageCheck = (ports: Ports): (() => Promise<StorageCheck>) => {
+  let last: { readonly at: number; readonly check: Promise<StorageCheck> } | undefined;
+  return () => {
+    const at = ports.clock.now().getTime();
+    if (last === undefined || Math.abs(at - last.at) > VALID_MILLISECONDS) {
+      last = { at, check: check(ports) };
+    }
+    return last.check;
+  };
+};
+
+const check = async ({ storage, ids, clock, logger }: Ports): Promise<StorageCheck> => {
+  const name = panoramaName(ids.unguessable());
+  const answered = new AbortController();
+  const written = storage
+    .put(name, new TextEncoder().encode("storage check"), "image/jpeg")
+    .then((stored) => (stored.isErr() ? stored : storage.delete(name)));
+  const late = clock
+    .sleep(TIMEOUT_MILLISECONDS, answered.signal)
+    .then(() => err({ reason: `no answer within ${TIMEOUT_MILLISECONDS} ms` }));
+  const outcome = await Promise.race([written, late]);
+  answered.abort();
+  if (outcome.isOk()) return { name: "storage", ok: true, detail: "The storage takes writes." };
+  logger.error({ event: "storage_check_failed", reason: outcome.error.reason });
+  return {
+    name: "storage",
+    ok: false,
+    detail: "The storage does not take a write. See the log for the reason, for example a full disk.",
+  };
+};
