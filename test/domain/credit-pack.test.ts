@@ -2,8 +2,16 @@ import { describe, expect, it } from "vitest";
 import { CREDIT_PACKS, packOf } from "../../domain/credit-pack.js";
 
 describe("packs of credits", () => {
+  it("have these prices", () => {
+    expect(CREDIT_PACKS).toEqual([
+      { credits: 100, priceUsdCents: 900 },
+      { credits: 500, priceUsdCents: 3900 },
+      { credits: 2000, priceUsdCents: 12900 },
+    ]);
+  });
+
   it("are found by their number of credits; other numbers give undefined", () => {
-    expect(packOf(100)).toEqual({ credits: 100, priceUsdCents: 900 });
+    for (const pack of CREDIT_PACKS) expect(packOf(pack.credits)).toEqual(pack);
     for (const amount of [0, -100, 99, Number.NaN]) expect(packOf(amount)).toBeUndefined();
   });
 

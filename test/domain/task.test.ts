@@ -33,6 +33,7 @@ import {
   fail,
   finish,
   isActive,
+  isCancelable,
   isInGallery,
   isInProgress,
   isRefusedCreation,
@@ -218,15 +219,16 @@ describe("a task", () => {
   });
 
   it.each([
-    ["queued", "processing", true],
-    ["reserved", "processing", true],
-    ["submitted", "processing", true],
-    ["generated", "processing", true],
-    ["succeeded", "succeeded", false],
-    ["failed", "failed", false],
-  ] as const)("has in state %s the status %s, and isActive is %s", (state, status, active) => {
+    ["queued", "processing", true, true],
+    ["reserved", "processing", true, false],
+    ["submitted", "processing", true, true],
+    ["generated", "processing", true, false],
+    ["succeeded", "succeeded", false, false],
+    ["failed", "failed", false, false],
+  ] as const)("in state %s: status %s, isActive %s, isCancelable %s", (state, status, active, cancelable) => {
     expect(statusOf(states[state])).toBe(status);
     expect(isActive(states[state])).toBe(active);
+    expect(isCancelable(states[state])).toBe(cancelable);
   });
 
   it("is in progress while it is active, and after success while its image is uploading", () => {

@@ -130,7 +130,8 @@ try {
   await load(keys, [older], PHASE_MILLISECONDS);
   const before = created.length;
 
-  await Promise.all([load(keys, [older], PHASE_MILLISECONDS), newer.command("migrate")]);
+  const [upgraded] = await Promise.all([newer.command("migrate"), load(keys, [older], PHASE_MILLISECONDS)]);
+  if (upgraded.status !== 0) throw new Error(`this version cannot migrate: ${upgraded.stderr}`);
   await newer.start();
   await load(keys, [older, newer], 2 * PHASE_MILLISECONDS);
   const together = created.length - before;
