@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 
@@ -22,6 +22,36 @@ const bundled = async (name: string, source: string) => {
   };
 };
 
+/** The modules that parse the shape of input. Only these, and what imports them, load zod. */
+const PARSERS = ["domain/creation-request.ts", "domain/parse-key-limits.ts"];
+
+/** The packages that each module of these folders loads, also through others. */
+const packagesOfModules = async (folders: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const modules = (await Promise.all(folders.map(modulesIn))).flat();
+  const { inputs } = (
+    await build({
+      entryPoints: modules,
+      outdir: "unused",
+      bundle: true,
+      packages: "external",
+      platform: "node",
+      format: "esm",
+      metafile: true,
+      write: false,
+    })
+  ).metafile;
+  const packagesOf = (module: string, seen = new Set<string>()): readonly string[] => {
+    seen.add(module);
+    return (inputs[module]?.imports ?? []).flatMap(({ path, external }) =>
+      external === true ? [path] : seen.has(path) ? [] : packagesOf(path, seen),
+    );
+  };
+  return new Map(modules.map((module) => [module, [...new Set(packagesOf(module))]]));
+};
+
+const modulesIn = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".ts")).map((name) => join(folder, name));
+
 describe("the core, bundled for a program that imports one function", () => {
   it.each([
     ["hold", "domain/reservation.ts"],
@@ -36,6 +66,16 @@ describe("the core, bundled for a program that imports one function", () => {
     expect(packages.filter((name) => name !== "neverthrow")).toEqual([]);
     expect(bytes).toBeLessThan(30_000);
     expect(files.filter((file) => !/^(domain|application|adapters\/memory)\//.test(file))).toEqual([]);
+  });
+
+  it("loads zod only where shapes are parsed, and no other package but neverthrow and modules of Node.js", async () => {
+    const packages = await packagesOfModules(["domain", "application", "adapters/memory"]);
+    expect(packages.size).toBeGreaterThan(150);
+    const others = [...packages].flatMap(([module, names]) => {
+      const other = names.filter((name) => name !== "neverthrow" && !name.startsWith("node:"));
+      return other.length === 0 ? [] : [[module, other]];
+    });
+    expect(others).toEqual(PARSERS.map((module) => [module, ["zod"]]));
   });
 
   it("leaves the parser of shapes to the modules that parse", async () => {

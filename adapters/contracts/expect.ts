@@ -31,12 +31,14 @@ export const expect = (actual: unknown) => ({
     toBe: (expected: unknown): void => check(!Object.is(actual, expected), actual, "not to be", expected),
   },
   rejects: {
+    /** The promise rejects with this value. */
+    toBe: async (expected: unknown): Promise<void> => {
+      const outcome = await outcomeOf(actual);
+      check("error" in outcome && Object.is(outcome.error, expected), outcome, "to reject with", expected);
+    },
     /** The promise rejects with an Error, whose message contains `text`. */
     toThrow: async (text = ""): Promise<void> => {
-      const outcome = await Promise.resolve(actual).then(
-        (value) => ({ value }),
-        (error: unknown) => ({ error }),
-      );
+      const outcome = await outcomeOf(actual);
       const thrown = "error" in outcome && outcome.error instanceof Error ? outcome.error.message : undefined;
       check(thrown?.includes(text) === true, outcome, "to reject with an Error that contains", text);
     },
@@ -45,6 +47,12 @@ export const expect = (actual: unknown) => ({
 
 /** In an expected value: any text that matches. */
 expect.stringMatching = (pattern: RegExp): unknown => new TextPattern(pattern);
+
+const outcomeOf = (promise: unknown) =>
+  Promise.resolve(promise).then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
 
 class TextPattern {
   readonly pattern: RegExp;

@@ -2,16 +2,27 @@ import fc from "fast-check";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
 import type { ApiKeyId } from "../../domain/api-key.js";
 import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS, type RequestKind } from "../../domain/panorama-policy.js";
+import type { Rate } from "../../domain/rate-limit.js";
 import { HandClock } from "../memory/hand-clock.js";
 import { expect } from "./expect.js";
 import type { TestFunctions } from "./test-functions.js";
 
-/** What every implementation of RateLimits must do. `open` returns one without any counted request, on this clock. */
+/** Makes rate limits for the kinds of requests that `rates` names. */
+export type OpenRateLimits = <Kind extends string>(
+  clock: HandClock,
+  rates: Readonly<Record<Kind, Rate>>,
+) => Promise<RateLimits<Kind>>;
+
+/**
+ * What every implementation of RateLimits must do. `open` returns one without any counted request, on this clock, with
+ * these limits for each kind of request.
+ */
 export const rateLimitsContract = (
   { describe, it }: Pick<TestFunctions, "describe" | "it">,
-  open: (clock: HandClock) => Promise<RateLimits>,
+  openWith: OpenRateLimits,
   runs = 60,
 ): void => {
+  const open = (clock: HandClock): Promise<RateLimits> => openWith(clock, RATE_LIMITS);
   const key = "key_1" as ApiKeyId;
   const kinds = ["read", "write"] as const;
 
@@ -98,6 +109,28 @@ export const rateLimitsContract = (
         expect([kind, (await limits.admit(key, kind)).isOk()]).toEqual([kind, kind !== "write"]);
       }
       expect((await limits.admit("key_2" as ApiKeyId, "write")).isOk()).toBe(true);
+    });
+
+    it("takes each kind's limit and window from the rates that it is given", async () => {
+      const clock = new HandClock();
+      const rates = { preview: { limit: 3, windowSeconds: 5 }, print: { limit: 1, windowSeconds: 7_200 } };
+      const limits = await openWith(clock, rates);
+      const admitted = async () =>
+        [await limits.admit(key, "preview"), await limits.admit(key, "print")].map((result) => result.isOk());
+      expect(await admitted()).toEqual([true, true]);
+      await clock.advance(4_000);
+      expect(await admitted()).toEqual([true, false]);
+      expect((await limits.admit(key, "preview"))._unsafeUnwrap()).toEqual({ limit: 3, remaining: 0, resetSeconds: 1 });
+      expect((await limits.admit(key, "print"))._unsafeUnwrapErr()).toEqual({
+        kind: "rate_limited",
+        limit: 1,
+        retryAfterSeconds: 7_196,
+      });
+      await clock.advance(1_000);
+      expect(await admitted()).toEqual([true, false]);
+      expect((await limits.admit(key, "preview")).isErr()).toBe(true);
+      await clock.advance(7_195_000);
+      expect(await admitted()).toEqual([true, true]);
     });
 
     for (const kind of kinds) {

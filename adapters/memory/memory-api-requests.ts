@@ -3,20 +3,20 @@ import { countRequest } from "../../application/accounts/count-request.js";
 import { type Awaitable, whenReady } from "../../application/awaitable.js";
 import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
+import type { RateLimits } from "../../application/ports/rate-limits.js";
 import { hasBudget } from "../../domain/budget.js";
 import { allowUse } from "../../domain/key-limits.js";
 import { type RequestKind, scopeOf } from "../../domain/panorama-policy.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { MemoryDatabase } from "./memory-database.js";
-import type { MemoryRateLimits } from "./memory-rate-limits.js";
 
 /** Keys, rate limits and tasks in memory. */
 export class MemoryApiRequests implements ApiRequests {
   private readonly database: MemoryDatabase;
-  private readonly rateLimits: MemoryRateLimits;
+  private readonly rateLimits: RateLimits;
   private readonly clock: Pick<Clock, "now">;
 
-  constructor(database: MemoryDatabase, rateLimits: MemoryRateLimits, clock: Pick<Clock, "now">) {
+  constructor(database: MemoryDatabase, rateLimits: RateLimits, clock: Pick<Clock, "now">) {
     this.database = database;
     this.rateLimits = rateLimits;
     this.clock = clock;

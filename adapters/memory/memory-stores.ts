@@ -1,5 +1,6 @@
 import type { ApiRequests } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
+import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { MemoryAccountStore } from "./memory-account-store.js";
 import { MemoryApiKeyStore } from "./memory-api-key-store.js";
 import { MemoryApiRequests } from "./memory-api-requests.js";
@@ -28,5 +29,6 @@ export const memoryStores = (database = new MemoryDatabase()) => ({
   events: new MemoryEventStore(database),
   references: new MemoryReferenceStore(database),
   tasks: new MemoryTaskStore(database),
-  requestsAt: (clock: Clock): ApiRequests => new MemoryApiRequests(database, new MemoryRateLimits(clock), clock),
+  requestsAt: (clock: Clock): ApiRequests =>
+    new MemoryApiRequests(database, new MemoryRateLimits(clock, RATE_LIMITS), clock),
 });

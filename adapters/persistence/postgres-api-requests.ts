@@ -14,7 +14,7 @@ import {
   type Scope,
 } from "../../domain/key-limits.js";
 import { type RequestKind, scopeOf } from "../../domain/panorama-policy.js";
-import { type Admission, accountRateLimited, type RateLimited } from "../../domain/rate-limit.js";
+import { type Admission, accountRateLimited, type Rate, type RateLimited } from "../../domain/rate-limit.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { openingStandingOf, toKeyLimits } from "./account-rows.js";
 import { branded, type Row, text } from "./columns.js";
@@ -70,10 +70,12 @@ const WRITE_TASK = `${countForKey("create")}, ${COUNT_FOR_ACCOUNT}
 export class PostgresApiRequests implements ApiRequests {
   private readonly database: Database;
   private readonly clock: Clock;
+  private readonly rates: Readonly<Record<RequestKind, Rate>>;
 
-  constructor(database: Database, clock: Clock) {
+  constructor(database: Database, clock: Clock, rates: Readonly<Record<RequestKind, Rate>>) {
     this.database = database;
     this.clock = clock;
+    this.rates = rates;
   }
 
   async admit(
@@ -84,19 +86,20 @@ export class PostgresApiRequests implements ApiRequests {
     const time = this.clock.now();
     const now = time.getTime();
     const isWrite = kind === "write";
-    const parameters: unknown[] = [secretSha256, kind, now, time, ...admissionParameters(kind)];
-    if (isWrite) parameters.push("total", now, ...admissionParameters("total"));
+    const { [kind]: rate, total } = this.rates;
+    const parameters: unknown[] = [secretSha256, kind, now, time, ...admissionParameters(rate)];
+    if (isWrite) parameters.push("total", now, ...admissionParameters(total));
     if (task !== undefined) parameters.push(task);
     const [withTask, withoutTask] = isWrite ? [WRITE_TASK, WRITE] : [READ_TASK, READ];
     const [row] = await this.database.sql(task === undefined ? withoutTask : withTask, parameters);
     if (row === undefined) return err({ kind: "invalid_api_key" });
     if (row.admitted === null) return err(refusalOf(row, kind, time));
 
-    const ofKey: Result<Omit<Admission, "log">, RateLimited> = toAdmission(row, kind, now);
+    const ofKey: Result<Omit<Admission, "log">, RateLimited> = toAdmission(row, rate, now);
     if (ofKey.isErr()) return err(ofKey.error);
     if (isWrite) {
       const { account_admissions: admissions, account_admitted: admitted } = row;
-      const ofAccount = toAdmission({ admissions, admitted }, "total", now);
+      const ofAccount = toAdmission({ admissions, admitted }, total, now);
       if (ofAccount.isErr()) return err(accountRateLimited(ofAccount.error));
     }
     const accountId = branded<AccountId>(row, "owner");

@@ -1,8 +1,13 @@
 import type { Result } from "neverthrow";
 import type { Clock } from "../../application/ports/clock.js";
 import type { RateLimitedParty, RateLimits } from "../../application/ports/rate-limits.js";
-import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS, type RequestKind } from "../../domain/panorama-policy.js";
-import { type Admission, type AdmissionLog, admitRequest, type RateLimited } from "../../domain/rate-limit.js";
+import {
+  type Admission,
+  type AdmissionLog,
+  admitRequest,
+  type Rate,
+  type RateLimited,
+} from "../../domain/rate-limit.js";
 import type { Row } from "./columns.js";
 import type { Database } from "./database.js";
 
@@ -25,10 +30,10 @@ export const admission = (parties: string): string => `
 const ADMIT = admission("values (?, ?, array[?::bigint], true)");
 
 /** The parameters of `admission` after those of `parties`. */
-export const admissionParameters = (kind: RequestKind): readonly number[] => [
-  RATE_LIMITS[kind].limit,
-  RATE_LIMITS[kind].limit,
-  RATE_LIMITS[kind].windowSeconds * 1000,
+export const admissionParameters = ({ limit, windowSeconds }: Rate): readonly number[] => [
+  limit,
+  limit,
+  windowSeconds * 1000,
 ];
 
 /** Skips locked rows: they are in use, so they are not idle. */
@@ -42,30 +47,35 @@ const DELETE_IDLE = `
  * Each instance uses its own clock, so the clocks must be synchronised (NTP). A clock that is one second ahead shifts
  * the window of the requests that it counts by one second. A crash of PostgreSQL loses the last minute's admissions.
  */
-export class PostgresRateLimits implements RateLimits {
+export class PostgresRateLimits<Kind extends string> implements RateLimits<Kind> {
   private readonly database: Database;
   private readonly clock: Clock;
+  private readonly rates: Readonly<Record<Kind, Rate>>;
 
-  constructor(database: Database, clock: Clock) {
+  /** `rates`: the limit of each kind of request. */
+  constructor(database: Database, clock: Clock, rates: Readonly<Record<Kind, Rate>>) {
     this.database = database;
     this.clock = clock;
+    this.rates = rates;
   }
 
-  async admit(party: RateLimitedParty, kind: RequestKind): Promise<Result<Omit<Admission, "log">, RateLimited>> {
+  async admit(party: RateLimitedParty, kind: Kind): Promise<Result<Omit<Admission, "log">, RateLimited>> {
     const now = this.clock.now().getTime();
-    const [row] = await this.database.sql(ADMIT, [party, kind, now, ...admissionParameters(kind)]);
-    return toAdmission(row ?? {}, kind, now);
+    const rate = this.rates[kind];
+    const [row] = await this.database.sql(ADMIT, [party, kind, now, ...admissionParameters(rate)]);
+    return toAdmission(row ?? {}, rate, now);
   }
 
-  /** Deletes the rows without an admission in the last window. Must be called regularly. */
+  /** Deletes the rows without an admission in the last window, the longest one if they differ. Must be called regularly. */
   async clean(): Promise<void> {
-    await this.database.sql(DELETE_IDLE, [this.clock.now().getTime() - RATE_WINDOW_MILLISECONDS]);
+    const windows = Object.values<Rate>(this.rates).map(({ windowSeconds }) => windowSeconds * 1000);
+    await this.database.sql(DELETE_IDLE, [this.clock.now().getTime() - Math.max(...windows)]);
   }
 }
 
 /** The domain's answer to the log that the statement found. Throws if the statement has decided otherwise. */
-export const toAdmission = (row: Row, kind: RequestKind, now: number): Result<Omit<Admission, "log">, RateLimited> => {
-  const result = admitRequest(logBefore(row), RATE_LIMITS[kind], now);
+export const toAdmission = (row: Row, rate: Rate, now: number): Result<Omit<Admission, "log">, RateLimited> => {
+  const result = admitRequest(logBefore(row), rate, now);
   if (result.isOk() !== row.admitted) throw new Error("SQL and domain disagree about a rate limit");
   return result.map(({ log: _, ...admission }) => admission);
 };

@@ -18,10 +18,11 @@ import {
 } from "../../domain/api-key.js";
 import { CREDIT_PACKS, packOf } from "../../domain/credit-pack.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import { parseKeyLimits, SCOPES, type Scope } from "../../domain/key-limits.js";
+import { SCOPES, type Scope } from "../../domain/key-limits.js";
 import { parseLedgerCursor } from "../../domain/ledger.js";
 import { parseLowBalanceThreshold } from "../../domain/low-balance.js";
 import { parseOrderId, type TooManyPendingOrders } from "../../domain/order.js";
+import { parseKeyLimits } from "../../domain/parse-key-limits.js";
 import type { Page, PageReply } from "../web-page/page.js";
 import { admitWrite } from "./admit-write.js";
 import { dateOf, timeOf } from "./date.js";

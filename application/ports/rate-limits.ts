@@ -13,7 +13,7 @@ import type { Awaitable } from "../awaitable.js";
 export type RateLimitedParty = ApiKeyId | AccountId | Brand<string, "LoginParty">;
 
 /** The domain's rate limit (domain/rate-limit.ts), counted per party and kind of request. */
-export interface RateLimits {
+export interface RateLimits<Kind extends string = RequestKind> {
   /** Admits and counts the request, or rejects it without counting it. Atomic for concurrent requests. */
-  admit(party: RateLimitedParty, kind: RequestKind): Awaitable<Result<Omit<Admission, "log">, RateLimited>>;
+  admit(party: RateLimitedParty, kind: Kind): Awaitable<Result<Omit<Admission, "log">, RateLimited>>;
 }

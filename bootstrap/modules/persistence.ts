@@ -19,6 +19,7 @@ import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
 import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-requests.js";
 import type { SqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
+import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import type { Config } from "../config.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
@@ -61,12 +62,14 @@ export const persistence = new ContainerModule(({ bind }) => {
 
   // On PostgreSQL all instances share their counters. A SQLite file has one instance, which counts in memory.
   provide(bind, tokens.rateLimits, { database, clock }, ({ database, clock }) =>
-    database.dialect === "postgresql" ? new PostgresRateLimits(database, clock) : new MemoryRateLimits(clock),
+    database.dialect === "postgresql"
+      ? new PostgresRateLimits(database, clock, RATE_LIMITS)
+      : new MemoryRateLimits(clock, RATE_LIMITS),
   );
   const { rateLimits } = tokens;
   provide(bind, tokens.apiRequests, { database, clock, rateLimits }, ({ database, clock, rateLimits }) =>
     database.dialect === "postgresql"
-      ? new PostgresApiRequests(database, clock)
+      ? new PostgresApiRequests(database, clock, RATE_LIMITS)
       : new SqliteApiRequests(database, rateLimits, clock),
   );
 });

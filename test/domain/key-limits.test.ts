@@ -1,7 +1,8 @@
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { noon } from "../../adapters/contracts/builders.js";
-import { allowUse, type KeyLimitsInput, NO_LIMITS, parseKeyLimits } from "../../domain/key-limits.js";
+import { allowUse, NO_LIMITS } from "../../domain/key-limits.js";
+import { type KeyLimitsInput, parseKeyLimits } from "../../domain/parse-key-limits.js";
 
 const later = (milliseconds: number): Date => new Date(noon.getTime() + milliseconds);
 

@@ -20,6 +20,7 @@ import { credits } from "../../domain/credits.js";
 import type { IdempotencyKey } from "../../domain/idempotency.js";
 import { type KeyLimits, NO_LIMITS } from "../../domain/key-limits.js";
 import { openOrder } from "../../domain/order.js";
+import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { isActive, isInProgress, statusOf, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { AttemptResult } from "../../domain/webhook-delivery.js";
@@ -179,7 +180,7 @@ class Run {
   private receiver: "accepts" | "fails" | "is slow" = "accepts";
   /** The clock of the process that asks at the moment. */
   private readonly asking: { now: () => Date } = { now: () => new Date(START) };
-  private readonly rateLimits = new MemoryRateLimits(this.asking as never);
+  private readonly rateLimits = new MemoryRateLimits(this.asking, RATE_LIMITS);
   private readonly ended: (() => void)[] = [];
   private broken: RuleBroken | undefined;
 

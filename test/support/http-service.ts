@@ -44,6 +44,7 @@ import { waitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
 import type { ObjectName } from "../../domain/object-name.js";
+import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { DEADLINES } from "./application.js";
 import { FakeImaging } from "./fake-imaging.js";
 import { makeServer } from "./make-server.js";
@@ -95,7 +96,7 @@ export class HttpService {
     const { provider, signals, reporter, secrets, ids } = this;
     const stores = { tasks, orders, keys, ledger, references, storage };
     const ports = { ...stores, clock, imaging, provider, signals, reporter, secrets, ids };
-    const requests = new MemoryApiRequests(this.database, new MemoryRateLimits(clock), clock);
+    const requests = new MemoryApiRequests(this.database, new MemoryRateLimits(clock, RATE_LIMITS), clock);
     this.server = new HttpServer(
       {
         makeServer,

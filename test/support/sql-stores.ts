@@ -17,6 +17,7 @@ import type { SqliteDatabase } from "../../adapters/persistence/sqlite-database.
 import type { ApiRequests } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { Reporter } from "../../application/ports/reporter.js";
+import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 
 export type AnyDatabase = SqliteDatabase | PostgresDatabase;
 
@@ -30,8 +31,8 @@ export const sqlStores = (database: AnyDatabase, reporter?: Reporter) => ({
   links: new SqlPasswordLinkStore(database),
   requestsAt: (clock: Clock): ApiRequests =>
     database.dialect === "postgresql"
-      ? new PostgresApiRequests(database, clock)
-      : new SqliteApiRequests(database, new MemoryRateLimits(clock), clock),
+      ? new PostgresApiRequests(database, clock, RATE_LIMITS)
+      : new SqliteApiRequests(database, new MemoryRateLimits(clock, RATE_LIMITS), clock),
   endpoints: new SqlEndpointStore(database),
   deliveries: new SqlDeliveryStore(database, reporter),
   events: new SqlEventStore(database, reporter),

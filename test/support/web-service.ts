@@ -74,6 +74,7 @@ import { rotateEndpointSecret } from "../../application/webhooks/rotate-endpoint
 import type { AccountId, Email } from "../../domain/account.js";
 import { parseCreationRequest } from "../../domain/creation-request.js";
 import { credits } from "../../domain/credits.js";
+import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import type { SucceededTask, Task } from "../../domain/task.js";
 import { DEADLINES } from "./application.js";
 import { builtClient } from "./built-client.js";
@@ -134,7 +135,7 @@ export class WebService {
   readonly imaging = new SharpImaging();
   readonly ids = new RandomIds();
   readonly failures: unknown[] = [];
-  readonly rateLimits = new MemoryRateLimits(this.clock);
+  readonly rateLimits = new MemoryRateLimits(this.clock, RATE_LIMITS);
   readonly keyUses = keyUses({ keys: this.keys, clock: this.clock });
   readonly storage: FilesystemObjectStorage;
   private readonly payments: Payments;

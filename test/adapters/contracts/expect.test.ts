@@ -75,6 +75,10 @@ describe("expect of the contract suites", () => {
     reference(assertions.map(([assertion]) => passes(assertion))).toEqual(assertions.map(([, passed]) => passed));
     await own(Promise.reject(new Error("a bug"))).rejects.toThrow("bug");
     await own(Promise.reject(new Error())).rejects.toThrow();
+    const bug = new Error("a bug");
+    await own(Promise.reject(bug)).rejects.toBe(bug);
+    await reference(own(Promise.reject(new Error("a bug"))).rejects.toBe(bug)).rejects.toThrow("to reject with");
+    await reference(own(Promise.resolve(bug)).rejects.toBe(bug)).rejects.toThrow("to reject with");
     await reference(own(Promise.reject(new Error("a bug"))).rejects.toThrow("other")).rejects.toThrow("other");
     await reference(own(Promise.resolve(1)).rejects.toThrow()).rejects.toThrow("to reject");
   });

@@ -1,11 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
 import { memoryMeterStore } from "../../../adapters/memory/memory-meter-store.js";
 import type { MeterStore } from "../../../application/ports/meter-store.js";
 import { accountId } from "../../../domain/account.js";
-import { describeMeterStore } from "../../support/contracts/meter-store-contract.js";
 import { meterStoreInMemory } from "../../support/metered.js";
 
-describeMeterStore("in memory", meterStoreInMemory);
+describeMeterStore({ describe, it, beforeEach, afterEach }, "in memory", meterStoreInMemory);
 
 describe("memoryMeterStore", () => {
   it("has the time of the machine and random ids, unless others are given", async () => {

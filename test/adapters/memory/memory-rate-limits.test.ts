@@ -3,13 +3,14 @@ import { rateLimitsContract } from "../../../adapters/contracts/rate-limits-cont
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
 import type { ApiKeyId } from "../../../domain/api-key.js";
+import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 
 describe("MemoryRateLimits", () => {
-  rateLimitsContract({ describe, it }, async (clock) => new MemoryRateLimits(clock));
+  rateLimitsContract({ describe, it }, async (clock, rates) => new MemoryRateLimits(clock, rates));
 
   it("deletes the logs of keys that were idle for a window, so that memory stays bounded", async () => {
     const clock = new HandClock();
-    const limits = new MemoryRateLimits(clock);
+    const limits = new MemoryRateLimits(clock, RATE_LIMITS);
     for (let key = 0; key < 1000; key += 1) {
       await clock.advance(1000);
       await limits.admit(`key_${key}` as ApiKeyId, "read");

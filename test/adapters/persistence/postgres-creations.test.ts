@@ -23,6 +23,7 @@ import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey, IdempotentRequest } from "../../../domain/idempotency.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";
 import { audit } from "../../../domain/ledger.js";
+import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import type { QueuePlace } from "../../../domain/queue.js";
 import { fail, openTask, type ReservedTask, submit } from "../../../domain/task.js";
 import { freshDatabase } from "../../support/postgres.js";
@@ -231,7 +232,8 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     });
 
     const read = async () => {
-      const admitted = await new PostgresApiRequests(database, new HandClock()).admit(key.secretSha256, "write");
+      const requests = new PostgresApiRequests(database, new HandClock(), RATE_LIMITS);
+      const admitted = await requests.admit(key.secretSha256, "write");
       return unwrap(admitted).key.account as AccountSnapshot;
     };
     const openWith = (tasks: TaskStore, n: number, idempotentRequest?: IdempotentRequest, seen: Standing[] = []) => {

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, it } from "vitest";
+import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
+import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { Database } from "../../../adapters/persistence/database.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
 import { METER_TABLES, SqlMeterStore } from "../../../adapters/persistence/sql-meter-store.js";
 import { taskId } from "../../../domain/task-id.js";
-import { describeMeter } from "../../support/contracts/meter-contract.js";
-import { describeMeterStore } from "../../support/contracts/meter-store-contract.js";
 import { freshDatabase } from "../../support/postgres.js";
 
 describe("SqlMeterStore on PostgreSQL", () => {
@@ -24,6 +24,6 @@ describe("SqlMeterStore on PostgreSQL", () => {
     return { store, close: async () => {} };
   };
 
-  describeMeterStore("on PostgreSQL", open);
-  describeMeter("on PostgreSQL", open, 10);
+  describeMeterStore({ describe, it, beforeEach, afterEach }, "on PostgreSQL", open);
+  describeMeter({ describe, it }, "on PostgreSQL", open, 10);
 });

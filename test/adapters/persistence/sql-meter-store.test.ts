@@ -3,7 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ok } from "neverthrow";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
+import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { METER_TABLES, SqlMeterStore } from "../../../adapters/persistence/sql-meter-store.js";
 import { SqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
@@ -14,8 +16,6 @@ import { idempotencyKey } from "../../../domain/idempotency.js";
 import { orderId } from "../../../domain/order.js";
 import { definePolicy } from "../../../domain/policy.js";
 import { taskId } from "../../../domain/task-id.js";
-import { describeMeter } from "../../support/contracts/meter-contract.js";
-import { describeMeterStore } from "../../support/contracts/meter-store-contract.js";
 
 const ids = { taskId: () => taskId(randomUUID()) };
 
@@ -32,8 +32,8 @@ const meterInFile = async (clock: HandClock) => {
   return { file, database, store: new SqlMeterStore(database, clock, ids), close };
 };
 
-describeMeterStore("on SQLite", meterInFile);
-describeMeter("on SQLite", meterInFile, 10);
+describeMeterStore({ describe, it, beforeEach, afterEach }, "on SQLite", meterInFile);
+describeMeter({ describe, it }, "on SQLite", meterInFile, 10);
 
 describe("SqlMeterStore", () => {
   it("knows holds after the process has died: a repeated call gets the same one, and it is captured once", async () => {

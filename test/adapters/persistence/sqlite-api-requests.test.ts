@@ -19,6 +19,7 @@ import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
 import { SqliteApiRequests } from "../../../adapters/persistence/sqlite-api-requests.js";
 import { openSqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";
+import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import { openTask } from "../../../domain/task.js";
 import { sqliteStores } from "../../support/sqlite-stores.js";
 
@@ -53,7 +54,7 @@ describe("what SqliteApiRequests remembers", () => {
       },
     };
     clock = new HandClock();
-    requests = new SqliteApiRequests(counting, new MemoryRateLimits(clock), clock);
+    requests = new SqliteApiRequests(counting, new MemoryRateLimits(clock, RATE_LIMITS), clock);
   });
   afterEach(async () => {
     await other.close();

@@ -2,15 +2,16 @@ import fc from "fast-check";
 import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
 import { admitLoginAttempt } from "../../../application/accounts/admit-login-attempt.js";
 import type { RateLimits } from "../../../application/ports/rate-limits.js";
-import { CountedLimits } from "../../support/counted-limits.js";
+import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 
 const secrets = { sha256: (data: Uint8Array | string) => `${data}`.replaceAll(" ", "").slice(0, 32) };
 
 const limits = () => {
   const clock = new HandClock();
-  const ports = { rateLimits: new CountedLimits(clock), secrets };
+  const ports = { rateLimits: new MemoryRateLimits(clock, RATE_LIMITS), secrets };
   const attempt = async (email: string, remoteAddress: string) =>
     (await admitLoginAttempt(ports, { email, remoteAddress })).isOk();
   const admittedOf = async (attempts: number, email: string, remoteAddress: string) => {

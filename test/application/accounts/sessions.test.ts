@@ -1,5 +1,6 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
+import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
 import { memoryStores } from "../../../adapters/memory/memory-stores.js";
 import { checkPasswordLink } from "../../../application/accounts/check-password-link.js";
 import { findSession } from "../../../application/accounts/find-session.js";
@@ -12,10 +13,10 @@ import { setPasswordByLink } from "../../../application/accounts/set-password-by
 import { signUp } from "../../../application/accounts/sign-up.js";
 import type { Secrets } from "../../../application/ports/secrets.js";
 import type { Account, Email } from "../../../domain/account.js";
+import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import { PASSWORD_CHARACTERS_MAX, type Password } from "../../../domain/password.js";
 import { PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../../domain/password-link.js";
 import { SESSION_SECONDS, type SessionToken } from "../../../domain/session.js";
-import { CountedLimits } from "../../support/counted-limits.js";
 import { RecordingMail } from "../../support/recording-mail.js";
 import { aWorld } from "../../support/world.js";
 
@@ -29,7 +30,7 @@ const plainSecrets: Secrets = {
 const anOpenDoor = () => {
   const stores = memoryStores();
   const world = { ...aWorld(stores), sessions: stores.sessions, links: stores.links, secrets: plainSecrets };
-  return { ...world, rateLimits: new CountedLimits(world.clock), mail: new RecordingMail() };
+  return { ...world, rateLimits: new MemoryRateLimits(world.clock, RATE_LIMITS), mail: new RecordingMail() };
 };
 
 const email = "owner@example.com";

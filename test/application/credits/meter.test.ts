@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { beforeEach, describe, expect, expectTypeOf, it } from "vitest";
 import { noon, secondsAfter } from "../../../adapters/contracts/builders.js";
+import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { type HoldRefusal, type Meter, meter, type TaskHold } from "../../../application/credits/meter.js";
 import { accountId } from "../../../domain/account.js";
@@ -9,10 +10,9 @@ import { idempotencyKey } from "../../../domain/idempotency.js";
 import { orderId } from "../../../domain/order.js";
 import { definePolicy } from "../../../domain/policy.js";
 import { taskId } from "../../../domain/task-id.js";
-import { describeMeter } from "../../support/contracts/meter-contract.js";
 import { meterStoreInMemory } from "../../support/metered.js";
 
-describeMeter("on a store in memory", meterStoreInMemory);
+describeMeter({ describe, it }, "on a store in memory", meterStoreInMemory);
 
 const policy = definePolicy({
   prices: { draft: 1, print: 3 },

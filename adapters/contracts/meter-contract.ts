@@ -1,17 +1,18 @@
-import * as fc from "fast-check";
+import fc from "fast-check";
 import { ok, type Result } from "neverthrow";
-import { describe, expect, it } from "vitest";
-import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { meter, type TaskHold } from "../../../application/credits/meter.js";
-import type { MeterStore } from "../../../application/ports/meter-store.js";
-import { accountId } from "../../../domain/account.js";
-import { credits } from "../../../domain/credits.js";
-import { idempotencyKey } from "../../../domain/idempotency.js";
-import { audit, type LedgerCursor, type LedgerEntry, sumOf } from "../../../domain/ledger.js";
-import { orderId } from "../../../domain/order.js";
-import { definePolicy } from "../../../domain/policy.js";
-import type { Reservation } from "../../../domain/reservation.js";
+import { meter, type TaskHold } from "../../application/credits/meter.js";
+import type { MeterStore } from "../../application/ports/meter-store.js";
+import { accountId } from "../../domain/account.js";
+import { credits } from "../../domain/credits.js";
+import { idempotencyKey } from "../../domain/idempotency.js";
+import { audit, type LedgerCursor, type LedgerEntry, sumOf } from "../../domain/ledger.js";
+import { orderId } from "../../domain/order.js";
+import { definePolicy } from "../../domain/policy.js";
+import type { Reservation } from "../../domain/reservation.js";
+import { HandClock } from "../memory/hand-clock.js";
+import { expect } from "./expect.js";
 import type { MeterStoreUnderTest } from "./meter-store-contract.js";
+import type { TestFunctions } from "./test-functions.js";
 
 const policy = definePolicy({
   prices: { draft: 1, print: 3 },
@@ -97,6 +98,7 @@ const allEntries = async (store: MeterStore): Promise<LedgerEntry[]> => {
 
 /** `runs`: how many random sequences of commands are compared with the model. */
 export const describeMeter = (
+  { describe, it }: Pick<TestFunctions, "describe" | "it">,
   technology: string,
   open: (clock: HandClock) => Promise<MeterStoreUnderTest>,
   runs = 200,
