@@ -61,7 +61,8 @@ const MAY_IMPORT = {
     packages: ["@modelcontextprotocol/sdk", "neverthrow", "zod"],
     node: true,
   },
-  "adapters/memory": { folders: [...CORE, ...SHARED], packages: ["neverthrow"] },
+  // Published without the shared folders.
+  "adapters/memory": { folders: CORE, packages: ["neverthrow"], node: true },
   "adapters/observability": {
     folders: [...CORE, ...SHARED],
     packages: ["neverthrow", "pino", "prom-client"],

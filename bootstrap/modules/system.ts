@@ -1,6 +1,6 @@
 import { ContainerModule } from "inversify";
-import { InProcessEventSignals } from "../../adapters/scheduling/in-process-event-signals.js";
-import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
+import { InProcessEventSignals } from "../../adapters/memory/in-process-event-signals.js";
+import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";

@@ -1,5 +1,5 @@
 import { eventBody } from "../../adapters/http/event-body.js";
-import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
+import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";

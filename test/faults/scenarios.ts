@@ -1,4 +1,6 @@
 import { aCreationRequest } from "../../adapters/contracts/builders.js";
+import { image } from "../../adapters/memory/memory-imaging.js";
+import type { Script } from "../../adapters/memory/scripted-provider.js";
 import { credits } from "../../domain/credits.js";
 import type { IdempotencyKey } from "../../domain/idempotency.js";
 import {
@@ -6,8 +8,6 @@ import {
   LEASE_MILLISECONDS,
   QUEUE_DEADLINE_MILLISECONDS,
 } from "../support/application.js";
-import { image } from "../support/fake-imaging.js";
-import type { Script } from "../support/scripted-provider.js";
 import type { Instance } from "./instance.js";
 import type { Creation, Surroundings } from "./surroundings.js";
 

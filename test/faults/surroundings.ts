@@ -1,6 +1,9 @@
 import { ok } from "neverthrow";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
+import { MemoryImaging } from "../../adapters/memory/memory-imaging.js";
 import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
+import { RecordingReporter } from "../../adapters/memory/recording-reporter.js";
+import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { newApiKey } from "../../application/accounts/new-api-key.js";
 import type { ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
@@ -12,9 +15,6 @@ import type { OrderId } from "../../domain/order.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { AttemptResult } from "../../domain/webhook-delivery.js";
 import { LEASE_MILLISECONDS } from "../support/application.js";
-import { FakeImaging } from "../support/fake-imaging.js";
-import { RecordingReporter } from "../support/recording-reporter.js";
-import { ScriptedProvider } from "../support/scripted-provider.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
 import { anOwner, aWorld } from "../support/world.js";
 
@@ -105,7 +105,7 @@ export const surroundings = async (database: AnyDatabase, providerNames: readonl
     providers,
     provider: new ProviderChain(providers, () => {}),
     storage: new MemoryObjectStorage(),
-    imaging: new FakeImaging(),
+    imaging: new MemoryImaging(),
     sender: new FakeReceiver(),
     webhooks,
     reporter: new RecordingReporter(),

@@ -1,8 +1,9 @@
+import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
+import type { MemoryImaging } from "../../adapters/memory/memory-imaging.js";
 import type { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
 import type { memoryStores } from "../../adapters/memory/memory-stores.js";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { RemoteProvider } from "../../adapters/provider/remote/remote-provider.js";
-import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { WorkSchedule } from "../../adapters/scheduling/work-schedule.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
 import type { ApiRequests } from "../../application/ports/api-requests.js";
@@ -15,7 +16,6 @@ import { deliverEvents } from "../../application/webhooks/deliver-events.js";
 import { eventIdOf } from "../../domain/account-event.js";
 import { isActive } from "../../domain/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, type UseCases, useCases } from "../support/application.js";
-import type { FakeImaging } from "../support/fake-imaging.js";
 import { ConnectionLost } from "../support/port-gates.js";
 import type { Owner, Scheduler } from "./scheduler.js";
 import type { SimulatedIds } from "./simulated-ids.js";
@@ -26,7 +26,7 @@ export type Surroundings = {
   readonly scheduler: Scheduler;
   readonly stores: ReturnType<typeof memoryStores>;
   readonly storage: MemoryObjectStorage;
-  readonly imaging: FakeImaging;
+  readonly imaging: MemoryImaging;
   readonly secrets: Parameters<typeof useCases>[0]["secrets"];
   readonly upstreams: readonly SimulatedUpstream[];
   readonly sender: WebhookSender;

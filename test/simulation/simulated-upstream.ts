@@ -1,10 +1,10 @@
 import { err, ok, type Result } from "neverthrow";
+import { image } from "../../adapters/memory/memory-imaging.js";
 import type { FetchedBytes, FetchFailure, PublicFetch } from "../../adapters/provider/public-fetch.js";
 import type { Answer, Call, CallFailure, UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
 import type { Dialect } from "../../adapters/provider/remote/dialect.js";
 import type { Cancellation, ProviderUnavailable } from "../../application/ports/generation-provider.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { image } from "../support/fake-imaging.js";
 import type { Owner, Scheduler } from "./scheduler.js";
 
 /** How a provider behaves at the moment. */

@@ -1,6 +1,7 @@
 import { ok } from "neverthrow";
 import { MemoryApiRequests } from "../../adapters/memory/memory-api-requests.js";
 import { MemoryDatabase } from "../../adapters/memory/memory-database.js";
+import { MemoryImaging } from "../../adapters/memory/memory-imaging.js";
 import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
 import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
 import { memoryStores } from "../../adapters/memory/memory-stores.js";
@@ -25,7 +26,6 @@ import { isActive, isInProgress, statusOf, type Task } from "../../domain/task.j
 import type { TaskId } from "../../domain/task-id.js";
 import type { AttemptResult } from "../../domain/webhook-delivery.js";
 import type { EndpointId } from "../../domain/webhook-endpoint.js";
-import { FakeImaging } from "../support/fake-imaging.js";
 import { ConnectionLost } from "../support/port-gates.js";
 import { replaceGlobals } from "./light-abort.js";
 import { RuleBroken, Rules } from "./rules.js";
@@ -163,7 +163,7 @@ class Run {
   private readonly database = new MemoryDatabase();
   private readonly stores = memoryStores(this.database);
   private readonly storage = new MemoryObjectStorage();
-  private readonly imaging = new FakeImaging();
+  private readonly imaging = new MemoryImaging();
   private readonly secrets = new NodeSecrets();
   private readonly counter: IdCounter = { last: 0 };
   private readonly clocks: Clocks;

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { ok } from "neverthrow";
 import { expect } from "vitest";
 import { aCreationRequest } from "../../adapters/contracts/builders.js";
-import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
+import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
+import type { Script } from "../../adapters/memory/scripted-provider.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { newApiKey } from "../../application/accounts/new-api-key.js";
 import type { CreatedPanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
@@ -30,7 +31,6 @@ import {
   useCases,
 } from "./application.js";
 import { type CallOutcome, ConnectionLost, PortGates } from "./port-gates.js";
-import type { Script } from "./scripted-provider.js";
 import { anOwner, aWorld, type World } from "./world.js";
 
 /**

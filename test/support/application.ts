@@ -33,9 +33,11 @@ import type { Imaging } from "../../application/ports/imaging.js";
 import type { LedgerStore } from "../../application/ports/ledger-store.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { OrderStore } from "../../application/ports/order-store.js";
+import type { PasswordLinkStore } from "../../application/ports/password-link-store.js";
 import type { ReferenceStore } from "../../application/ports/reference-store.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type { Secrets } from "../../application/ports/secrets.js";
+import type { SessionStore } from "../../application/ports/session-store.js";
 import type { TaskSignals } from "../../application/ports/task-signals.js";
 import type { TaskStore } from "../../application/ports/task-store.js";
 import { ensureDefaultEndpoint } from "../../application/webhooks/ensure-default-endpoint.js";
@@ -45,6 +47,8 @@ export type Stores = {
   readonly orders: OrderStore;
   readonly keys: ApiKeyStore;
   readonly ledger: LedgerStore;
+  readonly sessions: SessionStore;
+  readonly links: PasswordLinkStore;
   readonly endpoints: EndpointStore;
   readonly deliveries: DeliveryStore;
   readonly events: EventStore;
@@ -53,7 +57,7 @@ export type Stores = {
   requestsAt(clock: Clock): ApiRequests;
 };
 
-type Ports = Stores & {
+type Ports = Omit<Stores, "sessions" | "links"> & {
   readonly provider: GenerationProvider;
   readonly storage: ObjectStorage;
   readonly imaging: Imaging;

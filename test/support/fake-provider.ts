@@ -1,4 +1,4 @@
-import { image } from "./fake-imaging.js";
+import { image } from "../../adapters/memory/memory-imaging.js";
 import type { Answer, Fault, FaultyServer, ReceivedRequest } from "./faulty-server.js";
 
 /** The state that the next poll gives to an upstream task, unless it has ended. */

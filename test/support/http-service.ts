@@ -6,20 +6,23 @@ import { HttpServer, type HttpServerParts, type HttpServerSettings } from "../..
 import type { FinishedExchange } from "../../adapters/http/observer.js";
 import type { Check } from "../../adapters/http/operations-routes.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
+import { InProcessEventSignals } from "../../adapters/memory/in-process-event-signals.js";
+import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
 import { MemoryAccountStore } from "../../adapters/memory/memory-account-store.js";
 import { MemoryApiKeyStore } from "../../adapters/memory/memory-api-key-store.js";
 import { MemoryApiRequests } from "../../adapters/memory/memory-api-requests.js";
 import { MemoryDatabase } from "../../adapters/memory/memory-database.js";
 import { MemoryEventStore } from "../../adapters/memory/memory-event-store.js";
+import { MemoryImaging } from "../../adapters/memory/memory-imaging.js";
 import { MemoryLedgerStore } from "../../adapters/memory/memory-ledger-store.js";
 import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
 import { MemoryOrderStore } from "../../adapters/memory/memory-order-store.js";
 import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
 import { MemoryReferenceStore } from "../../adapters/memory/memory-reference-store.js";
 import { MemoryTaskStore } from "../../adapters/memory/memory-task-store.js";
+import { RecordingReporter } from "../../adapters/memory/recording-reporter.js";
+import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
-import { InProcessEventSignals } from "../../adapters/scheduling/in-process-event-signals.js";
-import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
@@ -46,10 +49,7 @@ import { credits } from "../../domain/credits.js";
 import type { ObjectName } from "../../domain/object-name.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { DEADLINES } from "./application.js";
-import { FakeImaging } from "./fake-imaging.js";
 import { makeServer } from "./make-server.js";
-import { RecordingReporter } from "./recording-reporter.js";
-import { ScriptedProvider } from "./scripted-provider.js";
 
 export type Customer = { readonly accountId: AccountId; readonly key: string };
 
@@ -71,7 +71,7 @@ export class HttpService {
   readonly events = new MemoryEventStore(this.database);
   readonly eventSignals = new InProcessEventSignals();
   readonly storage = new MemoryObjectStorage();
-  readonly imaging = new FakeImaging();
+  readonly imaging = new MemoryImaging();
   readonly provider = new ScriptedProvider();
   readonly signals = new InProcessTaskSignals();
   readonly reporter = new RecordingReporter();

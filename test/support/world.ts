@@ -1,33 +1,23 @@
 import { HandClock } from "../../adapters/memory/hand-clock.js";
-import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
+import { memoryPorts } from "../../adapters/memory/memory-ports.js";
 import { memoryStores } from "../../adapters/memory/memory-stores.js";
-import { InProcessTaskSignals } from "../../adapters/scheduling/in-process-task-signals.js";
-import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
 import { type Stores, useCases } from "./application.js";
-import { FakeImaging } from "./fake-imaging.js";
-import { RecordingReporter } from "./recording-reporter.js";
-import { ScriptedProvider } from "./scripted-provider.js";
 
-/** The application with its stores; every other port is a fake that the test controls. */
+/** The application with its stores; every other port is a memory adapter that the test controls. */
 export const aWorld = (stores: Stores = memoryStores()) => {
+  const clock = new HandClock();
+  const { apiRequests: _, ...others } = memoryPorts(clock);
   const ports = {
+    ...others,
     ...stores,
-    provider: new ScriptedProvider(),
-    storage: new MemoryObjectStorage(),
-    imaging: new FakeImaging(),
-    clock: new HandClock(),
-    ids: new RandomIds(),
-    secrets: new NodeSecrets(),
-    signals: new InProcessTaskSignals(),
+    ids: new RandomIds(), // several worlds may share the stores
     generationTime: generationTime(),
-    reporter: new RecordingReporter(),
   };
-  ports.provider.clock = ports.clock;
-  const requests = stores.requestsAt(ports.clock);
+  const requests = stores.requestsAt(clock);
   return { ...ports, requests, ...useCases(ports) };
 };
 

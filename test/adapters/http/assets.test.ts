@@ -7,10 +7,10 @@ import { ok } from "neverthrow";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anImageName } from "../../../adapters/contracts/builders.js";
 import { tlsCertificate } from "../../../adapters/http/tls-certificate.js";
+import { image } from "../../../adapters/memory/memory-imaging.js";
 import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
 import { type ObjectName, referenceImageName } from "../../../domain/object-name.js";
 import { expectError } from "../../support/error-answer.js";
-import { image } from "../../support/fake-imaging.js";
 import { assetsOf, HttpService } from "../../support/http-service.js";
 import { RawConnection } from "../../support/raw-connection.js";
 

@@ -2,12 +2,12 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SmtpMail } from "../../../adapters/mail/smtp-mail.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
 import type { Letter } from "../../../application/ports/mail.js";
 import type { Email } from "../../../domain/account.js";
 import type { PasswordLinkToken } from "../../../domain/password-link.js";
 import { freePort } from "../../support/free-port.js";
 import { MailServer, silentServer } from "../../support/mail-server.js";
-import { RecordingReporter } from "../../support/recording-reporter.js";
 
 const TOKEN = "abcdefghijklmnopqrstuvwxyz0123456789_-ABCDE" as PasswordLinkToken;
 const aLetter = (differences: Partial<Letter> = {}): Letter => ({

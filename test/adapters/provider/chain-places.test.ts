@@ -2,12 +2,12 @@ import * as fc from "fast-check";
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
 import { ProviderChain } from "../../../adapters/provider/provider-chain.js";
 import type { AccountId } from "../../../domain/account.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import { useCases } from "../../support/application.js";
 import { startComfyuiServers } from "../../support/providers-under-test.js";
-import { ScriptedProvider } from "../../support/scripted-provider.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 /** The application with a chain of two providers with different limits. */

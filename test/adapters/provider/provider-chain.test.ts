@@ -2,6 +2,7 @@ import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, noon, taskId } from "../../../adapters/contracts/builders.js";
 import { generationProviderContract } from "../../../adapters/contracts/generation-provider-contract.js";
+import { ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
 import { ProviderChain } from "../../../adapters/provider/provider-chain.js";
 import type { Readiness } from "../../../application/ports/generation-provider.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
@@ -16,7 +17,6 @@ import {
   startReplicate,
   startSkybox,
 } from "../../support/providers-under-test.js";
-import { ScriptedProvider } from "../../support/scripted-provider.js";
 
 const PICTURE = "https://pictures.example/p.jpg";
 

@@ -1,7 +1,5 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
-import { memoryStores } from "../../../adapters/memory/memory-stores.js";
 import { checkPasswordLink } from "../../../application/accounts/check-password-link.js";
 import { findSession } from "../../../application/accounts/find-session.js";
 import { logIn } from "../../../application/accounts/log-in.js";
@@ -13,11 +11,9 @@ import { setPasswordByLink } from "../../../application/accounts/set-password-by
 import { signUp } from "../../../application/accounts/sign-up.js";
 import type { Secrets } from "../../../application/ports/secrets.js";
 import type { Account, Email } from "../../../domain/account.js";
-import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import { PASSWORD_CHARACTERS_MAX, type Password } from "../../../domain/password.js";
 import { PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../../domain/password-link.js";
 import { SESSION_SECONDS, type SessionToken } from "../../../domain/session.js";
-import { RecordingMail } from "../../support/recording-mail.js";
 import { aWorld } from "../../support/world.js";
 
 /** Hashes by writing down, so that these tests cost nothing. */
@@ -27,11 +23,7 @@ const plainSecrets: Secrets = {
   verifyPassword: async (password, hash) => ok(hash === `hash of ${password}`),
 };
 
-const anOpenDoor = () => {
-  const stores = memoryStores();
-  const world = { ...aWorld(stores), sessions: stores.sessions, links: stores.links, secrets: plainSecrets };
-  return { ...world, rateLimits: new MemoryRateLimits(world.clock, RATE_LIMITS), mail: new RecordingMail() };
-};
+const anOpenDoor = () => ({ ...aWorld(), secrets: plainSecrets });
 
 const email = "owner@example.com";
 const password = "correct horse battery staple";

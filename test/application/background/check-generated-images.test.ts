@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { NATIVE_SIZE } from "../../../adapters/memory/memory-imaging.js";
+import { type Script, ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
 import type { AccountId } from "../../../domain/account.js";
 import { KEEP_ATTEMPTS_MAX } from "../../../domain/storage-status.js";
 import { type SucceededTask, statusOf } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, SEAM_MAX, useCases } from "../../support/application.js";
-import { NATIVE_SIZE } from "../../support/fake-imaging.js";
 import { PortGates } from "../../support/port-gates.js";
-import { type Script, ScriptedProvider } from "../../support/scripted-provider.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;

@@ -1,15 +1,15 @@
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../adapters/contracts/builders.js";
+import { readable } from "../../../adapters/memory/memory-imaging.js";
+import type { Script } from "../../../adapters/memory/scripted-provider.js";
 import type { AccountId } from "../../../domain/account.js";
 import { thumbnailNameOf } from "../../../domain/object-name.js";
 import { KEEP_ATTEMPTS_MAX } from "../../../domain/storage-status.js";
 import type { SucceededTask } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
-import { readable } from "../../support/fake-imaging.js";
 import { PortGates } from "../../support/port-gates.js";
-import type { Script } from "../../support/scripted-provider.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;

@@ -1,47 +1,22 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { InProcessEventSignals } from "../../../adapters/memory/in-process-event-signals.js";
 import { settled } from "../../../adapters/memory/settled.js";
 import { streamEvents } from "../../../application/events/stream-events.js";
 import { watchStreams } from "../../../application/events/watch-streams.js";
-import type { EventSignals } from "../../../application/ports/event-signals.js";
 import type { AccountId } from "../../../domain/account.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
-
-/** Signals that a test can look into. */
-class Signals implements EventSignals {
-  private readonly waiting = new Map<() => void, AccountId>();
-
-  next(account: AccountId, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        this.waiting.delete(wake);
-        resolve();
-      };
-      if (signal.aborted) return resolve();
-      this.waiting.set(wake, account);
-      signal.addEventListener("abort", wake);
-    });
-  }
-
-  waitedFor(): AccountId[] {
-    return [...new Set(this.waiting.values())];
-  }
-
-  wake(account: AccountId): void {
-    for (const [wake, waiting] of [...this.waiting]) if (waiting === account) wake();
-  }
-}
 
 describe("streamEvents", () => {
   let world: World;
   let owner: AccountId;
-  let signals: Signals;
+  let signals: InProcessEventSignals;
 
   beforeEach(async () => {
     world = aWorld();
     owner = await anOwner(world, 10_000);
-    signals = new Signals();
+    signals = new InProcessEventSignals();
   });
 
   const failOne = async (account = owner): Promise<void> => {
@@ -205,7 +180,7 @@ describe("watchStreams", () => {
       reads += 1;
       return new Map();
     };
-    await watchStreams({ events: { ...world.events, latest }, signals: new Signals() })();
+    await watchStreams({ events: { ...world.events, latest }, signals: new InProcessEventSignals() })();
     expect(reads).toBe(0);
   });
 });

@@ -1,12 +1,12 @@
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { accountId } from "../../../adapters/contracts/builders.js";
+import { image } from "../../../adapters/memory/memory-imaging.js";
 import { checkUpload } from "../../../application/panoramas/check-upload.js";
 import { type UploadedFile, uploadImages } from "../../../application/panoramas/upload-images.js";
 import type { AccountId, Email } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import { UPLOAD_FILE_BYTES_MAX } from "../../../domain/upload-rules.js";
-import { image } from "../../support/fake-imaging.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { RecordingWebhookSender } from "../../../adapters/memory/recording-webhook-sender.js";
 import { settled } from "../../../adapters/memory/settled.js";
-import type { OutgoingWebhook } from "../../../application/ports/webhook-sender.js";
 import { createEndpoint } from "../../../application/webhooks/create-endpoint.js";
 import { deleteOldEvents } from "../../../application/webhooks/delete-old-events.js";
 import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
@@ -18,27 +18,16 @@ const SUCCESS: AttemptResult = { kind: "delivered", detail: "status 200" };
 const FAILURE: AttemptResult = { kind: "failed", detail: "status 500", isGone: false };
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
-/** A receiver whose answers the test decides; by default every webhook succeeds. */
-class ScriptedSender {
-  readonly sent: OutgoingWebhook[] = [];
-  answer: (webhook: OutgoingWebhook) => Promise<AttemptResult> | AttemptResult = () => SUCCESS;
-
-  async send(webhook: OutgoingWebhook): Promise<AttemptResult> {
-    this.sent.push(webhook);
-    return this.answer(webhook);
-  }
-}
-
 describe("deliverEvents", () => {
   let world: World;
   let owner: AccountId;
-  let sender: ScriptedSender;
+  let sender: RecordingWebhookSender;
   let deliver: (stopping?: AbortSignal) => Promise<number>;
 
   beforeEach(async () => {
     world = aWorld();
     owner = await anOwner(world, 10_000);
-    sender = new ScriptedSender();
+    sender = new RecordingWebhookSender();
     deliver = deliverEvents(
       { ...world, sender },
       {

@@ -2,11 +2,11 @@ import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, noon, secondsAfter } from "../../../adapters/contracts/builders.js";
 import type { Stores } from "../../../adapters/contracts/stores.js";
+import { image } from "../../../adapters/memory/memory-imaging.js";
 import { uploadImages } from "../../../application/panoramas/upload-images.js";
 import type { AccountId } from "../../../domain/account.js";
 import { fail } from "../../../domain/task.js";
 import { useCases } from "../application.js";
-import { image } from "../fake-imaging.js";
 import { anOwner, aWorld } from "../world.js";
 
 /** Uploads, creations and deletions of two instances at the same time, on the stores of one database. */

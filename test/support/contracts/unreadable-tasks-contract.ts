@@ -14,12 +14,12 @@ import {
   taskId,
 } from "../../../adapters/contracts/builders.js";
 import type { Stores } from "../../../adapters/contracts/stores.js";
+import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
 import type { TaskStore } from "../../../application/ports/task-store.js";
 import { credits } from "../../../domain/credits.js";
 import type { QueuePlace } from "../../../domain/queue.js";
 import { keep, type UploadingImage } from "../../../domain/storage-status.js";
 import { finish, openTask, type SucceededTask, submit, succeed, withImage } from "../../../domain/task.js";
-import { RecordingReporter } from "../recording-reporter.js";
 import type { AnyDatabase } from "../sql-stores.js";
 import { sqlStores } from "../sql-stores.js";
 

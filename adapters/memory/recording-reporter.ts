@@ -1,7 +1,8 @@
 import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
 
-/** Records every event, oldest first. */
+/** Keeps every event for the operator. */
 export class RecordingReporter implements Reporter {
+  /** Oldest first. */
   readonly events: OperationalEvent[] = [];
 
   report(event: OperationalEvent): void {

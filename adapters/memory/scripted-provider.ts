@@ -15,11 +15,11 @@ import type {
 import type { CreationRequest } from "../../domain/creation-request.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { image } from "./fake-imaging.js";
+import { image } from "./memory-imaging.js";
 
 /**
- * How the provider answers calls. A test may replace the script, or parts of it, at any time. Getters in a script can
- * answer each call differently.
+ * How the provider answers calls. The script, or parts of it, may be replaced at any time. Getters in a script can answer
+ * each call differently.
  */
 export type Script = {
   /** `unknown…`: the call has no clear result; the upstream task is started or not. */
@@ -43,6 +43,7 @@ export type Script = {
   readonly cancel: "stops" | "too_late" | "unavailable";
 };
 
+/** What every call does unless the script says otherwise. */
 const SUCCESS: Script = {
   submit: "accept",
   poll: "succeeded",
@@ -53,26 +54,32 @@ const SUCCESS: Script = {
 };
 
 /**
- * A provider in memory that follows a script. It remembers the tasks it has started, a finished upstream task does not
- * change any more, and it counts started tasks, because each one would be charged by a real provider.
+ * A provider in memory that follows a script; without one, it accepts each order, and the first poll finds the image. It
+ * remembers the tasks that it has started, a finished upstream task does not change any more, and it counts started tasks,
+ * because each one would be charged by a real provider. Its images are those of `MemoryImaging`: text, no pictures.
  */
 export class ScriptedProvider implements GenerationProvider {
   readonly name: string;
+  /** How many generations run at once; `undefined`: any number. */
   concurrencyMax: number | undefined;
   callsPerSecond: number | undefined;
+  /** What `readiness` returns. */
   ready: Readiness = "ready";
   script: Script;
+  /** The poll at which a generation ends as the script says. The polls before it find it running. */
+  endsAtPoll = 1;
   /** Decides whether it is too late to start a task. */
   clock: Pick<Clock, "now"> = { now: () => new Date(0) };
   /** What `canMake` returns. */
   makes: Result<void, InvalidRequest> = ok(undefined);
 
+  /** The number of downloads so far. */
   downloads = 0;
   /** The upstream tasks that were discarded, in this order. */
   readonly discarded: string[] = [];
   /** The upstream tasks that were canceled. */
   readonly canceled = new Set<string>();
-  private readonly upstream = new Map<string, { readonly taskId: TaskId; progress: Progress }>();
+  private readonly upstream = new Map<string, { readonly taskId: TaskId; polls: number; progress: Progress }>();
   private readonly held = new Map<keyof Script, Promise<void>>();
 
   constructor(script: Partial<Script> = {}, name = "scripted") {
@@ -123,6 +130,7 @@ export class ScriptedProvider implements GenerationProvider {
     return [...this.upstream].some(([id, task]) => task.taskId === taskId && this.canceled.has(id));
   }
 
+  /** Number of upstream tasks started so far. */
   get started(): number {
     return this.upstream.size;
   }
@@ -150,10 +158,12 @@ export class ScriptedProvider implements GenerationProvider {
     const { poll } = this.script;
     const task = this.upstream.get(upstreamTaskId);
     if (task === undefined) throw new Error(`nothing was started as ${upstreamTaskId}`);
-    if (task.progress.state === "running" && poll === "succeeded") {
+    task.polls += 1;
+    const ends = task.progress.state === "running" && task.polls >= this.endsAtPoll;
+    if (ends && poll === "succeeded") {
       task.progress = { state: "succeeded", temporaryUrl: `https://temporary.example/${upstreamTaskId}` };
     }
-    if (task.progress.state === "running" && poll === "failed") {
+    if (ends && poll === "failed") {
       task.progress = { state: "failed", reason: "the script fails" };
     }
     await this.held.get("poll");
@@ -182,7 +192,7 @@ export class ScriptedProvider implements GenerationProvider {
       case "black":
         return ok({ bytes: image("black"), thumbnail: "possible" });
       case "no_image":
-        return ok({ bytes: Buffer.from("<html>this is no image</html>"), thumbnail: "possible" });
+        return ok({ bytes: new TextEncoder().encode("<html>this is no image</html>"), thumbnail: "possible" });
       default:
         return ok({
           bytes: image(temporaryUrl),
@@ -217,7 +227,7 @@ export class ScriptedProvider implements GenerationProvider {
 
   private start(taskId: TaskId): string {
     const upstreamTaskId = `upstream-${this.upstream.size + 1}`;
-    this.upstream.set(upstreamTaskId, { taskId, progress: { state: "running" } });
+    this.upstream.set(upstreamTaskId, { taskId, polls: 0, progress: { state: "running" } });
     return upstreamTaskId;
   }
 }

@@ -4,10 +4,11 @@ import { type ImageType, imageTypeOf } from "../../domain/image-type.js";
 import type { PixelSize } from "../../domain/resolution.js";
 
 /**
- * Accepts all bytes that start with an image's signature. The bytes that it returns describe what it did: `readable`
- * gives "1024×512 of https://…" or "thumbnail of 1024×512 of …".
+ * Imaging without an image library, for tests: it decodes nothing and makes no pictures. It accepts all bytes that start
+ * with an image's signature, says that they have 1024 × 512 pixels, and returns bytes that describe what it did:
+ * `readable` gives "1024×512 of https://…" or "thumbnail of 1024×512 of …".
  */
-export class FakeImaging implements Imaging {
+export class MemoryImaging implements Imaging {
   /** While false, `thumbnail` fails. */
   thumbnails = true;
   /** The seam of every picture. */
@@ -33,15 +34,16 @@ export class FakeImaging implements Imaging {
   }
 }
 
-/** Of every fake picture. */
+/** Of every picture, before it gets its size. */
 export const NATIVE_SIZE: PixelSize = { widthPixels: 1440, heightPixels: 720 };
 
-const JPEG_SIGNATURE = Buffer.from([0xff, 0xd8, 0xff]);
+const JPEG_SIGNATURE = [0xff, 0xd8, 0xff];
 
-/** A fake JPEG: the signature followed by the text. */
-export const image = (text: string): Uint8Array => Buffer.concat([JPEG_SIGNATURE, Buffer.from(text)]);
+/** A file that passes for a JPEG: its signature, followed by the text. */
+export const image = (text: string): Uint8Array =>
+  Uint8Array.from([...JPEG_SIGNATURE, ...new TextEncoder().encode(text)]);
 
-/** The text of a fake image. */
-export const readable = (bytes: Uint8Array): string => Buffer.from(bytes.subarray(JPEG_SIGNATURE.length)).toString();
+/** The text of such a file. */
+export const readable = (bytes: Uint8Array): string => new TextDecoder().decode(bytes.subarray(JPEG_SIGNATURE.length));
 
 const unusable: UnusableImage = { kind: "unusable_image", reason: "it is not an image" };

@@ -1,7 +1,8 @@
 import type { Letter, Mail } from "../../application/ports/mail.js";
 
-/** Records every letter, oldest first. */
+/** Keeps every letter instead of sending it. */
 export class RecordingMail implements Mail {
+  /** Oldest first. */
   readonly letters: Letter[] = [];
 
   post(letter: Letter): void {

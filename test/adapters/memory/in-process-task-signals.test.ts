@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { InProcessTaskSignals } from "../../../adapters/scheduling/in-process-task-signals.js";
+import { InProcessTaskSignals } from "../../../adapters/memory/in-process-task-signals.js";
 import type { Task } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
 

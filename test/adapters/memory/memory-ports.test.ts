@@ -1,0 +1,108 @@
+import { readdir, readFile } from "node:fs/promises";
+import { err, ok } from "neverthrow";
+import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, anAccount, aPaidOrder, noon, taskId } from "../../../adapters/contracts/builders.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { memoryPorts } from "../../../adapters/memory/memory-ports.js";
+import type { CreditPack } from "../../../domain/credit-pack.js";
+import { CREDIT_PACKS } from "../../../domain/credit-pack.js";
+import { openOrder } from "../../../domain/order.js";
+import { publicModules } from "../../support/public-surface.js";
+
+describe("memory adapters", () => {
+  it("are there for every port, and public", async () => {
+    const files = await readdir("application/ports");
+    const texts = await Promise.all(files.map((file) => readFile(`application/ports/${file}`, "utf8")));
+    const ports = texts.flatMap((text) => [...text.matchAll(/export interface (\w+)/g)].map(([, name]) => name));
+    expect(ports.length).toBeGreaterThan(24);
+    const memory = (await publicModules()).filter(({ path }) => path.startsWith("memory/"));
+    const sources = await Promise.all(memory.map(({ source }) => readFile(source, "utf8")));
+    const without = ports.filter((port) => {
+      const adapter = new RegExp(`(implements |\\): )${port}\\b`);
+      return !sources.some((source) => adapter.test(source));
+    });
+    expect(without).toEqual([]);
+  });
+});
+
+describe("memoryPorts", () => {
+  let ports: ReturnType<typeof memoryPorts<HandClock>>;
+  beforeEach(() => {
+    ports = memoryPorts(new HandClock(noon));
+  });
+
+  it("share one database and one clock", async () => {
+    const account = anAccount();
+    (await ports.accounts.open(account, undefined, aPaidOrder(), undefined))._unsafeUnwrap();
+    expect(await ports.ledger.balance(account.id)).toBe(aPaidOrder().credits);
+    expect(await ports.tasks.list(account.id, 9, undefined)).toEqual([]);
+    await ports.clock.advance(60_000);
+    const order = { taskId: taskId(1), request: aCreationRequest() };
+    const late = await ports.provider.submit(order, new Date(noon.getTime() + 60_000));
+    expect(late._unsafeUnwrapErr().kind).toBe("busy");
+  });
+
+  it("have a provider whose generations end at the poll that one chooses", async () => {
+    const { provider } = ports;
+    provider.endsAtPoll = 3;
+    const order = { taskId: taskId(1), request: aCreationRequest() };
+    const id = (await provider.submit(order))._unsafeUnwrap();
+    const states: string[] = [];
+    for (let n = 0; n < 4; n += 1) states.push((await provider.poll(id))._unsafeUnwrap().state);
+    expect(states).toEqual(["running", "running", "succeeded", "succeeded"]);
+    provider.play({ poll: "failed" });
+    const other = (await provider.submit({ ...order, taskId: taskId(2) }))._unsafeUnwrap();
+    states.length = 0;
+    for (let n = 0; n < 3; n += 1) states.push((await provider.poll(other))._unsafeUnwrap().state);
+    expect(states).toEqual(["running", "running", "failed"]);
+  });
+
+  it("have webhooks of the provider that only it can make", async () => {
+    const webhooks = ports.providerWebhooks.get(ports.provider.name);
+    if (webhooks === undefined) throw new Error("the provider sends webhooks");
+    const genuine = webhooks.about(taskId(1));
+    expect(await webhooks.taskOf(genuine)).toEqual(ok(taskId(1)));
+    expect(await webhooks.taskOf(genuine)).toEqual(ok(taskId(1)));
+    const forged = await webhooks.taskOf({ ...genuine, query: new URLSearchParams({ proof: "guessed" }) });
+    expect(forged._unsafeUnwrapErr().kind).toBe("unverified_webhook");
+    const empty = await webhooks.taskOf({ ...genuine, query: new URLSearchParams() });
+    expect(empty._unsafeUnwrapErr().kind).toBe("unverified_webhook");
+    webhooks.available = false;
+    expect((await webhooks.taskOf(genuine))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+  });
+
+  it("have payments that report an order as paid when the customer pays", async () => {
+    const { payments } = ports;
+    const [pack] = CREDIT_PACKS as readonly [CreditPack];
+    const { email, id: accountId } = anAccount();
+    const order = openOrder(ports.ids.orderId(), accountId, pack.credits, noon);
+    expect(() => payments.pay(order.id)).toThrow(`there is no checkout of the order ${order.id}`);
+    expect(await payments.checkout(order, pack, email)).toEqual(ok(`https://payments.example/${order.id}`));
+    expect(payments.checkouts.get(order.id)).toEqual({ order, pack, email });
+    const { body, signature } = payments.pay(order.id);
+    expect(payments.paidOrder(body, signature)).toEqual(ok(order.id));
+    const other = payments.otherWebhook();
+    expect(payments.paidOrder(other.body, other.signature)).toEqual(ok(undefined));
+    expect(payments.paidOrder(body, other.signature)._unsafeUnwrapErr().kind).toBe("unverified_webhook");
+    expect(payments.paidOrder(body, "")._unsafeUnwrapErr().kind).toBe("unverified_webhook");
+    payments.available = false;
+    expect((await payments.checkout(order, pack, email))._unsafeUnwrapErr().kind).toBe("payments_unavailable");
+  });
+
+  it("have a sender that keeps webhooks, with the answer that one chooses", async () => {
+    const { webhookSender } = ports;
+    const webhook = { url: "https://a.example/", id: "evt_1", body: "{}", secrets: [], at: noon };
+    expect(await webhookSender.send(webhook)).toEqual({ kind: "delivered", detail: "status 200" });
+    webhookSender.answer = () => ({ kind: "failed", detail: "status 500", isGone: false });
+    expect((await webhookSender.send(webhook)).kind).toBe("failed");
+    expect(webhookSender.sent).toEqual([webhook, webhook]);
+  });
+
+  it("have imaging that accepts only images by their signature", async () => {
+    const { imaging } = ports;
+    const unusable = err({ kind: "unusable_image", reason: "it is not an image" });
+    const html = new TextEncoder().encode("<html>");
+    expect(await imaging.inspect(html, "image/png")).toEqual(unusable);
+    expect(await imaging.panorama(html, { widthPixels: 2, heightPixels: 1 })).toEqual(unusable);
+  });
+});

@@ -1,0 +1,20 @@
+import { err } from "neverthrow";
+import { describe, expect, it } from "vitest";
+import { describeSecrets } from "../../../adapters/contracts/secrets-contract.js";
+import { MemorySecrets } from "../../../adapters/memory/memory-secrets.js";
+import { fastSecrets } from "../../support/fast-secrets.js";
+
+describeSecrets({ describe, it }, "MemorySecrets", () => new MemorySecrets());
+describeSecrets({ describe, it }, "NodeSecrets at a low cost", fastSecrets);
+
+describe("MemorySecrets", () => {
+  it("refuses passwords while it is told to be busy", async () => {
+    const secrets = new MemorySecrets();
+    const hash = (await secrets.hashPassword("correct horse"))._unsafeUnwrap();
+    secrets.busy = true;
+    expect(await secrets.hashPassword("correct horse")).toEqual(err({ kind: "hashing_busy" }));
+    expect(await secrets.verifyPassword("correct horse", hash)).toEqual(err({ kind: "hashing_busy" }));
+    secrets.busy = false;
+    expect((await secrets.verifyPassword("correct horse", hash))._unsafeUnwrap()).toBe(true);
+  });
+});
