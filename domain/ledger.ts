@@ -1,5 +1,5 @@
 import type { AccountId, Standing } from "./account.js";
-import type { Brand } from "./brand.js";
+import { type Brand, made } from "./brand.js";
 import type { OrderId, PaidOrder } from "./order.js";
 import type { HeldReservation, RefundedReservation, Reservation } from "./reservation.js";
 import type { TaskId } from "./task-id.js";
@@ -19,6 +19,10 @@ export type LedgerCursor = Brand<number, "LedgerCursor">;
 /** Returns `undefined` for text that cannot be a cursor. */
 export const parseLedgerCursor = (text: string): LedgerCursor | undefined =>
   /^[0-9]{1,15}$/.test(text) ? (Number(text) as LedgerCursor) : undefined;
+
+/** Makes one from the number that a store gives an entry. Throws for a number that is not an integer from 0 to 10^15 - 1. */
+export const ledgerCursor = (place: number): LedgerCursor =>
+  made(parseLedgerCursor(String(place)), String(place), "a cursor of the ledger: an integer from 0 to 10^15 - 1");
 
 /** The entry of an order when it is paid. */
 export const purchaseEntry = (order: PaidOrder): LedgerEntry => ({

@@ -13,7 +13,11 @@ import type { Stores } from "./stores.js";
 import { describeTaskStore } from "./task-store-contract.js";
 import type { TestFunctions } from "./test-functions.js";
 
-/** Runs the contract suite of every store. `technology` completes the suites' names, such as `on SQLite`. */
+/**
+ * Runs the contract suite of every store. `technology` completes the suites' names, such as `on SQLite`. Suites of their
+ * own are the queue (task-queue-contract.ts), which only a provider with limits needs, uploads and deletions of several
+ * instances (concurrent-uploads-contract.ts), and a meter's store (meter-store-contract.ts).
+ */
 export const describeStores = (test: TestFunctions, technology: string, makeStores: () => Promise<Stores>): void => {
   describeTaskStore(test, technology, makeStores);
   describeAccountStore(test, technology, makeStores);

@@ -29,3 +29,6 @@ export type Stores = {
   requestsAt(clock: Clock): ApiRequests;
   close(): Promise<void>;
 };
+
+/** The stores that the suites of tasks use. */
+export type TaskStores = Pick<Stores, "accounts" | "keys" | "ledger" | "tasks" | "close">;

@@ -1,7 +1,7 @@
 import type { AccountLedger, LedgerLine, LedgerStore } from "../../application/ports/ledger-store.js";
 import type { AccountId } from "../../domain/account.js";
 import type { Credits, CreditTotals } from "../../domain/credits.js";
-import type { LedgerCursor, LedgerEntry } from "../../domain/ledger.js";
+import { type LedgerCursor, type LedgerEntry, ledgerCursor } from "../../domain/ledger.js";
 import type { Reservation } from "../../domain/reservation.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
@@ -35,7 +35,7 @@ export class MemoryLedgerStore implements LedgerStore {
 
   async list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]> {
     return this.database.ledger
-      .map((entry, index) => ({ cursor: (index + 1) as LedgerCursor, entry }))
+      .map((entry, index) => ({ cursor: ledgerCursor(index + 1), entry }))
       .filter(({ cursor, entry }) => entry.accountId === account && (before === undefined || cursor < before))
       .reverse()
       .slice(0, limit);

@@ -4,7 +4,7 @@ import type { AccountId } from "../../domain/account.js";
 import { type Credits, credits } from "../../domain/credits.js";
 import type { Hold, OpenHold } from "../../domain/hold.js";
 import type { IdempotencyKey } from "../../domain/idempotency.js";
-import type { LedgerCursor } from "../../domain/ledger.js";
+import { ledgerCursor } from "../../domain/ledger.js";
 import type { OrderId } from "../../domain/order.js";
 import type { AdmissionLog } from "../../domain/rate-limit.js";
 import { type TaskId, taskId } from "../../domain/task-id.js";
@@ -42,7 +42,7 @@ export const memoryMeterStore = ({
       account.credits = change.credits;
       for (const hold of change.holds) store(account, hold);
       for (const entry of change.entries) {
-        account.lines.push({ cursor: (account.lines.length + 1) as LedgerCursor, entry });
+        account.lines.push({ cursor: ledgerCursor(account.lines.length + 1), entry });
         if (entry.kind === "purchase") account.purchases.set(entry.orderId, credits(entry.credits));
       }
       if (change.log !== undefined && query.rate !== undefined) account.logs.set(query.rate, change.log);

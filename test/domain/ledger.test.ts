@@ -17,6 +17,7 @@ import { credits } from "../../domain/credits.js";
 import {
   audit,
   type LedgerEntry,
+  ledgerCursor,
   parseLedgerCursor,
   purchaseEntry,
   refundEntry,
@@ -181,6 +182,16 @@ describe("the place of an entry in its ledger", () => {
 
   it.each(["", "-1", "1.5", "1e3", " 1", "1 ", "x", "9".repeat(16)])("is not %j", (text) => {
     expect(parseLedgerCursor(text)).toBeUndefined();
+  });
+
+  it("is made of the place of an entry", () => {
+    expect([ledgerCursor(0), ledgerCursor(7), ledgerCursor(999_999_999_999_999)]).toEqual([0, 7, 999_999_999_999_999]);
+  });
+
+  it.each([-1, 1.5, 1e15, 1e21, Number.NaN])("is not made of %d", (place) => {
+    expect(() => ledgerCursor(place)).toThrow(
+      new RangeError(`"${place}" cannot be a cursor of the ledger: an integer from 0 to 10^15 - 1`),
+    );
   });
 });
 

@@ -22,8 +22,16 @@ const INSTALL = {
 type Manager = keyof typeof MANAGERS;
 
 const project = process.cwd();
-const VERSIONS = { fastify: "5.12.8", "fast-check": "4.10.2", "@types/node": "20.19.43", typescript: "5.9.3" };
-const EXAMPLES = ["client.ts", "fastify.ts", "prove-storage.ts", "prove-stores.ts"];
+const VERSIONS = {
+  fastify: "5.12.8",
+  "fast-check": "4.10.2",
+  vitest: "4.1.12",
+  "@types/node": "20.19.43",
+  typescript: "5.9.3",
+};
+/** Test files for `node --test`. */
+const PROOFS = ["prove-storage.ts", "prove-stores.ts", "prove-meter-store.ts"];
+const EXAMPLES = ["client.ts", "fastify.ts", "meter-store-of-documents.ts", ...PROOFS, "prove-with-vitest.ts"];
 
 const ended = async (command: string, args: readonly string[], cwd: string, env = {}): Promise<string> => {
   try {
@@ -87,7 +95,10 @@ const runExamples = async (folder: string): Promise<void> => {
   }
   const output = await ended(process.execPath, ["fastify.js"], folder);
   check("the Fastify example", JSON.parse(output), [202, "generated", 402]);
-  await ended(process.execPath, ["--test", "prove-storage.js", "prove-stores.js"], folder);
+  const compiled = PROOFS.map((file) => file.replace(/ts$/, "js"));
+  await ended(process.execPath, ["--test", ...compiled], folder);
+  await writeFile(join(folder, "vitest.config.js"), 'export default { test: { include: ["prove-with-vitest.js"] } };');
+  await ended(process.execPath, ["node_modules/vitest/vitest.mjs", "run"], folder);
 
   const service = await FakeService.start();
   try {

@@ -1,21 +1,21 @@
-import { expect, it } from "vitest";
+import { afterEach, beforeEach, describe, it } from "vitest";
 import { describeTaskStore } from "../../../adapters/contracts/task-store-contract.js";
+import { MemoryDatabase } from "../../../adapters/memory/memory-database.js";
+import { memoryStores } from "../../../adapters/memory/memory-stores.js";
+import { MemoryTaskStore } from "../../../adapters/memory/memory-task-store.js";
 
-/** The names of the groups that the suite registers. */
-const groupsOf = (...abilities: [{ readonly queue: boolean }?]): readonly string[] => {
-  const groups: string[] = [];
-  const describe = (name: string, register: () => void) => {
-    groups.push(name);
-    register();
-  };
-  const ignore = () => {};
-  const test = { describe, it: ignore, beforeEach: ignore, afterEach: ignore };
-  describeTaskStore(test, "in a test", () => Promise.reject(new Error("no test runs")), ...abilities);
-  return groups;
-};
+const none = () => Promise.reject(new Error("this store has no queue"));
 
-it("tests the queue of a TaskStore, unless it has none", () => {
-  const queue = ["queue", "of a provider with several places"];
-  expect(groupsOf().filter((name) => queue.includes(name))).toEqual(queue);
-  expect(groupsOf({ queue: false })).toEqual(groupsOf().filter((name) => !queue.includes(name)));
+/** As an embedder may write it whose provider takes every task at once. */
+class TaskStoreWithoutQueue extends MemoryTaskStore {
+  override open: MemoryTaskStore["open"] = ({ queue, ...opening }) =>
+    queue === undefined ? super.open(opening) : none();
+  override startQueued = none;
+  override changePlace = none;
+  override requeue = none;
+}
+
+describeTaskStore({ describe, it, beforeEach, afterEach }, "without a queue", async () => {
+  const database = new MemoryDatabase();
+  return { ...memoryStores(database), tasks: new TaskStoreWithoutQueue(database), close: async () => {} };
 });

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, it } from "vitest";
+import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
+import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contract.js";
 import { memoryStores } from "../../../adapters/memory/memory-stores.js";
-import { describeConcurrentUploads } from "../../support/contracts/concurrent-uploads-contract.js";
 
-describeStores({ describe, it, beforeEach, afterEach }, "in memory", async () => ({
-  ...memoryStores(),
-  close: async () => {},
-}));
-describeConcurrentUploads("in memory", async () => ({ ...memoryStores(), close: async () => {} }));
+const test = { describe, it, beforeEach, afterEach };
+const inMemory = async () => ({ ...memoryStores(), close: async () => {} });
+
+describeStores(test, "in memory", inMemory);
+describeTaskQueue(test, "in memory", inMemory);
+describeConcurrentUploads(test, "in memory", inMemory);

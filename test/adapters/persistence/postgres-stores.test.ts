@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, it } from "vitest";
+import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
-import { describeConcurrentUploads } from "../../support/contracts/concurrent-uploads-contract.js";
+import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contract.js";
 import {
   describeDeliveryPlans,
   describeListPlans,
@@ -15,8 +16,10 @@ beforeAll(async () => {
   url = await freshDatabase();
 });
 
-describeStores({ describe, it, beforeEach, afterEach }, "on PostgreSQL", () => postgresStores(url));
-describeConcurrentUploads("on PostgreSQL", () => postgresStores(url));
+const test = { describe, it, beforeEach, afterEach };
+describeStores(test, "on PostgreSQL", () => postgresStores(url));
+describeTaskQueue(test, "on PostgreSQL", () => postgresStores(url));
+describeConcurrentUploads(test, "on PostgreSQL", () => postgresStores(url));
 describeUnreadableTasks("on PostgreSQL", () => postgresStores(url));
 describeTaskPlans("on PostgreSQL", () => postgresStores(url));
 describeListPlans("on PostgreSQL", () => postgresStores(url));

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, it } from "vitest";
+import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
-import { describeConcurrentUploads } from "../../support/contracts/concurrent-uploads-contract.js";
+import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contract.js";
 import {
   describeDeliveryPlans,
   describeListPlans,
@@ -9,8 +10,10 @@ import {
 import { describeUnreadableTasks } from "../../support/contracts/unreadable-tasks-contract.js";
 import { sqliteStores } from "../../support/sqlite-stores.js";
 
-describeStores({ describe, it, beforeEach, afterEach }, "on SQLite", sqliteStores);
-describeConcurrentUploads("on SQLite", sqliteStores);
+const test = { describe, it, beforeEach, afterEach };
+describeStores(test, "on SQLite", sqliteStores);
+describeTaskQueue(test, "on SQLite", sqliteStores);
+describeConcurrentUploads(test, "on SQLite", sqliteStores);
 describeUnreadableTasks("on SQLite", sqliteStores);
 describeTaskPlans("on SQLite", sqliteStores);
 describeListPlans("on SQLite", sqliteStores);

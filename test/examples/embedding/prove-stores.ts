@@ -1,7 +1,12 @@
 // The contract suites of all stores, here with the memory stores: pass your own stores instead.
 import { afterEach, beforeEach, describe, it } from "node:test";
+import { describeConcurrentUploads } from "panorama-core/contracts/concurrent-uploads-contract";
 import { describeStores } from "panorama-core/contracts/store-contracts";
+import { describeTaskQueue } from "panorama-core/contracts/task-queue-contract";
 import { memoryStores } from "panorama-core/memory/memory-stores";
 
 const test = { describe, it, beforeEach, afterEach };
-describeStores(test, "in memory", async () => ({ ...memoryStores(), close: async () => {} }));
+const open = async () => ({ ...memoryStores(), close: async () => {} });
+describeStores(test, "in memory", open);
+describeTaskQueue(test, "in memory", open); // only for a provider that cannot run all tasks at once
+describeConcurrentUploads(test, "in memory", open); // several instances on one database

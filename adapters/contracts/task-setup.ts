@@ -1,0 +1,123 @@
+import type { AccountId, Standing } from "../../domain/account.js";
+import { credits } from "../../domain/credits.js";
+import type { IdempotencyKey, IdempotentRequest } from "../../domain/idempotency.js";
+import { audit } from "../../domain/ledger.js";
+import {
+  type ActiveTask,
+  type FailureReason,
+  fail,
+  finish,
+  type GeneratedTask,
+  openTask,
+  type ReservedTask,
+  type SubmittedTask,
+  type SucceededTask,
+  submit,
+  succeed,
+  type Task,
+} from "../../domain/task.js";
+import {
+  accountId,
+  aNativeSize,
+  anAccount,
+  anImageName,
+  aPaidOrder,
+  aReservedTask,
+  noon,
+  secondsAfter,
+  taskId,
+} from "./builders.js";
+import { expect } from "./expect.js";
+import type { TaskStores } from "./stores.js";
+import type { TestFunctions } from "./test-functions.js";
+
+/**
+ * What the suites of tasks share: an account with 100 credits on new stores before each test, a check of the ledger after
+ * it, and functions that bring tasks into their states.
+ */
+export const setUpTasks = (
+  { beforeEach, afterEach }: Pick<TestFunctions, "beforeEach" | "afterEach">,
+  makeStores: () => Promise<TaskStores>,
+) => {
+  const owner = accountId(1);
+  const stranger = accountId(2);
+  let stores: TaskStores;
+
+  beforeEach(async () => {
+    stores = await makeStores();
+    const order = aPaidOrder({ credits: credits(100) });
+    await stores.accounts.open(anAccount({ id: owner }), undefined, order, undefined);
+  });
+  afterEach(async () => {
+    // After every test the ledger of every account must be correct.
+    for await (const { standing, entries, tasks } of stores.ledger.all()) {
+      expect(audit(standing, entries, tasks)).toEqual([]);
+    }
+    await stores.close();
+  });
+
+  /** Opens the task as a creation does; `dueAt` is noon by default. */
+  const open = (
+    task: ReservedTask,
+    { dueAt = noon, idempotent }: { dueAt?: Date; idempotent?: IdempotentRequest } = {},
+  ) =>
+    stores.tasks.open({
+      account: task.accountId,
+      dueAt,
+      idempotent,
+      decide: (standing) => openTask(standing, task, task.reservedAt),
+    });
+
+  const reserved = async (n = 1, dueAt = noon): Promise<ReservedTask> => {
+    const task = aReservedTask({ id: taskId(n), accountId: owner });
+    (await open(task, { dueAt }))._unsafeUnwrap();
+    return task;
+  };
+  const submitted = async (n = 1, dueAt = noon): Promise<SubmittedTask> => {
+    const task = await reserved(n, dueAt);
+    const next = submit(task, `upstream-${n}`, secondsAfter(noon, 1));
+    (await stores.tasks.move(task, next, dueAt))._unsafeUnwrap();
+    return next;
+  };
+  const generated = async (n = 1, dueAt = noon): Promise<GeneratedTask> => {
+    const task = await submitted(n);
+    const next = finish(task, `https://p.example/${n}`);
+    (await stores.tasks.move(task, next, dueAt))._unsafeUnwrap();
+    return next;
+  };
+  const succeeded = async (n = 1): Promise<SucceededTask> => {
+    const task = await generated(n);
+    const next = succeed(task, anImageName(n), aNativeSize, secondsAfter(noon, 30));
+    (await stores.tasks.move(task, next, noon))._unsafeUnwrap();
+    return next;
+  };
+  const failed = (task: Task, reason: FailureReason = "generation_failed") =>
+    fail(task as ActiveTask, reason, secondsAfter(noon, 60));
+
+  const standing = async (id: AccountId = owner): Promise<Standing | undefined> => {
+    for await (const account of stores.ledger.all()) if (account.standing.accountId === id) return account.standing;
+    return undefined;
+  };
+  const entries = async () => (await stores.ledger.entries(owner)).map(({ kind, credits }) => `${kind} ${credits}`);
+  const keyed = (key: string, requestSha256 = "a".repeat(64)): IdempotentRequest => ({
+    key: key as IdempotencyKey,
+    requestSha256,
+  });
+
+  return {
+    get stores() {
+      return stores;
+    },
+    owner,
+    stranger,
+    open,
+    reserved,
+    submitted,
+    generated,
+    succeeded,
+    failed,
+    standing,
+    entries,
+    keyed,
+  };
+};

@@ -1,0 +1,15 @@
+// A meter's store of one's own, proven with the contract suites: `node --test prove-meter-store.js`.
+import { afterEach, beforeEach, describe, it } from "node:test";
+import { describeMeter } from "panorama-core/contracts/meter-contract";
+import { describeMeterStore } from "panorama-core/contracts/meter-store-contract";
+import type { HandClock } from "panorama-core/memory/hand-clock";
+import { meterStoreOfDocuments } from "./meter-store-of-documents.js";
+
+const open = async (clock: HandClock) => ({
+  store: meterStoreOfDocuments(() => clock.now()),
+  close: async () => {},
+});
+
+const test = { describe, it, beforeEach, afterEach };
+describeMeterStore(test, "of documents", open); // what every store must do
+describeMeter(test, "on documents", open, 50); // the meter on it, in 50 random sequences of calls

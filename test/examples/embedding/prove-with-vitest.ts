@@ -1,0 +1,18 @@
+// The same suites with Vitest: its functions of the same names. Run it as one of your tests.
+import { describeMeter } from "panorama-core/contracts/meter-contract";
+import { describeMeterStore } from "panorama-core/contracts/meter-store-contract";
+import { describeStores } from "panorama-core/contracts/store-contracts";
+import type { HandClock } from "panorama-core/memory/hand-clock";
+import { memoryStores } from "panorama-core/memory/memory-stores";
+import { afterEach, beforeEach, describe, it } from "vitest";
+import { meterStoreOfDocuments } from "./meter-store-of-documents.js";
+
+const open = async (clock: HandClock) => ({
+  store: meterStoreOfDocuments(() => clock.now()),
+  close: async () => {},
+});
+
+const test = { describe, it, beforeEach, afterEach };
+describeMeterStore(test, "of documents", open);
+describeMeter(test, "on documents", open, 50);
+describeStores(test, "in memory", async () => ({ ...memoryStores(), close: async () => {} }));
