@@ -30,8 +30,8 @@ const TEST_PACKAGES = [
 
 /**
  * The dependency rule: domain <- application <- adapters <- bootstrap. Each folder lists what it MAY import besides its
- * own files: other folders of the project, npm packages, and whether it may use the modules of Node.js. An import that
- * is not listed is refused, and so is every import of an adapter folder that has no entry here.
+ * own files: other folders of the project, npm packages, and whether it may use the modules of Node.js, or which. An
+ * import that is not listed is refused, and so is every import of an adapter folder that has no entry here.
  *
  * A folder inside a listed folder may have its own entry. Then the entry of the outer folder does not count for it, and
  * the outer folder must list it to import it.
@@ -62,7 +62,7 @@ const MAY_IMPORT = {
     node: true,
   },
   // Published without the shared folders.
-  "adapters/memory": { folders: CORE, packages: ["neverthrow"], node: true },
+  "adapters/memory": { folders: CORE, packages: ["neverthrow"], node: ["crypto"] },
   "adapters/observability": {
     folders: [...CORE, ...SHARED],
     packages: ["neverthrow", "pino", "prom-client"],
@@ -171,7 +171,8 @@ const filesOf = (folder) => {
 /** "adapters" stands for every adapter folder but the browser's scripts. */
 const allowed = (folder) => (folder === "adapters" ? "^adapters/(?!web/client/)" : filesOf(folder));
 const packageFiles = (name) => `(^|/)node_modules/(@types/)?${escaped(name)}/`;
-const NODE_MODULES = `^(node:)?(${builtinModules.map(escaped).join("|")})$`;
+/** `true`: all. */
+const nodeModules = (names) => `^(node:)?(${(names === true ? builtinModules : names).map(escaped).join("|")})$`;
 
 const allowLists = Object.entries(MAY_IMPORT).map(([folder, { folders = [], packages = [], node = false }]) => ({
   name: `${folder} imports only what it lists`,
@@ -179,7 +180,12 @@ const allowLists = Object.entries(MAY_IMPORT).map(([folder, { folders = [], pack
   from: { path: filesOf(folder) },
   to: {
     couldNotResolve: false,
-    pathNot: [filesOf(folder), ...folders.map(allowed), ...packages.map(packageFiles), ...(node ? [NODE_MODULES] : [])],
+    pathNot: [
+      filesOf(folder),
+      ...folders.map(allowed),
+      ...packages.map(packageFiles),
+      ...(node ? [nodeModules(node)] : []),
+    ],
   },
 }));
 

@@ -19,10 +19,10 @@ export type OpenRateLimits = <Kind extends string>(
  */
 export const rateLimitsContract = (
   { describe, it }: Pick<TestFunctions, "describe" | "it">,
-  openWith: OpenRateLimits,
+  open: OpenRateLimits,
   runs = 60,
 ): void => {
-  const open = (clock: HandClock): Promise<RateLimits> => openWith(clock, RATE_LIMITS);
+  const openPanorama = (clock: HandClock): Promise<RateLimits> => open(clock, RATE_LIMITS);
   const key = "key_1" as ApiKeyId;
   const kinds = ["read", "write"] as const;
 
@@ -41,7 +41,7 @@ export const rateLimitsContract = (
             fc.array(pause, { minLength: 30, maxLength: kind === "read" ? 150 : 60 }),
             async (pauses) => {
               const clock = new HandClock();
-              const limits = await open(clock);
+              const limits = await openPanorama(clock);
               const admitted: number[] = [];
               for (const milliseconds of pauses) {
                 await clock.advance(milliseconds);
@@ -68,7 +68,7 @@ export const rateLimitsContract = (
             fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 70, maxLength: 70 }),
             async (pauses) => {
               const clock = new HandClock();
-              const limits = await open(clock);
+              const limits = await openPanorama(clock);
               for (const milliseconds of pauses) {
                 await clock.advance(milliseconds);
                 const result = await limits.admit(key, kind);
@@ -92,7 +92,7 @@ export const rateLimitsContract = (
 
     it("does not count rejected requests, so that retrying early does not extend the wait", async () => {
       const clock = new HandClock();
-      const limits = await open(clock);
+      const limits = await openPanorama(clock);
       for (let request = 0; request < RATE_LIMITS.write.limit; request += 1) await limits.admit(key, "write");
       for (let second = 0; second < 60; second += 1) {
         expect((await limits.admit(key, "write")).isErr()).toBe(true);
@@ -102,7 +102,7 @@ export const rateLimitsContract = (
     });
 
     it("counts each key and each kind of request separately", async () => {
-      const limits = await open(new HandClock());
+      const limits = await openPanorama(new HandClock());
       for (let request = 0; request < RATE_LIMITS.write.limit; request += 1) await limits.admit(key, "write");
       expect((await limits.admit(key, "write")).isErr()).toBe(true);
       for (const kind of Object.keys(RATE_LIMITS) as RequestKind[]) {
@@ -114,7 +114,7 @@ export const rateLimitsContract = (
     it("takes each kind's limit and window from the rates that it is given", async () => {
       const clock = new HandClock();
       const rates = { preview: { limit: 3, windowSeconds: 5 }, print: { limit: 1, windowSeconds: 7_200 } };
-      const limits = await openWith(clock, rates);
+      const limits = await open(clock, rates);
       const admitted = async () =>
         [await limits.admit(key, "preview"), await limits.admit(key, "print")].map((result) => result.isOk());
       expect(await admitted()).toEqual([true, true]);
@@ -135,7 +135,7 @@ export const rateLimitsContract = (
 
     for (const kind of kinds) {
       it(`admits exactly the limit of concurrent ${kind} requests`, async () => {
-        const limits = await open(new HandClock());
+        const limits = await openPanorama(new HandClock());
         const results = await Promise.all(
           Array.from({ length: 2 * RATE_LIMITS[kind].limit }, () => limits.admit(key, kind)),
         );

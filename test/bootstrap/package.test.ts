@@ -55,7 +55,7 @@ describe("the packed package in an empty project", () => {
   });
 
   it("can import every path that exports in package.json names", async () => {
-    // Two contract suites need it: an optional peer of the published packages.
+    // Three contract suites need it: an optional peer of the published packages.
     await symlink(join(process.cwd(), "node_modules/fast-check"), join(project, "node_modules/fast-check"));
     const paths = (await publicModules()).map(({ path }) => `panorama-service/${path}`);
     const imports = paths.map((path) => `import ${JSON.stringify(path)};`);
