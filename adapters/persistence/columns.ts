@@ -1,7 +1,7 @@
 import { type Credits, credits } from "../../domain/credits.js";
+import type { Row } from "./database.js";
 
-/** A row as the driver returns it: depending on the dialect, dates are milliseconds or text, JSON is text or parsed. */
-export type Row = Readonly<Record<string, unknown>>;
+export type { Row };
 
 /** A column has a value that this version cannot read. */
 export class UnreadableRow extends Error {

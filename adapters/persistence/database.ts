@@ -1,13 +1,20 @@
 import type { Result } from "neverthrow";
 import type { RequestKind } from "../../domain/panorama-policy.js";
-import type { Row } from "./columns.js";
-import type { Dialect } from "./migration-steps.js";
 
-/** Runs one statement and returns its rows, including those of `returning`. Dates are passed as `Date`. */
+/** Which of the two databases understands a statement. */
+export type Dialect = "sqlite" | "postgresql";
+
+/** A row as the driver returns it: depending on the dialect, dates are milliseconds or text, JSON is text or parsed. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * Runs one statement and returns its rows, including those of `returning`. Dates are passed as `Date`. Tables have the
+ * names of `migration-steps.ts`: the schema or the prefix of an installation is added when the statement is prepared.
+ */
 export type Sql = (statement: string, parameters?: readonly unknown[]) => Promise<Row[]>;
 
 /**
- * An open database. Statements go to prepared statements of the driver: no query builder, no entities, so that a read by
+ * An open database (`openDatabase`). Statements go to prepared statements of the driver: no query builder, no entities, so that a read by
  * primary key costs exactly one statement. The ORM owns the schema and the migrations.
  */
 export interface Database {
@@ -24,5 +31,21 @@ export interface Database {
   isOverloaded(kind: RequestKind): boolean;
   /** Throws if the database cannot be reached. */
   ping(): Promise<void>;
+  /** Waits for the work in progress. Closes the connections, unless they belong to an embedder. */
   close(): Promise<void>;
 }
+
+/** A SQLite database also answers without a promise, and tells whether what was read before is still valid. */
+export interface SynchronousReads {
+  readonly dialect: "sqlite";
+  /** The first row of a statement that begins with `select`. */
+  first(select: string, parameters: readonly unknown[]): Row | undefined;
+  /**
+   * A value that changes with every commit, of this process or of another one: what was read while it is the same is
+   * still what the database holds. `NaN`, which equals nothing, while rows may be read that are not committed.
+   */
+  version(): number | string;
+}
+
+/** An open SQLite or PostgreSQL database. */
+export type AnyDatabase = (Database & { readonly dialect: "postgresql" }) | (Database & SynchronousReads);

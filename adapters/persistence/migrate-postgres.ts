@@ -1,10 +1,8 @@
 import { type Constructor, MikroORM } from "@mikro-orm/core";
 import type { AbstractSqlDriver } from "@mikro-orm/knex";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
+import { MIGRATION_LOCK } from "./migration-steps.js";
 import { ormOptions } from "./orm-options.js";
-
-/** An arbitrary number, which must be the same in every version of the service. */
-const MIGRATION_LOCK = 727_274;
 
 /** Migrates the tables of a PostgreSQL database. Safe if several processes do it concurrently. */
 export const migratePostgresDatabase = async (url: string): Promise<void> => {

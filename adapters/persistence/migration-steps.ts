@@ -1,6 +1,9 @@
-export type Dialect = "sqlite" | "postgresql";
+import type { Dialect } from "./database.js";
 
-type Step = { readonly name: string; readonly up: Readonly<Record<Dialect, readonly string[]>> };
+export type { Dialect };
+
+/** One step of the migrations: its statements run in the same transaction as the record that it has run. */
+export type Step = { readonly name: string; readonly up: Readonly<Record<Dialect, readonly string[]>> };
 
 /**
  * Never edit a released step: add a new step to change the tables. The statements are the output of the schema generator
@@ -604,8 +607,14 @@ export const migrationSteps: readonly Step[] = [
 /** The migrator records here which steps have run. */
 export const MIGRATION_TABLE = "schema_migration";
 
-/** Whether all steps of this version have run, given the rows of `MIGRATION_TABLE`. */
-export const isUpToDate = (rows: readonly { readonly name?: unknown }[]): boolean => {
+/** PostgreSQL's advisory lock of whoever migrates. An arbitrary number, the same in every version. */
+export const MIGRATION_LOCK = 727_274;
+
+/** The steps that have not run yet, given the rows of `MIGRATION_TABLE`. */
+export const pendingSteps = (
+  rows: readonly { readonly name?: unknown }[],
+  steps: readonly Step[] = migrationSteps,
+): readonly Step[] => {
   const done = new Set(rows.map(({ name }) => name));
-  return migrationSteps.every(({ name }) => done.has(name));
+  return steps.filter(({ name }) => !done.has(name));
 };

@@ -29,6 +29,17 @@ export interface Lease {
   release(broken: boolean): void;
 }
 
+/** Where statements are sent: connections of the service, or those of an embedder's pool. */
+export interface Connections {
+  /** How many there are at most. */
+  readonly max: number;
+  readonly isOverloaded: boolean;
+  /** Runs a statement as a transaction of its own. A connection whose statement fails gets no further one. */
+  query(statement: PostgresStatement, parameters: readonly unknown[]): Promise<Row[]>;
+  lease(): Promise<Lease>;
+  close(): Promise<void>;
+}
+
 /*
  * **Pipelining.** A statement is sent on an idle connection; if there is none, on a new one; and if there is none left,
  * behind the statements that a busy connection has not answered yet. So PostgreSQL finds the next statement without a
@@ -98,7 +109,7 @@ class Connection {
 }
 
 /** Connections to PostgreSQL. They are opened when needed and closed when idle. */
-export class PostgresConnections {
+export class PostgresConnections implements Connections {
   readonly max: number;
   private readonly config: ClientConfig;
   private readonly timeouts: Timeouts;
@@ -128,7 +139,6 @@ export class PostgresConnections {
     return this.arriving.length > Math.max(ARRIVING_MIN, this.arrivalsSentPerTick * ARRIVING_TICKS_MAX);
   }
 
-  /** Runs a statement as a transaction of its own. A connection whose statement fails gets no further one. */
   query(statement: PostgresStatement, parameters: readonly unknown[]): Promise<Row[]> {
     return new Promise((resolve, reject) => {
       this.onceFree(

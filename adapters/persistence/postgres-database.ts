@@ -1,9 +1,13 @@
+import { createHash } from "node:crypto";
 import { ok, type Result } from "neverthrow";
 import type { Row } from "./columns.js";
 import type { Database, Sql } from "./database.js";
-import { isUpToDate, MIGRATION_TABLE } from "./migration-steps.js";
-import { type Lease, PostgresConnections, type PostgresStatement } from "./postgres-connections.js";
+import type { PostgresInstallation } from "./installation.js";
+import { MIGRATION_TABLE, migrationSteps, pendingSteps, type Step } from "./migration-steps.js";
+import { PoolConnections } from "./pool-connections.js";
+import { type Connections, type Lease, PostgresConnections, type PostgresStatement } from "./postgres-connections.js";
 import { isWorthPreparing } from "./statement.js";
+import { namesInSchema, OWN_DATABASE, type TableNames } from "./table-names.js";
 
 /*
  * Requests must fail quickly while PostgreSQL is unavailable. The timeouts grow from the inside out, so that a live server
@@ -19,6 +23,15 @@ const CONNECT_MILLISECONDS = 3_000;
 const RESPONSE_MILLISECONDS = 5_000;
 const IDLE_MILLISECONDS = 10_000;
 
+/** All decisions of the stores are made for this level: a statement sees what was committed before it began. */
+const ISOLATION = "read committed";
+/** An embedder's connections may have others, so they are set for each transaction, in the message that begins it. */
+const TRANSACTION_LIMITS = [
+  `set local lock_timeout = ${LOCK_MILLISECONDS}`,
+  `set local statement_timeout = ${STATEMENT_MILLISECONDS}`,
+  `set local idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MILLISECONDS}`,
+].join("; ");
+
 /** Attempts when PostgreSQL aborts a transaction (serialization failure or deadlock). */
 const TRANSACTION_ATTEMPTS = 5;
 const ABORTED = new Set(["40001", "40P01"]);
@@ -27,7 +40,7 @@ const STALE_PLAN = "0A000";
 
 /** Opens a PostgreSQL database for the service. Throws if it is unreachable or not migrated to this version. */
 export const openPostgresDatabase = async (url: string, connectionsMax: number): Promise<PostgresDatabase> => {
-  const database = new PostgresDatabase(url, connectionsMax);
+  const database = postgresDatabase(url, connectionsMax);
   try {
     await database.ping().catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
@@ -41,32 +54,54 @@ export const openPostgresDatabase = async (url: string, connectionsMax: number):
   }
 };
 
+/** A database on connections of its own, which are opened when they are needed. */
+export const postgresDatabase = (url: string, connectionsMax: number): PostgresDatabase => {
+  const config = {
+    connectionString: url,
+    application_name: "panorama",
+    lock_timeout: LOCK_MILLISECONDS,
+    statement_timeout: STATEMENT_MILLISECONDS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
+  };
+  const connections = new PostgresConnections(config, connectionsMax, {
+    connectMilliseconds: CONNECT_MILLISECONDS,
+    waitMilliseconds: CONNECT_MILLISECONDS,
+    responseMilliseconds: RESPONSE_MILLISECONDS,
+    idleMilliseconds: IDLE_MILLISECONDS,
+  });
+  return new PostgresDatabase(connections, OWN_DATABASE, "");
+};
+
+/** A database on the connections of an embedder. Throws if its settings do not fit. */
+export const databaseInPool = async ({ pool, schema }: PostgresInstallation): Promise<PostgresDatabase> => {
+  const database = new PostgresDatabase(new PoolConnections(pool), namesInSchema(schema), `; ${TRANSACTION_LIMITS}`);
+  const [row] = await database.sql("select current_setting('default_transaction_isolation') as isolation");
+  if (row?.isolation === ISOLATION) return database;
+  throw new Error(
+    `The connections of the pool have default_transaction_isolation ${JSON.stringify(row?.isolation)}. The stores need ${JSON.stringify(ISOLATION)}.`,
+  );
+};
+
 /** PostgreSQL through a pool of connections. Statements are prepared once on each connection. */
 export class PostgresDatabase implements Database {
   readonly dialect = "postgresql";
-  private readonly connections: PostgresConnections;
+  private readonly connections: Connections;
+  private readonly names: TableNames;
+  private readonly settings: string;
+  private readonly prepared = new Map<string, PostgresStatement>();
 
-  constructor(url: string, connectionsMax: number) {
-    const config = {
-      connectionString: url,
-      application_name: "panorama",
-      lock_timeout: LOCK_MILLISECONDS,
-      statement_timeout: STATEMENT_MILLISECONDS,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
-    };
-    this.connections = new PostgresConnections(config, connectionsMax, {
-      connectMilliseconds: CONNECT_MILLISECONDS,
-      waitMilliseconds: CONNECT_MILLISECONDS,
-      responseMilliseconds: RESPONSE_MILLISECONDS,
-      idleMilliseconds: IDLE_MILLISECONDS,
-    });
+  /** `settings` are sent with each `begin`. */
+  constructor(connections: Connections, names: TableNames, settings: string) {
+    this.connections = connections;
+    this.names = names;
+    this.settings = settings;
   }
 
   /** A connection whose statement failed is not used again, so each retry after a stale plan meets one fewer of them. */
   readonly sql: Sql = async (statement, parameters) => {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await rowsOf(this.connections, statement, parameters);
+        return await rowsOf(this.connections, this.toSend(statement), parameters);
       } catch (error) {
         if (attempt === this.connections.max || codeOf(error) !== STALE_PLAN) throw error;
       }
@@ -76,7 +111,7 @@ export class PostgresDatabase implements Database {
   async transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
     for (let aborted = 0, stale = 0; ; ) {
       try {
-        return await this.within("begin", work);
+        return await this.within(`begin isolation level ${ISOLATION}`, work);
       } catch (error) {
         const code = codeOf(error);
         if (ABORTED.has(code)) aborted += 1;
@@ -94,9 +129,10 @@ export class PostgresDatabase implements Database {
   }
 
   /** Whether every migration of this version has run. */
-  async isMigrated(): Promise<boolean> {
-    const [table] = await this.sql("select to_regclass(?) is not null as there", [MIGRATION_TABLE]);
-    return table?.there === true && isUpToDate(await this.sql(`select name from ${MIGRATION_TABLE}`));
+  async isMigrated(steps: readonly Step[] = migrationSteps): Promise<boolean> {
+    const [table] = await this.sql("select to_regclass(?) is not null as there", [this.names.of(MIGRATION_TABLE)]);
+    if (table?.there !== true) return false;
+    return pendingSteps(await this.sql(`select name from ${MIGRATION_TABLE}`), steps).length === 0;
   }
 
   /** Reads and writes share the connections. */
@@ -112,12 +148,24 @@ export class PostgresDatabase implements Database {
     return this.connections.close();
   }
 
+  /** The statement as PostgreSQL gets it, and the name under which each connection prepares it once. */
+  private toSend(statement: string): PostgresStatement {
+    const known = this.prepared.get(statement);
+    if (known !== undefined) return known;
+    const text = this.names.inStatement(numbered(statement));
+    if (!isWorthPreparing(statement)) return { text, brief: false };
+    const first = countsRequest(statement);
+    const made = { text, name: nameOf(text), brief: first || isRead(statement), first };
+    this.prepared.set(statement, made);
+    return made;
+  }
+
   private async within<T, E>(begin: string, work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
     const connection = await this.connections.lease();
     let broken = false;
     try {
-      await connection.query(control(begin), []);
-      const result = await work((statement, parameters) => rowsOf(connection, statement, parameters));
+      await connection.query(control(begin + this.settings), []);
+      const result = await work((statement, parameters) => rowsOf(connection, this.toSend(statement), parameters));
       await connection.query(control(result.isOk() ? "commit" : "rollback"), []);
       return result;
     } catch (error) {
@@ -136,12 +184,12 @@ export class PostgresDatabase implements Database {
 const control = (text: string): PostgresStatement => ({ text, brief: false });
 
 const rowsOf = async (
-  connection: PostgresConnections | Lease,
-  statement: string,
+  connection: Pick<Connections | Lease, "query">,
+  statement: PostgresStatement,
   parameters: readonly unknown[] = [],
 ): Promise<Row[]> => {
   try {
-    return await connection.query(prepared(statement), parameters);
+    return await connection.query(statement, parameters);
   } catch (error) {
     // The driver's stack begins at the socket. This one leads to the caller.
     Error.captureStackTrace(error as Error);
@@ -151,23 +199,19 @@ const rowsOf = async (
 
 const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code);
 
-const kept = new Map<string, PostgresStatement>();
-
-/** The statement with PostgreSQL's numbered parameters, and the name under which each connection prepares it once. */
-const prepared = (statement: string): PostgresStatement => {
-  const known = kept.get(statement);
-  if (known !== undefined) return known;
+/** The statement with PostgreSQL's numbered parameters. */
+const numbered = (statement: string): string => {
   let number = 0;
-  const text = statement.replaceAll("?", () => {
+  return statement.replaceAll("?", () => {
     number += 1;
     return `$${number}`;
   });
-  if (!isWorthPreparing(statement)) return { text, brief: false };
-  const first = countsRequest(statement);
-  const made = { text, name: `panorama_${kept.size}`, brief: first || isRead(statement), first };
-  kept.set(statement, made);
-  return made;
 };
+
+/** On a connection a name belongs to one text, whoever prepares it: another installation, or another version. */
+const nameOf = (text: string): string =>
+  `panorama_${createHash("sha256").update(text).digest("hex").slice(0, NAME_DIGITS)}`;
+const NAME_DIGITS = 32;
 
 /** Waits for no lock of a transaction. */
 const isRead = (statement: string): boolean => /^\s*select\b/.test(statement) && !statement.includes("for update");

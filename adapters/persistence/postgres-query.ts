@@ -1,5 +1,6 @@
 import pg from "pg";
 import type { Row } from "./columns.js";
+import { parserOf } from "./postgres-types.js";
 import { rowMaker } from "./row-maker.js";
 
 /** Turns the texts of a row into the row; changes the array. */
@@ -75,18 +76,12 @@ export class PostgresQuery extends (pg.Query as unknown as DriverQuery) {
 
 type Field = { readonly name: string; readonly dataTypeID: number };
 
-/** Texts, and timestamps, which `columns.ts` reads. */
-const READ_AS_TEXT: ReadonlySet<number> = new Set([
-  pg.types.builtins.TEXT,
-  pg.types.builtins.VARCHAR,
-  pg.types.builtins.TIMESTAMPTZ,
-]);
-
 const readerOf = (fields: readonly Field[]): RowReader => {
   const toRow = rowMaker(fields.map(({ name }) => name));
-  const parsed = fields.flatMap(({ dataTypeID }, index) =>
-    READ_AS_TEXT.has(dataTypeID) ? [] : [{ index, parse: pg.types.getTypeParser(dataTypeID, "text") }],
-  );
+  const parsed = fields.flatMap(({ dataTypeID }, index) => {
+    const parse = parserOf(dataTypeID);
+    return parse === undefined ? [] : [{ index, parse }];
+  });
   return (values) => {
     const row: unknown[] = values;
     for (const { index, parse } of parsed) {

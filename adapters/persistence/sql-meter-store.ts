@@ -13,38 +13,14 @@ import type { TaskId } from "../../domain/task-id.js";
 import { amount, branded, date, oneOf, type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { entryRow, toLedgerEntry } from "./ledger-rows.js";
-import type { Dialect } from "./migration-steps.js";
 import { insertion, olderThan } from "./statement.js";
-
-const tables = (time: string, entryId: string): readonly string[] => [
-  "create table meter_account (id text not null primary key, credits integer not null check (credits >= 0))",
-  `create table meter_hold (
-    task_id text not null primary key, account_id text not null, credits integer not null, state text not null,
-    held_at ${time} not null, expires_at ${time} not null, idempotency_key text null, request text null
-  )`,
-  "create index meter_hold_open on meter_hold (account_id) where state = 'held'",
-  "create index meter_hold_key on meter_hold (account_id, idempotency_key, held_at) where idempotency_key is not null",
-  `create table meter_log (
-    account_id text not null, rate text not null, admissions text not null, primary key (account_id, rate)
-  )`,
-  `create table meter_entry (
-    id ${entryId}, account_id text not null, kind text not null, credits integer not null,
-    task_id text null, order_id text null, at ${time} not null
-  )`,
-  "create index meter_entry_account on meter_entry (account_id, id)",
-  "create unique index meter_entry_order on meter_entry (account_id, order_id) where order_id is not null",
-  "create unique index meter_entry_task on meter_entry (task_id, kind) where task_id is not null",
-];
-
-/** Statements that create the tables of a meter. The service has no meter, so its migrations do not have them. */
-export const METER_TABLES: Readonly<Record<Dialect, readonly string[]>> = {
-  sqlite: tables("datetime", "integer not null primary key autoincrement"),
-  postgresql: tables("timestamptz(3)", "bigserial primary key"),
-};
 
 const STATES = ["held", "captured", "refunded"] as const satisfies readonly Reservation["state"][];
 
-/** A meter's accounts in SQLite or PostgreSQL. Each change locks its account. */
+/**
+ * A meter's accounts in SQLite or PostgreSQL (`openDatabase` with the tables `meter`). Each change is a transaction that locks
+ * its account.
+ */
 export class SqlMeterStore implements MeterStore {
   private readonly database: Pick<Database, "sql" | "transaction">;
   private readonly clock: Pick<Clock, "now">;

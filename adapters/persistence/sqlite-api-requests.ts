@@ -18,7 +18,7 @@ import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { toKeyLimits } from "./account-rows.js";
 import { branded, type Row } from "./columns.js";
-import type { SqliteDatabase } from "./sqlite-database.js";
+import type { SynchronousReads } from "./database.js";
 import { TASK_COLUMNS, toTask } from "./task-rows.js";
 
 const KEY = "api_key.id as key_id, api_key.account_id as owner, scopes, expires_at, credits_per_day, credits_per_month";
@@ -45,19 +45,23 @@ const REMEMBERED_MAX = 20_000;
 /**
  * Key and task in one statement. A SQLite file has one instance, so that its requests are counted in memory.
  *
- * What was found is remembered until anybody commits: then `SqliteDatabase.version` changes, and everything is forgotten.
+ * What was found is remembered until anybody commits: then `SynchronousReads.version` changes, and everything is forgotten.
  * The requests that one turn of the event loop finds share one comparison of the version: each had begun before it, and
  * reading the version costs more than all else in a read. Whether a key has expired is decided at each request.
  */
 export class SqliteApiRequests implements ApiRequests {
-  private readonly database: Pick<SqliteDatabase, "first" | "version">;
+  private readonly database: Pick<SynchronousReads, "first" | "version">;
   private readonly rateLimits: RateLimits;
   private readonly clock: Pick<Clock, "now">;
   private readonly remembered = new Map<string, Found>();
-  private rememberedAt: number | undefined;
+  private rememberedAt: number | string | undefined;
   private compared = false;
 
-  constructor(database: Pick<SqliteDatabase, "first" | "version">, rateLimits: RateLimits, clock: Pick<Clock, "now">) {
+  constructor(
+    database: Pick<SynchronousReads, "first" | "version">,
+    rateLimits: RateLimits,
+    clock: Pick<Clock, "now">,
+  ) {
     this.database = database;
     this.rateLimits = rateLimits;
     this.clock = clock;

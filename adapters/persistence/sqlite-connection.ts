@@ -1,7 +1,9 @@
 import { DatabaseSync } from "@photostructure/sqlite";
 import type { Row } from "./columns.js";
+import type { SqliteHandle, SqliteStatement, SqliteValue } from "./installation.js";
 import { type RowMaker, rowMaker } from "./row-maker.js";
 import { isWorthPreparing } from "./statement.js";
+import { OWN_DATABASE, type TableNames } from "./table-names.js";
 
 /** How long a statement blocks the process while another process has locked the file, which happens when it is opened. */
 const BUSY_MILLISECONDS = 10_000;
@@ -9,16 +11,32 @@ const BUSY_MILLISECONDS = 10_000;
 /** Pages kept in memory; SQLite's own 2 MiB hold the tasks of a few thousand customers only. Used as far as needed. */
 const CACHE_KIBIBYTES = 32 * 1024;
 
-/** One connection to a SQLite file, with its prepared statements. Every call is synchronous. */
+/** Opens a file of the service, with the service's settings. */
+export const openSqliteFile = (file: string): SqliteConnection => {
+  const database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
+  // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
+  database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
+  database.exec(`pragma cache_size = -${CACHE_KIBIBYTES}`);
+  return new SqliteConnection(database, OWN_DATABASE, () => database.close());
+};
+
+/** One connection to a SQLite database, with its prepared statements. Every call is synchronous. */
 export class SqliteConnection {
-  private readonly database: InstanceType<typeof DatabaseSync>;
+  readonly close: () => void;
+  private readonly database: SqliteHandle;
+  private readonly names: TableNames;
   private readonly statements = new Map<string, Statement>();
 
-  constructor(file: string) {
-    this.database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
-    // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
-    this.database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
-    this.database.exec(`pragma cache_size = -${CACHE_KIBIBYTES}`);
+  /** Without `close` the connection belongs to an embedder, and stays open. */
+  constructor(database: SqliteHandle, names: TableNames, close = () => {}) {
+    this.database = database;
+    this.names = names;
+    this.close = close;
+  }
+
+  /** The full name of a table. */
+  nameOf(table: string): string {
+    return this.names.of(table);
   }
 
   get isTransaction(): boolean {
@@ -43,18 +61,19 @@ export class SqliteConnection {
     return this.first("pragma data_version", [])?.data_version as number;
   }
 
-  execute(statement: string): void {
-    this.prepared(statement).prepared.run();
+  /** How many rows this connection has written since it was opened. */
+  rowsWritten(): number {
+    return this.first("select total_changes() as written", [])?.written as number;
   }
 
-  close(): void {
-    this.database.close();
+  execute(statement: string): void {
+    this.prepared(statement).prepared.run();
   }
 
   private prepared(statement: string): Statement {
     const kept = this.statements.get(statement);
     if (kept !== undefined) return kept;
-    const prepared = this.database.prepare(statement);
+    const prepared = this.database.prepare(this.names.inStatement(statement));
     prepared.setReturnArrays(true);
     const made = { prepared, toRow: rowMaker(prepared.columns().map(({ name }) => name)) };
     if (isWorthPreparing(statement)) this.statements.set(statement, made);
@@ -65,11 +84,11 @@ export class SqliteConnection {
 type Values = readonly unknown[];
 
 type Statement = {
-  readonly prepared: ReturnType<InstanceType<typeof DatabaseSync>["prepare"]>;
+  readonly prepared: SqliteStatement;
   readonly toRow: RowMaker;
 };
 
-const bound = (parameter: unknown): unknown => {
+const bound = (parameter: unknown): SqliteValue => {
   if (parameter instanceof Date) return parameter.getTime();
-  return typeof parameter === "boolean" ? Number(parameter) : parameter;
+  return (typeof parameter === "boolean" ? Number(parameter) : parameter) as SqliteValue;
 };

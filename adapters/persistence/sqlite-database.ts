@@ -4,9 +4,12 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import { ok, type Result } from "neverthrow";
 import type { RequestKind } from "../../domain/panorama-policy.js";
 import type { Row } from "./columns.js";
-import type { Database, Sql } from "./database.js";
-import { isUpToDate, MIGRATION_TABLE } from "./migration-steps.js";
-import { SqliteConnection } from "./sqlite-connection.js";
+import type { Database, Sql, SynchronousReads } from "./database.js";
+import type { SqliteInstallation } from "./installation.js";
+import { isBusy } from "./is-busy.js";
+import { MIGRATION_TABLE, migrationSteps, pendingSteps, type Step } from "./migration-steps.js";
+import { openSqliteFile, SqliteConnection } from "./sqlite-connection.js";
+import { namesWithPrefix } from "./table-names.js";
 
 /** Opens the SQLite file, creates it if necessary and migrates its tables. Throws an error that names the file. */
 export const openSqliteDatabase = async (file: string): Promise<SqliteDatabase> => {
@@ -21,14 +24,23 @@ export const openSqliteDatabase = async (file: string): Promise<SqliteDatabase> 
   }
 };
 
+/** A database on the connection of an embedder. */
+export const databaseOnConnection = ({ sqlite, prefix }: SqliteInstallation): SqliteDatabase =>
+  new SqliteDatabase(new SqliteConnection(sqlite, namesWithPrefix(prefix)));
+
 const isMigrated = (file: string): boolean => {
-  const connection = new SqliteConnection(file);
+  const connection = openSqliteFile(file);
   try {
-    const table = connection.all("select name from sqlite_master where name = ?", [MIGRATION_TABLE]);
-    return table.length > 0 && isUpToDate(connection.all(`select name from ${MIGRATION_TABLE}`, []));
+    return hasRun(connection, migrationSteps);
   } finally {
     connection.close();
   }
+};
+
+const hasRun = (connection: SqliteConnection, steps: readonly Step[]): boolean => {
+  const table = connection.all("select name from sqlite_master where name = ?", [connection.nameOf(MIGRATION_TABLE)]);
+  if (table.length === 0) return false;
+  return pendingSteps(connection.all(`select name from ${MIGRATION_TABLE}`, []), steps).length === 0;
 };
 
 /** How long a write waits for another process that writes to the same file. */
@@ -55,10 +67,16 @@ type Outcome = { readonly result: Result<unknown, unknown> } | { readonly thrown
  * Reads use a connection of their own, so they see committed data only. Writes are **group commits**: transactions that
  * arrive while another commit is in progress share the next one, each in its own savepoint. None is answered before its
  * commit is on the disk (`synchronous = full`).
+ *
+ * **On an embedder's connection** reads and writes share it with the embedder's own statements. These are never part of
+ * a transaction of the stores: work waits for nothing but its own statements, which are synchronous, so from `begin` to
+ * `commit` no other callback runs. The other way round, a transaction that the embedder has left open is waited for, as
+ * is another process that writes. How durable a commit is, is up to the embedder's pragmas.
  */
-export class SqliteDatabase implements Database {
+export class SqliteDatabase implements Database, SynchronousReads {
   readonly dialect = "sqlite";
-  private readonly file: string;
+  /** `undefined` on the connection of an embedder. */
+  private readonly file: string | undefined;
   private readonly reader: SqliteConnection;
   private readonly writer: SqliteConnection;
   private readonly queue: Queued[] = [];
@@ -66,11 +84,17 @@ export class SqliteDatabase implements Database {
   /** The times of the last four groups, each from one to the next. */
   private groupMilliseconds: readonly number[] = [0, 0, 0, 0];
 
-  constructor(file: string) {
-    this.file = file;
-    this.writer = new SqliteConnection(file);
+  /** A file of the service, or the connection of an embedder. */
+  constructor(at: string | SqliteConnection) {
+    if (typeof at !== "string") {
+      this.writer = at;
+      this.reader = at;
+      return;
+    }
+    this.file = at;
+    this.writer = openSqliteFile(at);
     this.writer.execute("pragma busy_timeout = 0"); // `begin` waits instead, without blocking the event loop
-    this.reader = new SqliteConnection(file);
+    this.reader = openSqliteFile(at);
     this.reader.execute("pragma query_only = on");
   }
 
@@ -82,14 +106,15 @@ export class SqliteDatabase implements Database {
   };
 
   /**
-   * A number that changes with every commit, of this process or of another one: what was read while it is the same is
-   * still what the database holds. The reader never writes, so it sees the commits of every other connection.
+   * The reader of a file never writes, so its version changes with the commits of every other connection. It does not
+   * change with those of its own: on an embedder's connection the rows that this connection has written count, too.
    */
-  version(): number {
-    return this.reader.dataVersion();
+  version(): number | string {
+    if (this.file !== undefined) return this.reader.dataVersion();
+    if (this.reader.isTransaction) return Number.NaN;
+    return `${this.reader.dataVersion()} ${this.reader.rowsWritten()}`;
   }
 
-  /** The first row of a statement that begins with `select`, without a promise. */
   first(select: string, parameters: readonly unknown[]): Row | undefined {
     return this.reader.first(select, parameters);
   }
@@ -105,13 +130,19 @@ export class SqliteDatabase implements Database {
 
   /** Every read of `work` sees the database as it was at the first one. */
   async snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    const connection = new SqliteConnection(this.file);
+    if (this.file === undefined) return this.snapshotOnSharedConnection(work);
+    const connection = openSqliteFile(this.file);
     try {
       connection.execute("begin");
       return await work(async (statement, parameters = []) => connection.all(statement, parameters));
     } finally {
       connection.close();
     }
+  }
+
+  /** Whether every migration of this version has run. */
+  isMigrated(steps: readonly Step[]): boolean {
+    return hasRun(this.reader, steps);
   }
 
   /** Reads do not wait for writes. A disk that pauses is no overload, so the shortest of four groups counts. */
@@ -131,9 +162,20 @@ export class SqliteDatabase implements Database {
     this.writer.close();
   }
 
+  private async snapshotOnSharedConnection<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    await setImmediate(); // begins in a callback of its own, in which nothing else runs
+    await this.begin("begin");
+    try {
+      return await work(async (statement, parameters = []) => this.reader.all(statement, parameters));
+    } finally {
+      this.writer.execute("commit");
+    }
+  }
+
   private async writeQueued(): Promise<void> {
     for (let begun = performance.now(); this.queue.length > 0; ) {
-      await setImmediate(); // transactions of this turn of the event loop share the commit
+      // Transactions of this turn of the event loop share the commit, in a callback of its own.
+      await setImmediate();
       const group = this.queue.splice(0, GROUP_MAX);
       const outcomes = await this.commit(group).catch((thrown: unknown) => group.map(() => ({ thrown })));
       for (const [index, { settle }] of group.entries()) settle(outcomes[index] as Outcome);
@@ -146,7 +188,7 @@ export class SqliteDatabase implements Database {
 
   /** Throws if nothing of the group was committed. */
   private async commit(group: readonly Queued[]): Promise<Outcome[]> {
-    await this.begin();
+    await this.begin("begin immediate");
     try {
       const outcomes: Outcome[] = [];
       for (const { run } of group) outcomes.push(await this.runInSavepoint(run));
@@ -170,12 +212,15 @@ export class SqliteDatabase implements Database {
     return outcome;
   }
 
-  /** Waits without blocking the event loop while another process holds the write lock. */
-  private async begin(): Promise<void> {
+  /**
+   * Waits without blocking the event loop while another process holds the write lock, or while an embedder has a
+   * transaction on its connection.
+   */
+  private async begin(statement: string): Promise<void> {
     const deadline = performance.now() + BUSY_MILLISECONDS;
     for (;;) {
       try {
-        return this.writer.execute("begin immediate");
+        return this.writer.execute(statement);
       } catch (error) {
         if (!isBusy(error) || performance.now() > deadline) throw error;
         await setTimeout(BUSY_PAUSE_MILLISECONDS);
@@ -183,8 +228,6 @@ export class SqliteDatabase implements Database {
     }
   }
 }
-
-const isBusy = (error: unknown): boolean => error instanceof Error && /database is (locked|busy)/i.test(error.message);
 
 /** Only these see nothing but committed data, on the reader's connection. */
 const isRead = (statement: string): boolean => statement.startsWith("select");

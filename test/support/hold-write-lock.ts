@@ -1,7 +1,7 @@
-import { SqliteConnection } from "../../adapters/persistence/sqlite-connection.js";
+import { openSqliteFile } from "../../adapters/persistence/sqlite-connection.js";
 
 /** A separate process that holds the write lock of a SQLite file until it is killed. Prints a line when it has it. */
 const [file = ""] = process.argv.slice(2);
-new SqliteConnection(file).execute("begin immediate");
+openSqliteFile(file).execute("begin immediate");
 console.log("locked");
 setInterval(() => {}, 1_000);

@@ -7,7 +7,7 @@ import { migratePostgresDatabase } from "../../../adapters/persistence/migrate-p
 import { migrateSqlite } from "../../../adapters/persistence/migrate-sqlite.js";
 import { type Dialect, migrationSteps } from "../../../adapters/persistence/migration-steps.js";
 import { ormOptions } from "../../../adapters/persistence/orm-options.js";
-import { PostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
+import { postgresDatabase } from "../../../adapters/persistence/postgres-database.js";
 import { SqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import { SqliteOrmDriver } from "../../../adapters/persistence/sqlite-orm-driver.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
@@ -203,7 +203,7 @@ const TARGETS: Readonly<Record<Dialect, () => Promise<Target>>> = {
     return {
       migrateTo: (step) => migratedBy({ ...ormOptions("postgresql"), driver: PostgreSqlDriver, clientUrl: url }, step),
       migrate: () => migratePostgresDatabase(url),
-      open: () => new PostgresDatabase(url, 2),
+      open: () => postgresDatabase(url, 2),
     };
   },
 };

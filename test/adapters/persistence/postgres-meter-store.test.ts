@@ -4,8 +4,9 @@ import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
 import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { Database } from "../../../adapters/persistence/database.js";
+import { METER_STEPS } from "../../../adapters/persistence/meter-steps.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
-import { METER_TABLES, SqlMeterStore } from "../../../adapters/persistence/sql-meter-store.js";
+import { SqlMeterStore } from "../../../adapters/persistence/sql-meter-store.js";
 import { taskId } from "../../../domain/task-id.js";
 import { freshDatabase } from "../../support/postgres.js";
 
@@ -14,7 +15,7 @@ describe("SqlMeterStore on PostgreSQL", () => {
 
   beforeAll(async () => {
     database = await openPostgresDatabase(await freshDatabase(), 4);
-    for (const statement of METER_TABLES.postgresql) await database.sql(statement);
+    for (const statement of METER_STEPS.flatMap(({ up }) => up.postgresql)) await database.sql(statement);
   });
   afterAll(() => database.close());
 

@@ -7,7 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
 import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { METER_TABLES, SqlMeterStore } from "../../../adapters/persistence/sql-meter-store.js";
+import { METER_STEPS } from "../../../adapters/persistence/meter-steps.js";
+import { SqlMeterStore } from "../../../adapters/persistence/sql-meter-store.js";
 import { SqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import { meter } from "../../../application/credits/meter.js";
 import { accountId } from "../../../domain/account.js";
@@ -24,7 +25,7 @@ const meterInFile = async (clock: HandClock) => {
   const folder = await mkdtemp(join(tmpdir(), "panorama-meter-"));
   const file = join(folder, "own.sqlite");
   const database = new SqliteDatabase(file);
-  for (const statement of METER_TABLES.sqlite) await database.sql(statement);
+  for (const statement of METER_STEPS.flatMap(({ up }) => up.sqlite)) await database.sql(statement);
   const close = async () => {
     await database.close();
     await rm(folder, { recursive: true });

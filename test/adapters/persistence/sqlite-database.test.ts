@@ -18,7 +18,7 @@ import {
   taskId,
 } from "../../../adapters/contracts/builders.js";
 import { tables } from "../../../adapters/persistence/schema.js";
-import { SqliteConnection } from "../../../adapters/persistence/sqlite-connection.js";
+import { openSqliteFile } from "../../../adapters/persistence/sqlite-connection.js";
 import { openSqliteDatabase, type SqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import { SqliteOrmDriver } from "../../../adapters/persistence/sqlite-orm-driver.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
@@ -177,7 +177,7 @@ describe("Database on SQLite", () => {
 
     it("waits for the lock of another process without blocking reads, and then commits", async () => {
       const before = await balance();
-      const other = new SqliteConnection(file);
+      const other = openSqliteFile(file);
       other.execute("begin immediate");
       const credited = credit(1, 5);
       for (let turn = 0; turn < 5; turn += 1) {
