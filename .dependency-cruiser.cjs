@@ -11,11 +11,13 @@ const TEST_PACKAGES = [
   "@mikro-orm/postgresql",
   "@mikro-orm/sqlite",
   "@modelcontextprotocol/sdk",
+  "@photostructure/sqlite",
   "ajv",
   "ajv-formats",
   "esbuild",
   "fast-check",
   "neverthrow",
+  "pg",
   "playwright-core",
   "sharp",
   "smtp-server",
@@ -136,7 +138,7 @@ const MAY_IMPORT = {
   },
   "test/bench": {
     folders: [...CORE, "adapters", "test"],
-    packages: [...TEST_PACKAGES, "@photostructure/sqlite", "autocannon", "fastify", "hyper-express"],
+    packages: [...TEST_PACKAGES, "autocannon", "fastify", "hyper-express"],
     node: true,
   },
   "test/bootstrap": {

@@ -25,6 +25,8 @@ const SLOW_TESTS = [
   "test/adapters/persistence/postgres-*.test.ts",
   // commits hundreds of times to a SQLite file
   "test/adapters/persistence/sql-meter-store.test.ts",
+  // runs the suites of all stores once more
+  "test/adapters/persistence/sqlite-embedded.test.ts",
   // runs a hundred cases with faults on a database
   "test/faults/sample.test.ts",
   // start Chromium

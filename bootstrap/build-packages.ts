@@ -104,6 +104,8 @@ const copyModules = async (name: string, folder: string): Promise<void> => {
 };
 
 const CORE_FOLDERS = ["domain", "application", "adapters/memory", "adapters/contracts"];
+/** The sources of all public modules. */
+const SERVICE_FOLDERS = [...CORE_FOLDERS, "adapters/client", "adapters/persistence"];
 
 const buildCore = async (): Promise<void> => {
   for (const folder of CORE_FOLDERS) await copyModules("panorama-core", folder);
@@ -176,7 +178,7 @@ const IMPORTED_PACKAGE = /(?:from |require\(|import\(|import )"((?:@[^/"]+\/)?[^
 const buildService = async (): Promise<void> => {
   const folder = join(target, "panorama-service");
   await cp(join(project, "dist"), join(folder, "dist"), { recursive: true });
-  for (const source of [...CORE_FOLDERS, "adapters/client"]) {
+  for (const source of SERVICE_FOLDERS) {
     await cp(join(project, source), join(folder, source), { recursive: true });
   }
   const dependencies = { ...versionsOf(SERVICE_PACKAGES), [UWEBSOCKETS.name]: UWEBSOCKETS.version };
@@ -195,7 +197,7 @@ const buildService = async (): Promise<void> => {
   await writePackage(
     "panorama-service",
     "360° panoramas from text and reference images: the service, its command, and its library",
-    ["dist", ...CORE_FOLDERS, "adapters/client"],
+    ["dist", ...SERVICE_FOLDERS],
     {
       bin: root.bin,
       exports: root.exports,

@@ -1,0 +1,115 @@
+// Our SQL stores in the databases that a service already has, next to its own tables: DATABASE_URL=postgres://… node sql.js
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { err, ok } from "neverthrow";
+import { createPanorama } from "panorama-service/application/create-panorama";
+import { generationTime } from "panorama-service/application/generation-time";
+import { meter } from "panorama-service/application/meter";
+import type { GenerationProvider } from "panorama-service/application/ports/generation-provider";
+import { accountId, parseEmail } from "panorama-service/domain/account";
+import { parseCreationRequest } from "panorama-service/domain/creation-request";
+import { credits } from "panorama-service/domain/credits";
+import { idempotencyKey } from "panorama-service/domain/idempotency";
+import { orderId } from "panorama-service/domain/order";
+import { definePolicy } from "panorama-service/domain/policy";
+import { slugFrom } from "panorama-service/domain/slug";
+import { taskId } from "panorama-service/domain/task-id";
+import type { Installation } from "panorama-service/persistence/installation";
+import { migrate } from "panorama-service/persistence/migrate";
+import { openDatabase } from "panorama-service/persistence/open-database";
+import { SqlMeterStore } from "panorama-service/persistence/sql-meter-store";
+import { sqlStores } from "panorama-service/persistence/sql-stores";
+import { Pool } from "pg";
+
+const clock = {
+  now: () => new Date(),
+  sleep: (milliseconds: number) => new Promise<void>((end) => setTimeout(end, milliseconds)),
+};
+const ids = { taskId: () => taskId(randomUUID()), slug: () => slugFrom(randomBytes(16)) };
+const customer = accountId("customer-1");
+
+/** Credits and limits for PDF files. The same call after a crash finds the same hold. */
+const printPdf = async (store: SqlMeterStore): Promise<number> => {
+  const policy = definePolicy({ prices: { print: 3 }, rates: {}, activeMax: 2 });
+  const pdf = meter({ policy, store });
+  await pdf.purchase(customer, { orderId: orderId("order-1"), credits: credits(10) });
+  const held = await pdf.hold(customer, { price: "print", idempotencyKey: idempotencyKey("page-1") });
+  if (held.isErr()) throw new Error(held.error.kind);
+  await held.value.capture();
+  return pdf.balance(customer);
+};
+
+/** Your model. This one accepts everything and is never ready. */
+const provider: GenerationProvider = {
+  name: "own",
+  places: () => [{ name: "own", concurrencyMax: undefined, readiness: "ready", canMake: () => true }],
+  callsPerSecond: undefined,
+  readiness: () => "ready",
+  nextPollMilliseconds: () => 1_000,
+  canMake: () => ok(undefined),
+  submit: async ({ taskId: id }) => ok(`upstream-${id}`),
+  poll: async () => ok({ state: "processing" }),
+  search: async () => ok(undefined),
+  download: async () => err({ kind: "provider_unavailable", reason: "this example has no pictures" }),
+};
+
+/** The use case of a creation, with stores instead of `memoryStores()`. */
+const makePanorama = async (stores: ReturnType<typeof sqlStores>): Promise<string> => {
+  const email = parseEmail("customer@example.com");
+  if (email.isErr()) throw new Error(JSON.stringify(email.error));
+  const createdAt = clock.now();
+  const order = { id: orderId("order-1"), accountId: customer, credits: credits(10), createdAt };
+  const account = { id: customer, email: email.value, createdAt };
+  await stores.accounts.open(account, undefined, { ...order, state: "paid", paidAt: createdAt }, undefined);
+
+  const request = parseCreationRequest({ prompt: "a quiet lake at sunset", resolution: "1k" });
+  if (request.isErr()) throw new Error(JSON.stringify(request.error));
+  const create = createPanorama(
+    {
+      ...stores,
+      provider,
+      ids,
+      clock,
+      secrets: { sha256: (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex") },
+      signals: { announce: () => {} },
+      storage: { nameOf: () => undefined },
+      reporter: { report: () => {} },
+      generationTime: generationTime(),
+    },
+    { submissionDeadlineMilliseconds: 35_000, queueDeadlineMilliseconds: 600_000, queueMax: 1_000 },
+  );
+  const created = await create(customer, request.value);
+  if (created.isErr()) throw new Error(created.error.kind);
+  const found = await stores.tasks.find(created.value.task.id, customer);
+  return `${found?.state}, ${await stores.ledger.balance(customer)} credits`;
+};
+
+const use = async (installation: Installation): Promise<readonly [number, string]> => {
+  await migrate(installation);
+  const database = await openDatabase(installation);
+  return [await printPdf(new SqlMeterStore(database, clock, ids)), await makePanorama(sqlStores(database))];
+};
+
+// PostgreSQL: your pool, and a schema for our tables.
+const pool = new Pool({
+  connectionString: process.env.DATABASE_URL,
+  statement_timeout: 4_000,
+  query_timeout: 5_000,
+  connectionTimeoutMillis: 3_000,
+});
+pool.on("error", (error) => console.error(error.message)); // a connection of the pool was lost
+await pool.query("create table account (id int primary key, name text not null)");
+await pool.query("insert into account values (1, 'a row of yours')");
+const onPostgres = await use({ pool, schema: "panorama", tables: ["meter", "panoramas"] });
+const yours = await pool.query<{ name: string }>("select name from account");
+await pool.end();
+
+// SQLite: your connection, and a prefix for our tables.
+const sqlite = new DatabaseSync("own.sqlite");
+sqlite.exec("create table account (id integer primary key, name text not null)");
+sqlite.exec("insert into account (name) values ('a row of yours')");
+const onSqlite = await use({ sqlite, prefix: "panorama_", tables: ["meter", "panoramas"] });
+const row = sqlite.prepare("select count(*) as rows from account").get();
+sqlite.close();
+
+console.log(JSON.stringify([onPostgres, yours.rows, onSqlite, row]));
