@@ -6,6 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { FakeService } from "../support/fake-service.js";
 import { freePort } from "../support/free-port.js";
+import { PostgresServer } from "../support/postgres.js";
 
 /**
  * `npm run test:packages`: installs the tarballs of dist-packages/ in empty projects with npm, pnpm and yarn from the
@@ -23,15 +24,22 @@ type Manager = keyof typeof MANAGERS;
 
 const project = process.cwd();
 const VERSIONS = {
-  fastify: "5.12.8",
-  "fast-check": "4.10.2",
-  vitest: "4.1.12",
+  "@photostructure/sqlite": "1.2.1",
   "@types/node": "20.19.43",
+  "@types/pg": "8.23.1",
+  "fast-check": "4.10.2",
+  fastify: "5.12.8",
+  pg: "8.23.1",
   typescript: "5.9.3",
+  vitest: "4.1.12",
 };
 /** Test files for `node --test`. */
 const PROOFS = ["prove-storage.ts", "prove-stores.ts", "prove-meter-store.ts"];
-const EXAMPLES = ["client.ts", "fastify.ts", "meter-store-of-documents.ts", ...PROOFS, "prove-with-vitest.ts"];
+const EXAMPLES = [
+  ...["client.ts", "fastify.ts", "meter-store-of-documents.ts", "sql.ts"],
+  ...PROOFS,
+  "prove-with-vitest.ts",
+];
 
 const ended = async (command: string, args: readonly string[], cwd: string, env = {}): Promise<string> => {
   try {
@@ -71,9 +79,11 @@ const install = async (manager: Manager, folder: string, dependencies: Readonly<
 
 /** The same from this project's own packages, as links: no registry, no scripts. */
 const link = async (folder: string): Promise<void> => {
-  await mkdir(join(folder, "node_modules/@types"), { recursive: true });
+  for (const scope of ["@types", "@photostructure"]) {
+    await mkdir(join(folder, "node_modules", scope), { recursive: true });
+  }
   await writeFile(join(folder, "package.json"), '{ "private": true, "type": "module" }');
-  for (const name of ["panorama-core", "panorama-client"]) {
+  for (const name of ["panorama-core", "panorama-client", "panorama-service"]) {
     await cp(resolve("dist-packages", name), join(folder, "node_modules", name), { recursive: true });
   }
   for (const name of [...Object.keys(VERSIONS), "neverthrow", "zod"]) {
@@ -107,6 +117,14 @@ const runExamples = async (folder: string): Promise<void> => {
     check("the client example", /^https?:\/\/.*\n$/.test(url), true);
   } finally {
     await service.stop();
+  }
+  const postgres = await PostgresServer.start();
+  try {
+    const output = await ended(process.execPath, ["sql.js"], folder, { DATABASE_URL: postgres.url });
+    const used = [7, "submitted, 6 credits"];
+    check("the SQL example", JSON.parse(output), [used, [{ name: "a row of yours" }], used, { rows: 1 }]);
+  } finally {
+    await postgres.remove();
   }
   const required =
     "console.log(typeof require('panorama-core/domain/task').openTask, require('panorama-client').PanoramaClient.name)";
@@ -149,6 +167,7 @@ try {
       await install(manager, embedding, {
         "panorama-core": `file:${core}`,
         "panorama-client": `file:${client}`,
+        "panorama-service": `file:${service}`,
         neverthrow: "8.2.0",
         ...VERSIONS,
       });

@@ -48,7 +48,7 @@ const provider: GenerationProvider = {
   nextPollMilliseconds: () => 1_000,
   canMake: () => ok(undefined),
   submit: async ({ taskId: id }) => ok(`upstream-${id}`),
-  poll: async () => ok({ state: "processing" }),
+  poll: async () => ok({ state: "running" }),
   search: async () => ok(undefined),
   download: async () => err({ kind: "provider_unavailable", reason: "this example has no pictures" }),
 };
