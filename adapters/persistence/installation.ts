@@ -40,7 +40,7 @@ export interface SqliteStatement {
 }
 
 /**
- * What the stores use of `DatabaseSync` of `@photostructure/sqlite`, or of `node:sqlite` in Node.js 22.18 and later. The
+ * What the stores use of `DatabaseSync` of `@photostructure/sqlite`, or of `node:sqlite` in Node.js 22.23 and later. The
  * embedder opens it, sets its pragmas and closes it.
  */
 export interface SqliteHandle {

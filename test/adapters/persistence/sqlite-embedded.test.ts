@@ -230,6 +230,23 @@ describe("stores on an embedder's SQLite connection", () => {
     expect(await ledger.balance(accountId(1))).toBe(1_000 - 50 * 4);
   });
 
+  it("begin no snapshot while the embedder is at work in the same turn", async () => {
+    await migrate(installation);
+    const database = await openDatabase(installation);
+    const snapshot = database.snapshot(async (sql) => {
+      const counts: unknown[] = [];
+      for (let n = 0; n < 20; n += 1) counts.push((await sql("select count(*) as customers from customer"))[0]);
+      return counts;
+    });
+    for (let n = 0; n < 20; n += 1) {
+      expect(sqlite.isTransaction).toBe(false);
+      sqlite.exec("insert into customer (name) values ('acme')");
+      await Promise.resolve();
+    }
+    expect(await snapshot).toEqual(Array(20).fill({ customers: 20 }));
+    expect(names()).toHaveLength(20);
+  });
+
   it("wait for a transaction that the embedder has left open", async () => {
     await migrate(installation);
     const { accounts } = sqlStores(await openDatabase(installation));
@@ -261,10 +278,11 @@ describe("stores on an embedder's SQLite connection", () => {
     expect(await admitted()).toBe(false);
     sqlite.exec("update panorama_api_key set revoked_at = null");
     expect(await admitted()).toBe(true);
-    sqlite.exec("begin; update panorama_api_key set revoked_at = 1");
-    expect(await admitted()).toBe(false);
+    sqlite.exec("update panorama_api_key set revoked_at = 1");
+    sqlite.exec("begin; update panorama_api_key set revoked_at = null");
+    expect(await admitted()).toBe(true); // as the embedder's own statements see it
     sqlite.exec("rollback");
-    expect(await admitted()).toBe(true);
+    expect(await admitted()).toBe(false);
   });
 
   it("set no pragma, and leave the connection open", async () => {
