@@ -21,7 +21,7 @@ const BUSY_PAUSE_MILLISECONDS = 5;
  * Creates and migrates the tables of an installation in an embedder's database, all in one transaction: if a statement
  * fails, such as the creation of a table whose name is taken, nothing has changed. What belongs to others is not touched.
  * Processes that call it at the same time wait for each other, and a call without anything to do changes nothing. A schema
- * that does not exist is created.
+ * that does not exist is created. On PostgreSQL it takes as long as it needs, up to the pool's `query_timeout`.
  *
  * The steps are those of the service, which uses the ORM's migrator for its own database. Both record them alike, so a
  * database can be taken over in either direction.

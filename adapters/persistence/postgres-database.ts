@@ -211,7 +211,8 @@ const numbered = (statement: string): string => {
 /** On a connection a name belongs to one text, whoever prepares it: another installation, or another version. */
 const nameOf = (text: string): string =>
   `panorama_${createHash("sha256").update(text).digest("hex").slice(0, NAME_DIGITS)}`;
-const NAME_DIGITS = 32;
+/** 64 bits, for some hundred texts: each execution sends the name. */
+const NAME_DIGITS = 16;
 
 /** Waits for no lock of a transaction. */
 const isRead = (statement: string): boolean => /^\s*select\b/.test(statement) && !statement.includes("for update");
