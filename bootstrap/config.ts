@@ -3,6 +3,7 @@ import { z } from "zod";
 import { parseTrustedProxies, type TrustedProxies } from "../adapters/http/client-address.js";
 import type { ServerName } from "../adapters/http/load-server.js";
 import { FAL_MODELS, type FalModel } from "../adapters/provider/remote/fal/fal-models.js";
+import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-defaults.js";
 import type { ProviderLimits } from "../adapters/provider/remote/settings.js";
 
 const port = z.coerce.number().int().min(1).max(65_535);
@@ -23,11 +24,6 @@ const ownServers = z
 
 const REMOTE_PROVIDERS = ["skybox", "replicate", "fal", "comfyui", "http"] as const;
 const PROVIDERS_ALLOWED = `must be local, or a comma-separated list of ${REMOTE_PROVIDERS.join(", ")} without duplicates`;
-
-/** fal has moved its keys; the old host is tried when the new one does not answer. */
-const FAL_JWKS_URLS = ["https://rest.fal.ai", "https://rest.alpha.fal.ai"].map(
-  (host) => `${host}/.well-known/jwks.json`,
-);
 
 const providerNames = z
   .string()
@@ -80,8 +76,8 @@ const environmentSchema = z.object({
     .optional(),
   GCS_PUBLIC_URL: origin.refine((url) => url.startsWith("https://"), "must start with https://").optional(),
   GCS_API_ENDPOINT: origin.optional(),
-  SUBMIT_TIMEOUT_MS: milliseconds(100).default(30_000),
-  GENERATION_DEADLINE_MS: milliseconds(1000).default(600_000),
+  SUBMIT_TIMEOUT_MS: milliseconds(100).default(REMOTE_DEFAULTS.submitTimeoutMilliseconds),
+  GENERATION_DEADLINE_MS: milliseconds(1000).default(REMOTE_DEFAULTS.generationDeadlineMilliseconds),
   QUEUE_MAX: z.coerce.number().int().min(0).max(1_000_000).default(10_000),
   PROVIDER: providerNames.default(["local"]),
   PROVIDER_POLL_MS: milliseconds(100).optional(),
@@ -89,17 +85,17 @@ const environmentSchema = z.object({
   PROVIDER_MAX_CONCURRENT: z.coerce.number().int().min(1).optional(),
   LOCAL_PROVIDER_DELAY_MS: milliseconds(0).default(1_500),
   SKYBOX_API_KEY: secret.optional(),
-  SKYBOX_BASE_URL: origin.default("https://backend.blockadelabs.com/api/v1"),
-  SKYBOX_STYLE_ID: z.coerce.number().int().min(1).default(67),
+  SKYBOX_BASE_URL: origin.default(REMOTE_DEFAULTS.skybox.baseUrl),
+  SKYBOX_STYLE_ID: z.coerce.number().int().min(1).default(REMOTE_DEFAULTS.skybox.styleId),
   REPLICATE_API_KEY: secret.optional(),
-  REPLICATE_BASE_URL: origin.default("https://api.replicate.com/v1"),
+  REPLICATE_BASE_URL: origin.default(REMOTE_DEFAULTS.replicate.baseUrl),
   REPLICATE_MODEL: z
     .string()
     .regex(/^[\w.-]+\/[\w.-]+(:[0-9a-f]{64})?$/, "must be owner/name, or owner/name:version")
-    .default("igorriti/flux-360"),
+    .default(REMOTE_DEFAULTS.replicate.model),
   FAL_API_KEY: secret.optional(),
-  FAL_BASE_URL: origin.default("https://queue.fal.run"),
-  FAL_PLATFORM_URL: origin.default("https://api.fal.ai/v1"),
+  FAL_BASE_URL: origin.default(REMOTE_DEFAULTS.fal.baseUrl),
+  FAL_PLATFORM_URL: origin.default(REMOTE_DEFAULTS.fal.platformUrl),
   FAL_JWKS_URL: z.url({ protocol: /^https?$/ }).optional(),
   FAL_MODEL: z.enum(FAL_MODELS).optional(),
   FAL_LORA_URL: z.url({ protocol: /^https$/ }).optional(),
@@ -340,7 +336,7 @@ const remoteProviderOf = (
   const access = { apiKey, baseUrl: data[`${prefix}_BASE_URL`], ...limits };
   if (kind === "skybox") return ok({ kind, ...access, styleId: data.SKYBOX_STYLE_ID });
   if (kind === "replicate") return ok({ kind, ...access, model: data.REPLICATE_MODEL });
-  const jwksUrls = data.FAL_JWKS_URL === undefined ? FAL_JWKS_URLS : [data.FAL_JWKS_URL];
+  const jwksUrls = data.FAL_JWKS_URL === undefined ? REMOTE_DEFAULTS.fal.jwksUrls : [data.FAL_JWKS_URL];
   const fal = { ...access, platformUrl: data.FAL_PLATFORM_URL, jwksUrls };
   if (data.FAL_MODEL === undefined) {
     return needs(

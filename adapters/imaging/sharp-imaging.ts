@@ -15,7 +15,16 @@ const THUMBNAIL_SIZE: PixelSize = { widthPixels: 512, heightPixels: 256 };
 const JPEG_QUALITY = 90;
 const WEBP_QUALITY = 80;
 
-export class SharpImaging implements Imaging {
+/**
+ * Reads and encodes images with the package sharp: panoramas as JPEG with the metadata of a photo sphere, thumbnails as WebP.
+ * Returns `unusable_image` for what cannot be decoded.
+ *
+ * It sets sharp up for the whole process, because images are untrusted: it reads JPEG, PNG and WebP only, uses one thread for
+ * an image and no cache, and at most two images are decoded at the same time.
+ */
+export const sharpImaging = (): Imaging => new SharpImaging();
+
+class SharpImaging implements Imaging {
   async inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>> {
     if (imageTypeOf(bytes) !== type) return unusable(`it does not start with the signature of ${type}`);
     try {

@@ -12,32 +12,54 @@ import { syncFolder, writeOnce } from "../system/durable-file.js";
 import { isFileError } from "../system/is-file-error.js";
 import { objectNameOf } from "./object-name-of.js";
 
+/** Where the files are, and at which URLs they are served. URLs have no trailing slash. */
+export type FilesystemObjectStorageOptions = {
+  /** Is created if it is missing. Processes may share it. */
+  readonly folder: string;
+  /** The URL below which panoramas are served, such as `https://panoramas.example/assets`. */
+  readonly assetUrl: string;
+  /** The URL below which reference images are served: https, because providers read them there. By default `assetUrl`. */
+  readonly referenceUrl?: string | undefined;
+};
+
+/** What is known about a stored file without reading it. */
 export type StoredFile = { readonly sizeBytes: number; readonly contentType: ImageType };
 
+/** Objects as files. The HTTP server that serves their URLs reads them with `stat` and `stream`. */
+export interface FilesystemObjectStorage extends ObjectStorage {
+  /** Size and type of an object. */
+  stat(name: ObjectName): Promise<Result<StoredFile, NotFound | StorageUnavailable>>;
+  /** The bytes from `start` to `end`, both inclusive, of an object that `stat` has found. */
+  stream(name: ObjectName, start: number, end: number): Readable;
+}
+
 /**
- * Objects as files in one folder; an object's name is its path: `references/…` and `panoramas/…`. Temporary files of
- * unfinished writes are in `incoming/`. The HTTP server that serves the URLs reads with `stat` and `stream`.
+ * Opens an object storage in a folder; an object's name is its path: `references/…` and `panoramas/…`. Writes are durable
+ * and atomic: their temporary files are in `incoming/`, and those of killed processes are deleted now. Rejects if the folder
+ * cannot be written.
  */
-export class FilesystemObjectStorage implements ObjectStorage {
+export const filesystemObjectStorage = async ({
+  folder,
+  assetUrl,
+  referenceUrl = assetUrl,
+}: FilesystemObjectStorageOptions): Promise<FilesystemObjectStorage> => {
+  const incoming = join(folder, "incoming");
+  for (const path of [incoming, join(folder, "references"), join(folder, "panoramas")]) {
+    await mkdir(path, { recursive: true });
+  }
+  await deleteAbandoned(incoming);
+  return new FolderOfObjects(folder, assetUrl, referenceUrl);
+};
+
+class FolderOfObjects implements FilesystemObjectStorage {
   private readonly folder: string;
   private readonly assetUrl: string;
   private readonly referenceUrl: string;
 
-  /** Panoramas are served below `assetUrl`, reference images below `referenceUrl` (https); no trailing slashes. */
-  private constructor(folder: string, assetUrl: string, referenceUrl: string) {
+  constructor(folder: string, assetUrl: string, referenceUrl: string) {
     this.folder = folder;
     this.assetUrl = assetUrl;
     this.referenceUrl = referenceUrl;
-  }
-
-  /** Creates missing folders, and deletes temporary files of killed processes. */
-  static async open(folder: string, assetUrl: string, referenceUrl: string): Promise<FilesystemObjectStorage> {
-    const incoming = join(folder, "incoming");
-    for (const path of [incoming, join(folder, "references"), join(folder, "panoramas")]) {
-      await mkdir(path, { recursive: true });
-    }
-    await deleteAbandoned(incoming);
-    return new FilesystemObjectStorage(folder, assetUrl, referenceUrl);
   }
 
   async put(name: ObjectName, bytes: Uint8Array): Promise<Result<void, StorageUnavailable>> {
@@ -80,7 +102,6 @@ export class FilesystemObjectStorage implements ObjectStorage {
     }
   }
 
-  /** The bytes from `start` to `end`, both inclusive, of an object that `stat` has found. */
   stream(name: ObjectName, start: number, end: number): Readable {
     return createReadStream(this.pathOf(name), { start, end });
   }

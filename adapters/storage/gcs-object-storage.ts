@@ -8,14 +8,18 @@ import type { ObjectStorage, StorageUnavailable } from "../../application/ports/
 import type { ObjectName } from "../../domain/object-name.js";
 import { objectNameOf } from "./object-name-of.js";
 
-export type GcsSettings = {
+/** The bucket, and how it is called. */
+export type GcsObjectStorageOptions = {
   readonly bucket: string;
   /** Where clients read the bucket's objects, without a trailing slash; by default Google's own URL of the bucket. */
   readonly publicUrl?: string | undefined;
   /** URL of an emulator. It is sent no credentials. */
   readonly apiEndpoint?: string | undefined;
+  /** By default 10 s for an attempt, 30 s for all attempts, and a first pause of at most 0.5 s. */
+  readonly retryTimes?: RetryTimes | undefined;
 };
 
+/** How long a call of the bucket may take, and when it is repeated. All are milliseconds. */
 export type RetryTimes = {
   /** Timeout of one request including its whole answer. */
   readonly attemptMilliseconds: number;
@@ -30,18 +34,28 @@ const RETRY_TIMES: RetryTimes = { attemptMilliseconds: 10_000, totalMilliseconds
 /** Objects never change, so caches never need to revalidate them. */
 const CACHE_CONTROL = "public, max-age=31536000, immutable";
 
+/** Objects in a bucket of Google Cloud Storage, which serves them. */
+export interface GcsObjectStorage extends ObjectStorage {
+  /** Checks that the bucket exists and can be accessed: one attempt without retries, for a start or a readiness probe. */
+  check(): Promise<Result<void, StorageUnavailable>>;
+}
+
 /**
- * Objects in a bucket of Google Cloud Storage. Google's client reads the credentials from the environment.
- *
- * This class retries, not the client: the client can hang forever after its total timeout, and it neither detects nor
+ * An object storage in a bucket of Google Cloud Storage. Google's client reads the credentials from the environment
+ * (`GOOGLE_APPLICATION_CREDENTIALS`, or those of the machine). Nothing is called before the first use: see `check`.
+ */
+export const gcsObjectStorage = (options: GcsObjectStorageOptions): GcsObjectStorage => new ObjectsInBucket(options);
+
+/**
+ * This class retries, not Google's client: the client can hang forever after its total timeout, and it neither detects nor
  * retries a truncated download.
  */
-export class GcsObjectStorage implements ObjectStorage {
+class ObjectsInBucket implements GcsObjectStorage {
   private readonly bucket: Bucket;
   private readonly publicUrl: string;
   private readonly retryTimes: RetryTimes;
 
-  constructor({ bucket, publicUrl, apiEndpoint }: GcsSettings, retryTimes: RetryTimes = RETRY_TIMES) {
+  constructor({ bucket, publicUrl, apiEndpoint, retryTimes = RETRY_TIMES }: GcsObjectStorageOptions) {
     const storage = new Storage({
       ...(apiEndpoint !== undefined && { apiEndpoint }),
       timeout: retryTimes.attemptMilliseconds,
@@ -68,7 +82,6 @@ export class GcsObjectStorage implements ObjectStorage {
     });
   }
 
-  /** Checks that the bucket exists and can be accessed: one attempt without retries, for a readiness probe. */
   async check(): Promise<Result<void, StorageUnavailable>> {
     try {
       await within(this.retryTimes.attemptMilliseconds, () => list(this.bucket));

@@ -6,7 +6,6 @@ import { loadServer } from "../../adapters/http/load-server.js";
 import type { MakeServer } from "../../adapters/http/server.js";
 import { tlsCertificate } from "../../adapters/http/tls-certificate.js";
 import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
-import { FilesystemObjectStorage } from "../../adapters/storage/filesystem-object-storage.js";
 import type { Config } from "../config.js";
 import { packedMcpServer } from "../packed-mcp-server.js";
 import { provide } from "../provide.js";
@@ -48,7 +47,7 @@ export const http = new ContainerModule(({ bind }) => {
           ...parts,
           makeServer: await makeServer(config, logger),
           clock,
-          assets: parts.storage instanceof FilesystemObjectStorage ? parts.storage : undefined,
+          assets: "stat" in parts.storage ? parts.storage : undefined,
           temporaryImage: provider instanceof LocalProvider ? (name) => provider.temporaryImage(name) : undefined,
           mcpPackage: packedMcpServer(config.publicUrl),
           metrics: () => metrics.text(),

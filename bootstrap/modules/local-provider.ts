@@ -1,16 +1,11 @@
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { ContainerModule } from "inversify";
-import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
-import { PaintPool } from "../../adapters/provider/local/paint-pool.js";
-import { ReferenceImages } from "../../adapters/provider/local/reference-images.js";
-import { PublicFetch } from "../../adapters/provider/public-fetch.js";
+import { type OpenLocalProvider, localProvider as open } from "../../adapters/provider/local/open-local-provider.js";
 import type { LocalProviderConfig } from "../config.js";
 import { provide, token } from "../provide.js";
 import { tokens } from "../tokens.js";
 
-const publicFetch = token<PublicFetch>("publicFetch");
-const paintPool = token<PaintPool>("paintPool");
+const openLocalProvider = token<OpenLocalProvider>("openLocalProvider");
 
 /** The embedded provider, which paints panoramas on this machine and sends no webhooks. */
 export const localProvider = ({ delayMilliseconds }: LocalProviderConfig): ContainerModule =>
@@ -19,28 +14,12 @@ export const localProvider = ({ delayMilliseconds }: LocalProviderConfig): Conta
 
     provide(
       bind,
-      publicFetch,
-      {},
-      () => new PublicFetch(), // it fetches URLs that customers send, so it has no exempt origins
-      (publicFetch) => publicFetch.close(),
+      openLocalProvider,
+      { config, clock, storage },
+      ({ config: { dataDir, publicUrl }, clock, storage }) =>
+        open({ folder: join(dataDir, "local-provider"), publicUrl, storage, delayMilliseconds, clock }),
+      (provider) => provider.close(),
     );
-    provide(
-      bind,
-      paintPool,
-      {},
-      () => new PaintPool(availableParallelism()),
-      (pool) => pool.close(),
-    );
-    provide(
-      bind,
-      tokens.provider,
-      { config, clock, storage, publicFetch, paintPool },
-      ({ config, clock, storage, publicFetch, paintPool }) => {
-        const { dataDir, publicUrl } = config;
-        const references = new ReferenceImages(storage, publicFetch);
-        const folder = join(dataDir, "local-provider");
-        return new LocalProvider(clock, references, paintPool, folder, publicUrl, delayMilliseconds);
-      },
-    );
+    provide(bind, tokens.provider, { openLocalProvider }, ({ openLocalProvider }) => openLocalProvider);
     provide(bind, tokens.providerWebhooks, {}, () => new Map());
   });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { parseTrustedProxies } from "../../adapters/http/client-address.js";
 import { HttpServer } from "../../adapters/http/http-server.js";
-import { SharpImaging } from "../../adapters/imaging/sharp-imaging.js";
+import { sharpImaging } from "../../adapters/imaging/sharp-imaging.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { InProcessEventSignals } from "../../adapters/memory/in-process-event-signals.js";
@@ -27,7 +27,10 @@ import { RecordingMail } from "../../adapters/memory/recording-mail.js";
 import { RecordingReporter } from "../../adapters/memory/recording-reporter.js";
 import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
-import { FilesystemObjectStorage } from "../../adapters/storage/filesystem-object-storage.js";
+import {
+  type FilesystemObjectStorage,
+  filesystemObjectStorage,
+} from "../../adapters/storage/filesystem-object-storage.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { webPages } from "../../adapters/web/web-pages.js";
 import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
@@ -132,7 +135,7 @@ export class WebService {
   readonly signals = new InProcessTaskSignals();
   readonly reporter = new RecordingReporter();
   readonly secrets = fastSecrets();
-  readonly imaging = new SharpImaging();
+  readonly imaging = sharpImaging();
   readonly ids = new RandomIds();
   readonly failures: unknown[] = [];
   readonly rateLimits = new MemoryRateLimits(this.clock, RATE_LIMITS);
@@ -160,11 +163,11 @@ export class WebService {
     const folder = await mkdtemp(join(tmpdir(), "panorama-web-"));
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
-    const storage = await FilesystemObjectStorage.open(
-      join(folder, "objects"),
-      `${url}/assets`,
-      "https://references.example/assets",
-    );
+    const storage = await filesystemObjectStorage({
+      folder: join(folder, "objects"),
+      assetUrl: `${url}/assets`,
+      referenceUrl: "https://references.example/assets",
+    });
     const service = new WebService(url, folder, storage, { payments, sendsMail });
     await service.listen(port);
     return service;

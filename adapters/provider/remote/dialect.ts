@@ -7,13 +7,13 @@ import type {
   ProviderUnavailable,
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
-import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { PublicFetch } from "../public-fetch.js";
 import type { Answer, Form, UpstreamHttp } from "./calls/upstream-http.js";
-import type { CheckFailure } from "./start-check.js";
+import type { HostedImages } from "./images/reference-input.js";
+import type { CheckFailure } from "./remote-options.js";
 import type { VerifySignature } from "./webhooks/remote-webhooks.js";
 
 /** The settings that every dialect needs; each adds its own. */
@@ -92,7 +92,7 @@ export type CreationContext = {
   readonly webhookUrl: string | undefined;
   /** The service gives up the generation after this time; the provider should cancel it then and not bill it. */
   readonly deadlineSeconds: number;
-  readonly storage: ObjectStorage;
+  readonly storage: HostedImages;
   readonly read: Read;
   readonly publicFetch: Pick<PublicFetch, "get">;
   /** Sends a file that the creation needs. It starts nothing. */

@@ -11,7 +11,6 @@ import type {
   Readiness,
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
-import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -25,9 +24,10 @@ import { ProviderApi, type ProviderApiParts } from "./calls/provider-api.js";
 import type { Answer } from "./calls/upstream-http.js";
 import { correlationSeed } from "./correlation-seed.js";
 import type { CancelCalls, Dialect, Read, Report } from "./dialect.js";
+import type { HostedImages } from "./images/reference-input.js";
 import { pathBelow } from "./path-below.js";
+import type { CheckFailure } from "./remote-options.js";
 import type { ProviderSettings } from "./settings.js";
-import type { CheckFailure } from "./start-check.js";
 
 const SEARCHED_PAGES_MAX = 5;
 /** Between this machine and the provider. A search begins that much earlier. */
@@ -36,7 +36,7 @@ const NOT_CERTAIN = "the task was not found, but the provider does not list all 
 
 export type RemoteProviderParts = ProviderApiParts & {
   readonly publicFetch: PublicFetch;
-  readonly storage: ObjectStorage;
+  readonly storage: HostedImages;
   /** Receives a sentence for the operator. */
   readonly warn: (message: string) => void;
 };
@@ -48,7 +48,7 @@ export class RemoteProvider implements GenerationProvider {
   private readonly concurrencyMax: number | undefined;
   private readonly dialect: Dialect;
   private readonly settings: ProviderSettings;
-  private readonly storage: ObjectStorage;
+  private readonly storage: HostedImages;
   private readonly publicFetch: PublicFetch;
   private readonly api: ProviderApi;
   /** For the start check and the search; the same as `api` unless the dialect has a `listBaseUrl`. */

@@ -3,13 +3,7 @@ import type { ProviderUnavailable } from "../../../application/ports/generation-
 import { jsonOf } from "./answers/body.js";
 import { isKeyRejected } from "./answers/meaning-of.js";
 import type { Answer } from "./calls/upstream-http.js";
-
-/**
- * What the check of a provider's settings found when the service starts. `misconfigured`: nothing can work until the
- * operator changes a setting. `unchecked`: the answer says nothing about the settings, as in an outage. `reason` is one
- * line for the operator.
- */
-export type CheckFailure = { readonly kind: "misconfigured" | "unchecked"; readonly reason: string };
+import type { CheckFailure } from "./remote-options.js";
 
 /** The JSON of a 2xx answer to a call with the API key from the variable `keyVariable`. */
 export const checkedJson = (

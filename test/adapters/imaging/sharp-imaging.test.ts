@@ -3,11 +3,11 @@ import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { photoSphereXmp } from "../../../adapters/imaging/photo-sphere-xmp.js";
 import { SEAM_VISIBLE } from "../../../adapters/imaging/seam.js";
-import { SharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
+import { sharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
 import { type PixelSize, RESOLUTIONS } from "../../../domain/resolution.js";
 import { bombPng, noise, plain, seamless, withSeam } from "../../support/test-images.js";
 
-const imaging = new SharpImaging();
+const imaging = sharpImaging();
 const size = (widthPixels: number, heightPixels: number): PixelSize => ({ widthPixels, heightPixels });
 const small = size(256, 128);
 const target = RESOLUTIONS["1k"];

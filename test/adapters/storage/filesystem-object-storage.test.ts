@@ -4,13 +4,13 @@ import { buffer } from "node:stream/consumers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { objectStorageContract } from "../../../adapters/contracts/object-storage-contract.js";
-import { FilesystemObjectStorage } from "../../../adapters/storage/filesystem-object-storage.js";
+import { filesystemObjectStorage } from "../../../adapters/storage/filesystem-object-storage.js";
 import { panoramaName, referenceImageName } from "../../../domain/object-name.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
 
 const ASSET_URL = "http://localhost:8080/assets";
 const REFERENCE_URL = "https://localhost:8443/assets";
-const open = (folder: string) => FilesystemObjectStorage.open(folder, ASSET_URL, REFERENCE_URL);
+const open = (folder: string) => filesystemObjectStorage({ folder, assetUrl: ASSET_URL, referenceUrl: REFERENCE_URL });
 const panorama = panoramaName("Az09_-".repeat(4));
 const reference = referenceImageName("ab".repeat(32), "image/webp");
 
@@ -20,8 +20,8 @@ describe("FilesystemObjectStorage", () => {
   it("stores an object in a file of its name; panoramas and references have different base URLs", async () => {
     const folder = await scratchFolder();
     const storage = await open(folder);
-    await storage.put(panorama, Buffer.from("panorama"));
-    await storage.put(reference, Buffer.from("reference"));
+    await storage.put(panorama, Buffer.from("panorama"), "image/jpeg");
+    await storage.put(reference, Buffer.from("reference"), "image/webp");
     expect(await readFile(join(folder, panorama), "utf8")).toBe("panorama");
     expect(await readFile(join(folder, reference), "utf8")).toBe("reference");
     expect(storage.urlOf(panorama)).toBe(`${ASSET_URL}/${panorama}`);
@@ -31,7 +31,7 @@ describe("FilesystemObjectStorage", () => {
 
   it("keeps objects after it is opened again", async () => {
     const folder = await scratchFolder();
-    await (await open(folder)).put(panorama, Buffer.from("kept"));
+    await (await open(folder)).put(panorama, Buffer.from("kept"), "image/jpeg");
     const read = await (await open(folder)).read(panorama);
     expect(Buffer.from(read._unsafeUnwrap()).toString()).toBe("kept");
   });
@@ -39,7 +39,7 @@ describe("FilesystemObjectStorage", () => {
   it("returns the size and type of an object, and streams any byte range", async () => {
     const storage = await open(await scratchFolder());
     const bytes = Buffer.from("0123456789");
-    await storage.put(reference, bytes);
+    await storage.put(reference, bytes, "image/webp");
     expect((await storage.stat(reference))._unsafeUnwrap()).toEqual({ sizeBytes: 10, contentType: "image/webp" });
     expect((await storage.stat(panorama))._unsafeUnwrapErr().kind).toBe("not_found");
     await fc.assert(
@@ -74,13 +74,15 @@ describe("FilesystemObjectStorage", () => {
     await mkdir(join(folder, panorama)); // a folder instead of a file cannot be read
     expect((await storage.read(panorama))._unsafeUnwrapErr().kind).toBe("storage_unavailable");
     await rm(join(folder, "incoming"), { recursive: true });
-    expect((await storage.put(reference, Buffer.from("bytes")))._unsafeUnwrapErr().kind).toBe("storage_unavailable");
+    expect((await storage.put(reference, Buffer.from("bytes"), "image/webp"))._unsafeUnwrapErr().kind).toBe(
+      "storage_unavailable",
+    );
   });
 
   it("leaves no temporary files behind; open deletes those of killed processes after an hour", async () => {
     const folder = await scratchFolder();
     const incoming = join(folder, "incoming");
-    await (await open(folder)).put(panorama, Buffer.from("bytes"));
+    await (await open(folder)).put(panorama, Buffer.from("bytes"), "image/jpeg");
     expect(await readdir(incoming)).toEqual([]);
 
     await writeFile(join(incoming, "killed"), "half");

@@ -2,7 +2,11 @@ import { createServer } from "node:http";
 import { Storage } from "@google-cloud/storage";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { objectStorageContract } from "../../../adapters/contracts/object-storage-contract.js";
-import { GcsObjectStorage, type RetryTimes } from "../../../adapters/storage/gcs-object-storage.js";
+import {
+  type GcsObjectStorage,
+  gcsObjectStorage,
+  type RetryTimes,
+} from "../../../adapters/storage/gcs-object-storage.js";
 import { type ObjectName, panoramaName, referenceImageName } from "../../../domain/object-name.js";
 import { FakeGcs, type Fault } from "../../support/fake-gcs.js";
 
@@ -26,7 +30,7 @@ beforeEach(async () => {
 afterEach(() => gcs.close());
 
 const storageWith = (retryTimes: RetryTimes) =>
-  new GcsObjectStorage({ bucket: gcs.bucket, publicUrl: PUBLIC_URL, apiEndpoint: gcs.url }, retryTimes);
+  gcsObjectStorage({ bucket: gcs.bucket, publicUrl: PUBLIC_URL, apiEndpoint: gcs.url, retryTimes });
 
 /** Stores an object without a request. */
 const given = (name: ObjectName, bytes: Uint8Array = BYTES) =>
@@ -228,7 +232,7 @@ describe("GcsObjectStorage while Cloud Storage is unavailable", () => {
   it("does not show the password of the endpoint URL in the reason", async () => {
     const port = await aClosedPort();
     const apiEndpoint = `http://user:pa55word@127.0.0.1:${port}`;
-    const unreachable = new GcsObjectStorage({ bucket: gcs.bucket, apiEndpoint }, SHORT_RETRY_TIMES);
+    const unreachable = gcsObjectStorage({ bucket: gcs.bucket, apiEndpoint, retryTimes: SHORT_RETRY_TIMES });
 
     const results = [
       await unreachable.put(NAME, BYTES, "image/png"),
@@ -261,7 +265,7 @@ describe("GcsObjectStorage.check", () => {
   });
 
   it("fails if the bucket does not exist", async () => {
-    const elsewhere = new GcsObjectStorage({ bucket: "another-bucket", apiEndpoint: gcs.url }, RETRY_TIMES);
+    const elsewhere = gcsObjectStorage({ bucket: "another-bucket", apiEndpoint: gcs.url, retryTimes: RETRY_TIMES });
 
     expect((await elsewhere.check())._unsafeUnwrapErr().reason).toBe("Cloud Storage answered 404");
   });
@@ -279,7 +283,7 @@ describe("GcsObjectStorage.urlOf", () => {
   });
 
   it("starts with Google's URL of the bucket by default", () => {
-    const plain = new GcsObjectStorage({ bucket: "my-bucket" });
+    const plain = gcsObjectStorage({ bucket: "my-bucket" });
 
     expect(plain.urlOf(NAME)).toBe(`https://storage.googleapis.com/my-bucket/${NAME}`);
     expect(plain.nameOf(`https://storage.googleapis.com/my-bucket/${NAME}`)).toBe(NAME);

@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { SharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
+import { sharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
 import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
 import { ReferenceImages } from "../../../adapters/provider/local/reference-images.js";
 import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
@@ -20,7 +20,7 @@ const reference = async (bytes: Uint8Array) => {
   await storage.put(name, bytes, "image/png");
   return new ReferenceImages(storage, publicFetch).load(storage.urlOf(name), 32);
 };
-const imaging = new SharpImaging();
+const imaging = sharpImaging();
 
 const decoders = {
   "a finished image": (bytes: Uint8Array) => imaging.panorama(bytes, RESOLUTIONS["1k"]),

@@ -15,7 +15,8 @@ import type { CreationContext, Dialect, Read, Report } from "../dialect.js";
 import { imageCountWithin } from "../images/image-count-within.js";
 import { referenceBytes } from "../images/reference-bytes.js";
 import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
-import { type CheckFailure, checkedJson, misconfigured, unchecked } from "../start-check.js";
+import type { CheckFailure } from "../remote-options.js";
+import { checkedJson, misconfigured, unchecked } from "../start-check.js";
 import { filled, isConstant, type Workflow } from "./workflow.js";
 
 /** Open models repeat parts of the picture above two megapixels. */

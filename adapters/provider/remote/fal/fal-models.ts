@@ -1,12 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
 import type { GenerationOrder } from "../../../../application/ports/generation-provider.js";
-import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
 import type { CreationRequest } from "../../../../domain/creation-request.js";
 import { type InvalidRequest, invalidRequest } from "../../../../domain/invalid-request.js";
 import { RESOLUTIONS } from "../../../../domain/resolution.js";
 import { correlationSeed } from "../correlation-seed.js";
 import { dataUriOf } from "../images/data-uri.js";
-import { referenceInput } from "../images/reference-input.js";
+import { type HostedImages, referenceInput } from "../images/reference-input.js";
 import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
 
 /**
@@ -39,7 +38,7 @@ export const falModelCanMake = ({ id }: FalModel, { imageUrls }: CreationRequest
 export const falInput = async (
   model: FalModel,
   { taskId, request: { prompt, imageUrls, resolution } }: GenerationOrder,
-  storage: ObjectStorage,
+  storage: HostedImages,
 ): Promise<Result<object, string>> => {
   switch (model.id) {
     case "fal-ai/hunyuan_world": {

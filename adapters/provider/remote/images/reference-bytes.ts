@@ -1,7 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
-import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
 import type { PublicFetch } from "../../public-fetch.js";
-import { hostedBytes } from "./reference-input.js";
+import { type HostedImages, hostedBytes } from "./reference-input.js";
 
 const LIMITS = { bytesMax: 20 * 1024 * 1024, timeoutMilliseconds: 10_000 };
 
@@ -10,7 +9,7 @@ const LIMITS = { bytesMax: 20 * 1024 * 1024, timeoutMilliseconds: 10_000 };
  * error is a reason for the log.
  */
 export const referenceBytes = async (
-  storage: ObjectStorage,
+  storage: HostedImages,
   publicFetch: Pick<PublicFetch, "get">,
   url: string,
 ): Promise<Result<Uint8Array, string>> => {

@@ -1,9 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
 
+/** What is read of the storage where our own service hosts reference images. */
+export type HostedImages = Pick<ObjectStorage, "nameOf" | "read">;
+
 /** The bytes of a reference image that our own service hosts; `undefined` for any other URL. The error is for the log. */
 export const hostedBytes = async (
-  storage: ObjectStorage,
+  storage: HostedImages,
   url: string,
 ): Promise<Result<Uint8Array | undefined, string>> => {
   const name = storage.nameOf(url);
@@ -20,7 +23,7 @@ export const hostedBytes = async (
  * unchanged. The error is a reason for the log.
  */
 export const referenceInput = async <T>(
-  storage: ObjectStorage,
+  storage: HostedImages,
   url: string,
   encode: (bytes: Uint8Array) => Result<T, string> | Promise<Result<T, string>>,
 ): Promise<Result<T | string, string>> => {

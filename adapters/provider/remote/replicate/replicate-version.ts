@@ -2,7 +2,8 @@ import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
 import { parseBody } from "../answers/body.js";
 import type { Read } from "../dialect.js";
-import { type CheckFailure, checkedJson, misconfigured, unchecked } from "../start-check.js";
+import type { CheckFailure } from "../remote-options.js";
+import { checkedJson, misconfigured, unchecked } from "../start-check.js";
 
 /** The version of a model that predictions run, and the names of its inputs. */
 export type ModelVersion = { readonly id: string; readonly inputs: ReadonlySet<string> };

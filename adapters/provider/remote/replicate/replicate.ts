@@ -1,7 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
 import type { Cancellation, Progress, ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
-import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
 import type { PixelSize, Resolution } from "../../../../domain/resolution.js";
 import { jsonOf, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
@@ -11,7 +10,7 @@ import { correlationSeed } from "../correlation-seed.js";
 import type { Dialect, ProviderAccess } from "../dialect.js";
 import { dataUri } from "../images/data-uri.js";
 import { paintMask, panoramaCanvas } from "../images/panorama-canvas.js";
-import { referenceInput } from "../images/reference-input.js";
+import { type HostedImages, referenceInput } from "../images/reference-input.js";
 import { replicateSignature } from "./replicate-signature.js";
 import { ReplicateVersion } from "./replicate-version.js";
 
@@ -158,7 +157,7 @@ type ImageInputs = { readonly image: string; readonly mask?: string; readonly pr
  * by a mask if the version has one; anything else is kept by a low `prompt_strength`.
  */
 const imageInputs = async (
-  storage: ObjectStorage,
+  storage: HostedImages,
   url: string,
   hasMask: boolean,
 ): Promise<Result<ImageInputs, string>> => {

@@ -1,7 +1,7 @@
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../../adapters/contracts/builders.js";
-import { SharpImaging } from "../../../../adapters/imaging/sharp-imaging.js";
+import { sharpImaging } from "../../../../adapters/imaging/sharp-imaging.js";
 import type { PixelSize } from "../../../../domain/resolution.js";
 import type { SucceededTask } from "../../../../domain/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, useCases } from "../../../support/application.js";
@@ -31,7 +31,7 @@ describe.each<[string, StartOfOne]>([
   const ended = async (picture: Buffer, faults: readonly Fault[] = []) => {
     remote.fake.picture = picture;
     remote.fake.faults.images.push(...faults);
-    const ports = { ...world, provider: remote.provider, imaging: new SharpImaging() };
+    const ports = { ...world, provider: remote.provider, imaging: sharpImaging() };
     const { createPanorama, poll, check } = useCases(ports);
     const request = aCreationRequest({ resolution: "1k", image_urls: ["https://pictures.example/p.jpg"] });
     const owner = await anOwner(world, 4);

@@ -1,0 +1,60 @@
+import type { Result } from "neverthrow";
+import type { CircuitState } from "../../../application/ports/circuit-state.js";
+import type { Clock } from "../../../application/ports/clock.js";
+import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
+import type { ObjectStorage } from "../../../application/ports/object-storage.js";
+import type { ProviderWebhooks } from "../../../application/ports/provider-webhooks.js";
+
+/** The options of every remote provider. Each provider adds its own; most of them are optional. */
+export type RemoteOptions = {
+  /**
+   * Where the application hosts reference images. They are read there and sent as bytes, because the provider may not reach
+   * their URLs. Without it, the provider gets every reference image by its URL.
+   */
+  readonly storage?: Pick<ObjectStorage, "nameOf" | "read"> | undefined;
+  /** By default that of the operating system. */
+  readonly clock?: Clock | undefined;
+  /** Receives what the operator should know. Must not throw. */
+  readonly onEvent?: ((event: ProviderEvent) => void) | undefined;
+  /** Shortest time between two polls of one generation. By default 2400; one that takes long is polled less often. */
+  readonly pollMilliseconds?: number | undefined;
+  /** Calls of this process. By default what the provider allows. */
+  readonly callsPerSecond?: number | undefined;
+  /** Generations that run at the same time. By default what the provider allows a new account. */
+  readonly concurrencyMax?: number | undefined;
+  /** Time for a whole creation, with the wait for the rate limiter and for reference images. By default 30 000. */
+  readonly submitTimeoutMilliseconds?: number | undefined;
+  /** The application gives a generation up after this time; the provider is asked to cancel it then. By default 600 000. */
+  readonly generationDeadlineMilliseconds?: number | undefined;
+  /**
+   * Where the provider reaches the application: an https origin without a trailing slash, such as `https://panoramas.example`.
+   * Webhooks are sent to `/hooks/{provider}` there. Without it, or with another scheme, generations are only polled.
+   */
+  readonly publicUrl?: string | undefined;
+};
+
+/** `provider` is the name of the provider, or of one of its servers. `message` is one sentence. */
+export type ProviderEvent =
+  /** An answer of the provider was not as documented, or its settings could not be checked. */
+  | { readonly kind: "surprise"; readonly provider: string; readonly message: string }
+  /** A server has not taken a creation, and another one is asked. */
+  | { readonly kind: "fallback"; readonly provider: string; readonly message: string }
+  /** The state of the circuit breaker; also once when the provider is opened. */
+  | { readonly kind: "circuit"; readonly provider: string; readonly state: CircuitState };
+
+/**
+ * What a check of a provider's settings found. `misconfigured`: nothing can work until a setting is changed. `unchecked`: the
+ * answer says nothing about the settings, as in an outage. `reason` is one line for the operator. It names a setting by its
+ * variable of the service (OPERATIONS.md), such as `REPLICATE_API_KEY` for `apiKey`.
+ */
+export type CheckFailure = { readonly kind: "misconfigured" | "unchecked"; readonly reason: string };
+
+/** A provider of another machine, with its connections. */
+export interface OpenProvider extends GenerationProvider {
+  /** Verifies API key and settings with the provider. Succeeds if no call of the provider can verify them. */
+  check(): Promise<Result<void, CheckFailure>>;
+  /** Verifies the webhooks that the provider sends to `publicUrl`; `undefined` if it sends none. */
+  readonly webhooks: ProviderWebhooks | undefined;
+  /** Closes its connections; calls in flight fail. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,24 @@
+import { comfyuiProvider } from "../adapters/provider/remote/comfyui/comfyui-provider.js";
+import { falProvider } from "../adapters/provider/remote/fal/fal-provider.js";
+import { httpProvider } from "../adapters/provider/remote/http/http-provider.js";
+import type { OpenProvider, RemoteOptions } from "../adapters/provider/remote/remote-options.js";
+import { replicateProvider } from "../adapters/provider/remote/replicate/replicate-provider.js";
+import { skyboxProvider } from "../adapters/provider/remote/skybox/skybox-provider.js";
+import type { RemoteProviderConfig } from "./config.js";
+
+/** Opens a configured remote provider. `workflow` is that of ComfyUI; absent for the bundled one. */
+export const openProvider = (config: RemoteProviderConfig, shared: RemoteOptions, workflow?: unknown): OpenProvider => {
+  const options = { ...shared, ...config };
+  switch (options.kind) {
+    case "skybox":
+      return skyboxProvider(options);
+    case "replicate":
+      return replicateProvider(options);
+    case "fal":
+      return falProvider(options);
+    case "http":
+      return httpProvider(options);
+    case "comfyui":
+      return comfyuiProvider({ ...options, workflow });
+  }
+};

@@ -1,0 +1,142 @@
+import { err, ok } from "neverthrow";
+import { afterEach, describe, expect, it } from "vitest";
+import { aCreationRequest, taskId } from "../../../../adapters/contracts/builders.js";
+import { comfyuiProvider } from "../../../../adapters/provider/remote/comfyui/comfyui-provider.js";
+import { falProvider } from "../../../../adapters/provider/remote/fal/fal-provider.js";
+import { httpProvider } from "../../../../adapters/provider/remote/http/http-provider.js";
+import type { OpenProvider, ProviderEvent } from "../../../../adapters/provider/remote/remote-options.js";
+import { replicateProvider } from "../../../../adapters/provider/remote/replicate/replicate-provider.js";
+import { skyboxProvider } from "../../../../adapters/provider/remote/skybox/skybox-provider.js";
+import { imageTypeOf } from "../../../../domain/image-type.js";
+import { COMFYUI_KEY, FakeComfyui } from "../../../support/fake-comfyui.js";
+import { FAL_KEY, FakeFal } from "../../../support/fake-fal.js";
+import { FakeHttpProvider, HTTP_TOKEN } from "../../../support/fake-http-provider.js";
+import type { FakeProvider } from "../../../support/fake-provider.js";
+import { FakeReplicate, REPLICATE_KEY } from "../../../support/fake-replicate.js";
+import { FakeSkybox, SKYBOX_KEY } from "../../../support/fake-skybox.js";
+import { COMFYUI_WORKFLOW, FAL_FLUX } from "../../../support/providers-under-test.js";
+import { arrived } from "../../../support/webhooks-under-test.js";
+
+type Opened = { readonly provider: OpenProvider; readonly fake: FakeProvider };
+type Shared = Pick<Parameters<typeof httpProvider>[0], "onEvent" | "publicUrl" | "storage">;
+
+/** Each with the options that it needs, over HTTP to its provider's fake. */
+const PROVIDERS: Readonly<Record<string, (shared?: Shared) => Promise<Opened>>> = {
+  skybox: async (shared) => {
+    const fake = await FakeSkybox.start();
+    return { fake, provider: skyboxProvider({ apiKey: SKYBOX_KEY, baseUrl: fake.baseUrl, ...shared }) };
+  },
+  replicate: async (shared) => {
+    const fake = await FakeReplicate.start();
+    return { fake, provider: replicateProvider({ apiKey: REPLICATE_KEY, baseUrl: `${fake.baseUrl}/`, ...shared }) };
+  },
+  fal: async (shared) => {
+    const fake = await FakeFal.start();
+    const { baseUrl, platformUrl, jwksUrl } = fake;
+    const urls = { baseUrl, platformUrl, jwksUrls: [jwksUrl] };
+    return { fake, provider: falProvider({ apiKey: FAL_KEY, model: FAL_FLUX, ...urls, ...shared }) };
+  },
+  comfyui: async (shared) => {
+    const fake = await FakeComfyui.start();
+    const options = { apiKey: COMFYUI_KEY, workflow: COMFYUI_WORKFLOW, ...shared };
+    return { fake, provider: comfyuiProvider({ baseUrls: [fake.baseUrl], ...options }) };
+  },
+  http: async (shared) => {
+    const fake = await FakeHttpProvider.start();
+    return { fake, provider: httpProvider({ baseUrl: fake.baseUrl, token: HTTP_TOKEN, ...shared }) };
+  },
+};
+
+const AN_ORDER = { taskId: taskId(1), request: aCreationRequest({ prompt: "a lake" }) };
+
+let close = async () => {};
+afterEach(() => close());
+
+const opened = async (open: (shared?: Shared) => Promise<Opened>, shared?: Shared): Promise<Opened> => {
+  const { provider, fake } = await open(shared);
+  close = async () => {
+    await provider.close();
+    await fake.close();
+  };
+  return { provider, fake };
+};
+
+describe.each(Object.entries(PROVIDERS))("%s, opened with the fewest options", (name, open) => {
+  it("passes its check, makes a panorama, and downloads it", async () => {
+    const { provider } = await opened(open);
+    expect(provider.name).toBe(name);
+    expect(await provider.check()).toEqual(ok(undefined));
+    const id = (await provider.submit(AN_ORDER))._unsafeUnwrap();
+    const progress = (await provider.poll(id))._unsafeUnwrap();
+    if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+    const { bytes } = (await provider.download(progress.temporaryUrl, id))._unsafeUnwrap();
+    expect(imageTypeOf(bytes)).toBe("image/jpeg");
+  });
+
+  it("reports that its circuit is closed, once", async () => {
+    const events: ProviderEvent[] = [];
+    await opened(open, { onEvent: (event) => events.push(event) });
+    expect(events).toEqual([{ kind: "circuit", provider: expect.stringContaining(name), state: "closed" }]);
+  });
+
+  it("reports that its circuit is open after five creations without an answer", async () => {
+    const events: ProviderEvent[] = [];
+    const { provider, fake } = await opened(open, { onEvent: (event) => events.push(event) });
+    expect(await provider.check()).toEqual(ok(undefined));
+    await fake.server.close();
+    for (let n = 1; n <= 5; n += 1) await provider.submit({ ...AN_ORDER, taskId: taskId(n) });
+    expect(events.at(-1)).toEqual({ kind: "circuit", provider: expect.stringContaining(name), state: "open" });
+    expect(provider.readiness()).toBe("down");
+  });
+});
+
+describe.each(["replicate", "fal"] as const)("%s, opened with a public URL", (name) => {
+  it("verifies the webhooks for it", async () => {
+    const { provider, fake } = await opened(PROVIDERS[name]!, { publicUrl: "https://panoramas.example" });
+    await provider.submit(AN_ORDER);
+    const [task] = fake.tasks;
+    if (task === undefined) throw new Error("Nothing was started.");
+    const webhook = arrived(fake.webhook(task, new Date()));
+    expect(await provider.webhooks?.taskOf(webhook)).toEqual(ok(AN_ORDER.taskId));
+    const forged = { ...webhook, body: Buffer.from("{}") };
+    expect((await provider.webhooks?.taskOf(forged))?._unsafeUnwrapErr().kind).toBe("unverified_webhook");
+  });
+});
+
+it("comfyuiProvider checks every server, and says which one did not answer", async () => {
+  const [first, second] = [await FakeComfyui.start(), await FakeComfyui.start()];
+  const provider = comfyuiProvider({
+    baseUrls: [first.baseUrl, second.baseUrl],
+    apiKey: COMFYUI_KEY,
+    workflow: COMFYUI_WORKFLOW,
+  });
+  close = async () => {
+    await Promise.all([provider.close(), first.close()]);
+  };
+  const { host, pathname } = new URL(second.baseUrl);
+  await second.close();
+  expect(await provider.check()).toEqual(err({ kind: "unchecked", reason: `${host}${pathname}: ECONNREFUSED` }));
+  first.classes = {};
+  const wrong = (await provider.check())._unsafeUnwrapErr();
+  expect(wrong).toEqual({ kind: "misconfigured", reason: expect.stringContaining(first.baseUrl) });
+});
+
+it.each<[string, () => unknown, string]>([
+  [
+    "a base URL that is none",
+    () => replicateProvider({ apiKey: "key", baseUrl: "api.replicate.com" }),
+    'baseUrl must be an http or https URL, and is "api.replicate.com".',
+  ],
+  [
+    "an API key that no header can carry, without showing it",
+    () => skyboxProvider({ apiKey: "secret\nkey" }),
+    "apiKey must be visible ASCII characters without spaces.",
+  ],
+  [
+    "a workflow that is none",
+    () => comfyuiProvider({ baseUrls: ["http://localhost:8188"], workflow: [] }),
+    "workflow: not a workflow in API format; export it with File, Export (API).",
+  ],
+])("opening a provider throws for %s", (_, open, message) => {
+  expect(open).toThrow(new TypeError(message));
+});
