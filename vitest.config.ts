@@ -52,9 +52,15 @@ const SLOW_TESTS = [
 
 /** Test files of the HTTP server, which run on both servers. `HTTP_SERVER=node npm test` runs all others on `node:http`. */
 const HTTP_TESTS = "test/adapters/http/*.test.ts";
-const WITHOUT_SERVER = ["byte-range", "client-address", "load-server", "node-server", "router", "tls-certificate"].map(
-  (name) => `test/adapters/http/${name}.test.ts`,
-);
+const WITHOUT_SERVER = [
+  "byte-range",
+  "client-address",
+  "load-server",
+  "node-server",
+  "rest-routes",
+  "router",
+  "tls-certificate",
+].map((name) => `test/adapters/http/${name}.test.ts`);
 const onNode: TestProjectConfiguration = {
   extends: true,
   test: {

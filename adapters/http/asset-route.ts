@@ -1,23 +1,12 @@
-import type { Readable } from "node:stream";
-import type { Result } from "neverthrow";
-import { type NotFound, notFound } from "../../application/errors.js";
-import type { StorageUnavailable } from "../../application/ports/object-storage.js";
-import { type ObjectName, parseObjectName } from "../../domain/object-name.js";
+import { notFound } from "../../application/errors.js";
+import { parseObjectName } from "../../domain/object-name.js";
 import { isCached } from "../web-page/is-cached.js";
 import { shown } from "../wording/shown.js";
+import type { Assets } from "./assets.js";
 import { byteRange } from "./byte-range.js";
 import { errorBody, errorReply } from "./errors.js";
-import type { Handler } from "./listener.js";
 import type { Reply } from "./reply.js";
-
-/** Reads stored objects that this service serves itself. */
-export type Assets = {
-  stat(
-    name: ObjectName,
-  ): Promise<Result<{ readonly sizeBytes: number; readonly contentType: string }, NotFound | StorageUnavailable>>;
-  /** The bytes from `start` to `end`, both inclusive. */
-  stream(name: ObjectName, start: number, end: number): Readable;
-};
+import type { Handler } from "./routes.js";
 
 /** `GET /assets/{folder}/{file}`: a stored object. Objects never change, so clients may cache them forever. */
 export const assetRoute =

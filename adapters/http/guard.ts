@@ -11,9 +11,9 @@ import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type ApiError, errorReply, type Unauthenticated } from "./errors.js";
 import type { Exchange } from "./exchange.js";
-import type { Handler } from "./listener.js";
 import { withAdmitted, withLimited } from "./rate-limit-headers.js";
 import type { Reply } from "./reply.js";
+import type { Handler } from "./routes.js";
 
 /**
  * Handles a request that is authenticated and within the rate limit. `task` is the one that the route has named, `apiKey`

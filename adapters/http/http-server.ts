@@ -1,63 +1,29 @@
-import type { AdmitApiRequest } from "../../application/accounts/admit-api-request.js";
-import type { KeyUses } from "../../application/accounts/key-uses.js";
 import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
-import type { ReadCreditTotals } from "../../application/credits/read-credit-totals.js";
 import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
-import type { StreamEvents } from "../../application/events/stream-events.js";
-import type { CancelTask } from "../../application/panoramas/cancel-task.js";
-import type { CheckUpload } from "../../application/panoramas/check-upload.js";
-import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
-import type { DeletePanorama } from "../../application/panoramas/delete-panorama.js";
-import type { ListTasks } from "../../application/panoramas/list-tasks.js";
-import type { UploadImages } from "../../application/panoramas/upload-images.js";
-import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
-import type { Clock } from "../../application/ports/clock.js";
-import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { RequestKind } from "../../domain/panorama-policy.js";
 import type { Page } from "../web-page/page.js";
-import { type Assets, assetRoute } from "./asset-route.js";
-import { cancelPanoramaRoute } from "./cancel-panorama-route.js";
+import { assetRoute } from "./asset-route.js";
+import type { Assets } from "./assets.js";
 import type { TrustedProxies } from "./client-address.js";
-import { createPanoramaRoute } from "./create-panorama-route.js";
-import { deletePanoramaRoute } from "./delete-panorama-route.js";
-import { accountEventsRoute, taskEventsRoute } from "./events-route.js";
-import { guard } from "./guard.js";
-import { HeldStreams } from "./held-streams.js";
-import { listPanoramasRoute } from "./list-panoramas-route.js";
 import { Listener } from "./listener.js";
 import { type McpPackage, mcpPackageRoute } from "./mcp-package-route.js";
 import type { Observer } from "./observer.js";
-import { openApiRoute } from "./openapi-route.js";
 import { type Check, healthRoute, metricsRoute, readinessRoute } from "./operations-routes.js";
 import { Overload } from "./overload.js";
 import { pageRoute } from "./page-route.js";
 import { paymentWebhookRoute } from "./payment-webhook-route.js";
 import { providerWebhookRoute } from "./provider-webhook-route.js";
-import { readCreditsRoute } from "./read-credits-route.js";
-import { readPanoramaRoute, taskIdOf } from "./read-panorama-route.js";
+import { addRestInterface, type RestParts, type RestSettings } from "./rest-interface.js";
 import type { MakeServer, TlsFiles } from "./server.js";
 import { type TemporaryImage, temporaryImageRoute } from "./temporary-image-route.js";
-import { prepareUploadsFolder, uploadImagesRoute } from "./upload-images-route.js";
+import { prepareUploadsFolder } from "./upload-images-route.js";
 
-export type HttpServerParts = {
+export type HttpServerParts = RestParts & {
   readonly makeServer: MakeServer;
-  readonly admitApiRequest: AdmitApiRequest;
-  readonly createPanorama: CreatePanorama;
-  readonly waitForTask: WaitForTask;
-  readonly listTasks: ListTasks;
-  readonly cancelTask: CancelTask;
-  readonly deletePanorama: DeletePanorama;
-  readonly checkUpload: CheckUpload;
-  readonly uploadImages: UploadImages;
-  readonly readCredits: ReadCreditTotals;
-  readonly keyUses: Pick<KeyUses, "note">;
-  readonly streamEvents: StreamEvents;
-  readonly clock: Clock;
   readonly receivePaymentWebhook: ReceivePaymentWebhook;
   readonly receiveProviderWebhook: ReceiveProviderWebhook;
   /** The web pages. */
   readonly pages: readonly Page[];
-  readonly storage: Pick<ObjectStorage, "urlOf">;
   /** Absent if a bucket serves the objects. */
   readonly assets: Assets | undefined;
   /** Absent if the provider has temporary URLs of its own. */
@@ -72,14 +38,10 @@ export type HttpServerParts = {
   readonly isDatabaseOverloaded: (kind: RequestKind) => boolean;
 };
 
-export type HttpServerSettings = {
+export type HttpServerSettings = RestSettings & {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Origin of viewer links, without a trailing slash. */
-  readonly publicUrl: string;
-  /** For uploads while they are received. Instances may share it. */
-  readonly uploadsFolder: string;
   readonly trustedProxies: TrustedProxies;
   /** A second listener that serves only the assets, over HTTPS. */
   readonly tls: (TlsFiles & { readonly port: number }) | undefined;
@@ -97,7 +59,7 @@ export class HttpServer {
     const overload = new Overload(parts.isDatabaseOverloaded);
     this.main = new Listener(parts.observer, parts.makeServer(), overload);
     this.secure = settings.tls && new Listener(parts.observer, parts.makeServer(settings.tls), overload);
-    this.addInterface(parts);
+    addRestInterface(this.main, parts, settings);
     this.addWebhooks(parts);
     this.addPages(parts);
     this.addOperations(parts);
@@ -128,29 +90,6 @@ export class HttpServer {
   async stop(deadlineMilliseconds: number): Promise<void> {
     this.stopping = true;
     await Promise.all([this.main.stop(deadlineMilliseconds), this.secure?.stop(deadlineMilliseconds)]);
-  }
-
-  private addInterface(parts: HttpServerParts): void {
-    const { admitApiRequest, createPanorama, cancelTask, deletePanorama } = parts;
-    const { waitForTask, listTasks, readCredits, keyUses, storage } = parts;
-    const { publicUrl, uploadsFolder } = this.settings;
-    const urls = { storage, publicUrl };
-    const guarded = guard(admitApiRequest, keyUses);
-    // Writes log lines; reads do not.
-    const api = (method: "get" | "post" | "delete", path: string, handler: Parameters<Listener["route"]>[2]) =>
-      this.main.route(method, `/api/v1${path}`, handler, { logs: method !== "get" });
-
-    api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama)));
-    api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, urls)));
-    api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(waitForTask, urls), taskIdOf));
-    api("delete", "/panoramas/:id", guarded("write", deletePanoramaRoute(deletePanorama)));
-    api("post", "/panoramas/:id/cancel", guarded("write", cancelPanoramaRoute(cancelTask, urls)));
-    api("post", "/images", guarded("write", uploadImagesRoute(parts, uploadsFolder)));
-    const streams = { ...parts, held: new HeldStreams() };
-    api("get", "/panoramas/:id/events", guarded("read", taskEventsRoute(streams, urls), taskIdOf));
-    api("get", "/events", guarded("read", accountEventsRoute(streams, urls)));
-    api("get", "/credits", guarded("read", readCreditsRoute(readCredits)));
-    api("get", "/openapi.json", openApiRoute(publicUrl));
   }
 
   private addWebhooks({ receivePaymentWebhook, receiveProviderWebhook }: HttpServerParts): void {

@@ -1,5 +1,5 @@
-import type { Handler } from "./listener.js";
 import { json } from "./reply.js";
+import type { Handler } from "./routes.js";
 
 /** `GET /api/v1/openapi.json`. The document and its generator are loaded at the first request. */
 export const openApiRoute = (origin: string): Handler => {

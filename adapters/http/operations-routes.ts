@@ -1,5 +1,5 @@
-import type { Handler } from "./listener.js";
 import { json } from "./reply.js";
+import type { Handler } from "./routes.js";
 
 /** One dependency of the service and whether it is available. `detail` is a sentence for the operator. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string };

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import type { AdmitFiles, Page, PageBody, PageRequest } from "../web-page/page.js";
 import type { TrustedProxies } from "./client-address.js";
 import type { Exchange } from "./exchange.js";
-import type { Handler } from "./listener.js";
 import { readBytes } from "./read-bytes.js";
 import { receiveFiles } from "./receive-files.js";
 import type { Reply } from "./reply.js";
+import type { Handler } from "./routes.js";
 
 /** A form without files: a few short texts. */
 const FORM_BYTES_MAX = 512 * 1024;

@@ -1,8 +1,8 @@
 import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
-import type { Handler } from "./listener.js";
 import { readBytes } from "./read-bytes.js";
 import { plainText } from "./reply.js";
+import type { Handler } from "./routes.js";
 import { WEBHOOK_BYTES_MAX } from "./webhook-limit.js";
 
 /** `POST /payments/stripe`: Stripe reports that an order is paid. The signature is the only authentication. */

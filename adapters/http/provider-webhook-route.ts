@@ -1,8 +1,8 @@
 import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
-import type { Handler } from "./listener.js";
 import { readBytes } from "./read-bytes.js";
 import { plainText } from "./reply.js";
+import type { Handler } from "./routes.js";
 import { WEBHOOK_BYTES_MAX } from "./webhook-limit.js";
 
 /** `POST /hooks/{provider}`: a provider reports progress of a generation. Only verified webhooks have an effect. */

@@ -3,12 +3,12 @@ import type { Awaitable } from "../../application/awaitable.js";
 
 /*
  * The seam between the routes and the library that speaks HTTP. Routes know only `Exchange` and `Reply`. What is the
- * same for every server (requests in flight, errors, stop: listener.ts; bodies: read-body.ts, write-reply.ts) uses only
- * the two interfaces below. native-server/ and node-server/ implement them, and load-server.ts chooses one.
+ * same for every server (requests in flight, errors, stop: routes.ts; bodies: read-body.ts, write-reply.ts) uses only
+ * the interfaces below. native-server/ and node-server/ implement them, and load-server.ts chooses one.
  */
 
-/** One listening port. Routes are added before it listens. */
-export interface Server {
+/** Where requests come from. Routes are added before the first one. */
+export interface RequestSource {
   /**
    * `path` as in `/panoramas/:id`: a parameter matches one segment that is not empty, and exact segments win. Names of
    * parameters have two letters or more. `get` receives HEAD, too.
@@ -18,14 +18,18 @@ export interface Server {
   otherwise(receive: Receive): void;
   /** Refuses a request (refusal.ts) if `refuses` returns true, before more of it is read than this needs. */
   refuseIf(refuses: Refuses): void;
-  /** Port 0 takes any free port. Rejects with one sentence if the port or the host cannot be used. */
-  listen(host: string, port: number): Promise<void>;
-  /** Valid only while it listens. */
-  readonly port: number;
   /** Accepts no more connections. Requests on open ones are still received. */
   stopAccepting(): void;
   /** Closes every connection immediately, also those of requests that are not answered. */
   closeConnections(): void;
+}
+
+/** One listening port. */
+export interface Server extends RequestSource {
+  /** Port 0 takes any free port. Rejects with one sentence if the port or the host cannot be used. */
+  listen(host: string, port: number): Promise<void>;
+  /** Valid only while it listens. */
+  readonly port: number;
 }
 
 /** Is called once for each request, as soon as its headers have arrived. Does not throw. */

@@ -2,7 +2,7 @@ import { notFound } from "../../application/errors.js";
 import { imageTypeOf } from "../../domain/image-type.js";
 import { shown } from "../wording/shown.js";
 import { errorReply } from "./errors.js";
-import type { Handler } from "./listener.js";
+import type { Handler } from "./routes.js";
 
 /** An image that a provider in this process generated; `undefined` if it is unknown or already deleted. */
 export type TemporaryImage = (name: string) => Promise<Uint8Array | undefined>;

@@ -88,6 +88,8 @@ export class HttpService {
   readonly keyUses = keyUses({ keys: this.keys, clock: this.clock });
   readonly temporaryImages = new Map<string, Uint8Array>();
   readonly folder: string;
+  /** What the routes call, to mount them elsewhere. */
+  readonly parts: HttpServerParts;
   private readonly server: HttpServer;
 
   private constructor(folder: string, parts: Partial<HttpServerParts>, settings: Partial<HttpServerSettings>) {
@@ -97,64 +99,62 @@ export class HttpService {
     const stores = { tasks, orders, keys, ledger, references, storage };
     const ports = { ...stores, clock, imaging, provider, signals, reporter, secrets, ids };
     const requests = new MemoryApiRequests(this.database, new MemoryRateLimits(clock, RATE_LIMITS), clock);
-    this.server = new HttpServer(
-      {
-        makeServer,
-        admitApiRequest: (apiKey, kind, task) =>
-          whenReady(admitApiRequest({ requests, secrets })(apiKey, kind, task), (admitted) => {
-            if (admitted.isOk() && task !== undefined) this.calls.readTask = (this.calls.readTask ?? 0) + 1;
-            return admitted;
-          }),
-        createPanorama: this.counted(
-          "createPanorama",
-          createPanorama({ ...ports, generationTime: generationTime() }, DEADLINES),
-        ),
-        waitForTask: this.counted("waitForTask", waitForTask(ports)),
-        listTasks: this.counted("listTasks", listTasks(ports)),
-        cancelTask: this.counted("cancelTask", cancelTask(ports)),
-        deletePanorama: this.counted("deletePanorama", deletePanorama(ports)),
-        checkUpload: checkUpload(ports),
-        uploadImages: this.counted("uploadImages", uploadImages(ports)),
-        readCredits: this.counted("readCredits", readCreditTotals(ports)),
-        keyUses: this.keyUses,
-        streamEvents: streamEvents({ events: this.events, tasks, signals: this.eventSignals }),
-        clock,
-        receivePaymentWebhook: receivePaymentWebhook({ clock, orders: this.orders, payments: new ManualPayments() }),
-        receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: new Map(), pollDue: () => {} }),
-        pages: [],
-        storage,
-        assets: undefined,
-        temporaryImage: async (name) => this.temporaryImages.get(name),
-        mcpPackage: undefined,
-        checks: () => this.checks(),
-        metrics: async () => "# HELP tests of the service\n",
-        observer: {
-          run: (_requestId, work) => {
-            this.inFlight += 1;
-            work();
-          },
-          finished: (exchange) => {
-            this.inFlight -= 1;
-            this.finished.push(exchange);
-          },
-          failed: (requestId, error) => void this.failures.push({ requestId, error }),
-          overloaded: () => {
-            this.overloaded += 1;
-          },
+    this.parts = {
+      makeServer,
+      admitApiRequest: (apiKey, kind, task) =>
+        whenReady(admitApiRequest({ requests, secrets })(apiKey, kind, task), (admitted) => {
+          if (admitted.isOk() && task !== undefined) this.calls.readTask = (this.calls.readTask ?? 0) + 1;
+          return admitted;
+        }),
+      createPanorama: this.counted(
+        "createPanorama",
+        createPanorama({ ...ports, generationTime: generationTime() }, DEADLINES),
+      ),
+      waitForTask: this.counted("waitForTask", waitForTask(ports)),
+      listTasks: this.counted("listTasks", listTasks(ports)),
+      cancelTask: this.counted("cancelTask", cancelTask(ports)),
+      deletePanorama: this.counted("deletePanorama", deletePanorama(ports)),
+      checkUpload: checkUpload(ports),
+      uploadImages: this.counted("uploadImages", uploadImages(ports)),
+      readCreditTotals: this.counted("readCredits", readCreditTotals(ports)),
+      keyUses: this.keyUses,
+      streamEvents: streamEvents({ events: this.events, tasks, signals: this.eventSignals }),
+      clock,
+      receivePaymentWebhook: receivePaymentWebhook({ clock, orders: this.orders, payments: new ManualPayments() }),
+      receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: new Map(), pollDue: () => {} }),
+      pages: [],
+      storage,
+      assets: undefined,
+      temporaryImage: async (name) => this.temporaryImages.get(name),
+      mcpPackage: undefined,
+      checks: () => this.checks(),
+      metrics: async () => "# HELP tests of the service\n",
+      observer: {
+        run: (_requestId, work) => {
+          this.inFlight += 1;
+          work();
         },
-        isDatabaseOverloaded: () => false,
-        ...parts,
+        finished: (exchange) => {
+          this.inFlight -= 1;
+          this.finished.push(exchange);
+        },
+        failed: (requestId, error) => void this.failures.push({ requestId, error }),
+        overloaded: () => {
+          this.overloaded += 1;
+        },
       },
-      {
-        host: "127.0.0.1",
-        port: 0,
-        publicUrl: "https://panoramas.example",
-        uploadsFolder: join(folder, "uploads"),
-        trustedProxies: [],
-        tls: undefined,
-        ...settings,
-      },
-    );
+      isDatabaseOverloaded: () => false,
+      ...parts,
+    };
+    this.server = new HttpServer(this.parts, {
+      host: "127.0.0.1",
+      port: 0,
+      publicUrl: "https://panoramas.example",
+      uploadsFolder: join(folder, "uploads"),
+      trustedProxies: [],
+      tls: undefined,
+      ...settings,
+    });
   }
 
   static async start(

@@ -3,13 +3,12 @@ import { createServer, type Server as HttpServer, type IncomingMessage, type Ser
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { cannotListen } from "../cannot-listen.js";
-import { REFUSAL } from "../refusal.js";
-import { requestIdOf } from "../request-id.js";
-import type { RawExchange, Receive, Refuses, Server, TlsFiles } from "../server.js";
+import type { Receive, Refuses, Server, TlsFiles } from "../server.js";
 import { NO_HOST, type Refusal, refusalOf } from "./malformed-request.js";
 import { hasBody, NodeExchange } from "./node-exchange.js";
+import { NodeRoutes } from "./node-routes.js";
 import { requireSpeed } from "./require-speed.js";
-import { Router } from "./router.js";
+import { sendRefusal } from "./send-refusal.js";
 
 /** Similar to those of the native server. */
 const LIMITS = {
@@ -21,15 +20,10 @@ const LIMITS = {
   requireHostHeader: false, // true answers without a body
 };
 
-const LINGER_MILLISECONDS = 1_000;
-
 /** `node:http`: slower than the native server, and runs wherever Node.js does. */
 export class NodeServer implements Server {
   private readonly http: HttpServer;
-  /** By method; HEAD has the routes of GET. */
-  private readonly routers = new Map<string, Router<Route>>();
-  private receiveOther: Receive = () => {};
-  private refuses: Refuses = () => false;
+  private readonly routes = new NodeRoutes();
   /** The exchanges that are not answered, by connection. */
   private readonly open = new Map<Socket, Set<NodeExchange>>();
 
@@ -48,19 +42,15 @@ export class NodeServer implements Server {
   }
 
   route(method: "get" | "post" | "delete", path: string, receive: Receive): void {
-    for (const name of method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]) {
-      const router = this.routers.get(name) ?? new Router();
-      this.routers.set(name, router);
-      router.add(path, { path, receive });
-    }
+    this.routes.route(method, path, receive);
   }
 
   otherwise(receive: Receive): void {
-    this.receiveOther = receive;
+    this.routes.otherwise(receive);
   }
 
   refuseIf(refuses: Refuses): void {
-    this.refuses = refuses;
+    this.routes.refuseIf(refuses);
   }
 
   listen(host: string, port: number): Promise<void> {
@@ -102,14 +92,12 @@ export class NodeServer implements Server {
       this.refuse(socket, NO_HOST);
       return;
     }
-    const mark = url.indexOf("?");
-    const match = this.routers.get(method)?.find(mark === -1 ? url : url.slice(0, mark));
+    const match = this.routes.find(method, url);
     const exchange = new NodeExchange(request, response, address, match?.parameters ?? {});
     exchanges.add(exchange);
     response.once("finish", () => exchanges.delete(exchange));
     if (hasBody(request)) requireSpeed(request);
-    const { path, receive } = match?.target ?? { path: "", receive: this.receiveOther };
-    (this.refuses(method, path) ? refuseOverloaded : receive)(exchange);
+    this.routes.pass(exchange, match);
   }
 
   private failed(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -118,25 +106,7 @@ export class NodeServer implements Server {
     else this.refuse(socket, refusal);
   }
 
-  /** Sends nothing if the client would take it for the answer to another request on the same connection. */
   private refuse(socket: Socket, refusal: Refusal): void {
-    if (socket.writableEnded) return; // refused before; what still arrives is discarded
-    const unanswered = [...(this.open.get(socket) ?? [])];
-    if (!socket.writable || unanswered.some((exchange) => exchange.isOwed)) return void socket.destroy();
-    socket.end(refusal);
-    // Not immediately: the client would lose the answer if more of its bytes arrived at a closed socket.
-    setTimeout(() => socket.destroy(), LINGER_MILLISECONDS).unref();
+    sendRefusal(socket, refusal, this.open.get(socket) ?? []);
   }
 }
-
-type Route = { readonly path: string; readonly receive: Receive };
-
-const refuseOverloaded = (exchange: RawExchange): void => {
-  const body = Buffer.from(REFUSAL.body);
-  exchange.discardBody();
-  exchange.status(REFUSAL.status);
-  for (const [name, value] of Object.entries(REFUSAL.headers)) exchange.header(name, value);
-  exchange.header("content-length", String(body.length));
-  exchange.header("x-request-id", requestIdOf(exchange.headers["x-request-id"]));
-  void exchange.send(exchange.method === "HEAD" ? undefined : body, false);
-};

@@ -1,0 +1,54 @@
+import type { Clock } from "../../application/ports/clock.js";
+import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import { cancelPanoramaRoute } from "./cancel-panorama-route.js";
+import { createPanoramaRoute } from "./create-panorama-route.js";
+import { deletePanoramaRoute } from "./delete-panorama-route.js";
+import { accountEventsRoute, taskEventsRoute } from "./events-route.js";
+import { guard } from "./guard.js";
+import { HeldStreams } from "./held-streams.js";
+import { listPanoramasRoute } from "./list-panoramas-route.js";
+import { openApiRoute } from "./openapi-route.js";
+import { readCreditsRoute } from "./read-credits-route.js";
+import { readPanoramaRoute, taskIdOf } from "./read-panorama-route.js";
+import type { RestUseCases } from "./rest-use-cases.js";
+import type { Handler, Routes } from "./routes.js";
+import { uploadImagesRoute } from "./upload-images-route.js";
+
+export type RestParts = RestUseCases & {
+  readonly clock: Clock;
+  readonly storage: Pick<ObjectStorage, "urlOf">;
+};
+
+export type RestSettings = {
+  /** Origin of viewer links, without a trailing slash. */
+  readonly publicUrl: string;
+  /** For uploads while they are received. Instances may share it. */
+  readonly uploadsFolder: string;
+};
+
+/** Adds the routes of the REST interface, below `/api/v1`. */
+export const addRestInterface = (
+  routes: Pick<Routes, "route">,
+  parts: RestParts,
+  { publicUrl, uploadsFolder }: RestSettings,
+): void => {
+  const { admitApiRequest, createPanorama, cancelTask, deletePanorama } = parts;
+  const { waitForTask, listTasks, readCreditTotals, keyUses, storage } = parts;
+  const urls = { storage, publicUrl };
+  const guarded = guard(admitApiRequest, keyUses);
+  // Writes log lines; reads do not.
+  const api = (method: "get" | "post" | "delete", path: string, handler: Handler) =>
+    routes.route(method, `/api/v1${path}`, handler, { logs: method !== "get" });
+
+  api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama)));
+  api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, urls)));
+  api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(waitForTask, urls), taskIdOf));
+  api("delete", "/panoramas/:id", guarded("write", deletePanoramaRoute(deletePanorama)));
+  api("post", "/panoramas/:id/cancel", guarded("write", cancelPanoramaRoute(cancelTask, urls)));
+  api("post", "/images", guarded("write", uploadImagesRoute(parts, uploadsFolder)));
+  const streams = { ...parts, held: new HeldStreams() };
+  api("get", "/panoramas/:id/events", guarded("read", taskEventsRoute(streams, urls), taskIdOf));
+  api("get", "/events", guarded("read", accountEventsRoute(streams, urls)));
+  api("get", "/credits", guarded("read", readCreditsRoute(readCreditTotals)));
+  api("get", "/openapi.json", openApiRoute(publicUrl));
+};

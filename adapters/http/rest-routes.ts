@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Duplex } from "node:stream";
+import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
+import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
+import type { Clock } from "../../application/ports/clock.js";
+import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import type { RequestKind } from "../../domain/panorama-policy.js";
+import { SystemClock } from "../system/system-clock.js";
+import { assetRoute } from "./asset-route.js";
+import type { Assets } from "./assets.js";
+import { MountedRequests } from "./node-server/mounted-requests.js";
+import type { Observer } from "./observer.js";
+import { Overload } from "./overload.js";
+import { paymentWebhookRoute } from "./payment-webhook-route.js";
+import { providerWebhookRoute } from "./provider-webhook-route.js";
+import { addRestInterface } from "./rest-interface.js";
+import type { RestUseCases } from "./rest-use-cases.js";
+import { Routes } from "./routes.js";
+import { temporaryImageRoute } from "./temporary-image-route.js";
+import { prepareUploadsFolder } from "./upload-images-route.js";
+
+/** The use cases behind the routes. Without one of the optional ones, its route does not exist. */
+export type MountedUseCases = RestUseCases & {
+  /** `POST /payments/stripe`. */
+  readonly receivePaymentWebhook?: ReceivePaymentWebhook | undefined;
+  /** `POST /hooks/{provider}`. */
+  readonly receiveProviderWebhook?: ReceiveProviderWebhook | undefined;
+};
+
+/** How the routes are mounted. `publicUrl` and `storage` are required. */
+export type RestRoutesOptions = {
+  /**
+   * Where clients reach the routes: an origin with `basePath`, without a trailing slash, such as
+   * `https://example.com/panoramas`. Links to viewers (`/p/{slug}`) and the OpenAPI description begin with it.
+   */
+  readonly publicUrl: string;
+  /** The object storage of the use cases. */
+  readonly storage: Pick<ObjectStorage, "urlOf">;
+  /** What comes before `/api/v1` in the path of a request, such as `/panoramas`. By default nothing. */
+  readonly basePath?: string | undefined;
+  /** For uploads while they are received. By default a new temporary folder, which `stop` deletes. */
+  readonly uploadsFolder?: string | undefined;
+  /** Serves the objects of a storage in files as `/assets/{folder}/{file}`. */
+  readonly assets?: Assets | undefined;
+  /** Serves the temporary images of the local provider as `/generations/{name}`. */
+  readonly temporaryImage?: ((name: string) => Promise<Uint8Array | undefined>) | undefined;
+  /** For a log and metrics. By default unexpected errors are written to the standard error output. */
+  readonly observer?: Observer | undefined;
+  /** Requests of a kind for which it returns `true` are refused with 429. By default none. */
+  readonly isDatabaseOverloaded?: ((kind: RequestKind) => boolean) | undefined;
+  /** By default that of the operating system. */
+  readonly clock?: Clock | undefined;
+};
+
+/** The routes, ready for the requests of your server. The functions need no `this`. */
+export type RestRoutes = {
+  /**
+   * Answers a request of `node:http` or `node:https`, or calls `next` if it has no route for it. Without `next` such a request
+   * is answered with 404. Pass requests on before anything reads their bodies. Usable as the listener of `createServer`, and
+   * as a middleware of Connect and Express.
+   */
+  readonly handle: (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
+  /**
+   * A listener for the event `clientError` of your server: answers what cannot be parsed as HTTP with the JSON of an error,
+   * instead of the empty 400 of Node.js. Give it only to a server whose clients expect JSON everywhere.
+   */
+  readonly clientError: (error: Error, socket: Duplex) => void;
+  /**
+   * Ends long waits and event streams, and resolves when every request in flight is answered. After `deadlineMilliseconds`,
+   * closes the connections of those that are not. Call `server.close()` first, so that no new ones come.
+   */
+  readonly stop: (deadlineMilliseconds: number) => Promise<void>;
+};
+
+/**
+ * The REST interface under `/api/v1` for a `node:http` server of your own: the same routes, limits and answers as in the
+ * service. Rejects if the folder for uploads cannot be written.
+ */
+export const restRoutes = async (useCases: MountedUseCases, options: RestRoutesOptions): Promise<RestRoutes> => {
+  const { publicUrl, storage, basePath = "", assets, temporaryImage } = options;
+  const { observer = ON_STDERR, isDatabaseOverloaded = () => false, clock = new SystemClock() } = options;
+  if (!/^(\/[^/?#:]+)*$/.test(basePath)) {
+    throw new TypeError(`basePath must be empty or as in "/panoramas", and is ${JSON.stringify(basePath)}.`);
+  }
+  const uploadsFolder = options.uploadsFolder ?? (await mkdtemp(join(tmpdir(), "panorama-uploads-")));
+  await prepareUploadsFolder(uploadsFolder);
+
+  const requests = new MountedRequests(basePath);
+  const routes = new Routes(observer, requests, new Overload(isDatabaseOverloaded));
+  addRestInterface(routes, { ...useCases, clock, storage }, { publicUrl, uploadsFolder });
+  const { receivePaymentWebhook, receiveProviderWebhook } = useCases;
+  if (receivePaymentWebhook) routes.route("post", "/payments/stripe", paymentWebhookRoute(receivePaymentWebhook));
+  if (receiveProviderWebhook) routes.route("post", "/hooks/:provider", providerWebhookRoute(receiveProviderWebhook));
+  if (assets) routes.route("get", "/assets/:folder/:file", assetRoute(assets), { logs: false });
+  if (temporaryImage) routes.route("get", "/generations/:name", temporaryImageRoute(temporaryImage));
+  return {
+    handle: (request, response, next) => requests.handle(request, response, next),
+    clientError: (error, socket) => requests.malformed(error, socket),
+    stop: async (deadlineMilliseconds) => {
+      await routes.stop(deadlineMilliseconds);
+      if (options.uploadsFolder === undefined) await rm(uploadsFolder, { recursive: true, force: true });
+    },
+  };
+};
+
+const ON_STDERR: Observer = {
+  run: (_requestId, work) => void work(),
+  finished: () => {},
+  failed: (requestId, error) => console.error(`Request ${requestId} failed:`, error),
+  overloaded: () => {},
+};

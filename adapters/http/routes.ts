@@ -1,0 +1,147 @@
+import type { Awaitable } from "../../application/awaitable.js";
+import { errorReply } from "./errors.js";
+import { Exchange } from "./exchange.js";
+import type { Observer } from "./observer.js";
+import type { Overload } from "./overload.js";
+import type { Reply } from "./reply.js";
+import type { RawExchange, RequestSource, Written } from "./server.js";
+import { writeReply } from "./write-reply.js";
+
+/** Answers with a value if nothing has to be waited for. */
+export type Handler = (exchange: Exchange) => Awaitable<Reply>;
+
+/** Other methods are reported as OTHER, so that clients cannot create metric labels. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+const isWrite = (method: string): boolean => method === "POST" || method === "DELETE";
+
+/**
+ * With `logs: false` the handler writes no log line itself, so that its requests need no context for the request id. With
+ * `sheds: false` its requests are handled also while the service is overloaded.
+ */
+export type RouteOptions = { readonly logs?: boolean; readonly sheds?: boolean };
+
+type Route = { readonly path: string; readonly handler: Handler; readonly logs: boolean };
+
+/** The routes of a server. Every answer has a request id, also after an unexpected error. */
+export class Routes {
+  private readonly source: RequestSource;
+  private readonly observer: Observer;
+  /** Paths whose requests are handled also while the service is overloaded. */
+  private readonly neverRefused = new Set<string>();
+  private readonly inFlight = new Set<Exchange>();
+  private idle = () => {};
+  private stopping = false;
+
+  constructor(observer: Observer, source: RequestSource, overload: Overload) {
+    this.observer = observer;
+    this.source = source;
+    const notFound: Route = { path: "unknown", handler: noSuchRoute, logs: false };
+    source.otherwise((raw) => this.handle(notFound, raw));
+    source.refuseIf((method, path) => {
+      const refused = overload.refuses(isWrite(method) ? "write" : "read") && !this.neverRefused.has(path);
+      if (refused) observer.overloaded();
+      return refused;
+    });
+  }
+
+  /** `path` as in `/panoramas/:id` (server.ts). */
+  route(
+    method: "get" | "post" | "delete",
+    path: string,
+    handler: Handler,
+    { logs = true, sheds = true }: RouteOptions = {},
+  ): void {
+    if (!sheds) this.neverRefused.add(path);
+    const route = { path, handler, logs };
+    this.source.route(method, path, (raw) => this.handle(route, raw));
+  }
+
+  /**
+   * Stops accepting connections, ends long waits, and resolves when every request in flight is answered. After
+   * `deadlineMilliseconds`, closes the connections of requests that are not answered yet.
+   */
+  async stop(deadlineMilliseconds: number): Promise<void> {
+    this.stopping = true;
+    this.source.stopAccepting();
+    for (const exchange of this.inFlight) exchange.stop();
+    if (this.inFlight.size > 0) {
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        this.idle = resolve;
+        timer = setTimeout(resolve, deadlineMilliseconds);
+      });
+      clearTimeout(timer);
+    }
+    this.source.closeConnections(); // idle ones and those of late requests
+  }
+
+  private handle(route: Route, raw: RawExchange): void {
+    const call: Call = { startedAt: performance.now(), route, exchange: new Exchange(raw), raw };
+    this.inFlight.add(call.exchange);
+    if (this.stopping) call.exchange.stop();
+    this.observer.run(call.exchange.requestId, () => this.answer(call), route.logs);
+  }
+
+  /** Never throws or rejects. Makes a promise only if the handler or the body does. */
+  private answer(call: Call): Awaitable<void> {
+    let reply: Awaitable<Reply>;
+    try {
+      reply = call.route.handler(call.exchange);
+    } catch (thrown) {
+      reply = internalError(call, thrown);
+    }
+    return reply instanceof Promise
+      ? reply.catch((thrown: unknown) => internalError(call, thrown)).then((made) => this.write(call, made))
+      : this.write(call, reply);
+  }
+
+  private write(call: Call, reply: Reply): Awaitable<void> {
+    if (reply.cause !== undefined) this.observer.failed(call.exchange.requestId, reply.cause);
+    let written: Awaitable<Written>;
+    try {
+      written = writeReply(call.raw, call.exchange.requestId, reply, this.stopping);
+    } catch (error) {
+      return this.breakOff(call, reply, error);
+    }
+    return written instanceof Promise
+      ? written.then(
+          (outcome) => this.finish(call, reply, outcome === "aborted"),
+          (error: unknown) => this.breakOff(call, reply, error),
+        )
+      : this.finish(call, reply, written === "aborted");
+  }
+
+  private breakOff(call: Call, reply: Reply, error: unknown): void {
+    const aborted = call.raw.closed;
+    call.raw.breakOff();
+    this.observer.failed(call.exchange.requestId, error);
+    this.finish(call, reply, aborted);
+  }
+
+  private finish({ startedAt, route, exchange }: Call, { status }: Reply, aborted: boolean): void {
+    const { requestId } = exchange;
+    const method = METHODS.has(exchange.method) ? exchange.method : "OTHER";
+    const seconds = (performance.now() - startedAt) / 1000;
+    this.observer.finished({ requestId, method, route: route.path, status, seconds, aborted });
+    this.inFlight.delete(exchange);
+    if (this.inFlight.size === 0) this.idle();
+  }
+}
+
+/** One request on its way through the routes. */
+type Call = {
+  readonly startedAt: number;
+  readonly route: Route;
+  readonly exchange: Exchange;
+  readonly raw: RawExchange;
+};
+
+const internalError = ({ exchange: { requestId } }: Call, thrown: unknown): Reply =>
+  errorReply({ kind: "internal_error", requestId, thrown });
+
+const noSuchRoute: Handler = ({ method }) =>
+  errorReply({
+    kind: "not_found",
+    message: `There is no route for ${method} and this path. /api/v1/openapi.json describes the interface.`,
+  });

@@ -1,0 +1,218 @@
+import { once } from "node:events";
+import { mkdir, readdir } from "node:fs/promises";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { type RestRoutes, type RestRoutesOptions, restRoutes } from "../../../adapters/http/rest-routes.js";
+import { expectError } from "../../support/error-answer.js";
+import { A_CREATION, assetsOf, type Customer, HttpService } from "../../support/http-service.js";
+import { RawConnection } from "../../support/raw-connection.js";
+import { plain } from "../../support/test-images.js";
+
+/** A server of somebody else with routes of its own, which passes the other requests on. */
+describe("restRoutes in a server of the embedder's own", () => {
+  let service: HttpService;
+  let customer: Customer;
+  let routes: RestRoutes;
+  let server: Server;
+  let origin: string;
+  let uploadsFolder: string;
+
+  const mounted = async (options: Partial<RestRoutesOptions> = {}) => {
+    const { parts, storage } = service;
+    const { observer } = parts;
+    return restRoutes(parts, {
+      publicUrl: "https://example.com/panoramas",
+      storage,
+      uploadsFolder,
+      observer,
+      ...options,
+    });
+  };
+  const listening = async (listener: RequestListener): Promise<Server> => {
+    const opened = createServer(listener).listen(0, "127.0.0.1");
+    await once(opened, "listening");
+    return opened;
+  };
+  const originOf = (of: Server): string => `http://127.0.0.1:${(of.address() as AddressInfo).port}`;
+
+  beforeAll(async () => {
+    service = await HttpService.start();
+    customer = await service.customer();
+  });
+  afterAll(() => service.end());
+
+  beforeEach(async () => {
+    uploadsFolder = join(service.folder, "mounted-uploads");
+    routes = await mounted({ basePath: "/panoramas", assets: assetsOf(service.storage) });
+    server = await listening((request, response) =>
+      routes.handle(request, response, () => {
+        response.statusCode = request.url === "/hello" ? 200 : 404;
+        response.end("the embedder's own answer");
+      }),
+    );
+    server.on("clientError", routes.clientError);
+    origin = originOf(server);
+  });
+  afterEach(async () => {
+    server.close();
+    await routes.stop(0);
+    server.closeAllConnections();
+    expect(service.failures.splice(0)).toEqual([]);
+    expect(service.inFlight).toBe(0);
+  });
+
+  const call = (path: string, init: RequestInit = {}, key = customer.key): Promise<Response> =>
+    fetch(`${origin}/panoramas/api/v1${path}`, { ...init, headers: { "x-api-key": key, ...init.headers } });
+  const create = (body: unknown = A_CREATION) => call("/panoramas", { method: "POST", body: JSON.stringify(body) });
+
+  it("creates, polls and lists panoramas; links to viewers begin with the public URL", async () => {
+    const created = await create();
+    expect(created.status).toBe(202);
+    expect(created.headers.get("ratelimit")).toMatch(/^"write";r=9;/);
+    const { id } = (await created.json()) as { id: string };
+    expect(await (await call(`/panoramas/${id}`)).json()).toMatchObject({ id, status: "processing" });
+    await service.settle();
+    await service.keep();
+    const done = (await (await call(`/panoramas/${id}`)).json()) as { output: Record<string, string> };
+    expect(done).toMatchObject({ id, status: "succeeded" });
+    expect(done.output.viewer_url).toMatch(/^https:\/\/example\.com\/panoramas\/works\/[\w-]+$/);
+    const { data } = (await (await call("/panoramas?limit=1")).json()) as { data: { id: string }[] };
+    expect(data.map((task) => task.id)).toEqual([id]);
+    const head = await call(`/panoramas/${id}`, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    const [, name = ""] = /\/(panoramas\/[^/]+)$/.exec(done.output.image_url ?? "") ?? [];
+    const asset = await fetch(`${origin}/panoramas/assets/${name}`, { headers: { range: "bytes=0-2" } });
+    expect([asset.status, asset.headers.get("content-length")]).toEqual([206, "3"]);
+    expect((await call(`/panoramas/${id}`, { method: "DELETE" })).status).toBe(204);
+  });
+
+  it("receives uploads, and deletes their temporary files", async () => {
+    const form = new FormData();
+    form.append(
+      "files",
+      new Blob([new Uint8Array(await plain({ widthPixels: 64, heightPixels: 32 }).png().toBuffer())], {
+        type: "image/png",
+      }),
+      "a.png",
+    );
+    const uploaded = await call("/images", { method: "POST", body: form });
+    expect(uploaded.status).toBe(200);
+    const { image_urls } = (await uploaded.json()) as { image_urls: string[] };
+    expect(image_urls).toEqual([expect.stringMatching(/^https:\/\/objects\.example\/references\//)]);
+    expect(await readdir(uploadsFolder)).toEqual([]);
+  });
+
+  it("answers errors with the JSON of the interface", async () => {
+    await expectError(await call("/panoramas", {}, "sk-unknown"), 401, "invalid_api_key");
+    await expectError(await create({ ...A_CREATION, resolution: "8k" }), 400, "invalid_request");
+    await expectError(await call("/panoramas", { method: "POST", body: "{" }), 400, "invalid_request");
+    await expectError(await call("/panoramas/00000000-0000-7000-8000-000000000000"), 404, "not_found");
+    const poor = await service.customer(1);
+    const body = JSON.stringify(A_CREATION);
+    await expectError(await call("/panoramas", { method: "POST", body }, poor.key), 402, "insufficient_credits");
+  });
+
+  it("leaves every other request to the embedder", async () => {
+    for (const [path, status] of [
+      ["/hello", 200],
+      ["/api/v1/credits", 404],
+      ["/panoramas", 404],
+      ["/panoramas/api/v1/unknown", 404],
+      ["/panoramasapi/v1/credits", 404],
+    ] as const) {
+      const response = await fetch(origin + path, { headers: { "x-api-key": customer.key } });
+      expect([path, response.status, await response.text()]).toEqual([path, status, "the embedder's own answer"]);
+    }
+  });
+
+  it("answers requests without a route itself if it gets no `next`", async () => {
+    const alone = await mounted();
+    const own = await listening(alone.handle);
+    await expectError(await fetch(`${originOf(own)}/hello`), 404, "not_found");
+    const credits = await fetch(`${originOf(own)}/api/v1/credits`, { headers: { "x-api-key": customer.key } });
+    expect(await credits.json()).toMatchObject({ remaining_credits: expect.any(Number) });
+    own.close();
+    await alone.stop(1_000);
+  });
+
+  it("answers what is no HTTP with JSON, if the server passes its errors on", async () => {
+    const connection = await RawConnection.open((server.address() as AddressInfo).port);
+    connection.send("GET /panoramas/api/v1/credits HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n");
+    const answer = await connection.response();
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(answer).toContain('{"error":{"code":"invalid_request","message":"The request cannot be parsed as HTTP/1.1');
+    connection.close();
+  });
+
+  it("ends the request of a client that disconnects while it sends its body", async () => {
+    const connection = await RawConnection.open((server.address() as AddressInfo).port);
+    const headers = `host: x\r\nx-api-key: ${customer.key}\r\ncontent-length: 100`;
+    connection.send(`POST /panoramas/api/v1/panoramas HTTP/1.1\r\n${headers}\r\n\r\n{`);
+    await expect.poll(() => service.inFlight).toBe(1);
+    connection.close();
+    await expect.poll(() => service.inFlight).toBe(0);
+    expect(service.finished.at(-1)).toMatchObject({ aborted: true, route: "/api/v1/panoramas" });
+  });
+
+  it("ends a long wait when it stops, and the answer closes its connection", async () => {
+    const { id } = (await (await create()).json()) as { id: string };
+    const waiting = call(`/panoramas/${id}`, { headers: { prefer: "wait=30" } });
+    await expect.poll(() => service.inFlight).toBe(1);
+    server.close();
+    await routes.stop(10_000);
+    const answer = await waiting;
+    expect([answer.status, answer.headers.get("connection")]).toEqual([200, "close"]);
+    expect(await answer.json()).toMatchObject({ id, status: "processing" });
+  });
+
+  it("closes only the connections of unanswered requests at the deadline of its stop", async () => {
+    const own = await RawConnection.open((server.address() as AddressInfo).port);
+    own.send("GET /hello HTTP/1.1\r\nhost: x\r\n\r\n");
+    expect(await own.response()).toMatch(/^HTTP\/1\.1 200 /);
+    const stuck = await RawConnection.open((server.address() as AddressInfo).port);
+    const headers = `host: x\r\nx-api-key: ${customer.key}\r\ncontent-length: 100`;
+    stuck.send(`POST /panoramas/api/v1/panoramas HTTP/1.1\r\n${headers}\r\n\r\n{`);
+    await expect.poll(() => service.inFlight).toBe(1);
+    await routes.stop(1);
+    expect(await stuck.response()).toBe("");
+    own.send("GET /hello HTTP/1.1\r\nhost: x\r\n\r\n");
+    expect(await own.response()).toMatch(/^HTTP\/1\.1 200 /);
+    own.close();
+  });
+
+  it("throws if something has read the body before", async () => {
+    const thrown = vi.fn();
+    const reading = await listening((request, response) => {
+      request.resume().once("end", () => {
+        try {
+          routes.handle(request, response);
+        } catch (error) {
+          thrown(error);
+          response.end();
+        }
+      });
+    });
+    await fetch(`${originOf(reading)}/panoramas/api/v1/panoramas`, { method: "POST", body: "{}" });
+    expect(String(thrown.mock.lastCall?.[0])).toMatch(/^Error: The body of this request has been read already\./);
+    reading.close();
+  });
+
+  it("makes a temporary folder of its own, and deletes it when it stops", async () => {
+    const temporary = join(service.folder, "tmp");
+    await mkdir(temporary);
+    vi.stubEnv("TMPDIR", temporary);
+    const own = await mounted({ uploadsFolder: undefined });
+    expect(await readdir(temporary)).toEqual([expect.stringMatching(/^panorama-uploads-/)]);
+    await own.stop(0);
+    expect(await readdir(temporary)).toEqual([]);
+    vi.unstubAllEnvs();
+  });
+
+  it.each(["panoramas", "/panoramas/", "/:id", "/a?b"])("refuses %j as the base path", async (basePath) => {
+    await expect(mounted({ basePath })).rejects.toThrow(
+      `basePath must be empty or as in "/panoramas", and is ${JSON.stringify(basePath)}.`,
+    );
+  });
+});
