@@ -1,10 +1,12 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin, transform } from "esbuild";
-import { clientDeclarations } from "./client-declarations.js";
+import { clientDeclarations, sourceOf } from "./client-declarations.js";
+import { declarationMap } from "./declaration-map.js";
 import { licensesOf } from "./licenses-of.js";
+import { referenceOf } from "./reference.js";
 
 /**
  * `npm run packages`: makes three packages from dist/ in dist-packages/. Each installs from the registry alone, without the
@@ -41,6 +43,9 @@ const SERVICE_PACKAGES = [
   "@mikro-orm/migrations",
   "@mikro-orm/postgresql",
   "@photostructure/sqlite",
+  "busboy",
+  "cockatiel",
+  "ipaddr.js",
   "neverthrow",
   "nodemailer",
   "pg",
@@ -49,6 +54,7 @@ const SERVICE_PACKAGES = [
   "stripe",
   "undici",
   "zod",
+  "zod-openapi",
 ];
 
 /** The package that `overrides` in package.json puts in place of `uWebSockets.js`, which is not in the registry. */
@@ -85,30 +91,37 @@ const writePackage = async (
   await cp(join(project, "LICENSE"), join(folder, "LICENSE"));
   await cp(join(project, "CHANGELOG.md"), join(folder, "CHANGELOG.md"));
   await cp(join(project, "bootstrap/packages", `${name}.md`), join(folder, "README.md"));
+  await writeFile(join(folder, "REFERENCE.md"), await referenceOf(folder)); // in the tarball if `folders` has it
 };
 
 /**
  * Copies the compiled modules of a folder, and their sources, to which the declaration maps point. The comments are in the
  * declarations and in the sources; the scripts have none.
  */
-const copyModules = async (name: string, folder: string): Promise<void> => {
+const copyModules = async (name: string, folder: string, withSources: boolean): Promise<void> => {
   const compiled = join(target, name, "dist", folder);
   await cp(join(project, "dist", folder), compiled, { recursive: true });
   for (const file of await readdir(compiled, { recursive: true })) {
-    if (!file.endsWith(".js")) continue;
     const path = join(compiled, file);
-    const { code } = await transform(await readFile(path, "utf8"), { format: "esm", legalComments: "none" });
-    await writeFile(path, code);
+    if (file.endsWith(".js")) {
+      const { code } = await transform(await readFile(path, "utf8"), { format: "esm", legalComments: "none" });
+      await writeFile(path, code);
+    } else if (!withSources && file.endsWith(".d.ts.map")) {
+      await rm(path);
+    } else if (!withSources && file.endsWith(".d.ts")) {
+      await writeFile(path, (await readFile(path, "utf8")).replace(/\/\/# sourceMappingURL=.*\n?$/, ""));
+    }
   }
-  await cp(join(project, folder), join(target, name, folder), { recursive: true });
+  if (withSources) await cp(join(project, folder), join(target, name, folder), { recursive: true });
 };
 
-const CORE_FOLDERS = ["domain", "application", "adapters/memory", "adapters/contracts"];
-/** The sources of all public modules. */
-const SERVICE_FOLDERS = [...CORE_FOLDERS, "adapters/client", "adapters/persistence"];
+const CORE_FOLDERS = ["domain", "application", "adapters/memory"];
+/** Their scripts are what a failed test shows, so their sources are left out, which are a tenth of the package. */
+const CONTRACTS = "adapters/contracts";
 
 const buildCore = async (): Promise<void> => {
-  for (const folder of CORE_FOLDERS) await copyModules("panorama-core", folder);
+  for (const folder of CORE_FOLDERS) await copyModules("panorama-core", folder, true);
+  await copyModules("panorama-core", CONTRACTS, false);
   await writePackage(
     "panorama-core",
     "The domain and the use cases of the panorama service, with memory adapters and contract suites",
@@ -160,28 +173,79 @@ const buildClient = async (): Promise<void> => {
     metafile: true,
     logLevel: "warning",
   });
-  const sources = exported.map(({ target }) => target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, "$1.ts"));
-  for (const [file, text] of clientDeclarations(project, sources)) {
-    await mkdir(dirname(join(folder, "dist", file)), { recursive: true });
-    await writeFile(join(folder, "dist", file), text);
+  const modules = exported.map(({ target }) => target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, "$1.ts"));
+  const { declarations, sources } = clientDeclarations(project, modules);
+  for (const source of sources) await cp(join(project, source), join(folder, source));
+  for (const [file, text] of declarations) {
+    const path = join(folder, "dist", file);
+    const source = sourceOf(file);
+    const name = basename(file);
+    await mkdir(dirname(path), { recursive: true });
+    if (!sources.includes(source)) {
+      await writeFile(path, text);
+      continue;
+    }
+    const sourceText = await readFile(join(project, source), "utf8");
+    const map = declarationMap(name, text, relative(dirname(path), join(folder, source)), sourceText);
+    await writeFile(`${path}.map`, map);
+    await writeFile(path, `${text}//# sourceMappingURL=${name}.map\n`);
   }
   await writeFile(join(folder, "LICENSES.txt"), await licensesOf("panorama-client", Object.keys(metafile.inputs)));
-  await writePackage("panorama-client", "The typed client of the panorama service", ["dist", "LICENSES.txt"], {
-    sideEffects: false,
-    exports: { ...Object.fromEntries(exported.map(({ path, target }) => [path, target])), ...PACKAGE_JSON },
-  });
+  const folders = [...new Set(sources.map((source) => source.split("/")[0] ?? ""))];
+  await writePackage(
+    "panorama-client",
+    "The typed client of the panorama service",
+    ["dist", ...folders, "LICENSES.txt", "REFERENCE.md"],
+    {
+      sideEffects: false,
+      exports: { ...Object.fromEntries(exported.map(({ path, target }) => [path, target])), ...PACKAGE_JSON },
+    },
+  );
 };
 
 /** The package of an import in a bundle. */
 const IMPORTED_PACKAGE = /(?:from |require\(|import\(|import )"((?:@[^/"]+\/)?[^./"][^/"]*)/g;
 
+const SOURCE_FOLDERS = ["domain", "application", "adapters"];
+
+/** Throws if a public module imports a package that the package does not depend on. */
+const checkImports = async (folder: string, dependencies: Readonly<Record<string, string>>): Promise<void> => {
+  const modules = Object.values(root.exports).flatMap((target) => (typeof target === "string" ? [] : [target.default]));
+  const { metafile } = await build({
+    absWorkingDir: folder,
+    entryPoints: modules,
+    outdir: "unused",
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+    write: false,
+    metafile: true,
+  });
+  for (const [file, { imports }] of Object.entries(metafile.inputs)) {
+    for (const { path, external } of imports) {
+      const name = path.split("/", path.startsWith("@") ? 2 : 1).join("/");
+      const known = external !== true || isBuiltin(path) || name in dependencies || name === "fast-check";
+      // Only the sources need tsx: they load TypeScript in a thread.
+      if (!known && name !== "tsx") throw new Error(`${file} imports ${name}: add it to SERVICE_PACKAGES`);
+    }
+  }
+};
+
 const buildService = async (): Promise<void> => {
   const folder = join(target, "panorama-service");
   await cp(join(project, "dist"), join(folder, "dist"), { recursive: true });
-  for (const source of SERVICE_FOLDERS) {
-    await cp(join(project, source), join(folder, source), { recursive: true });
+  // The declaration maps point to the sources. Those of the scripts in the browser have none.
+  const isBrowserScript = (path: string) => relative(project, path).startsWith("adapters/web/client");
+  for (const source of SOURCE_FOLDERS) {
+    await cp(join(project, source), join(folder, source), {
+      recursive: true,
+      filter: (path) => !isBrowserScript(path),
+    });
   }
   const dependencies = { ...versionsOf(SERVICE_PACKAGES), [UWEBSOCKETS.name]: UWEBSOCKETS.version };
+  await checkImports(folder, dependencies);
   // The bundled command imports the package of the registry by its own name.
   for (const file of await readdir(join(folder, "dist/bundle"))) {
     if (!file.endsWith(".js")) continue;
@@ -197,8 +261,9 @@ const buildService = async (): Promise<void> => {
   await writePackage(
     "panorama-service",
     "360° panoramas from text and reference images: the service, its command, and its library",
-    ["dist", ...SERVICE_FOLDERS],
+    ["dist", ...SOURCE_FOLDERS, "REFERENCE.md"],
     {
+      sideEffects: ["./dist/bootstrap/**", "./dist/bundle/**"],
       bin: root.bin,
       exports: root.exports,
       dependencies,

@@ -8,8 +8,12 @@ const NEVERTHROW = "neverthrow.d.ts";
 /**
  * The declaration files of these modules and of all that they import, by their path, without any package: types that are
  * inferred from schemas of zod are written out, the schemas are left out, and neverthrow's own declarations are copied.
+ * `sources` are the files from which they are made.
  */
-export const clientDeclarations = (project: string, sources: readonly string[]): ReadonlyMap<string, string> => {
+export const clientDeclarations = (
+  project: string,
+  sources: readonly string[],
+): { readonly declarations: ReadonlyMap<string, string>; readonly sources: readonly string[] } => {
   const { config } = ts.readConfigFile(join(project, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, project);
   const program = ts.createProgram(
@@ -33,14 +37,18 @@ export const clientDeclarations = (project: string, sources: readonly string[]):
     }
   }
   const neverthrow = readFileSync(join(project, "node_modules/neverthrow/dist/index.d.ts"), "utf8");
-  return declarations.set(NEVERTHROW, neverthrow);
+  const used = [...declarations.keys()].map(sourceOf);
+  return { declarations: declarations.set(NEVERTHROW, neverthrow), sources: used };
 };
+
+/** The source of a declaration file. */
+export const sourceOf = (file: string): string => file.replace(/\.d\.ts$/, ".ts");
 
 /** Writes out types that use zod, leaves out values that do, and imports neverthrow from beside. */
 const withoutPackages = (project: string, program: ts.Program, file: string, text: string): string => {
   const declared = ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
   const checker = program.getTypeChecker();
-  const source = program.getSourceFile(join(project, file.replace(/\.d\.ts$/, ".ts")));
+  const source = program.getSourceFile(join(project, sourceOf(file)));
   if (source === undefined) throw new Error(`There is no source of ${file}`);
   const usesZod = (node: ts.Node): boolean => /\bz\./.test(node.getText(declared));
   const written = declared.statements.flatMap((statement) => {
