@@ -92,6 +92,7 @@ const writePackage = async (
   await cp(join(project, "CHANGELOG.md"), join(folder, "CHANGELOG.md"));
   await cp(join(project, "bootstrap/packages", `${name}.md`), join(folder, "README.md"));
   await writeFile(join(folder, "REFERENCE.md"), await referenceOf(folder)); // in the tarball if `folders` has it
+  console.log(`${relative(project, folder)}: its reference is REFERENCE.md`);
 };
 
 /**

@@ -1,3 +1,14 @@
+import type { AdmitApiRequest } from "../../application/accounts/admit-api-request.js";
+import type { KeyUses } from "../../application/accounts/key-uses.js";
+import type { ReadCreditTotals } from "../../application/credits/read-credit-totals.js";
+import type { StreamEvents } from "../../application/events/stream-events.js";
+import type { CancelTask } from "../../application/panoramas/cancel-task.js";
+import type { CheckUpload } from "../../application/panoramas/check-upload.js";
+import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
+import type { DeletePanorama } from "../../application/panoramas/delete-panorama.js";
+import type { ListTasks } from "../../application/panoramas/list-tasks.js";
+import type { UploadImages } from "../../application/panoramas/upload-images.js";
+import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import { cancelPanoramaRoute } from "./cancel-panorama-route.js";
@@ -10,11 +21,22 @@ import { listPanoramasRoute } from "./list-panoramas-route.js";
 import { openApiRoute } from "./openapi-route.js";
 import { readCreditsRoute } from "./read-credits-route.js";
 import { readPanoramaRoute, taskIdOf } from "./read-panorama-route.js";
-import type { RestUseCases } from "./rest-use-cases.js";
 import type { Handler, Routes } from "./routes.js";
 import { uploadImagesRoute } from "./upload-images-route.js";
 
-export type RestParts = RestUseCases & {
+/** What the routes call. */
+export type RestParts = {
+  readonly admitApiRequest: AdmitApiRequest;
+  readonly createPanorama: CreatePanorama;
+  readonly waitForTask: WaitForTask;
+  readonly listTasks: ListTasks;
+  readonly cancelTask: CancelTask;
+  readonly deletePanorama: DeletePanorama;
+  readonly checkUpload: CheckUpload;
+  readonly uploadImages: UploadImages;
+  readonly readCredits: ReadCreditTotals;
+  readonly keyUses: Pick<KeyUses, "note">;
+  readonly streamEvents: StreamEvents;
   readonly clock: Clock;
   readonly storage: Pick<ObjectStorage, "urlOf">;
 };
@@ -33,7 +55,7 @@ export const addRestInterface = (
   { publicUrl, uploadsFolder }: RestSettings,
 ): void => {
   const { admitApiRequest, createPanorama, cancelTask, deletePanorama } = parts;
-  const { waitForTask, listTasks, readCreditTotals, keyUses, storage } = parts;
+  const { waitForTask, listTasks, readCredits, keyUses, storage } = parts;
   const urls = { storage, publicUrl };
   const guarded = guard(admitApiRequest, keyUses);
   // Writes log lines; reads do not.
@@ -49,6 +71,6 @@ export const addRestInterface = (
   const streams = { ...parts, held: new HeldStreams() };
   api("get", "/panoramas/:id/events", guarded("read", taskEventsRoute(streams, urls), taskIdOf));
   api("get", "/events", guarded("read", accountEventsRoute(streams, urls)));
-  api("get", "/credits", guarded("read", readCreditsRoute(readCreditTotals)));
+  api("get", "/credits", guarded("read", readCreditsRoute(readCredits)));
   api("get", "/openapi.json", openApiRoute(publicUrl));
 };

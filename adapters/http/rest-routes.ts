@@ -3,8 +3,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
-import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { RequestKind } from "../../domain/panorama-policy.js";
@@ -21,14 +19,6 @@ import type { RestUseCases } from "./rest-use-cases.js";
 import { Routes } from "./routes.js";
 import { temporaryImageRoute } from "./temporary-image-route.js";
 import { prepareUploadsFolder } from "./upload-images-route.js";
-
-/** The use cases behind the routes. Without one of the optional ones, its route does not exist. */
-export type MountedUseCases = RestUseCases & {
-  /** `POST /payments/stripe`. */
-  readonly receivePaymentWebhook?: ReceivePaymentWebhook | undefined;
-  /** `POST /hooks/{provider}`. */
-  readonly receiveProviderWebhook?: ReceiveProviderWebhook | undefined;
-};
 
 /** How the routes are mounted. `publicUrl` and `storage` are required. */
 export type RestRoutesOptions = {
@@ -77,9 +67,9 @@ export type RestRoutes = {
 
 /**
  * The REST interface under `/api/v1` for a `node:http` server of your own: the same routes, limits and answers as in the
- * service. Rejects if the folder for uploads cannot be written.
+ * service. `application` is what `createApplication` returns, or an object with these use cases. Rejects if the folder for uploads cannot be written.
  */
-export const restRoutes = async (useCases: MountedUseCases, options: RestRoutesOptions): Promise<RestRoutes> => {
+export const restRoutes = async (application: RestUseCases, options: RestRoutesOptions): Promise<RestRoutes> => {
   const { publicUrl, storage, basePath = "", assets, temporaryImage } = options;
   const { observer = ON_STDERR, isDatabaseOverloaded = () => false, clock = new SystemClock() } = options;
   if (!/^(\/[^/?#:]+)*$/.test(basePath)) {
@@ -90,8 +80,25 @@ export const restRoutes = async (useCases: MountedUseCases, options: RestRoutesO
 
   const requests = new MountedRequests(basePath);
   const routes = new Routes(observer, requests, new Overload(isDatabaseOverloaded));
-  addRestInterface(routes, { ...useCases, clock, storage }, { publicUrl, uploadsFolder });
-  const { receivePaymentWebhook, receiveProviderWebhook } = useCases;
+  const { accounts, panoramas, credits, events } = application;
+  const parts = {
+    admitApiRequest: accounts.admitApiRequest,
+    keyUses: { note: accounts.noteKeyUse },
+    createPanorama: panoramas.create,
+    waitForTask: panoramas.waitFor,
+    listTasks: panoramas.list,
+    cancelTask: panoramas.cancel,
+    deletePanorama: panoramas.delete,
+    checkUpload: panoramas.checkUpload,
+    uploadImages: panoramas.uploadImages,
+    readCredits: credits.readTotals,
+    streamEvents: events.stream,
+    clock,
+    storage,
+  };
+  addRestInterface(routes, parts, { publicUrl, uploadsFolder });
+  const { receiveProviderWebhook } = panoramas;
+  const { receivePaymentWebhook } = credits;
   if (receivePaymentWebhook) routes.route("post", "/payments/stripe", paymentWebhookRoute(receivePaymentWebhook));
   if (receiveProviderWebhook) routes.route("post", "/hooks/:provider", providerWebhookRoute(receiveProviderWebhook));
   if (assets) routes.route("get", "/assets/:folder/:file", assetRoute(assets), { logs: false });

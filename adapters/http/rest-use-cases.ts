@@ -1,6 +1,8 @@
 import type { AdmitApiRequest } from "../../application/accounts/admit-api-request.js";
 import type { KeyUses } from "../../application/accounts/key-uses.js";
+import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import type { ReadCreditTotals } from "../../application/credits/read-credit-totals.js";
+import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import type { StreamEvents } from "../../application/events/stream-events.js";
 import type { CancelTask } from "../../application/panoramas/cancel-task.js";
 import type { CheckUpload } from "../../application/panoramas/check-upload.js";
@@ -10,17 +12,27 @@ import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
 
-/** What the routes of the REST interface call. */
+/** The use cases that the routes call, grouped as by the application. Without an optional one, its route does not exist. */
 export type RestUseCases = {
-  readonly admitApiRequest: AdmitApiRequest;
-  readonly createPanorama: CreatePanorama;
-  readonly waitForTask: WaitForTask;
-  readonly listTasks: ListTasks;
-  readonly cancelTask: CancelTask;
-  readonly deletePanorama: DeletePanorama;
-  readonly checkUpload: CheckUpload;
-  readonly uploadImages: UploadImages;
-  readonly readCreditTotals: ReadCreditTotals;
-  readonly keyUses: Pick<KeyUses, "note">;
-  readonly streamEvents: StreamEvents;
+  readonly accounts: {
+    readonly admitApiRequest: AdmitApiRequest;
+    readonly noteKeyUse: KeyUses["note"];
+  };
+  readonly panoramas: {
+    readonly create: CreatePanorama;
+    readonly waitFor: WaitForTask;
+    readonly list: ListTasks;
+    readonly cancel: CancelTask;
+    readonly delete: DeletePanorama;
+    readonly checkUpload: CheckUpload;
+    readonly uploadImages: UploadImages;
+    /** `POST /hooks/{provider}`. */
+    readonly receiveProviderWebhook?: ReceiveProviderWebhook | undefined;
+  };
+  readonly credits: {
+    readonly readTotals: ReadCreditTotals;
+    /** `POST /payments/stripe`. */
+    readonly receivePaymentWebhook?: ReceivePaymentWebhook | undefined;
+  };
+  readonly events: { readonly stream: StreamEvents };
 };

@@ -29,7 +29,7 @@ export const http = new ContainerModule(({ bind }) => {
       deletePanorama: tokens.deletePanorama,
       checkUpload: tokens.checkUpload,
       uploadImages: tokens.uploadImages,
-      readCreditTotals: tokens.readCreditTotals,
+      readCredits: tokens.readCreditTotals,
       keyUses: tokens.keyUses,
       streamEvents: tokens.streamEvents,
       receivePaymentWebhook: tokens.receivePaymentWebhook,

@@ -116,7 +116,7 @@ export class HttpService {
       deletePanorama: this.counted("deletePanorama", deletePanorama(ports)),
       checkUpload: checkUpload(ports),
       uploadImages: this.counted("uploadImages", uploadImages(ports)),
-      readCreditTotals: this.counted("readCredits", readCreditTotals(ports)),
+      readCredits: this.counted("readCredits", readCreditTotals(ports)),
       keyUses: this.keyUses,
       streamEvents: streamEvents({ events: this.events, tasks, signals: this.eventSignals }),
       clock,

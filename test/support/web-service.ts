@@ -293,7 +293,7 @@ export class WebService {
           requests: new MemoryApiRequests(this.database, rateLimits, this.clock),
           secrets: this.secrets,
         }),
-        readCreditTotals: readCreditTotals(ports),
+        readCredits: readCreditTotals(ports),
         keyUses: this.keyUses,
         waitForTask: waitForTask(ports),
         cancelTask: cancelTask(this),

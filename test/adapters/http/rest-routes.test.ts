@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RestRoutes, type RestRoutesOptions, restRoutes } from "../../../adapters/http/rest-routes.js";
+import type { RestUseCases } from "../../../adapters/http/rest-use-cases.js";
 import { expectError } from "../../support/error-answer.js";
 import { A_CREATION, assetsOf, type Customer, HttpService } from "../../support/http-service.js";
 import { RawConnection } from "../../support/raw-connection.js";
@@ -22,7 +23,22 @@ describe("restRoutes in a server of the embedder's own", () => {
   const mounted = async (options: Partial<RestRoutesOptions> = {}) => {
     const { parts, storage } = service;
     const { observer } = parts;
-    return restRoutes(parts, {
+    const application: RestUseCases = {
+      accounts: { admitApiRequest: parts.admitApiRequest, noteKeyUse: parts.keyUses.note },
+      panoramas: {
+        create: parts.createPanorama,
+        waitFor: parts.waitForTask,
+        list: parts.listTasks,
+        cancel: parts.cancelTask,
+        delete: parts.deletePanorama,
+        checkUpload: parts.checkUpload,
+        uploadImages: parts.uploadImages,
+        receiveProviderWebhook: parts.receiveProviderWebhook,
+      },
+      credits: { readTotals: parts.readCredits },
+      events: { stream: parts.streamEvents },
+    };
+    return restRoutes(application, {
       publicUrl: "https://example.com/panoramas",
       storage,
       uploadsFolder,
@@ -102,6 +118,12 @@ describe("restRoutes in a server of the embedder's own", () => {
     const { image_urls } = (await uploaded.json()) as { image_urls: string[] };
     expect(image_urls).toEqual([expect.stringMatching(/^https:\/\/objects\.example\/references\//)]);
     expect(await readdir(uploadsFolder)).toEqual([]);
+  });
+
+  it("has the routes of webhooks only for the use cases that it gets", async () => {
+    const hook = (path: string) => fetch(`${origin}/panoramas${path}`, { method: "POST", body: "{}" });
+    expect(await (await hook("/hooks/replicate")).text()).toBe("No webhooks are accepted here.");
+    expect(await (await hook("/payments/stripe")).text()).toBe("the embedder's own answer");
   });
 
   it("answers errors with the JSON of the interface", async () => {

@@ -212,7 +212,7 @@ describe("an unexpected error in the HTTP server", () => {
   };
 
   it("gives 500 internal_error with the request id, is logged, and is not shown to the client", async () => {
-    const service = await HttpService.start({ readCreditTotals: broken, createPanorama: broken });
+    const service = await HttpService.start({ readCredits: broken, createPanorama: broken });
     const customer = await service.customer();
     for (const send of [() => service.request("/credits", customer), () => service.create(customer)]) {
       const response = await send();
