@@ -30,6 +30,7 @@ const SLOW_TESTS = [
   // runs a hundred cases with faults on a database
   "test/faults/sample.test.ts",
   // start Chromium
+  "test/adapters/client/browser-page.test.ts",
   "test/adapters/web/accessibility.test.ts",
   "test/adapters/web/account.test.ts",
   "test/adapters/web/viewer.test.ts",

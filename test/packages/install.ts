@@ -1,11 +1,15 @@
 import { execFile, spawn } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
+import { startChromium } from "../support/chromium.js";
+import { FakeReplicate, REPLICATE_KEY } from "../support/fake-replicate.js";
 import { FakeService } from "../support/fake-service.js";
 import { freePort } from "../support/free-port.js";
+import { builtPage, usePage } from "../support/page-example.js";
 import { PostgresServer } from "../support/postgres.js";
 
 /**
@@ -36,7 +40,7 @@ const VERSIONS = {
 /** Test files for `node --test`. */
 const PROOFS = ["prove-storage.ts", "prove-stores.ts", "prove-meter-store.ts"];
 const EXAMPLES = [
-  ...["client.ts", "fastify.ts", "meter-store-of-documents.ts", "sql.ts"],
+  ...["client.ts", "fastify.ts", "meter-store-of-documents.ts", "page.ts", "replicate.ts", "sql.ts"],
   ...PROOFS,
   "prove-with-vitest.ts",
 ];
@@ -83,10 +87,14 @@ const link = async (folder: string): Promise<void> => {
     await mkdir(join(folder, "node_modules", scope), { recursive: true });
   }
   await writeFile(join(folder, "package.json"), '{ "private": true, "type": "module" }');
-  for (const name of ["panorama-core", "panorama-client", "panorama-service"]) {
+  const needed = new Set(Object.keys(VERSIONS));
+  for (const name of await readdir("dist-packages")) {
     await cp(resolve("dist-packages", name), join(folder, "node_modules", name), { recursive: true });
+    const { dependencies = {} } = JSON.parse(await readFile(resolve("dist-packages", name, "package.json"), "utf8"));
+    for (const dependency of Object.keys(dependencies)) needed.add(dependency);
   }
-  for (const name of [...Object.keys(VERSIONS), "neverthrow", "zod"]) {
+  for (const name of [...needed].filter((one) => existsSync(resolve("node_modules", one)))) {
+    await mkdir(dirname(join(folder, "node_modules", name)), { recursive: true });
     await symlink(resolve("node_modules", name), join(folder, "node_modules", name));
   }
 };
@@ -95,6 +103,21 @@ const COMPILER_OPTIONS = [
   ...["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes"],
   ...["--target", "es2022", "--types", "node", "--skipLibCheck", "false"],
 ];
+
+/** Bundles the page with the installed client, and uses it in Chromium. */
+const openPage = async (entry: string, service: FakeService): Promise<void> => {
+  const { html, script } = await builtPage(entry);
+  service.serve("/", Buffer.from(html), "text/html");
+  service.serve("/page.js", script, "text/javascript");
+  service.serve("/favicon.ico", Buffer.from(""), "image/x-icon");
+  const browser = await startChromium();
+  try {
+    const { image, problems } = await usePage(browser, `${service.origin}/`, service.apiKey, async () => {});
+    check("the page", [image?.startsWith(service.origin), problems], [true, []]);
+  } finally {
+    await browser.close();
+  }
+};
 
 const runExamples = async (folder: string): Promise<void> => {
   for (const example of EXAMPLES) await cp(resolve("test/examples/embedding", example), join(folder, example));
@@ -115,6 +138,7 @@ const runExamples = async (folder: string): Promise<void> => {
     const env = { PANORAMA_BASE_URL: service.origin, PANORAMA_API_KEY: service.apiKey };
     const url = await ended(process.execPath, ["client.js"], folder, env);
     check("the client example", /^https?:\/\/.*\n$/.test(url), true);
+    await openPage(join(folder, "page.ts"), service);
   } finally {
     await service.stop();
   }
@@ -125,6 +149,15 @@ const runExamples = async (folder: string): Promise<void> => {
     check("the SQL example", JSON.parse(output), [used, [{ name: "a row of yours" }], used, { rows: 1 }]);
   } finally {
     await postgres.remove();
+  }
+  const replicate = await FakeReplicate.start();
+  try {
+    const env = { REPLICATE_BASE_URL: replicate.baseUrl, REPLICATE_API_KEY: REPLICATE_KEY };
+    const downloaded = await ended(process.execPath, ["replicate.js"], folder, env);
+    const { size } = await stat(join(folder, "panorama.jpg"));
+    check("the Replicate example", downloaded, `${size} bytes\n`);
+  } finally {
+    await replicate.close();
   }
   const required =
     "console.log(typeof require('panorama-core/domain/task').openTask, require('panorama-client').PanoramaClient.name)";

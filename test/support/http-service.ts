@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { HttpServer, type HttpServerParts, type HttpServerSettings } from "../../adapters/http/http-server.js";
 import type { FinishedExchange } from "../../adapters/http/observer.js";
 import type { Check } from "../../adapters/http/operations-routes.js";
+import type { RestUseCases } from "../../adapters/http/rest-use-cases.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { InProcessEventSignals } from "../../adapters/memory/in-process-event-signals.js";
 import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
@@ -179,6 +180,26 @@ export class HttpService {
 
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** The use cases, grouped as by the application. */
+  get application(): RestUseCases {
+    const { parts } = this;
+    return {
+      accounts: { admitApiRequest: parts.admitApiRequest, noteKeyUse: parts.keyUses.note },
+      panoramas: {
+        create: parts.createPanorama,
+        waitFor: parts.waitForTask,
+        list: parts.listTasks,
+        cancel: parts.cancelTask,
+        delete: parts.deletePanorama,
+        checkUpload: parts.checkUpload,
+        uploadImages: parts.uploadImages,
+        receiveProviderWebhook: parts.receiveProviderWebhook,
+      },
+      credits: { readTotals: parts.readCredits },
+      events: { stream: parts.streamEvents },
+    };
   }
 
   /** Creates an account with a paid order and an API key. */

@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RestRoutes, type RestRoutesOptions, restRoutes } from "../../../adapters/http/rest-routes.js";
-import type { RestUseCases } from "../../../adapters/http/rest-use-cases.js";
 import { expectError } from "../../support/error-answer.js";
 import { A_CREATION, assetsOf, type Customer, HttpService } from "../../support/http-service.js";
 import { RawConnection } from "../../support/raw-connection.js";
@@ -21,23 +20,8 @@ describe("restRoutes in a server of the embedder's own", () => {
   let uploadsFolder: string;
 
   const mounted = async (options: Partial<RestRoutesOptions> = {}) => {
-    const { parts, storage } = service;
+    const { application, parts, storage } = service;
     const { observer } = parts;
-    const application: RestUseCases = {
-      accounts: { admitApiRequest: parts.admitApiRequest, noteKeyUse: parts.keyUses.note },
-      panoramas: {
-        create: parts.createPanorama,
-        waitFor: parts.waitForTask,
-        list: parts.listTasks,
-        cancel: parts.cancelTask,
-        delete: parts.deletePanorama,
-        checkUpload: parts.checkUpload,
-        uploadImages: parts.uploadImages,
-        receiveProviderWebhook: parts.receiveProviderWebhook,
-      },
-      credits: { readTotals: parts.readCredits },
-      events: { stream: parts.streamEvents },
-    };
     return restRoutes(application, {
       publicUrl: "https://example.com/panoramas",
       storage,
