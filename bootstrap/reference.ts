@@ -29,7 +29,11 @@ export const moduleReference = (path: string, declarations: string): string => {
     const isExported = ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some(isExport) === true;
     const names = isExported ? namesOf(statement) : [];
     if (names.length === 0) return [];
-    const code = `\`\`\`ts\n${statement.getText(file).replace(/^export (declare )?/, "")}\n\`\`\``;
+    const text = statement
+      .getText(file)
+      .replace(/^export (declare )?/, "")
+      .replace(/^ +private .*;\n/gm, "");
+    const code = `\`\`\`ts\n${text}\n\`\`\``;
     const [comment] = ts.getJSDocCommentsAndTags(statement).filter(ts.isJSDoc).slice(-1);
     const prose = comment === undefined ? [] : [proseOf(comment.getText(file))];
     return [[`### ${names.join(", ")}`, ...prose, code].join("\n\n")];
