@@ -100,62 +100,66 @@ export class HttpService {
     const stores = { tasks, orders, keys, ledger, references, storage };
     const ports = { ...stores, clock, imaging, provider, signals, reporter, secrets, ids };
     const requests = new MemoryApiRequests(this.database, new MemoryRateLimits(clock, RATE_LIMITS), clock);
-    this.parts = {
-      makeServer,
-      admitApiRequest: (apiKey, kind, task) =>
-        whenReady(admitApiRequest({ requests, secrets })(apiKey, kind, task), (admitted) => {
-          if (admitted.isOk() && task !== undefined) this.calls.readTask = (this.calls.readTask ?? 0) + 1;
-          return admitted;
-        }),
-      createPanorama: this.counted(
-        "createPanorama",
-        createPanorama({ ...ports, generationTime: generationTime() }, DEADLINES),
-      ),
-      waitForTask: this.counted("waitForTask", waitForTask(ports)),
-      listTasks: this.counted("listTasks", listTasks(ports)),
-      cancelTask: this.counted("cancelTask", cancelTask(ports)),
-      deletePanorama: this.counted("deletePanorama", deletePanorama(ports)),
-      checkUpload: checkUpload(ports),
-      uploadImages: this.counted("uploadImages", uploadImages(ports)),
-      readCredits: this.counted("readCredits", readCreditTotals(ports)),
-      keyUses: this.keyUses,
-      streamEvents: streamEvents({ events: this.events, tasks, signals: this.eventSignals }),
-      clock,
-      receivePaymentWebhook: receivePaymentWebhook({ clock, orders: this.orders, payments: new ManualPayments() }),
-      receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: new Map(), pollDue: () => {} }),
-      pages: [],
-      storage,
-      assets: undefined,
-      temporaryImage: async (name) => this.temporaryImages.get(name),
-      mcpPackage: undefined,
-      checks: () => this.checks(),
-      metrics: async () => "# HELP tests of the service\n",
-      observer: {
-        run: (_requestId, work) => {
-          this.inFlight += 1;
-          work();
+    const whole: readonly [HttpServerParts, HttpServerSettings] = [
+      {
+        makeServer,
+        admitApiRequest: (apiKey, kind, task) =>
+          whenReady(admitApiRequest({ requests, secrets })(apiKey, kind, task), (admitted) => {
+            if (admitted.isOk() && task !== undefined) this.calls.readTask = (this.calls.readTask ?? 0) + 1;
+            return admitted;
+          }),
+        createPanorama: this.counted(
+          "createPanorama",
+          createPanorama({ ...ports, generationTime: generationTime() }, DEADLINES),
+        ),
+        waitForTask: this.counted("waitForTask", waitForTask(ports)),
+        listTasks: this.counted("listTasks", listTasks(ports)),
+        cancelTask: this.counted("cancelTask", cancelTask(ports)),
+        deletePanorama: this.counted("deletePanorama", deletePanorama(ports)),
+        checkUpload: checkUpload(ports),
+        uploadImages: this.counted("uploadImages", uploadImages(ports)),
+        readCredits: this.counted("readCredits", readCreditTotals(ports)),
+        keyUses: this.keyUses,
+        streamEvents: streamEvents({ events: this.events, tasks, signals: this.eventSignals }),
+        clock,
+        receivePaymentWebhook: receivePaymentWebhook({ clock, orders: this.orders, payments: new ManualPayments() }),
+        receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: new Map(), pollDue: () => {} }),
+        pages: [],
+        storage,
+        assets: undefined,
+        temporaryImage: async (name) => this.temporaryImages.get(name),
+        mcpPackage: undefined,
+        checks: () => this.checks(),
+        metrics: async () => "# HELP tests of the service\n",
+        observer: {
+          run: (_requestId, work) => {
+            this.inFlight += 1;
+            work();
+          },
+          finished: (exchange) => {
+            this.inFlight -= 1;
+            this.finished.push(exchange);
+          },
+          failed: (requestId, error) => void this.failures.push({ requestId, error }),
+          overloaded: () => {
+            this.overloaded += 1;
+          },
         },
-        finished: (exchange) => {
-          this.inFlight -= 1;
-          this.finished.push(exchange);
-        },
-        failed: (requestId, error) => void this.failures.push({ requestId, error }),
-        overloaded: () => {
-          this.overloaded += 1;
-        },
+        isDatabaseOverloaded: () => false,
+        ...parts,
       },
-      isDatabaseOverloaded: () => false,
-      ...parts,
-    };
-    this.server = new HttpServer(this.parts, {
-      host: "127.0.0.1",
-      port: 0,
-      publicUrl: "https://panoramas.example",
-      uploadsFolder: join(folder, "uploads"),
-      trustedProxies: [],
-      tls: undefined,
-      ...settings,
-    });
+      {
+        host: "127.0.0.1",
+        port: 0,
+        publicUrl: "https://panoramas.example",
+        uploadsFolder: join(folder, "uploads"),
+        trustedProxies: [],
+        tls: undefined,
+        ...settings,
+      },
+    ];
+    [this.parts] = whole;
+    this.server = new HttpServer(...whole);
   }
 
   static async start(
