@@ -49,7 +49,7 @@ export type RestRoutesOptions = {
 export type RestRoutes = {
   /**
    * Answers a request of `node:http` or `node:https`, or calls `next` if it has no route for it. Without `next` such a request
-   * is answered with 404. Pass requests on before anything reads their bodies. Usable as the listener of `createServer`, and
+   * is answered with 404. Throws if something has read the body before. Usable as the listener of `createServer`, and
    * as a middleware of Connect and Express.
    */
   readonly handle: (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;

@@ -42,9 +42,9 @@ export class MountedRequests implements RequestSource {
     if (hasBody(request) && request.readableDidRead) {
       throw new Error("The body of this request has been read already. Pass requests on before anything reads them.");
     }
-    const address = socket.remoteAddress;
-    if (address === undefined) return void socket.destroy(); // it is closed already
+    const address = socket.remoteAddress ?? ""; // a Unix socket has none
     const exchange = new NodeExchange(request, response, address, match?.parameters ?? {});
+    if (response.destroyed) return; // the client has disconnected before the owner has passed it on
     this.open.set(exchange, socket);
     response.once("close", () => {
       this.open.delete(exchange);
@@ -67,6 +67,6 @@ export class MountedRequests implements RequestSource {
 
   /** Only of requests that are not answered: the others belong to the owner of the server. */
   closeConnections(): void {
-    for (const socket of this.open.values()) socket.destroy();
+    for (const [exchange, socket] of this.open) if (!exchange.closed) socket.destroy();
   }
 }

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { mkdir, readdir } from "node:fs/promises";
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, request as httpRequest, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RestRoutes, type RestRoutesOptions, restRoutes } from "../../../adapters/http/rest-routes.js";
 import { expectError } from "../../support/error-answer.js";
@@ -186,6 +187,37 @@ describe("restRoutes in a server of the embedder's own", () => {
     own.send("GET /hello HTTP/1.1\r\nhost: x\r\n\r\n");
     expect(await own.response()).toMatch(/^HTTP\/1\.1 200 /);
     own.close();
+  });
+
+  it("answers over a Unix socket, whose connections have no address", async () => {
+    const socketPath = join(service.folder, "http.sock");
+    const own = createServer(routes.handle).listen(socketPath);
+    await once(own, "listening");
+    const sent = httpRequest({ socketPath, path: "/panoramas/api/v1/credits", headers: { "x-api-key": customer.key } });
+    const [response] = await once(sent.end(), "response");
+    expect(await json(response)).toMatchObject({ remaining_credits: expect.any(Number) });
+    own.close();
+    own.closeAllConnections();
+  });
+
+  it("does nothing for a client that has left before the embedder passes its request on", async () => {
+    const requests = service.finished.length;
+    let passed = () => {};
+    const isPassed = new Promise<void>((resolve) => {
+      passed = resolve;
+    });
+    const slow = await listening((request, response) => {
+      request.socket.once("close", () => {
+        routes.handle(request, response);
+        passed();
+      });
+      connection.close();
+    });
+    const connection = await RawConnection.open((slow.address() as AddressInfo).port);
+    connection.send(`GET /panoramas/api/v1/credits HTTP/1.1\r\nhost: x\r\nx-api-key: ${customer.key}\r\n\r\n`);
+    await isPassed;
+    expect(service.finished.length).toBe(requests);
+    slow.close();
   });
 
   it("throws if something has read the body before", async () => {
