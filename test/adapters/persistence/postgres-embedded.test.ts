@@ -10,7 +10,10 @@ import {
   aReservedTask,
   noon,
 } from "../../../adapters/contracts/builders.js";
+import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
+import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
+import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contract.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { AnyDatabase } from "../../../adapters/persistence/database.js";
 import type { PostgresPool, Tables } from "../../../adapters/persistence/installation.js";
@@ -25,11 +28,10 @@ import type { Standing } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import { openTask, type ReservedTask } from "../../../domain/task.js";
 import { taskId } from "../../../domain/task-id.js";
-import { describeMeter } from "../../support/contracts/meter-contract.js";
-import { describeMeterStore } from "../../support/contracts/meter-store-contract.js";
 import { administer, databaseUrl, freshDatabase } from "../../support/postgres.js";
 import { EMPTY_TABLES } from "../../support/postgres-stores.js";
 
+const test = { describe, it, beforeEach, afterEach };
 const BOTH = ["panoramas", "meter"] as const satisfies readonly Tables[];
 const SCHEMA = "panorama";
 
@@ -78,7 +80,8 @@ describe("on an embedder's pool", () => {
     await embedder.admin.query(`begin; set local search_path = ${SCHEMA}; ${EMPTY_TABLES}; commit`);
     return { ...sqlStores(database), close: async () => {} };
   };
-  describeStores({ describe, it, beforeEach, afterEach }, "on an embedder's pool", stores);
+  describeStores(test, "on an embedder's pool", stores);
+  describeTaskQueue(test, "on an embedder's pool", stores);
 
   const meterStore = async (clock: HandClock) => {
     await embedder.admin.query(
@@ -87,8 +90,8 @@ describe("on an embedder's pool", () => {
     const store = new SqlMeterStore(database, clock, { taskId: () => taskId(randomUUID()) });
     return { store, close: async () => {} };
   };
-  describeMeterStore("on an embedder's pool", meterStore);
-  describeMeter("on an embedder's pool", meterStore, 10);
+  describeMeterStore(test, "on an embedder's pool", meterStore);
+  describeMeter(test, "on an embedder's pool", meterStore, 10);
 });
 
 const decide = (task: ReservedTask) => (standing: Standing) => openTask(standing, task, noon);

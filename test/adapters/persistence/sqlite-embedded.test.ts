@@ -12,7 +12,10 @@ import {
   noon,
   taskId,
 } from "../../../adapters/contracts/builders.js";
+import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
+import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
+import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contract.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { SqliteInstallation, Tables } from "../../../adapters/persistence/installation.js";
 import { migrate, migrationTexts } from "../../../adapters/persistence/migrate.js";
@@ -25,11 +28,10 @@ import type { Standing } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
 import { openTask } from "../../../domain/task.js";
 import { taskId as makeTaskId } from "../../../domain/task-id.js";
-import { describeMeter } from "../../support/contracts/meter-contract.js";
-import { describeMeterStore } from "../../support/contracts/meter-store-contract.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
 
 const PREFIX = "panorama_";
+const test = { describe, it, beforeEach, afterEach };
 const BOTH = ["panoramas", "meter"] as const satisfies readonly Tables[];
 /** `SQLITE_DENY` and `SQLITE_OK`, and the actions that name a table, an index or a trigger. */
 const [OK, DENY] = [0, 1];
@@ -72,14 +74,15 @@ const stores = async () => {
   return { database, ...sqlStores(database), close };
 };
 
-describeStores({ describe, it, beforeEach, afterEach }, "on an embedder's SQLite connection", stores);
+describeStores(test, "on an embedder's SQLite connection", stores);
+describeTaskQueue(test, "on an embedder's SQLite connection", stores);
 
 const meterStore = async (clock: HandClock) => {
   const { database, close } = await stores();
   return { store: new SqlMeterStore(database, clock, { taskId: () => makeTaskId(randomUUID()) }), close };
 };
-describeMeterStore("on an embedder's SQLite connection", meterStore);
-describeMeter("on an embedder's SQLite connection", meterStore, 10);
+describeMeterStore(test, "on an embedder's SQLite connection", meterStore);
+describeMeter(test, "on an embedder's SQLite connection", meterStore, 10);
 
 const schemaOf = (sqlite: InstanceType<typeof DatabaseSync>) =>
   sqlite.prepare("select type, name, tbl_name, sql from sqlite_master order by name").all();
