@@ -5,6 +5,9 @@ import type { ServerName } from "../adapters/http/load-server.js";
 import { FAL_MODELS, type FalModel } from "../adapters/provider/remote/fal/fal-models.js";
 import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-defaults.js";
 import type { ProviderLimits } from "../adapters/provider/remote/settings.js";
+import { completeSettings } from "../application/complete-settings.js";
+
+const DEFAULTS = completeSettings({});
 
 const port = z.coerce.number().int().min(1).max(65_535);
 const milliseconds = (min: number) => z.coerce.number().int().min(min).max(86_400_000);
@@ -77,8 +80,8 @@ const environmentSchema = z.object({
   GCS_PUBLIC_URL: origin.refine((url) => url.startsWith("https://"), "must start with https://").optional(),
   GCS_API_ENDPOINT: origin.optional(),
   SUBMIT_TIMEOUT_MS: milliseconds(100).default(REMOTE_DEFAULTS.submitTimeoutMilliseconds),
-  GENERATION_DEADLINE_MS: milliseconds(1000).default(REMOTE_DEFAULTS.generationDeadlineMilliseconds),
-  QUEUE_MAX: z.coerce.number().int().min(0).max(1_000_000).default(10_000),
+  GENERATION_DEADLINE_MS: milliseconds(1000).default(DEFAULTS.generationDeadlineMilliseconds),
+  QUEUE_MAX: z.coerce.number().int().min(0).max(1_000_000).default(DEFAULTS.queueMax),
   PROVIDER: providerNames.default(["local"]),
   PROVIDER_POLL_MS: milliseconds(100).optional(),
   PROVIDER_CALLS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).optional(),
@@ -105,9 +108,9 @@ const environmentSchema = z.object({
   HTTP_PROVIDER_URL: ownServer.optional(),
   HTTP_PROVIDER_TOKEN: secret.optional(),
   SEAM_MAX: z.coerce.number().min(0).max(255).optional(),
-  LEASE_MS: milliseconds(1000).default(60_000),
+  LEASE_MS: milliseconds(1000).default(DEFAULTS.leaseMilliseconds),
   WEBHOOK_PRIVATE_ORIGINS: origins.default([]),
-  REFERENCE_RETENTION_HOURS: z.coerce.number().int().min(1).max(8760).default(24),
+  REFERENCE_RETENTION_HOURS: z.coerce.number().int().min(1).max(8760).default(DEFAULTS.referenceRetentionHours),
   STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional(),
   STRIPE_WEBHOOK_SECRET: z.string().startsWith("whsec_").optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/, error: "must be smtp:// or smtps://USER:PASSWORD@HOST:PORT" }).optional(),

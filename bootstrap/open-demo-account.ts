@@ -1,8 +1,8 @@
+import type { Application } from "../application/create-application.js";
+import type { Ids } from "../application/ports/ids.js";
 import type { Email } from "../domain/account.js";
 import type { ApiKeySecret } from "../domain/api-key.js";
 import { credits } from "../domain/credits.js";
-import type { Service } from "./service.js";
-import { tokens } from "./tokens.js";
 
 const DEMO_EMAIL = "demo@example.com" as Email;
 const DEMO_CREDITS = credits(1000);
@@ -11,13 +11,14 @@ const DEMO_CREDITS = credits(1000);
 export type DemoAccess = { readonly apiKey: ApiKeySecret; readonly email: Email; readonly password: string };
 
 /** Opens a demo account if the service has no account. Returns `undefined` if it has one. */
-export const openDemoAccount = async (service: Service): Promise<DemoAccess | undefined> => {
-  const hasAccounts = await service.get(tokens.hasAccounts);
-  if (await hasAccounts()) return undefined;
-  const openAccount = await service.get(tokens.openAccount);
+export const openDemoAccount = async (
+  { accounts }: Pick<Application, "accounts">,
+  ids: Pick<Ids, "unguessable">,
+): Promise<DemoAccess | undefined> => {
+  if (await accounts.hasAny()) return undefined;
   const email = DEMO_EMAIL;
-  const password = (await service.get(tokens.ids)).unguessable();
-  const opened = await openAccount({ email, password, credits: DEMO_CREDITS, keyName: "demo" });
+  const password = ids.unguessable();
+  const opened = await accounts.open({ email, password, credits: DEMO_CREDITS, keyName: "demo" });
   // The e-mail is taken if another process has just opened the demo account. That process has printed the credentials.
   const apiKey = opened.isOk() ? opened.value.secret : undefined;
   return apiKey && { apiKey, email, password };

@@ -1,12 +1,9 @@
 import "reflect-metadata";
 import { Container } from "inversify";
 import type { Config } from "./config.js";
-import { accounts } from "./modules/accounts.js";
-import { credits } from "./modules/credits.js";
-import { panoramas } from "./modules/panoramas.js";
 import { persistence } from "./modules/persistence.js";
+import { useCasesOnStores } from "./modules/store-use-cases.js";
 import { system } from "./modules/system.js";
-import { webhooks } from "./modules/webhooks.js";
 import type { Token } from "./provide.js";
 import { tokens } from "./tokens.js";
 
@@ -22,7 +19,7 @@ export type Service = {
 export const createService = (config: Config): Service => {
   const container = new Container();
   container.bind(tokens.config).toConstantValue(config);
-  container.load(system, persistence, accounts, credits, panoramas, webhooks);
+  container.load(system, persistence, useCasesOnStores);
   return {
     get: (part) => container.getAsync(part),
     loadServer: async () => {

@@ -1,12 +1,37 @@
 import { type ScheduledTask, schedule } from "node-cron";
+import { type WorkRuns, workRuns } from "../../application/background/work-runs.js";
 import type { Clock } from "../../application/ports/clock.js";
+import type { MakeSchedule, Schedule, ScheduledWork } from "../../application/ports/schedule.js";
 
 /** Background work that runs periodically; `cron` has six fields, seconds first, in UTC. */
-export type Work<Name extends string = string> = {
-  readonly name: Name;
-  readonly cron: string;
-  /** Must start nothing new once `stopping` is aborted. */
-  readonly run: (stopping: AbortSignal) => Promise<unknown>;
+export type Work<Name extends string = string> = Pick<ScheduledWork<Name>, "name" | "run"> & { readonly cron: string };
+
+/** Schedules work at the times of a calendar, with node-cron. */
+export const cronSchedule =
+  (clock: Clock): MakeSchedule =>
+  (works, onFailure) =>
+    new WorkSchedule(
+      works.map((work) => ({ ...work, cron: cronOf(work) })),
+      clock,
+      onFailure,
+    );
+
+/** The times of the work as a cron expression. */
+export const cronOf = ({
+  everySeconds,
+  offsetSeconds = 0,
+}: Pick<ScheduledWork, "everySeconds" | "offsetSeconds">): string => {
+  const second = offsetSeconds % 60;
+  switch (everySeconds) {
+    case 1:
+      return "* * * * * *";
+    case 5:
+      return "*/5 * * * * *";
+    case 60:
+      return `${second} * * * * *`;
+    case 3600:
+      return `${second} ${Math.floor(offsetSeconds / 60)} * * * *`;
+  }
 };
 
 /** Interval of the check whether the clock was set back. */
@@ -17,28 +42,17 @@ const CLOCK_WATCH_MILLISECONDS = 1_000;
  * same time. Calls `onFailure` when a run throws; later runs still take place. `start` throws if a cron expression is
  * invalid.
  */
-export class WorkSchedule<Name extends string> {
-  private readonly singleRuns: ReadonlyMap<Name, SingleRun>;
+export class WorkSchedule<Name extends string> implements Schedule<Name> {
+  private readonly runs: WorkRuns<Name>;
   private readonly works: readonly Work<Name>[];
-  private readonly clock: Clock;
-  private readonly onFailure: (work: string, error: unknown) => void;
+  private readonly onFailure: (work: Name, error: unknown) => void;
   private cronTasks: ScheduledTask[] = [];
   private clockWatch: NodeJS.Timeout | undefined;
-  private readonly stopping = new AbortController();
 
-  constructor(works: readonly Work<Name>[], clock: Clock, onFailure: (work: string, error: unknown) => void) {
+  constructor(works: readonly Work<Name>[], clock: Clock, onFailure: (work: Name, error: unknown) => void) {
     this.works = works;
-    this.clock = clock;
     this.onFailure = onFailure;
-    this.singleRuns = new Map(
-      works.map(({ name, run }) => [
-        name,
-        new SingleRun(
-          () => run(this.stopping.signal),
-          (error) => onFailure(name, error),
-        ),
-      ]),
-    );
+    this.runs = workRuns(works, clock, onFailure);
   }
 
   start(): void {
@@ -53,7 +67,7 @@ export class WorkSchedule<Name extends string> {
 
   private scheduleWorks(): ScheduledTask[] {
     return this.works.map(({ name, cron }) =>
-      schedule(cron, () => this.singleRuns.get(name)?.runUnlessRunning(), {
+      schedule(cron, () => this.runs.run(name), {
         name,
         timezone: "UTC",
         noOverlap: true,
@@ -70,21 +84,16 @@ export class WorkSchedule<Name extends string> {
     await Promise.all(cronTasks.map((task) => task.destroy()));
   }
 
-  /** Runs the work now or, if it is running, once more afterwards: the current run may have missed the new work. */
   wake(name: Name): void {
-    if (!this.stopping.signal.aborted) this.singleRuns.get(name)?.runOnceMore();
+    this.runs.wake(name);
   }
 
-  /** Starts no more runs. Resolves when the current runs have ended, or at the deadline. */
   async stop(deadlineMilliseconds: number): Promise<void> {
-    this.stopping.abort();
+    const ended = this.runs.stop(deadlineMilliseconds);
     clearInterval(this.clockWatch);
     const cronTasks = this.cronTasks.splice(0);
     await Promise.all(cronTasks.map((task) => task.destroy()));
-    const ended = new AbortController();
-    const runs = Promise.all([...this.singleRuns.values()].map((singleRun) => singleRun.end()));
-    await Promise.race([runs, this.clock.sleep(deadlineMilliseconds, ended.signal)]);
-    ended.abort();
+    await ended;
   }
 
   /** Replaces node-cron's logging to the console. A time that is skipped because the work is running is not logged. */
@@ -96,46 +105,5 @@ export class WorkSchedule<Name extends string> {
       debug: silent,
       error: (message: string | Error, error?: Error) => this.onFailure(name, error ?? message),
     };
-  }
-}
-
-/** Runs work at most once at a time, and remembers at most one further run. */
-class SingleRun {
-  private readonly run: () => Promise<unknown>;
-  private readonly onFailure: (error: unknown) => void;
-  private running: Promise<void> | undefined;
-  private again = false;
-
-  constructor(run: () => Promise<unknown>, onFailure: (error: unknown) => void) {
-    this.run = async () => run(); // a synchronous throw becomes a rejection
-    this.onFailure = onFailure;
-  }
-
-  runUnlessRunning(): Promise<void> {
-    this.running ??= this.runUntilDone();
-    return this.running;
-  }
-
-  runOnceMore(): void {
-    this.again = this.running !== undefined;
-    void this.runUnlessRunning();
-  }
-
-  /** Forgets the remembered run. Resolves when the current run has ended. */
-  async end(): Promise<void> {
-    this.again = false;
-    await this.running;
-  }
-
-  private async runUntilDone(): Promise<void> {
-    do {
-      this.again = false;
-      try {
-        await this.run();
-      } catch (error) {
-        this.onFailure(error);
-      }
-    } while (this.again);
-    this.running = undefined;
   }
 }

@@ -9,6 +9,9 @@ const PAGE_SIZE = 100;
 
 type Ports = { readonly tasks: Pick<TaskStore, "listFailedImages" | "move">; readonly clock: Pick<Clock, "now"> };
 
+/** What `retryFailedImages` returns. */
+export type RetryFailedImages = ReturnType<typeof retryFailedImages>;
+
 /**
  * The operator's retry of every finished image, of all accounts, whose storage status is `failed`; it becomes
  * `uploading`. Resolves to the number of images.

@@ -7,6 +7,9 @@ import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { StaleTask, TaskStore } from "../ports/task-store.js";
 
+/** What `retryImage` returns. */
+export type RetryImage = ReturnType<typeof retryImage>;
+
 /** The operator's retry: changes the storage status of a finished image from `failed` to `uploading`. */
 export const retryImage =
   ({ tasks, clock }: { readonly tasks: Pick<TaskStore, "find" | "move">; readonly clock: Pick<Clock, "now"> }) =>

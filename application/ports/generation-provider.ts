@@ -115,4 +115,6 @@ export interface GenerationProvider {
    * it. Absent if no generation of the provider can be deleted.
    */
   discard?(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>>;
+  /** Deletes what old generations have left in this process or on its machine. Called once an hour. Absent if nothing is left. */
+  clean?(): Promise<void>;
 }

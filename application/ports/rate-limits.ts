@@ -16,4 +16,6 @@ export type RateLimitedParty = ApiKeyId | AccountId | Brand<string, "LoginParty"
 export interface RateLimits<Kind extends string = RequestKind> {
   /** Admits and counts the request, or rejects it without counting it. Atomic for concurrent requests. */
   admit(party: RateLimitedParty, kind: Kind): Awaitable<Result<Omit<Admission, "log">, RateLimited>>;
+  /** Deletes expired counters. Called once an hour. Absent if none are left. */
+  clean?(): Promise<void>;
 }

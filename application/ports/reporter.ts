@@ -49,8 +49,11 @@ export type OperationalEvent =
     }
   /** The stored task has a value in this column that this version cannot read. Lists and background work skip it. */
   | { readonly kind: "task_unreadable"; readonly taskId: TaskId; readonly column: string }
-  /** Background work on one task threw an error. It is repeated a limited number of times, or until a deadline. */
-  | { readonly kind: "work_failed"; readonly work: string; readonly taskId: TaskId; readonly error: unknown };
+  /**
+   * Background work threw an error. On one task it is repeated a limited number of times, or until a deadline; without a
+   * task, for as long as the application runs.
+   */
+  | { readonly kind: "work_failed"; readonly work: string; readonly taskId?: TaskId; readonly error: unknown };
 
 /** Where events for the operator go. It must not throw. */
 export interface Reporter {

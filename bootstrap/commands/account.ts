@@ -28,8 +28,8 @@ export const accountCreate: Command = {
       const password = given === undefined ? undefined : yield* parsePassword(given).mapErr(optionMessage);
       const amount = optionalText(values, "credits");
       const credits = amount === undefined ? undefined : yield* parseOrderCredits(Number(amount)).mapErr(optionMessage);
-      const openAccount = await service.get(tokens.openAccount);
-      const opened = await openAccount({
+      const { accounts } = await service.get(tokens.storeUseCases);
+      const opened = await accounts.open({
         email,
         password,
         credits,
@@ -62,8 +62,8 @@ export const accountSetPassword: Command = {
       const email = yield* parseEmail(text(values, "email")).mapErr(optionMessage);
       const given = optionalText(values, "password") ?? (await readPassword(`New password for ${email}: `));
       const password = yield* parsePassword(given).mapErr(optionMessage);
-      const setPassword = await service.get(tokens.setPassword);
-      const set = await setPassword(email, password);
+      const { accounts } = await service.get(tokens.storeUseCases);
+      const set = await accounts.setPassword(email, password);
       yield* set.mapErr((error) => (error.kind === "not_found" ? error.message : BUSY));
       return ok({
         json: { email, status: "password_set" },
@@ -83,8 +83,8 @@ export const accountSetLowBalance: Command = {
       const given = optionalText(values, "credits");
       if ((given === undefined) === (values.off !== true)) return err("Give either --credits N or --off.");
       const threshold = given === undefined ? undefined : yield* parseLowBalanceThreshold(given).mapErr(optionMessage);
-      const setLowBalance = await service.get(tokens.setLowBalance);
-      yield* (await setLowBalance(id, threshold)).mapErr(({ message }) => message);
+      const { accounts } = await service.get(tokens.storeUseCases);
+      yield* (await accounts.setLowBalance(id, threshold)).mapErr(({ message }) => message);
       return ok({
         json: { account_id: id, low_balance: threshold ?? null },
         lines: [

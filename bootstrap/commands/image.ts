@@ -21,14 +21,14 @@ export const imageRetry: Command = {
 };
 
 const retryAll = async (service: Service): Promise<Result<Output, string>> => {
-  const retryFailedImages = await service.get(tokens.retryFailedImages);
-  const retried = await retryFailedImages();
+  const { panoramas } = await service.get(tokens.storeUseCases);
+  const retried = await panoramas.retryFailedImages();
   return ok({ json: { retried }, lines: [`failed images that the service will fetch again: ${retried}`] });
 };
 
 const retryOne = async (service: Service, id: TaskId, account: AccountId): Promise<Result<Output, string>> => {
-  const retryImage = await service.get(tokens.retryImage);
-  const retried = await retryImage(id, account);
+  const { panoramas } = await service.get(tokens.storeUseCases);
+  const retried = await panoramas.retryImage(id, account);
   return retried
     .map(() => ({
       json: { task_id: id, storage_status: "uploading" },

@@ -36,9 +36,9 @@ export const keyCreate: Command = {
         },
         clock.now(),
       ).mapErr(optionMessage);
-      const createApiKey = await service.get(tokens.createApiKey);
+      const { accounts } = await service.get(tokens.storeUseCases);
       const accountId = text(values, "account") as AccountId;
-      const created = await createApiKey(accountId, name, limits);
+      const created = await accounts.createApiKey(accountId, name, limits);
       const { key, secret } = yield* created.mapErr((refusal) =>
         refusal.kind === "no_paid_order"
           ? `Account ${accountId} has no paid order.`
@@ -57,9 +57,9 @@ export const keyList: Command = {
   options: { account: { type: "string" } },
   required: ["account"],
   run: async (service, values) => {
-    const listApiKeys = await service.get(tokens.listApiKeys);
+    const { accounts } = await service.get(tokens.storeUseCases);
     const now = (await service.get(tokens.clock)).now();
-    const listed = await listApiKeys(text(values, "account") as AccountId);
+    const listed = await accounts.listApiKeys(text(values, "account") as AccountId);
     return listed
       .map((keys) => ({
         json: {
@@ -115,9 +115,9 @@ export const keyRevoke: Command = {
   options: { key: { type: "string" } },
   required: ["key"],
   run: async (service, values) => {
-    const revokeAnyApiKey = await service.get(tokens.revokeAnyApiKey);
+    const { accounts } = await service.get(tokens.storeUseCases);
     const id = text(values, "key") as ApiKeyId;
-    const revoked = await revokeAnyApiKey(id);
+    const revoked = await accounts.revokeAnyApiKey(id);
     return revoked
       .map(() => ({ json: { key_id: id, status: "revoked" }, lines: [`key ${id} is revoked`] }))
       .mapErr(({ message }) => message);

@@ -10,8 +10,8 @@ export const ledgerShow: Command = {
   options: { account: { type: "string" } },
   required: ["account"],
   run: async (service, values) => {
-    const readLedger = await service.get(tokens.readLedger);
-    const read = await readLedger(text(values, "account") as AccountId);
+    const { credits } = await service.get(tokens.storeUseCases);
+    const read = await credits.readLedger(text(values, "account") as AccountId);
     return read.map(ledgerOutput).mapErr(({ message }) => message);
   },
 };
@@ -46,8 +46,8 @@ export const ledgerVerify: Command = {
   options: {},
   required: [],
   run: async (service) => {
-    const verifyLedger = await service.get(tokens.verifyLedger);
-    const { accounts, findings } = await verifyLedger();
+    const { credits } = await service.get(tokens.storeUseCases);
+    const { accounts, findings } = await credits.verifyLedger();
     return ok({
       json: { accounts, findings },
       lines: [`${accounts} accounts checked, ${findings.length} findings`, ...findings],

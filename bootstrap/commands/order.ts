@@ -13,12 +13,11 @@ export const orderCreate: Command = {
   run: (service, values) =>
     safeTry(async function* () {
       const credits = yield* parseOrderCredits(Number(text(values, "credits"))).mapErr(optionMessage);
-      const createOrder = await service.get(tokens.createOrder);
-      const created = await createOrder(text(values, "account") as AccountId, credits);
+      const { credits: orders } = await service.get(tokens.storeUseCases);
+      const created = await orders.createOrder(text(values, "account") as AccountId, credits);
       const { id } = yield* created.mapErr(({ message }) => message);
       if (values.paid !== true) return ok(orderOutput(id, "pending"));
-      const payOrder = await service.get(tokens.payOrder);
-      yield* (await payOrder(id)).mapErr(({ message }) => message);
+      yield* (await orders.payOrder(id)).mapErr(({ message }) => message);
       return ok(orderOutput(id, "paid"));
     }),
 };
@@ -29,8 +28,8 @@ export const orderPay: Command = {
   options: { order: { type: "string" } },
   required: ["order"],
   run: async (service, values) => {
-    const payOrder = await service.get(tokens.payOrder);
-    const paid = await payOrder(text(values, "order") as OrderId);
+    const { credits } = await service.get(tokens.storeUseCases);
+    const paid = await credits.payOrder(text(values, "order") as OrderId);
     return paid.map(({ id, state }) => orderOutput(id, state)).mapErr(({ message }) => message);
   },
 };

@@ -19,14 +19,14 @@ export const serve: Command = {
     const config = await service.get(tokens.config);
     const logger = await service.get(tokens.logger);
     const server = await service.get(tokens.httpServer);
-    const schedule = await service.get(tokens.schedule);
+    const application = await service.get(tokens.application);
     const stopSignal = firstStopSignal();
 
     await warnIfShared(config.dataDir, logger);
     await server.start();
-    schedule.start();
+    await application.start();
     // Only after the start has succeeded: the credentials are printed once, and must not be lost if the start fails.
-    const demo = config.demo ? await openDemoAccount(service) : undefined;
+    const demo = config.demo ? await openDemoAccount(application, await service.get(tokens.ids)) : undefined;
     console.log(
       values.json === true
         ? JSON.stringify({ url: config.publicUrl, ...(demo && demoJson(demo)) })
@@ -36,9 +36,7 @@ export const serve: Command = {
     logger.info({ signal: await stopSignal }, "stopping: waiting for requests and background work in flight");
     logger.flush();
     await server.stop(STOP_MILLISECONDS);
-    await schedule.stop(STOP_MILLISECONDS);
-    const keyUses = await service.get(tokens.keyUses);
-    await keyUses.flushAll().catch((err: unknown) => logger.error({ event: "work_failed", work: "uses", err }));
+    await application.stop(STOP_MILLISECONDS);
     logger.info("stopped");
     return ok(undefined);
   },

@@ -24,8 +24,8 @@ export const webhookCreate: Command = {
   required: ["account", "url"],
   run: (service, values) =>
     safeTry(async function* () {
-      const createEndpoint = await service.get(tokens.createEndpoint);
-      const created = await createEndpoint(accountOf(values), text(values, "url"));
+      const { webhooks } = await service.get(tokens.storeUseCases);
+      const created = await webhooks.createEndpoint(accountOf(values), text(values, "url"));
       const endpoint = yield* created.mapErr((error) => {
         switch (error.kind) {
           case "invalid_request":
@@ -46,8 +46,8 @@ export const webhookList: Command = {
   options: ACCOUNT,
   required: ["account"],
   run: async (service, values) => {
-    const listEndpoints = await service.get(tokens.listEndpoints);
-    const listed = await listEndpoints(accountOf(values));
+    const { webhooks } = await service.get(tokens.storeUseCases);
+    const listed = await webhooks.listEndpoints(accountOf(values));
     return listed
       .map((endpoints) => ({
         json: { endpoints: endpoints.map(endpointJson) },
@@ -63,9 +63,9 @@ export const webhookDelete: Command = {
   options: ENDPOINT,
   required: ["account", "endpoint"],
   run: async (service, values) => {
-    const deleteEndpoint = await service.get(tokens.deleteEndpoint);
+    const { webhooks } = await service.get(tokens.storeUseCases);
     const id = endpointOf(values);
-    return changed(await deleteEndpoint(id, accountOf(values)), id, "deleted");
+    return changed(await webhooks.deleteEndpoint(id, accountOf(values)), id, "deleted");
   },
 };
 
@@ -75,8 +75,8 @@ export const webhookRotate: Command = {
   options: ENDPOINT,
   required: ["account", "endpoint"],
   run: async (service, values) => {
-    const rotateEndpointSecret = await service.get(tokens.rotateEndpointSecret);
-    const rotated = await rotateEndpointSecret(endpointOf(values), accountOf(values));
+    const { webhooks } = await service.get(tokens.storeUseCases);
+    const rotated = await webhooks.rotateEndpointSecret(endpointOf(values), accountOf(values));
     return rotated
       .map((endpoint) => ({ json: endpointJson(endpoint), lines: endpointLines(endpoint) }))
       .mapErr(({ message }) => message);
@@ -89,9 +89,9 @@ export const webhookEnable: Command = {
   options: ENDPOINT,
   required: ["account", "endpoint"],
   run: async (service, values) => {
-    const enableEndpoint = await service.get(tokens.enableEndpoint);
+    const { webhooks } = await service.get(tokens.storeUseCases);
     const id = endpointOf(values);
-    return changed(await enableEndpoint(id, accountOf(values)), id, "on");
+    return changed(await webhooks.enableEndpoint(id, accountOf(values)), id, "on");
   },
 };
 
@@ -103,8 +103,8 @@ export const webhookDeliveries: Command = {
   run: async (service, values) => {
     const before = values.before === undefined ? undefined : Number(text(values, "before"));
     if (before !== undefined && !Number.isSafeInteger(before)) return badDelivery("before");
-    const listDeliveries = await service.get(tokens.listDeliveries);
-    const listed = await listDeliveries(accountOf(values), LISTED_DELIVERIES, before);
+    const { webhooks } = await service.get(tokens.storeUseCases);
+    const listed = await webhooks.listDeliveries(accountOf(values), LISTED_DELIVERIES, before);
     return listed
       .map(({ deliveries, next }) => ({
         json: { deliveries: deliveries.map(deliveryJson), next: next ?? null },
@@ -125,8 +125,8 @@ export const webhookResend: Command = {
 const resend = async (service: Service, values: Values): Promise<Result<Output, string>> => {
   const id = Number(text(values, "delivery"));
   if (!Number.isSafeInteger(id)) return badDelivery("delivery");
-  const resendDelivery = await service.get(tokens.resendDelivery);
-  const sent = await resendDelivery(id, accountOf(values));
+  const { webhooks } = await service.get(tokens.storeUseCases);
+  const sent = await webhooks.resendDelivery(id, accountOf(values));
   return sent
     .map(() => ({ json: { delivery_id: id, state: "pending" }, lines: [`delivery ${id} will be sent again`] }))
     .mapErr((error) =>

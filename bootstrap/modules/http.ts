@@ -6,6 +6,7 @@ import { loadServer } from "../../adapters/http/load-server.js";
 import type { MakeServer } from "../../adapters/http/server.js";
 import { tlsCertificate } from "../../adapters/http/tls-certificate.js";
 import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
+import type { Application } from "../../application/create-application.js";
 import type { Config } from "../config.js";
 import { packedMcpServer } from "../packed-mcp-server.js";
 import { provide } from "../provide.js";
@@ -21,19 +22,7 @@ export const http = new ContainerModule(({ bind }) => {
       logger: tokens.logger,
       clock: tokens.clock,
       provider: tokens.provider,
-      admitApiRequest: tokens.admitApiRequest,
-      createPanorama: tokens.createPanorama,
-      waitForTask: tokens.waitForTask,
-      listTasks: tokens.listTasks,
-      cancelTask: tokens.cancelTask,
-      deletePanorama: tokens.deletePanorama,
-      checkUpload: tokens.checkUpload,
-      uploadImages: tokens.uploadImages,
-      readCredits: tokens.readCreditTotals,
-      keyUses: tokens.keyUses,
-      streamEvents: tokens.streamEvents,
-      receivePaymentWebhook: tokens.receivePaymentWebhook,
-      receiveProviderWebhook: tokens.receiveProviderWebhook,
+      application: tokens.application,
       pages: tokens.pages,
       storage: tokens.storage,
       checks: tokens.readinessChecks,
@@ -41,10 +30,11 @@ export const http = new ContainerModule(({ bind }) => {
       observer: tokens.requestObserver,
       database: tokens.database,
     },
-    async ({ config, logger, clock, provider, metrics, database, ...parts }) =>
+    async ({ config, logger, clock, provider, application, metrics, database, ...parts }) =>
       new HttpServer(
         {
           ...parts,
+          ...useCases(application),
           makeServer: await makeServer(config, logger),
           clock,
           assets: "stat" in parts.storage ? parts.storage : undefined,
@@ -63,6 +53,22 @@ export const http = new ContainerModule(({ bind }) => {
         },
       ),
   );
+});
+
+const useCases = ({ accounts, panoramas, credits, events }: Application) => ({
+  admitApiRequest: accounts.admitApiRequest,
+  keyUses: { note: accounts.noteKeyUse },
+  createPanorama: panoramas.create,
+  waitForTask: panoramas.waitFor,
+  listTasks: panoramas.list,
+  cancelTask: panoramas.cancel,
+  deletePanorama: panoramas.delete,
+  checkUpload: panoramas.checkUpload,
+  uploadImages: panoramas.uploadImages,
+  receiveProviderWebhook: panoramas.receiveProviderWebhook,
+  readCredits: credits.readTotals,
+  receivePaymentWebhook: credits.receivePaymentWebhook,
+  streamEvents: events.stream,
 });
 
 const makeServer = async ({ httpServer }: Config, logger: Logger): Promise<MakeServer> => {

@@ -1,12 +1,11 @@
 import { ContainerModule } from "inversify";
 import { LogMail } from "../../adapters/mail/log-mail.js";
-import { sendPasswordLink } from "../../application/accounts/send-password-link.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
 
-/** E-mails, and the use case that sends them. */
+/** E-mails. */
 export const mail = new ContainerModule(({ bind }) => {
-  const { config, accounts, links, rateLimits, clock, ids, secrets, mail, logger, reporter } = tokens;
+  const { config, clock, logger, reporter } = tokens;
 
   provide(
     bind,
@@ -19,5 +18,4 @@ export const mail = new ContainerModule(({ bind }) => {
     },
     (made) => made.close?.(),
   );
-  provide(bind, tokens.sendPasswordLink, { accounts, links, rateLimits, clock, ids, secrets, mail }, sendPasswordLink);
 });

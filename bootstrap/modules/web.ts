@@ -2,6 +2,7 @@ import { ContainerModule } from "inversify";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
 import { webPages } from "../../adapters/web/web-pages.js";
+import type { Application } from "../../application/create-application.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
 
@@ -12,46 +13,47 @@ export const web = new ContainerModule(({ bind }) => {
     tokens.pages,
     {
       config: tokens.config,
-      findSession: tokens.findSession,
-      logIn: tokens.logIn,
-      logOut: tokens.logOut,
-      signUp: tokens.signUp,
-      sendPasswordLink: tokens.sendPasswordLink,
-      checkPasswordLink: tokens.checkPasswordLink,
-      setPasswordByLink: tokens.setPasswordByLink,
-      listPublicPanoramas: tokens.listPublicPanoramas,
-      findPublicPanorama: tokens.findPublicPanorama,
-      findOwnPanorama: tokens.findOwnPanorama,
-      listTasks: tokens.listTasks,
-      readCredits: tokens.readCredits,
-      createPanorama: tokens.createPanorama,
-      checkUpload: tokens.checkUpload,
-      uploadImages: tokens.uploadImages,
-      changeVisibility: tokens.changeVisibility,
-      cancelTask: tokens.cancelTask,
-      deletePanorama: tokens.deletePanorama,
-      readAccount: tokens.readAccount,
-      createApiKey: tokens.createApiKey,
-      revokeApiKey: tokens.revokeApiKey,
-      setLowBalance: tokens.setLowBalance,
+      application: tokens.application,
       clock: tokens.clock,
-      buyCredits: tokens.buyCredits,
-      createEndpoint: tokens.createEndpoint,
-      deleteEndpoint: tokens.deleteEndpoint,
-      enableEndpoint: tokens.enableEndpoint,
-      listDeliveries: tokens.listDeliveries,
-      listEndpoints: tokens.listEndpoints,
-      resendDelivery: tokens.resendDelivery,
-      rotateEndpointSecret: tokens.rotateEndpointSecret,
       rateLimits: tokens.rateLimits,
       images: tokens.storage,
     },
-    ({ config: { publicUrl, mail }, ...parts }) =>
-      webPages(parts, {
-        publicUrl,
-        staticFolder: BUNDLED_FILES_FOLDER,
-        mcp: { ...mcpConfigurations(publicUrl), packagePath: MCP_PACKAGE_PATH },
-        sendsMail: mail !== undefined,
-      }),
+    ({ config: { publicUrl, mail }, application, ...parts }) =>
+      webPages(
+        { ...parts, ...useCases(application) },
+        {
+          publicUrl,
+          staticFolder: BUNDLED_FILES_FOLDER,
+          mcp: { ...mcpConfigurations(publicUrl), packagePath: MCP_PACKAGE_PATH },
+          sendsMail: mail !== undefined,
+        },
+      ),
   );
+});
+
+const useCases = ({ accounts, panoramas, credits, webhooks }: Application) => ({
+  findSession: accounts.findSession,
+  logIn: accounts.logIn,
+  logOut: accounts.logOut,
+  signUp: accounts.signUp,
+  sendPasswordLink: accounts.sendPasswordLink,
+  checkPasswordLink: accounts.checkPasswordLink,
+  setPasswordByLink: accounts.setPasswordByLink,
+  readAccount: accounts.read,
+  createApiKey: accounts.createApiKey,
+  revokeApiKey: accounts.revokeApiKey,
+  setLowBalance: accounts.setLowBalance,
+  listPublicPanoramas: panoramas.listPublic,
+  findPublicPanorama: panoramas.findPublic,
+  findOwnPanorama: panoramas.findOwn,
+  listTasks: panoramas.list,
+  createPanorama: panoramas.create,
+  checkUpload: panoramas.checkUpload,
+  uploadImages: panoramas.uploadImages,
+  changeVisibility: panoramas.changeVisibility,
+  cancelTask: panoramas.cancel,
+  deletePanorama: panoramas.delete,
+  readCredits: credits.read,
+  buyCredits: credits.buy,
+  ...webhooks,
 });

@@ -126,7 +126,7 @@ export class SimulatedProcess implements Owner {
       this.clock,
       (_, error) => surroundings.onFailure(error),
     );
-    // As bootstrap/modules/background.ts does.
+    // As application/background/background-work.ts does.
     signals.subscribe((task) => {
       if (task.state === "generated") this.wake("check");
       if (task.state === "generated" || !isActive(task)) this.wake("start");

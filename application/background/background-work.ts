@@ -1,0 +1,158 @@
+import { isActive, type Task } from "../../domain/task.js";
+import type { KeyUses } from "../accounts/key-uses.js";
+import type { CompleteSettings } from "../complete-settings.js";
+import { watchStreams } from "../events/watch-streams.js";
+import type { Clock } from "../ports/clock.js";
+import type { EventSignals } from "../ports/event-signals.js";
+import type { GenerationProvider } from "../ports/generation-provider.js";
+import type { Ids } from "../ports/ids.js";
+import type { Imaging } from "../ports/imaging.js";
+import type { ObjectStorage } from "../ports/object-storage.js";
+import type { Reporter } from "../ports/reporter.js";
+import type { MakeSchedule, Schedule } from "../ports/schedule.js";
+import type { TaskSignals } from "../ports/task-signals.js";
+import type { DueWork } from "../ports/task-store.js";
+import type { WebhookSender } from "../ports/webhook-sender.js";
+import type { Stores } from "../store-use-cases.js";
+import { deleteOldEvents } from "../webhooks/delete-old-events.js";
+import { deliverEvents } from "../webhooks/deliver-events.js";
+import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "./check-generated-images.js";
+import { deleteExpiredReferences } from "./delete-expired-references.js";
+import { ERASE_PAUSE_MILLISECONDS, eraseDeletedPanoramas } from "./erase-deleted-panoramas.js";
+import { keepFinishedImages } from "./keep-finished-images.js";
+import { settleSubmittedTasks } from "./settle-submitted-tasks.js";
+import { startQueuedTasks } from "./start-queued-tasks.js";
+import { KEEP_PAUSE_MILLISECONDS_MAX } from "./store-panorama.js";
+import { sweep } from "./sweep.js";
+import { watchWaitedTasks } from "./watch-waited-tasks.js";
+
+/** Tasks in progress at the same time, per process and kind of work. */
+const POLL_CONCURRENCY = 64; // at one second per answer, about as many polls per second as providers allow
+/** Slow downloads take their time limit, so that they delay others by less than a customer notices. */
+const CHECK_CONCURRENCY = 8;
+const KEEP_CONCURRENCY = 4;
+const SWEEP_CONCURRENCY = 16;
+const ERASE_CONCURRENCY = 4;
+const DELIVERY_CONCURRENCY = 256; // many receivers may be slow at the same time, and waiting for one costs little
+
+/** Longer than an attempt to send a webhook can take. */
+const DELIVERY_LEASE_MILLISECONDS = 20_000;
+
+/** A lease for one image is this many times longer, because download, encoding and upload take longer than a poll. */
+const IMAGE_LEASES = 3;
+
+type Ports = Pick<Stores, "tasks" | "references" | "events" | "deliveries" | "rateLimits"> & {
+  readonly provider: GenerationProvider;
+  readonly storage: ObjectStorage;
+  readonly imaging: Imaging;
+  readonly webhookSender: WebhookSender;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly signals: TaskSignals;
+  readonly eventSignals: EventSignals;
+  readonly reporter: Reporter;
+  readonly keyUses: Pick<KeyUses, "flush">;
+  readonly schedule: MakeSchedule;
+};
+
+/** The kinds of work, as the log and the metrics name them. */
+export type WorkName =
+  | "start"
+  | "settle"
+  | "check"
+  | "keep"
+  | "sweep"
+  | "erase"
+  | "watch"
+  | "deliver"
+  | "streams"
+  | "forget"
+  | "expire"
+  | "uses"
+  | "clean";
+
+/** All work that runs in the background, with its times and limits. */
+export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedule<WorkName> => {
+  const { provider, rateLimits, eventSignals, keyUses, reporter } = ports;
+  const { leaseMilliseconds, generationDeadlineMilliseconds } = settings;
+  const imageLease = { leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds };
+
+  const start = startQueuedTasks(ports, settings);
+  const settle = settleSubmittedTasks(ports, {
+    leaseMilliseconds,
+    concurrency: POLL_CONCURRENCY,
+    generationDeadlineMilliseconds,
+  });
+  const check = checkGeneratedImages(ports, {
+    ...imageLease,
+    concurrency: CHECK_CONCURRENCY,
+    generationDeadlineMilliseconds,
+    seamMax: settings.seamMax,
+  });
+  const keep = keepFinishedImages(ports, { ...imageLease, concurrency: KEEP_CONCURRENCY });
+  const sweepTasks = sweep(ports, {
+    leaseMilliseconds,
+    concurrency: SWEEP_CONCURRENCY,
+    queueDeadlineMilliseconds: settings.queueDeadlineMilliseconds,
+    dueWithinMilliseconds: dueWithinMilliseconds(settings),
+  });
+  const erase = eraseDeletedPanoramas(ports, { leaseMilliseconds, concurrency: ERASE_CONCURRENCY });
+  const deliver = deliverEvents(
+    { ...ports, sender: ports.webhookSender },
+    { leaseMilliseconds: DELIVERY_LEASE_MILLISECONDS, concurrency: DELIVERY_CONCURRENCY, bodyOf: settings.eventBody },
+  );
+  const expire = deleteExpiredReferences(ports, {
+    retentionMilliseconds: settings.referenceRetentionHours * 60 * 60 * 1000,
+    leaseMilliseconds,
+  });
+
+  return ports.schedule(
+    [
+      { name: "start", everySeconds: 1, run: start },
+      { name: "settle", everySeconds: 1, run: settle },
+      { name: "check", everySeconds: 1, run: check },
+      { name: "keep", everySeconds: 1, run: keep },
+      { name: "sweep", everySeconds: 5, run: sweepTasks },
+      { name: "erase", everySeconds: 5, run: erase },
+      // The signals of a single process miss nothing.
+      ...(settings.processes === "several"
+        ? [{ name: "watch", everySeconds: 1, run: watchWaitedTasks(ports) } as const]
+        : []),
+      { name: "deliver", everySeconds: 1, run: deliver },
+      { name: "streams", everySeconds: 1, run: watchStreams({ ...ports, signals: eventSignals }) },
+      { name: "forget", everySeconds: 60, offsetSeconds: 45, run: deleteOldEvents(ports) },
+      { name: "expire", everySeconds: 60, offsetSeconds: 30, run: expire },
+      { name: "uses", everySeconds: 60, offsetSeconds: 45, run: keyUses.flush },
+      { name: "clean", everySeconds: 3600, run: () => Promise.all([provider.clean?.(), rateLimits.clean?.()]) },
+    ],
+    (work, error) => reporter.report({ kind: "work_failed", work, error }),
+  );
+};
+
+/** Starts the work that a change of a task makes due. */
+export const wakeAfter = (
+  task: Task,
+  wake: (work: WorkName) => void,
+  eventSignals: Pick<EventSignals, "wake">,
+): void => {
+  if (task.state === "generated") wake("check");
+  if (task.state === "generated" || !isActive(task)) wake("start"); // its slot at the provider is free
+  if (isActive(task)) return;
+  wake("deliver"); // its end is an event
+  eventSignals.wake(task.accountId);
+};
+
+/** How far ahead each kind of work can be due: its longest delay, or its lease if that is longer. */
+const dueWithinMilliseconds = ({
+  leaseMilliseconds,
+  submissionDeadlineMilliseconds,
+  queueDeadlineMilliseconds,
+  pollMillisecondsMax,
+}: CompleteSettings): Record<keyof DueWork, number> => ({
+  giveUp: Math.max(leaseMilliseconds, queueDeadlineMilliseconds),
+  sweep: Math.max(leaseMilliseconds, submissionDeadlineMilliseconds),
+  settle: Math.max(leaseMilliseconds, pollMillisecondsMax),
+  check: Math.max(IMAGE_LEASES * leaseMilliseconds, CHECK_PAUSE_MILLISECONDS),
+  keep: Math.max(IMAGE_LEASES * leaseMilliseconds, KEEP_PAUSE_MILLISECONDS_MAX),
+  erase: Math.max(IMAGE_LEASES * leaseMilliseconds, ERASE_PAUSE_MILLISECONDS), // first after the lease of a worker
+});

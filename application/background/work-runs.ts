@@ -1,0 +1,84 @@
+import type { Clock } from "../ports/clock.js";
+import type { Schedule, ScheduledWork } from "../ports/schedule.js";
+
+/** The runs of a schedule, whatever starts them. */
+export type WorkRuns<Name extends string> = Pick<Schedule<Name>, "wake" | "stop"> & {
+  /** Runs the work unless it is running. Resolves when the run has ended; never rejects. */
+  run(name: Name): Promise<void>;
+};
+
+/**
+ * Runs each work at most once at a time, at once on `wake`, and never after `stop`. Calls `onFailure` when a run throws.
+ */
+export const workRuns = <Name extends string>(
+  works: readonly Pick<ScheduledWork<Name>, "name" | "run">[],
+  clock: Pick<Clock, "sleep">,
+  onFailure: (work: Name, error: unknown) => void,
+): WorkRuns<Name> => {
+  const stopping = new AbortController();
+  const runs = new Map(
+    works.map(({ name, run }) => [
+      name,
+      new SingleRun(
+        () => run(stopping.signal),
+        (error) => onFailure(name, error),
+      ),
+    ]),
+  );
+  return {
+    run: async (name) => {
+      if (!stopping.signal.aborted) await runs.get(name)?.runUnlessRunning();
+    },
+    wake: (name) => {
+      if (!stopping.signal.aborted) runs.get(name)?.runOnceMore();
+    },
+    stop: async (deadlineMilliseconds) => {
+      stopping.abort();
+      const ended = new AbortController();
+      const current = Promise.all([...runs.values()].map((run) => run.end()));
+      await Promise.race([current, clock.sleep(deadlineMilliseconds, ended.signal)]);
+      ended.abort();
+    },
+  };
+};
+
+/** Runs work at most once at a time, and remembers at most one further run. */
+class SingleRun {
+  private readonly run: () => Promise<unknown>;
+  private readonly onFailure: (error: unknown) => void;
+  private running: Promise<void> | undefined;
+  private again = false;
+
+  constructor(run: () => Promise<unknown>, onFailure: (error: unknown) => void) {
+    this.run = async () => run(); // a synchronous throw becomes a rejection
+    this.onFailure = onFailure;
+  }
+
+  runUnlessRunning(): Promise<void> {
+    this.running ??= this.runUntilDone();
+    return this.running;
+  }
+
+  runOnceMore(): void {
+    this.again = this.running !== undefined;
+    void this.runUnlessRunning();
+  }
+
+  /** Forgets the remembered run. Resolves when the current run has ended. */
+  async end(): Promise<void> {
+    this.again = false;
+    await this.running;
+  }
+
+  private async runUntilDone(): Promise<void> {
+    do {
+      this.again = false;
+      try {
+        await this.run();
+      } catch (error) {
+        this.onFailure(error);
+      }
+    } while (this.again);
+    this.running = undefined;
+  }
+}

@@ -1,0 +1,42 @@
+import type { AccountEvent } from "../domain/account-event.js";
+import { statusOf, type Task } from "../domain/task.js";
+import type { ApplicationSettings } from "./application-settings.js";
+
+/** The settings, with the default of each one that is not given. */
+export const completeSettings = ({
+  submissionDeadlineMilliseconds = 35_000,
+  generationDeadlineMilliseconds = 600_000,
+  queueMax = 10_000,
+  leaseMilliseconds = 60_000,
+  pollMillisecondsMax = leaseMilliseconds,
+  seamMax,
+  referenceRetentionHours = 24,
+  webhookPrivateOrigins = [],
+  processes = "several",
+  eventBody = shortEventBody,
+}: ApplicationSettings) => ({
+  submissionDeadlineMilliseconds,
+  generationDeadlineMilliseconds,
+  /** A task waits in the queue for as long as a generation may take. */
+  queueDeadlineMilliseconds: generationDeadlineMilliseconds,
+  queueMax,
+  leaseMilliseconds,
+  pollMillisecondsMax,
+  seamMax,
+  referenceRetentionHours,
+  webhookPrivateOrigins,
+  processes,
+  eventBody,
+});
+
+/** What `completeSettings` returns. */
+export type CompleteSettings = ReturnType<typeof completeSettings>;
+
+const shortEventBody = (event: AccountEvent, task: Task | undefined): string => {
+  const { type, at: timestamp } = event;
+  const data =
+    type === "credits.low"
+      ? { remaining_credits: event.remainingCredits }
+      : { id: event.taskId, status: task && statusOf(task) };
+  return JSON.stringify({ type, timestamp, data });
+};

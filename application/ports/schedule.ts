@@ -1,0 +1,25 @@
+/** Background work that runs again and again. */
+export type ScheduledWork<Name extends string = string> = {
+  readonly name: Name;
+  /** The time between two runs. */
+  readonly everySeconds: 1 | 5 | 60 | 3600;
+  /** How much later than at the full minute or hour it runs, so that not all work begins together. */
+  readonly offsetSeconds?: number;
+  /** Must start nothing new once `stopping` is aborted. */
+  readonly run: (stopping: AbortSignal) => Promise<unknown>;
+};
+
+/** Runs background work. Never runs the same work twice at the same time: a time at which it is running is skipped. */
+export interface Schedule<Name extends string = string> {
+  start(): void;
+  /** Runs the work now or, if it is running, once more afterwards: the current run may have missed the new work. */
+  wake(name: Name): void;
+  /** Starts no more runs. Resolves when the current runs have ended, or at the deadline. */
+  stop(deadlineMilliseconds: number): Promise<void>;
+}
+
+/** Makes a schedule of these works. It calls `onFailure` when a run throws; later runs still take place. */
+export type MakeSchedule = <Name extends string>(
+  works: readonly ScheduledWork<Name>[],
+  onFailure: (work: Name, error: unknown) => void,
+) => Schedule<Name>;

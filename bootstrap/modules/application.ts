@@ -1,0 +1,44 @@
+import { ContainerModule } from "inversify";
+import { eventBody } from "../../adapters/http/event-body.js";
+import { longestPollMilliseconds, POLL_MILLISECONDS } from "../../adapters/provider/remote/calls/poll-delay.js";
+import { cronSchedule } from "../../adapters/scheduling/work-schedule.js";
+import { createApplication } from "../../application/create-application.js";
+import type { Config } from "../config.js";
+import { provide } from "../provide.js";
+import { submissionDeadlineMilliseconds } from "../submission-deadline.js";
+import { storePorts, tokens } from "../tokens.js";
+
+/** The whole application, with its background work. */
+export const application = new ContainerModule(({ bind }) => {
+  const { config, database, provider, storage, imaging, mail, payments, webhookSender } = tokens;
+  const { signals, eventSignals, reporter, providerWebhooks } = tokens;
+  const outside = { provider, storage, imaging, mail, payments, webhookSender, signals, eventSignals, reporter };
+
+  provide(
+    bind,
+    tokens.application,
+    { config, database, providerWebhooks, ...storePorts, ...outside },
+    ({ config, database, ...ports }) =>
+      createApplication({
+        ports: { ...ports, schedule: cronSchedule(ports.clock) },
+        settings: {
+          ...config,
+          submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),
+          pollMillisecondsMax: pollMillisecondsMax(config),
+          // A SQLite file has one instance.
+          processes: database.dialect === "postgresql" ? "several" : "one",
+          eventBody: (event, task) => eventBody(event, task, { storage: ports.storage, publicUrl: config.publicUrl }),
+        },
+      }),
+  );
+});
+
+/** The local provider is polled often. */
+const pollMillisecondsMax = ({ provider }: Config): number =>
+  provider.kind === "local"
+    ? 0
+    : Math.max(
+        ...provider.inOrder.map(({ pollMilliseconds = POLL_MILLISECONDS }) =>
+          longestPollMilliseconds(pollMilliseconds),
+        ),
+      );

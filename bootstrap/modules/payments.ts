@@ -1,0 +1,13 @@
+import { ContainerModule } from "inversify";
+import { ManualPayments } from "../../adapters/payments/manual-payments.js";
+import { provide } from "../provide.js";
+import { tokens } from "../tokens.js";
+
+/** The payment service. */
+export const payments = new ContainerModule(({ bind }) => {
+  provide(bind, tokens.payments, { config: tokens.config }, async ({ config: { stripe, publicUrl } }) => {
+    if (stripe === undefined) return new ManualPayments();
+    const { StripePayments } = await import("../../adapters/payments/stripe-payments.js");
+    return new StripePayments(stripe, publicUrl);
+  });
+});
