@@ -42,6 +42,12 @@ describe("the packed package in an empty project", () => {
     expect(await compileAndRun("meter", example)).toBe(`${JSON.stringify({ outcomes, credits: 1, entries: 5 })}\n`);
   });
 
+  it("type-checks and runs the example of the whole application in one call", async () => {
+    const example = await exampleOf("EMBEDDING.md", "The application in one call");
+    const outcomes = ["succeeded", "failed"];
+    expect(await compileAndRun("application", example)).toBe(`${JSON.stringify({ outcomes, credits: 26 })}\n`);
+  });
+
   it("type-checks and runs the example of panoramas: credits, the concurrency limit, the rate limit", async () => {
     const example = await exampleOf("EMBEDDING.md", "Panoramas with your own adapters");
     expect(await compileAndRun("embedding", example)).toBe(
