@@ -65,7 +65,9 @@ describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, Fake, key, size)
     expect(JSON.stringify(fake.tasks[0]?.input)).not.toContain(reference);
     expect((await fetch(`${installation.url}/generations/x.jpg`)).status).toBe(404);
     const check = { name: `provider ${name}`, ok: true, detail: "The provider answers." };
-    expect(await (await fetch(`${installation.url}/readyz`)).json()).toMatchObject({ checks: [{ ok: true }, { ok: true }, check] });
+    expect(await (await fetch(`${installation.url}/readyz`)).json()).toMatchObject({
+      checks: [{ ok: true }, { ok: true }, check],
+    });
     expect(await installation.end("SIGTERM")).toBe(0);
     expect(installation.log).not.toContain(key);
     expect(installation.log).not.toContain(PROMPT);
