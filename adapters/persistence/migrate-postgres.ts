@@ -1,20 +1,45 @@
+import { setTimeout } from "node:timers/promises";
 import { type Constructor, MikroORM } from "@mikro-orm/core";
 import type { AbstractSqlDriver } from "@mikro-orm/knex";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { MIGRATION_LOCK } from "./migration-steps.js";
 import { ormOptions } from "./orm-options.js";
 
-/** Migrates the tables of a PostgreSQL database. Safe if several processes do it concurrently. */
+/**
+ * How long a statement of a migration waits for a table. Requests of a running service wait behind it meanwhile. Shorter
+ * than the time after which PostgreSQL looks for deadlocks: so the migration gives way, and never a request.
+ */
+const LOCK_MILLISECONDS = 500;
+const PAUSE_MILLISECONDS = 250;
+/** For all attempts together. */
+const ATTEMPTS_MILLISECONDS = 120_000;
+
+const LOCK_NOT_AVAILABLE = "55P03";
+const DEADLOCK_DETECTED = "40P01";
+
+/**
+ * Migrates the tables of a PostgreSQL database. Safe if several processes do it concurrently, and while instances work on
+ * the database: each migration is a transaction of its own, and is repeated if it does not get a table at once.
+ */
 export const migratePostgresDatabase = async (url: string): Promise<void> => {
+  const options = ormOptions("postgresql");
   const orm = await MikroORM.init<AbstractSqlDriver>({
-    ...ormOptions("postgresql"),
+    ...options,
+    migrations: { ...options.migrations, allOrNothing: false },
     driver: PostgreSqlDriver as unknown as Constructor<AbstractSqlDriver>,
     clientUrl: url,
     connect: false, // the first statement connects, and throws errors instead of printing them
-    // One connection holds the lock, the other one migrates. There are no timeouts, because a migration may take long.
+    // One connection holds the lock, the other one migrates. A statement that has its table may take as long as it needs.
     pool: { min: 0, max: 2 },
     // The whole URL, because the ORM drops the parameters after its question mark, such as sslmode.
-    driverOptions: { connection: { connectionString: url, application_name: "panorama" }, log: { warn: () => {} } },
+    driverOptions: {
+      connection: {
+        connectionString: url,
+        application_name: "panorama",
+        options: `-c lock_timeout=${LOCK_MILLISECONDS}`,
+      },
+      log: { warn: () => {} },
+    },
   });
   try {
     const connection = orm.em.getDriver().getConnection();
@@ -23,10 +48,31 @@ export const migratePostgresDatabase = async (url: string): Promise<void> => {
       throw new Error(`PostgreSQL cannot be reached: ${reason}`, { cause: error });
     });
     await connection.transactional(async (transaction) => {
+      await connection.execute("set local lock_timeout = 0", [], "run", transaction);
       await connection.execute("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK], "all", transaction);
-      await orm.getMigrator().up();
+      await migrateInTurn(() => orm.getMigrator().up());
     });
   } finally {
     await orm.close(true);
   }
+};
+
+const migrateInTurn = async (migrate: () => Promise<unknown>): Promise<void> => {
+  const deadline = performance.now() + ATTEMPTS_MILLISECONDS;
+  for (;;) {
+    try {
+      await migrate();
+      return;
+    } catch (error) {
+      if (!isRefusedLock(error) || performance.now() > deadline) throw error;
+      await setTimeout(PAUSE_MILLISECONDS);
+    }
+  }
+};
+
+/** The ORM and its migrator each wrap what PostgreSQL has said. */
+const isRefusedLock = (error: unknown): boolean => {
+  if (!(error instanceof Error)) return false;
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
+  return code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED || isRefusedLock(cause);
 };

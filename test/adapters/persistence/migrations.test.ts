@@ -1,6 +1,8 @@
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
+import { ok } from "neverthrow";
 import { describe, expect, inject, it } from "vitest";
 import { accountId, aReservedTask, noon, orderId, secondsAfter, taskId } from "../../../adapters/contracts/builders.js";
 import { migratePostgresDatabase } from "../../../adapters/persistence/migrate-postgres.js";
@@ -248,4 +250,29 @@ describe.each(["sqlite", "postgresql"] as const)("a %s database of an earlier ve
       await database.close();
     },
   );
+});
+
+describe("the migrations of a PostgreSQL database on which a service works", () => {
+  it("give way to its transactions, whatever tables they use in whatever order", async () => {
+    const { migrateTo, migrate, open } = await TARGETS.postgresql();
+    await migrateTo("008-account-limits");
+    const database = open();
+    await insertRows(database, await columnsOf(database));
+
+    let migrated: Promise<void> | undefined;
+    const waiting = "select count(*)::int as waiting from pg_locks where not granted";
+    const written = await database.transaction(async (sql) => {
+      await sql("update account set last_turn = 5"); // the migrations change this table after the tasks
+      migrated = migrate();
+      while ((await database.sql(waiting))[0]?.waiting === 0) await setTimeout(5);
+      await sql("update task set turn = 7 where id = ?", [taskId(2)]);
+      return ok(undefined);
+    });
+    expect(written.isOk()).toBe(true);
+    await migrated;
+    expect(await database.sql("select turn, submissions from task where id = ?", [taskId(2)])).toEqual([
+      { turn: 7, submissions: 0 },
+    ]);
+    await database.close();
+  });
 });
