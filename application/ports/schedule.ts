@@ -10,15 +10,15 @@ export type ScheduledWork<Name extends string = string> = {
 };
 
 /** Runs background work. Never runs the same work twice at the same time: a time at which it is running is skipped. */
-export interface Schedule<Name extends string = string> {
+export type Schedule<Name extends string = string> = {
   start(): void;
   /** Runs the work now or, if it is running, once more afterwards: the current run may have missed the new work. */
   wake(name: Name): void;
   /** Starts no more runs. Resolves when the current runs have ended, or at the deadline. */
   stop(deadlineMilliseconds: number): Promise<void>;
-}
+};
 
-/** Makes a schedule of these works. It calls `onFailure` when a run throws; later runs still take place. */
+/** The port: makes a schedule of these works. It calls `onFailure` when a run throws; later runs still take place. */
 export type MakeSchedule = <Name extends string>(
   works: readonly ScheduledWork<Name>[],
   onFailure: (work: Name, error: unknown) => void,
