@@ -1,5 +1,3 @@
-import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { ok, type Result } from "neverthrow";
 import type { RequestKind } from "../../domain/panorama-policy.js";
@@ -7,37 +5,16 @@ import type { Row } from "./columns.js";
 import type { Database, Sql, SynchronousReads } from "./database.js";
 import type { SqliteInstallation } from "./installation.js";
 import { isBusy } from "./is-busy.js";
-import { MIGRATION_TABLE, migrationSteps, pendingSteps, type Step } from "./migration-steps.js";
+import { MIGRATION_TABLE, pendingSteps, type Step } from "./migration-steps.js";
 import { openSqliteFile, SqliteConnection } from "./sqlite-connection.js";
 import { namesWithPrefix } from "./table-names.js";
-
-/** Opens the SQLite file, creates it if necessary and migrates its tables. Throws an error that names the file. */
-export const openSqliteDatabase = async (file: string): Promise<SqliteDatabase> => {
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    // Loading the ORM takes longer than everything else at the start, and there is rarely anything to migrate.
-    if (!isMigrated(file)) await (await import("./migrate-sqlite.js")).migrateSqlite(file);
-    return new SqliteDatabase(file);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`Cannot open the database ${file}: ${reason}`, { cause: error });
-  }
-};
 
 /** A database on the connection of an embedder. */
 export const databaseOnConnection = ({ sqlite, prefix }: SqliteInstallation): SqliteDatabase =>
   new SqliteDatabase(new SqliteConnection(sqlite, namesWithPrefix(prefix)));
 
-const isMigrated = (file: string): boolean => {
-  const connection = openSqliteFile(file);
-  try {
-    return hasRun(connection, migrationSteps);
-  } finally {
-    connection.close();
-  }
-};
-
-const hasRun = (connection: SqliteConnection, steps: readonly Step[]): boolean => {
+/** Whether these migrations have run. */
+export const hasRun = (connection: SqliteConnection, steps: readonly Step[]): boolean => {
   const table = connection.all("select name from sqlite_master where name = ?", [connection.nameOf(MIGRATION_TABLE)]);
   if (table.length === 0) return false;
   return pendingSteps(connection.all(`select name from ${MIGRATION_TABLE}`, []), steps).length === 0;

@@ -84,7 +84,7 @@ const openConfiguredDatabase = async ({ config }: ConfigDependency): Promise<Sql
   await mkdir(dataDir, { recursive: true });
   // Each driver is loaded only where it is used.
   if (databaseUrl === undefined) {
-    const { openSqliteDatabase } = await import("../../adapters/persistence/sqlite-database.js");
+    const { openSqliteDatabase } = await import("../../adapters/persistence/open-sqlite-database.js");
     return openSqliteDatabase(sqliteFile(dataDir));
   }
   const { openPostgresDatabase } = await import("../../adapters/persistence/postgres-database.js");

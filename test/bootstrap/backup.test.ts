@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
+import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { pause } from "../support/fleet.js";
 import { RestClient } from "../support/rest-client.js";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
+import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
 import { createsFiftyWithBudget, keysWithBudget } from "../support/fifty-creations-with-budget.js";
 import { Installation } from "../support/service-process.js";
 

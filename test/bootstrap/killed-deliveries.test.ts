@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "../../adapters/persistence/database.js";
-import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
+import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
 import { createEndpoint } from "../../application/webhooks/create-endpoint.js";

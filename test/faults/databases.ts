@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
+import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
-import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
 import { PostgresServer } from "../support/postgres.js";
 import type { AnyDatabase } from "../support/sql-stores.js";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
+import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";

@@ -40,7 +40,7 @@ const VERSIONS = {
 /** Test files for `node --test`. */
 const PROOFS = ["prove-storage.ts", "prove-stores.ts", "prove-meter-store.ts"];
 const EXAMPLES = [
-  ...["client.ts", "fastify.ts", "meter-store-of-documents.ts", "page.ts", "replicate.ts", "sql.ts"],
+  ...["client.ts", "fastify.ts", "meter-store-of-documents.ts", "own-server.ts", "page.ts", "replicate.ts", "sql.ts"],
   ...PROOFS,
   "prove-with-vitest.ts",
 ];
@@ -129,6 +129,8 @@ const runExamples = async (folder: string): Promise<void> => {
   const output = await ended(process.execPath, ["fastify.js"], folder);
   const expected = [202, "succeeded", 202, "failed", 202, "succeeded", 402, "insufficient_credits", 0];
   check("the Fastify example", JSON.parse(output), expected);
+  const served = await ended(process.execPath, ["own-server.js"], folder, { PORT: String(await freePort()) });
+  check("the example with a server of its own", JSON.parse(served), [202, "succeeded", 404, "a page of yours"]);
   const compiled = PROOFS.map((file) => file.replace(/ts$/, "js"));
   await ended(process.execPath, ["--test", ...compiled], folder);
   await writeFile(join(folder, "vitest.config.js"), 'export default { test: { include: ["prove-with-vitest.js"] } };');

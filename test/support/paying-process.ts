@@ -1,5 +1,5 @@
 import { accountId, anAccount, aPendingOrder, noon, orderId } from "../../adapters/contracts/builders.js";
-import { openSqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
+import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
 import { credits } from "../../domain/credits.js";
 import { pay } from "../../domain/order.js";
 import { sqlStores } from "./sql-stores.js";

@@ -14,10 +14,10 @@ import {
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
 import type { Database } from "../../../adapters/persistence/database.js";
+import { openSqliteDatabase } from "../../../adapters/persistence/open-sqlite-database.js";
 import { SqlApiKeyStore } from "../../../adapters/persistence/sql-api-key-store.js";
 import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
 import { SqliteApiRequests } from "../../../adapters/persistence/sqlite-api-requests.js";
-import { openSqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import { openTask } from "../../../domain/task.js";

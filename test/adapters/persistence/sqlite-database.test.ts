@@ -17,9 +17,10 @@ import {
   orderId,
   taskId,
 } from "../../../adapters/contracts/builders.js";
+import { openSqliteDatabase } from "../../../adapters/persistence/open-sqlite-database.js";
 import { tables } from "../../../adapters/persistence/schema.js";
 import { openSqliteFile } from "../../../adapters/persistence/sqlite-connection.js";
-import { openSqliteDatabase, type SqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
+import type { SqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
 import { SqliteOrmDriver } from "../../../adapters/persistence/sqlite-orm-driver.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { credits } from "../../../domain/credits.js";
