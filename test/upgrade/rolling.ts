@@ -74,7 +74,8 @@ const older = await Installation.create(environment, join(folder, "dist/bootstra
 const newer = await Installation.create(environment);
 const problems: string[] = [];
 const created: Created[] = [];
-let lost = 0;
+/** The last answers to creations that were not accepted in time. */
+const lost: string[] = [];
 
 /** Creates tasks one after the other at a random instance, with a retry of the same creation after each failure. */
 const load = async (
@@ -87,8 +88,7 @@ const load = async (
     keys.map(async (key) => {
       while (Date.now() < end) {
         const id = await create(key, instances);
-        if (id === undefined) lost += 1;
-        else created.push({ id, key });
+        if (id !== undefined) created.push({ id, key });
         await setTimeout(CREATION_MILLISECONDS);
       }
     }),
@@ -97,6 +97,7 @@ const load = async (
 
 const create = async (key: string, instances: readonly Installation[]): Promise<string | undefined> => {
   const idempotencyKey = randomUUID();
+  let last = "no answer";
   const body = JSON.stringify({ prompt: promptOf(created.length), resolution: "1k" });
   for (const end = Date.now() + 30_000; Date.now() < end; await setTimeout(RETRY_MILLISECONDS)) {
     const instance = instances[Math.floor(Math.random() * instances.length)] as Installation;
@@ -106,8 +107,10 @@ const create = async (key: string, instances: readonly Installation[]): Promise<
       body,
     }).catch(() => undefined);
     if (answer?.status === 202) return ((await answer.json()) as { id: string }).id;
-    if (answer !== undefined && answer.status !== 429) problems.push(`${answer.status} ${await answer.text()}`);
+    last = answer === undefined ? "no answer" : `${answer.status} ${await answer.text()}`;
+    if (answer !== undefined && answer.status !== 429) problems.push(last);
   }
+  lost.push(last);
   return undefined;
 };
 
@@ -155,7 +158,7 @@ try {
     and not exists (select 1 from event where event.task_id = task.id and event.type <> 'panorama.saved')`,
   );
   await database.close();
-  if (lost > 0) problems.push(`${lost} creations were not accepted within 30 seconds`);
+  for (const answer of lost) problems.push(`a creation was not accepted within 30 seconds: ${answer}`);
   const verified = await newer.command("ledger", "verify");
   if (verified.status !== 0) problems.push(`ledger: ${JSON.stringify(verified.json)}`);
   console.log(
