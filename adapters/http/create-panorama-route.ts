@@ -21,10 +21,10 @@ export const creationResponseSchema = z
   })
   .meta({ id: "CreationResponse" });
 
-/** `POST /panoramas`. */
-export const createPanoramaRoute =
-  (createPanorama: CreatePanorama): GuardedHandler =>
-  async (exchange, owner, _task, apiKey) => {
+/** `POST /panoramas`. The path of `publicUrl` is that below which the routes are mounted. */
+export const createPanoramaRoute = (createPanorama: CreatePanorama, publicUrl: string): GuardedHandler => {
+  const tasks = `${new URL(publicUrl).pathname.replace(/\/$/, "")}/api/v1/panoramas`;
+  return async (exchange, owner, _task, apiKey) => {
     const key = idempotencyKeyOf(exchange);
     if (key.isErr()) return err(key.error);
     const creation = (await readJson(exchange)).andThen(parseCreation);
@@ -42,11 +42,12 @@ export const createPanoramaRoute =
         ...shownCreation(request, task.reservedAt),
       };
       return json(202, body, {
-        location: `/api/v1/panoramas/${task.id}`,
+        location: `${tasks}/${task.id}`,
         ...(replayed && { "idempotent-replayed": "true" }),
       });
     });
   };
+};
 
 const idempotencyKeyOf = (exchange: Exchange): Result<IdempotencyKey | undefined, InvalidRequest> => {
   const header = exchange.header("idempotency-key");

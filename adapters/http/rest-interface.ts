@@ -62,7 +62,7 @@ export const addRestInterface = (
   const api = (method: "get" | "post" | "delete", path: string, handler: Handler) =>
     routes.route(method, `/api/v1${path}`, handler, { logs: method !== "get" });
 
-  api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama)));
+  api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama, publicUrl)));
   api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, urls)));
   api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(waitForTask, urls), taskIdOf));
   api("delete", "/panoramas/:id", guarded("write", deletePanoramaRoute(deletePanorama)));

@@ -68,11 +68,12 @@ describe("restRoutes in a server of the embedder's own", () => {
     fetch(`${origin}/panoramas/api/v1${path}`, { ...init, headers: { "x-api-key": key, ...init.headers } });
   const create = (body: unknown = A_CREATION) => call("/panoramas", { method: "POST", body: JSON.stringify(body) });
 
-  it("creates, polls and lists panoramas; links to viewers begin with the public URL", async () => {
+  it("creates, polls and lists panoramas; links and locations begin with the base path", async () => {
     const created = await create();
     expect(created.status).toBe(202);
     expect(created.headers.get("ratelimit")).toMatch(/^"write";r=9;/);
     const { id } = (await created.json()) as { id: string };
+    expect(created.headers.get("location")).toBe(`/panoramas/api/v1/panoramas/${id}`);
     expect(await (await call(`/panoramas/${id}`)).json()).toMatchObject({ id, status: "processing" });
     await service.settle();
     await service.keep();

@@ -39,7 +39,7 @@ const api = `${origin}/panoramas/api/v1/panoramas`;
 const headers = { authorization: `Bearer ${opened.value.secret}`, "content-type": "application/json" };
 const body = JSON.stringify({ prompt: "a quiet lake at sunset", resolution: "1k" });
 const created = await fetch(api, { method: "POST", headers, body });
-const location = `${origin}${new URL(created.headers.get("location") ?? "", origin).pathname}`;
+const location = new URL(created.headers.get("location") ?? "", origin);
 const task: unknown = await (await fetch(location, { headers: { ...headers, prefer: "wait=30" } })).json();
 const status = typeof task === "object" && task !== null && "status" in task ? task.status : undefined;
 const unknown = await fetch(`${api}/unknown`, { headers });
