@@ -99,7 +99,8 @@ const create = async (key: string, instances: readonly Installation[]): Promise<
   const idempotencyKey = randomUUID();
   let last = "no answer";
   const body = JSON.stringify({ prompt: promptOf(created.length), resolution: "1k" });
-  for (const end = Date.now() + 30_000; Date.now() < end; await setTimeout(RETRY_MILLISECONDS)) {
+  let pause = RETRY_MILLISECONDS;
+  for (const end = Date.now() + 30_000; Date.now() < end; await setTimeout(pause)) {
     const instance = instances[Math.floor(Math.random() * instances.length)] as Installation;
     const answer = await fetch(`${instance.url}/api/v1/panoramas`, {
       method: "POST",
@@ -109,6 +110,8 @@ const create = async (key: string, instances: readonly Installation[]): Promise<
     if (answer?.status === 202) return ((await answer.json()) as { id: string }).id;
     last = answer === undefined ? "no answer" : `${answer.status} ${await answer.text()}`;
     if (answer !== undefined && answer.status !== 429) problems.push(last);
+    // A refusal because of too many active tasks counts as a request, too.
+    pause = answer?.status === 429 ? CREATION_MILLISECONDS : RETRY_MILLISECONDS;
   }
   lost.push(last);
   return undefined;
