@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import { addAbortSignal } from "node:stream";
-import { setTimeout } from "node:timers/promises";
 import { type Bucket, type File, Storage } from "@google-cloud/storage";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
 import type { ObjectName } from "../../domain/object-name.js";
+import { CACHE_CONTROL } from "./cache-control.js";
 import { objectNameOf } from "./object-name-of.js";
+import { type Failure, InvalidAnswer, Retries } from "./retries.js";
+import { RETRY_TIMES, type RetryTimes } from "./retry-times.js";
 
 /** The bucket, and how it is called. */
 export type GcsObjectStorageOptions = {
@@ -18,21 +20,6 @@ export type GcsObjectStorageOptions = {
   /** By default 10 s for an attempt, 30 s for all attempts, and a first pause of at most 0.5 s. */
   readonly retryTimes?: RetryTimes | undefined;
 };
-
-/** How long a call of the bucket may take, and when it is repeated. All are milliseconds. */
-export type RetryTimes = {
-  /** Timeout of one request including its whole answer. */
-  readonly attemptMilliseconds: number;
-  /** Timeout of a call with all its attempts. */
-  readonly totalMilliseconds: number;
-  /** Longest pause before the second attempt; doubles before each further attempt. */
-  readonly firstPauseMilliseconds: number;
-};
-
-const RETRY_TIMES: RetryTimes = { attemptMilliseconds: 10_000, totalMilliseconds: 30_000, firstPauseMilliseconds: 500 };
-
-/** Objects never change, so caches never need to revalidate them. */
-const CACHE_CONTROL = "public, max-age=31536000, immutable";
 
 /** Objects in a bucket of Google Cloud Storage, which serves them. */
 export interface GcsObjectStorage extends ObjectStorage {
@@ -53,7 +40,7 @@ export const gcsObjectStorage = (options: GcsObjectStorageOptions): GcsObjectSto
 class ObjectsInBucket implements GcsObjectStorage {
   private readonly bucket: Bucket;
   private readonly publicUrl: string;
-  private readonly retryTimes: RetryTimes;
+  private readonly retries: Retries;
 
   constructor({ bucket, publicUrl, apiEndpoint, retryTimes = RETRY_TIMES }: GcsObjectStorageOptions) {
     const storage = new Storage({
@@ -63,32 +50,29 @@ class ObjectsInBucket implements GcsObjectStorage {
     });
     this.bucket = storage.bucket(bucket);
     this.publicUrl = publicUrl ?? `https://storage.googleapis.com/${bucket}`;
-    this.retryTimes = retryTimes;
+    this.retries = new Retries("Cloud Storage", retryTimes, failureOf);
   }
 
   put(name: ObjectName, bytes: Uint8Array, contentType: string): Promise<Result<void, StorageUnavailable>> {
-    return this.withRetry(() => create(this.bucket.file(name), bytes, contentType));
+    return this.retries.call((send) => send(() => create(this.bucket.file(name), bytes, contentType)));
   }
 
   async read(name: ObjectName): Promise<Result<Uint8Array, NotFound | StorageUnavailable>> {
-    const found = await this.withRetry((signal) => download(this.bucket.file(name), signal));
+    const found = await this.retries.call((send) => send((signal) => download(this.bucket.file(name), signal)));
     return found.andThen((bytes) => (bytes === undefined ? err(notFound(`There is no object ${name}.`)) : ok(bytes)));
   }
 
   /** A 404 is success: the object did not exist, or an earlier attempt whose answer was lost has deleted it. */
   delete(name: ObjectName): Promise<Result<void, StorageUnavailable>> {
-    return this.withRetry(async () => {
-      await this.bucket.file(name).delete({ ignoreNotFound: true });
-    });
+    return this.retries.call((send) =>
+      send(async () => {
+        await this.bucket.file(name).delete({ ignoreNotFound: true });
+      }),
+    );
   }
 
-  async check(): Promise<Result<void, StorageUnavailable>> {
-    try {
-      await within(this.retryTimes.attemptMilliseconds, () => list(this.bucket));
-      return ok(undefined);
-    } catch (error) {
-      return err(unavailable(failureOf(error)));
-    }
+  check(): Promise<Result<void, StorageUnavailable>> {
+    return this.retries.once(() => list(this.bucket));
   }
 
   urlOf(name: ObjectName): string {
@@ -97,24 +81,6 @@ class ObjectsInBucket implements GcsObjectStorage {
 
   nameOf(url: string): ObjectName | undefined {
     return objectNameOf(url, (name) => this.urlOf(name));
-  }
-
-  /** Retries temporary failures with exponential back-off while there is time left for a whole attempt. */
-  private async withRetry<T>(call: (signal: AbortSignal) => Promise<T>): Promise<Result<T, StorageUnavailable>> {
-    const { attemptMilliseconds, totalMilliseconds, firstPauseMilliseconds } = this.retryTimes;
-    const deadline = performance.now() + totalMilliseconds;
-    for (let longestPause = firstPauseMilliseconds; ; longestPause *= 2) {
-      try {
-        return ok(await within(attemptMilliseconds, call));
-      } catch (error) {
-        const failure = failureOf(error);
-        // Random jitter, so that several instances do not retry at the same moment.
-        const pause = longestPause * (0.5 + Math.random() / 2);
-        const isTooLate = performance.now() + pause + attemptMilliseconds > deadline;
-        if (!failure.isTemporary || isTooLate) return err(unavailable(failure));
-        await setTimeout(pause);
-      }
-    }
   }
 }
 
@@ -171,31 +137,8 @@ const list = async (bucket: Bucket): Promise<void> => {
 /** Cloud Storage knows the MD5 hash of every object that was uploaded in one request, as all of ours are. */
 const md5 = (bytes: Uint8Array): string => createHash("md5").update(bytes).digest("base64");
 
-/** Rejects when the time is up, even if `call` ignores the signal. */
-const within = <T>(milliseconds: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-  const signal = AbortSignal.timeout(milliseconds);
-  const timeout = new Promise<never>((_, reject) => {
-    const reason = `Cloud Storage did not send a complete answer within ${milliseconds} ms`;
-    signal.addEventListener("abort", () => reject(new InvalidAnswer(reason, true)), { once: true });
-  });
-  return Promise.race([call(signal), timeout]);
-};
-
-/** A missing or incorrect answer that no HTTP status reports. */
-class InvalidAnswer extends Error {
-  readonly isTemporary: boolean;
-
-  constructor(message: string, isTemporary: boolean) {
-    super(message);
-    this.isTemporary = isTemporary;
-  }
-}
-
-type Failure = { readonly reason: string; readonly isTemporary: boolean };
-
 /** The reason never quotes the client's message: it can contain a whole answer, or a URL with a password. */
 const failureOf = (error: unknown): Failure => {
-  if (error instanceof InvalidAnswer) return { reason: error.message, isTemporary: error.isTemporary };
   const code = codeOf(error);
   if (typeof code === "number") {
     return { reason: `Cloud Storage answered ${code}`, isTemporary: code === 408 || code === 429 || code >= 500 };
@@ -208,5 +151,3 @@ const codeOf = (error: unknown): number | string => {
   const { code, type, name } = error as { code?: number | string; type?: string; name?: string };
   return code ?? type ?? name ?? "unknown";
 };
-
-const unavailable = ({ reason }: Failure): StorageUnavailable => ({ kind: "storage_unavailable", reason });

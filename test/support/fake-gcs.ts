@@ -2,38 +2,14 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout } from "node:timers/promises";
 import { CRC32C } from "@google-cloud/storage";
-
-/** A fault of one request. A number is the HTTP status of the answer. */
-export type Fault =
-  | number
-  /** A proxy's HTML page with status 200 instead of the answer. */
-  | "html"
-  /** No answer. */
-  | "silence"
-  /** The correct answer after 100 ms. */
-  | "slow"
-  /** The connection closes before the request is processed. */
-  | "cut-before"
-  /** The connection closes after the request is processed, before the answer. */
-  | "cut-after"
-  /** The connection closes in the middle of the answer. */
-  | "cut-within"
-  /** The answer stops in the middle; the connection stays open. */
-  | "stall"
-  /** One byte changes in transit. */
-  | "damage"
-  /** The answer has the checksums of other bytes. */
-  | "wrong-checksum";
+import { type BucketAnswer, type BucketFault, deliver, HTML_PAGE, withOneByteChanged } from "./bucket-faults.js";
 
 type StoredObject = {
   readonly bytes: Buffer;
   readonly contentType: string;
   readonly cacheControl: string | undefined;
 };
-
-type Answer = { readonly status: number; readonly headers: Record<string, string | string[]>; readonly body: Buffer };
 
 type Upload = {
   readonly metadata: { readonly contentType: string; readonly cacheControl?: string; readonly md5Hash?: string };
@@ -49,9 +25,9 @@ export class FakeGcs {
   /** Number of uploads that stored bytes. */
   writes = 0;
   /** Faults of the next requests, one each. */
-  faults: Fault[] = [];
+  faults: BucketFault[] = [];
   /** The fault of all later requests. */
-  faultAfterwards: Fault | undefined;
+  faultAfterwards: BucketFault | undefined;
   private readonly server: Server;
 
   private constructor() {
@@ -85,9 +61,9 @@ export class FakeGcs {
     await deliver(this.answer(request, body, fault), response, fault);
   }
 
-  private answer(request: IncomingMessage, body: Buffer, fault: Fault | undefined): Answer {
+  private answer(request: IncomingMessage, body: Buffer, fault: BucketFault | undefined): BucketAnswer {
     if (typeof fault === "number") return refusal(fault, "refused by a test");
-    if (fault === "html") return { status: 200, headers: { "content-type": "text/html" }, body: PAGE };
+    if (fault === "html") return HTML_PAGE;
     const { pathname, searchParams } = new URL(request.url ?? "", this.url);
     if (request.method === "POST" && pathname === `/upload/storage/v1/b/${this.bucket}/o`) {
       const upload = parseMultipart(request.headers["content-type"] ?? "", body);
@@ -110,7 +86,7 @@ export class FakeGcs {
     return refusal(404, "The specified bucket does not exist.");
   }
 
-  private insert(query: URLSearchParams, { metadata, bytes }: Upload, fault: Fault | undefined): Answer {
+  private insert(query: URLSearchParams, { metadata, bytes }: Upload, fault: BucketFault | undefined): BucketAnswer {
     const name = query.get("name") ?? "";
     if (query.get("ifGenerationMatch") === "0" && this.objects.has(name)) {
       return refusal(412, "At least one of the pre-conditions you specified did not hold.");
@@ -124,7 +100,7 @@ export class FakeGcs {
     return json(200, this.resource(name, object, fault));
   }
 
-  private get(name: string, alt: string | null, fault: Fault | undefined): Answer {
+  private get(name: string, alt: string | null, fault: BucketFault | undefined): BucketAnswer {
     const object = this.objects.get(name);
     if (object === undefined) return refusal(404, `No such object: ${this.bucket}/${name}`);
     if (alt !== "media") return json(200, this.resource(name, object, fault));
@@ -140,7 +116,7 @@ export class FakeGcs {
     };
   }
 
-  private resource(name: string, { bytes, contentType, cacheControl }: StoredObject, fault: Fault | undefined) {
+  private resource(name: string, { bytes, contentType, cacheControl }: StoredObject, fault: BucketFault | undefined) {
     return {
       kind: "storage#object",
       bucket: this.bucket,
@@ -155,27 +131,15 @@ export class FakeGcs {
   }
 }
 
-const PAGE = Buffer.from("<!doctype html><title>Please log in to this network</title>");
 const OTHER_BYTES = Buffer.from("other bytes");
 
-const deliver = async (answer: Answer, response: ServerResponse, fault: Fault | undefined): Promise<void> => {
-  if (fault === "cut-after") return void response.destroy();
-  if (fault === "slow") await setTimeout(100);
-  response.writeHead(answer.status, { ...answer.headers, "content-length": answer.body.length });
-  if (fault !== "cut-within" && fault !== "stall") return void response.end(answer.body);
-  const half = answer.body.subarray(0, answer.body.length / 2);
-  response.write(half, () => {
-    if (fault === "cut-within") response.destroy();
-  });
-};
-
-const json = (status: number, value: unknown): Answer => ({
+const json = (status: number, value: unknown): BucketAnswer => ({
   status,
   headers: { "content-type": "application/json; charset=UTF-8" },
   body: Buffer.from(JSON.stringify(value)),
 });
 
-const refusal = (code: number, message: string): Answer =>
+const refusal = (code: number, message: string): BucketAnswer =>
   json(code, { error: { code, message, errors: [{ message, domain: "global", reason: "refused" }] } });
 
 const checksums = (bytes: Buffer) => {
@@ -185,12 +149,6 @@ const checksums = (bytes: Buffer) => {
 };
 
 const damaged = ({ metadata, bytes }: Upload): Upload => ({ metadata, bytes: withOneByteChanged(bytes) });
-
-const withOneByteChanged = (bytes: Buffer): Buffer => {
-  const changed = Buffer.from(bytes);
-  changed[0] = (changed[0] ?? 0) ^ 1;
-  return changed;
-};
 
 /** Parses `multipart/related` with two parts: the metadata as JSON, then the bytes. */
 const parseMultipart = (contentType: string, body: Buffer): Upload => {

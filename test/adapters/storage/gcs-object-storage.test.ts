@@ -2,13 +2,11 @@ import { createServer } from "node:http";
 import { Storage } from "@google-cloud/storage";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { objectStorageContract } from "../../../adapters/contracts/object-storage-contract.js";
-import {
-  type GcsObjectStorage,
-  gcsObjectStorage,
-  type RetryTimes,
-} from "../../../adapters/storage/gcs-object-storage.js";
+import { type GcsObjectStorage, gcsObjectStorage } from "../../../adapters/storage/gcs-object-storage.js";
+import type { RetryTimes } from "../../../adapters/storage/retry-times.js";
 import { type ObjectName, panoramaName, referenceImageName } from "../../../domain/object-name.js";
-import { FakeGcs, type Fault } from "../../support/fake-gcs.js";
+import type { BucketFault } from "../../support/bucket-faults.js";
+import { FakeGcs } from "../../support/fake-gcs.js";
 
 const PUBLIC_URL = "https://cdn.example/bucket";
 /** Long enough for several attempts. */
@@ -66,7 +64,7 @@ describe("GcsObjectStorage.put", () => {
 });
 
 describe("GcsObjectStorage.put with a faulty bucket", () => {
-  it.each<Fault>([408, 429, 500, 503, "cut-before", "cut-after", "cut-within", "silence", "stall", "html"])(
+  it.each<BucketFault>([408, 429, 500, 503, "cut-before", "cut-after", "cut-within", "silence", "stall", "html"])(
     "retries after fault %s and stores the object once",
     async (fault) => {
       gcs.faults = [fault];
@@ -124,7 +122,7 @@ describe("GcsObjectStorage.put with a faulty bucket", () => {
     expect(result._unsafeUnwrapErr().reason).toBe("Cloud Storage has stored other bytes than it was sent");
   });
 
-  it.each<Fault>(["html", "wrong-checksum"])("deletes no object after fault %s", async (fault) => {
+  it.each<BucketFault>(["html", "wrong-checksum"])("deletes no object after fault %s", async (fault) => {
     gcs.faults = [fault];
 
     await storage.put(NAME, BYTES, "image/png");
@@ -145,7 +143,7 @@ describe("GcsObjectStorage.read", () => {
     expect(gcs.requests).toHaveLength(1);
   });
 
-  it.each<Fault>([
+  it.each<BucketFault>([
     429,
     503,
     "cut-before",
@@ -203,7 +201,7 @@ describe("GcsObjectStorage while Cloud Storage is unavailable", () => {
   };
 
   describe.each(["put", "read"] as const)("%s", (call) => {
-    it.each<Fault>([503, "silence", "stall", "cut-before"])(
+    it.each<BucketFault>([503, "silence", "stall", "cut-before"])(
       "gives up at the total timeout when every request gets fault %s",
       async (fault) => {
         given(NAME);
@@ -270,7 +268,7 @@ describe("GcsObjectStorage.check", () => {
     expect((await elsewhere.check())._unsafeUnwrapErr().reason).toBe("Cloud Storage answered 404");
   });
 
-  it.each<Fault>(["html", "silence", "stall", "cut-before"])("fails on fault %s", async (fault) => {
+  it.each<BucketFault>(["html", "silence", "stall", "cut-before"])("fails on fault %s", async (fault) => {
     gcs.faults = [fault];
 
     expect((await storage.check())._unsafeUnwrapErr().kind).toBe("storage_unavailable");

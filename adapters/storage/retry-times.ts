@@ -1,0 +1,16 @@
+/** How long a call of the bucket may take, and when it is repeated. All are milliseconds. */
+export type RetryTimes = {
+  /** Timeout of one request including its whole answer. */
+  readonly attemptMilliseconds: number;
+  /** Timeout of a call with all its requests and their attempts. */
+  readonly totalMilliseconds: number;
+  /** Longest pause before the second attempt; doubles before each further attempt. */
+  readonly firstPauseMilliseconds: number;
+};
+
+/** What a storage uses that is given no other times. */
+export const RETRY_TIMES: RetryTimes = {
+  attemptMilliseconds: 10_000,
+  totalMilliseconds: 30_000,
+  firstPauseMilliseconds: 500,
+};
