@@ -6,6 +6,7 @@ const CORE = ["domain", "application"];
 
 /** For tests of adapters and of the whole service. */
 const TEST_PACKAGES = [
+  "@aws-sdk/client-s3",
   "@google-cloud/storage",
   "@mikro-orm/core",
   "@mikro-orm/postgresql",
@@ -19,6 +20,7 @@ const TEST_PACKAGES = [
   "neverthrow",
   "pg",
   "playwright-core",
+  "s3rver",
   "sharp",
   "smtp-server",
   "standardwebhooks",
@@ -104,7 +106,7 @@ const MAY_IMPORT = {
   "adapters/scheduling": { folders: [...CORE, ...SHARED], packages: ["node-cron"] },
   "adapters/storage": {
     folders: [...CORE, ...SHARED],
-    packages: ["@google-cloud/storage", "neverthrow"],
+    packages: ["@aws-sdk/client-s3", "@google-cloud/storage", "neverthrow"],
     node: true,
   },
   "adapters/system": { folders: CORE, packages: ["ipaddr.js", "neverthrow", "sharp", "uuid"], node: true },

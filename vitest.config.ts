@@ -49,6 +49,7 @@ const SLOW_TESTS = [
   "test/adapters/http/hostile-clients.test.ts",
   "test/adapters/mail/smtp-mail.test.ts",
   "test/adapters/storage/gcs-object-storage.test.ts",
+  "test/adapters/storage/s3-object-storage.test.ts",
 ];
 
 /** Test files of the HTTP server, which run on both servers. `HTTP_SERVER=node npm test` runs all others on `node:http`. */

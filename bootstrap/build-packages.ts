@@ -37,6 +37,7 @@ const root: Manifest = JSON.parse(await readFile(join(project, "package.json"), 
 
 /** What the bundled command loads at run time: `NOT_BUNDLED` of bootstrap/bundle-command.ts, and what public modules use. */
 const SERVICE_PACKAGES = [
+  "@aws-sdk/client-s3",
   "@google-cloud/storage",
   "@mikro-orm/core",
   "@mikro-orm/knex",

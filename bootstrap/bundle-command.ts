@@ -17,6 +17,7 @@ const folder = join(project, "dist/bundle");
  * CommonJS package has no named exports.
  */
 const NOT_BUNDLED = [
+  "@aws-sdk/client-s3",
   "@google-cloud/storage",
   "@mikro-orm/core",
   "@mikro-orm/knex",

@@ -13,6 +13,8 @@ const port = z.coerce.number().int().min(1).max(65_535);
 const milliseconds = (min: number) => z.coerce.number().int().min(min).max(86_400_000);
 const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
 
+const httpsOrigin = origin.refine((url) => url.startsWith("https://"), "must start with https://");
+
 /** Secrets are sent in HTTP headers, which allow visible ASCII only. */
 const secret = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII characters");
 
@@ -72,13 +74,27 @@ const environmentSchema = z.object({
     .url({ protocol: /^postgres(ql)?$/, error: "must be postgresql://USER:PASSWORD@HOST/DATABASE" })
     .optional(),
   DATABASE_CONNECTIONS: z.coerce.number().int().min(2).max(1000).default(10),
-  STORAGE: z.enum(["filesystem", "gcs"]).default("filesystem"),
+  STORAGE: z.enum(["filesystem", "gcs", "s3"]).default("filesystem"),
   GCS_BUCKET: z
     .string()
     .regex(/^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/)
     .optional(),
-  GCS_PUBLIC_URL: origin.refine((url) => url.startsWith("https://"), "must start with https://").optional(),
+  GCS_PUBLIC_URL: httpsOrigin.optional(),
   GCS_API_ENDPOINT: origin.optional(),
+  S3_BUCKET: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of a bucket, without a URL or a path")
+    .optional(),
+  S3_REGION: z
+    .string()
+    .regex(/^[a-z0-9-]{2,32}$/, "must be a region such as eu-central-1")
+    .optional(),
+  S3_ENDPOINT: ownServer.optional(),
+  S3_PATH_STYLE: z.stringbool().optional(),
+  S3_PUBLIC_URL: httpsOrigin.optional(),
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().optional(),
+  AWS_SESSION_TOKEN: z.string().optional(),
   SUBMIT_TIMEOUT_MS: milliseconds(100).default(REMOTE_DEFAULTS.submitTimeoutMilliseconds),
   GENERATION_DEADLINE_MS: milliseconds(1000).default(DEFAULTS.generationDeadlineMilliseconds),
   QUEUE_MAX: z.coerce.number().int().min(0).max(1_000_000).default(DEFAULTS.queueMax),
@@ -136,7 +152,7 @@ export type Config = {
   /** URL of PostgreSQL. Absent if the database is a SQLite file in `dataDir`. Never log it: it contains a password. */
   readonly databaseUrl: string | undefined;
   readonly databaseConnections: number;
-  readonly storage: FilesystemConfig | GcsConfig;
+  readonly storage: FilesystemConfig | GcsConfig | S3Config;
   readonly provider: LocalProviderConfig | RemoteProvidersConfig;
   readonly submitTimeoutMilliseconds: number;
   readonly generationDeadlineMilliseconds: number;
@@ -228,8 +244,22 @@ export type GcsConfig = {
   readonly apiEndpoint: string | undefined;
 };
 
+/** Objects are in a bucket of an S3-compatible service, which serves them. The AWS client finds the credentials. */
+export type S3Config = {
+  readonly kind: "s3";
+  readonly bucket: string;
+  readonly region: string;
+  /** URL of the service. Absent for AWS. */
+  readonly endpoint: string | undefined;
+  /** Whether the path of a request names the bucket, and not the host. */
+  readonly pathStyle: boolean;
+  /** Where clients read objects, https. Absent if that is the bucket's own URL at AWS. */
+  readonly publicUrl: string | undefined;
+};
+
 /** Variables whose values never appear in messages: they are or may contain secrets. */
-const SECRET = /^(DATABASE_URL|SMTP_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET|HTTP_PROVIDER_TOKEN|\w+_API_KEY)$/;
+const SECRET =
+  /^(DATABASE_URL|SMTP_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET|HTTP_PROVIDER_TOKEN|AWS_\w+|\w+_API_KEY)$/;
 
 /** Reads the environment. The error is one line that names the variable and what is wrong with it. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> => {
@@ -281,10 +311,8 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   });
 };
 
-const storageOf = (
-  data: z.infer<typeof environmentSchema>,
-  publicUrl: string,
-): Result<FilesystemConfig | GcsConfig, string> => {
+const storageOf = (data: z.infer<typeof environmentSchema>, publicUrl: string): Result<Config["storage"], string> => {
+  if (data.STORAGE === "s3") return s3Of(data);
   if (data.STORAGE === "gcs") {
     if (data.GCS_BUCKET === undefined)
       return err("Bad configuration: STORAGE=gcs needs GCS_BUCKET, the name of the bucket.");
@@ -301,6 +329,39 @@ const storageOf = (
     assetUrl,
     referenceUrl: assetsAreHttps ? assetUrl : `https://${new URL(publicUrl).hostname}:${data.TLS_PORT}/assets`,
     tlsPort: assetsAreHttps ? undefined : data.TLS_PORT,
+  });
+};
+
+const s3Of = (data: z.infer<typeof environmentSchema>): Result<S3Config, string> => {
+  const { S3_BUCKET: bucket, S3_ENDPOINT: endpoint, S3_PUBLIC_URL: publicUrl } = data;
+  const needs = (what: string) => err(`Bad configuration: STORAGE=s3 needs ${what}.`);
+  if (bucket === undefined) return needs("S3_BUCKET, the name of the bucket");
+  if ((data.AWS_ACCESS_KEY_ID === undefined) !== (data.AWS_SECRET_ACCESS_KEY === undefined)) {
+    return err("Bad configuration: set both AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or neither.");
+  }
+  if (endpoint === undefined && data.S3_REGION === undefined) {
+    return needs(
+      "S3_REGION, the region of the bucket such as eu-central-1, or S3_ENDPOINT for another service than AWS",
+    );
+  }
+  if (endpoint !== undefined && (endpoint.includes(`//${bucket}.`) || endpoint.endsWith(`/${bucket}`))) {
+    return err(
+      `Bad configuration: S3_ENDPOINT=${JSON.stringify(endpoint)}: must be the URL of the service, without the bucket.`,
+    );
+  }
+  if (endpoint !== undefined && publicUrl === undefined) {
+    return needs(
+      "S3_PUBLIC_URL with S3_ENDPOINT: the https URL below which clients can read the bucket's objects, such as " +
+        `https://images.example or https://minio.example/${bucket}`,
+    );
+  }
+  return ok({
+    kind: "s3",
+    bucket,
+    region: data.S3_REGION ?? "us-east-1",
+    endpoint,
+    pathStyle: data.S3_PATH_STYLE ?? endpoint !== undefined,
+    publicUrl,
   });
 };
 

@@ -10,6 +10,7 @@ import type { PostgresDatabase } from "../adapters/persistence/postgres-database
 import type { SqliteDatabase } from "../adapters/persistence/sqlite-database.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
+import type { S3ObjectStorage } from "../adapters/storage/s3-object-storage.js";
 import type { Page } from "../adapters/web-page/page.js";
 import type { HttpWebhookSender } from "../adapters/webhooks/http-webhook-sender.js";
 import type { Application } from "../application/create-application.js";
@@ -92,7 +93,7 @@ export const tokens = {
   webhookSender: token<HttpWebhookSender>("webhookSender"),
 
   // storage
-  storage: token<FilesystemObjectStorage | GcsObjectStorage>("storage"),
+  storage: token<FilesystemObjectStorage | GcsObjectStorage | S3ObjectStorage>("storage"),
   imaging: token<Imaging>("imaging"),
 
   // provider

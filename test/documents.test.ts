@@ -89,8 +89,8 @@ describe("README.md", () => {
 describe("OPERATIONS.md", () => {
   it("lists exactly the environment variables that bootstrap/config.ts reads", async () => {
     const [service = ""] = section(await read("OPERATIONS.md"), "Configuration").split("The client commands");
-    const listed = found(firstCells(service), /`([A-Z][A-Z_]+)`/g);
-    const readByConfig = found(await read("bootstrap/config.ts"), /^ {2}([A-Z][A-Z_]+):/gm);
+    const listed = found(firstCells(service), /`([A-Z][A-Z0-9_]+)`/g);
+    const readByConfig = found(await read("bootstrap/config.ts"), /^ {2}([A-Z][A-Z0-9_]+):/gm);
     expect(listed.sort()).toEqual(readByConfig.sort());
   });
 

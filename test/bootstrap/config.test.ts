@@ -118,6 +118,60 @@ describe("readConfig", () => {
     expect(readConfig({ STORAGE: "gcs" })._unsafeUnwrapErr()).toContain("GCS_BUCKET");
   });
 
+  describe("with STORAGE=s3", () => {
+    const s3 = (environment: Record<string, string>) => ({ STORAGE: "s3", S3_BUCKET: "panoramas", ...environment });
+    const MINIO = { S3_ENDPOINT: "http://minio:9000/", S3_PUBLIC_URL: "https://images.example/panoramas/" };
+
+    it("stores images in a bucket at AWS", () => {
+      expect(valid(s3({ S3_REGION: "eu-central-1" })).storage).toEqual({
+        kind: "s3",
+        bucket: "panoramas",
+        region: "eu-central-1",
+        endpoint: undefined,
+        pathStyle: false,
+        publicUrl: undefined,
+      });
+    });
+
+    it("stores images in a bucket of another service, whose requests have the bucket in their path", () => {
+      const storage = {
+        kind: "s3",
+        bucket: "panoramas",
+        region: "us-east-1",
+        endpoint: "http://minio:9000",
+        pathStyle: true,
+        publicUrl: "https://images.example/panoramas",
+      };
+      expect(valid(s3(MINIO)).storage).toEqual(storage);
+      expect(valid(s3({ ...MINIO, S3_REGION: "auto", S3_PATH_STYLE: "off" })).storage).toEqual({
+        ...storage,
+        region: "auto",
+        pathStyle: false,
+      });
+    });
+
+    it.each<[Record<string, string>, string]>([
+      [{ S3_BUCKET: "" }, "STORAGE=s3 needs S3_BUCKET, the name of the bucket"],
+      [{}, "STORAGE=s3 needs S3_REGION"],
+      [{ S3_ENDPOINT: "http://minio:9000" }, "STORAGE=s3 needs S3_PUBLIC_URL with S3_ENDPOINT"],
+      [{ ...MINIO, AWS_ACCESS_KEY_ID: "AKIA" }, "set both AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or neither"],
+      [
+        { ...MINIO, S3_ENDPOINT: "https://account.example/panoramas" },
+        'S3_ENDPOINT="https://account.example/panoramas"',
+      ],
+      [{ ...MINIO, S3_ENDPOINT: "https://panoramas.spaces.example" }, 'S3_ENDPOINT="https://panoramas.spaces.example"'],
+    ])("refuses %j with one line", (environment, sentence) => {
+      const message = readConfig(s3(environment))._unsafeUnwrapErr();
+      expect(message).toContain(`Bad configuration: ${sentence}`);
+      expect(message).not.toContain("\n");
+    });
+
+    it("shows no secret key", () => {
+      const message = readConfig(s3({ ...MINIO, AWS_SECRET_ACCESS_KEY: "swordfish" }))._unsafeUnwrapErr();
+      expect(message).not.toContain("swordfish");
+    });
+  });
+
   it("configures a remote provider with its key and defaults", () => {
     const remote = (environment: Record<string, string>) => {
       const { provider } = valid(environment);
@@ -244,7 +298,13 @@ describe("readConfig", () => {
     ["HTTP_PROVIDER_URL", "localhost:8000"],
     ["HTTP_PROVIDER_URL", "http://user:password@localhost:8000"],
     ["FAL_LORA_URL", "http://weights.example/360"],
-    ["STORAGE", "s3"],
+    ["STORAGE", "azure"],
+    ["S3_BUCKET", "https://panoramas.s3.amazonaws.com"],
+    ["S3_REGION", "EU (Frankfurt)"],
+    ["S3_ENDPOINT", "minio:9000"],
+    ["S3_ENDPOINT", "http://user:password@minio:9000"],
+    ["S3_PATH_STYLE", "maybe"],
+    ["S3_PUBLIC_URL", "http://minio:9000/panoramas"],
     ["GCS_BUCKET", "My Bucket"],
     ["GCS_PUBLIC_URL", "http://cdn.example"],
     ["PORT", "0"],

@@ -30,6 +30,11 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly license: string | u
       reason: "MIT by its LICENSE file; its package.json has only the old field `licenses`",
     },
     {
+      path: /^node_modules\/(humanize-number|only)$/,
+      license: undefined,
+      reason: "MIT by its Readme.md; used by the S3 server of tests only",
+    },
+    {
       path: /^node_modules\/@img\/sharp-/,
       license: "LGPL-3.0-or-later",
       reason: "libvips, a shared library of its own that is not bundled and can be replaced",

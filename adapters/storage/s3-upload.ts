@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import {
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  type S3Client,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import type { ObjectName } from "../../domain/object-name.js";
+import { CACHE_CONTROL } from "./cache-control.js";
+import type { Retries, Send } from "./retries.js";
+import { codeOf, fromS3, isNotImplemented, notFromS3, statusOf } from "./s3-answer.js";
+
+/** A larger object is uploaded in parts of this size, which are repeated one by one. S3 allows none below 5 MiB. */
+export const PART_BYTES = 8 * 1024 * 1024;
+
+/** The object's metadata with the SHA-256 of its bytes. An ETag is not a checksum in every service, nor in every bucket. */
+export const CHECKSUM = "sha256";
+
+export const checksumOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+/** `unconfirmed`: the answer does not show that the service has stored the bytes that it was sent. */
+export type UploadOutcome = "confirmed" | "unconfirmed" | "exists";
+
+type NewObject = { readonly name: ObjectName; readonly bytes: Uint8Array; readonly contentType: string };
+
+/** The upload of one object. With the condition `*`, a service that knows it creates the object, or says that it exists. */
+export class S3Upload {
+  private readonly client: S3Client;
+  private readonly object: NewObject;
+  private readonly retries: Retries;
+  private readonly send: Send;
+  private readonly place: { readonly Bucket: string; readonly Key: ObjectName };
+
+  constructor(client: S3Client, bucket: string, object: NewObject, retries: Retries, send: Send) {
+    this.client = client;
+    this.object = object;
+    this.retries = retries;
+    this.send = send;
+    this.place = { Bucket: bucket, Key: object.name };
+  }
+
+  inOneRequest(condition: "*" | undefined): Promise<UploadOutcome> {
+    const { bytes } = this.object;
+    const body = { Body: bytes, ContentMD5: md5(bytes).toString("base64"), IfNoneMatch: condition };
+    const command = new PutObjectCommand({ ...this.place, ...this.headers(), ...body });
+    return this.send(async (abortSignal) => {
+      try {
+        const { ETag } = fromS3(await this.client.send(command, { abortSignal }));
+        return isChecksum(ETag, bytes) ? "confirmed" : "unconfirmed";
+      } catch (error) {
+        if (statusOf(error) === 412) return "exists";
+        throw error;
+      }
+    });
+  }
+
+  async inParts(condition: "*" | undefined): Promise<UploadOutcome> {
+    const uploadId = await this.begin();
+    try {
+      const parts = Array.from({ length: Math.ceil(this.object.bytes.length / PART_BYTES) }, (_, index) =>
+        this.uploadPart(uploadId, index),
+      );
+      // All have ended before an abort: S3 would keep a part that arrives later.
+      await Promise.allSettled(parts);
+      const uploaded = await Promise.all(parts);
+      const isCompleted = await this.complete(uploadId, uploaded, condition);
+      return isCompleted && uploaded.every(({ isConfirmed }) => isConfirmed) ? "confirmed" : "unconfirmed";
+    } catch (error) {
+      // If this fails, a rule of the bucket deletes the parts (OPERATIONS.md).
+      const command = new AbortMultipartUploadCommand({ ...this.place, UploadId: uploadId });
+      await this.retries.once((abortSignal) => this.client.send(command, { abortSignal }));
+      if (statusOf(error) === 412) return "exists";
+      throw error;
+    }
+  }
+
+  private begin(): Promise<string> {
+    const command = new CreateMultipartUploadCommand({ ...this.place, ...this.headers() });
+    return this.send(async (abortSignal) => {
+      const { UploadId } = await this.client.send(command, { abortSignal });
+      if (UploadId === undefined) throw notFromS3();
+      return UploadId;
+    });
+  }
+
+  private uploadPart(uploadId: string, index: number) {
+    const bytes = this.object.bytes.subarray(index * PART_BYTES, (index + 1) * PART_BYTES);
+    const part = { UploadId: uploadId, PartNumber: index + 1 };
+    const body = { Body: bytes, ContentMD5: md5(bytes).toString("base64") };
+    const command = new UploadPartCommand({ ...this.place, ...part, ...body });
+    return this.send(async (abortSignal) => {
+      const { ETag } = fromS3(await this.client.send(command, { abortSignal }));
+      return { PartNumber: index + 1, ETag, isConfirmed: isChecksum(ETag, bytes) };
+    });
+  }
+
+  /** Returns `false` if an earlier attempt, whose answer was lost, has ended the upload. */
+  private async complete(uploadId: string, parts: CompletedPart[], condition: "*" | undefined): Promise<boolean> {
+    const MultipartUpload = { Parts: parts.map(({ PartNumber, ETag }) => ({ PartNumber, ETag })) };
+    const upload = { ...this.place, UploadId: uploadId, MultipartUpload, IfNoneMatch: condition };
+    const command = new CompleteMultipartUploadCommand(upload);
+    try {
+      const { ETag } = await this.send((abortSignal) => this.client.send(command, { abortSignal }));
+      return ETag !== undefined;
+    } catch (error) {
+      if (codeOf(error) === "NoSuchUpload") return false;
+      if (condition !== undefined && isNotImplemented(error)) return this.complete(uploadId, parts, undefined);
+      throw error;
+    }
+  }
+
+  private headers() {
+    const { bytes, contentType } = this.object;
+    return { ContentType: contentType, CacheControl: CACHE_CONTROL, Metadata: { [CHECKSUM]: checksumOf(bytes) } };
+  }
+}
+
+const md5 = (bytes: Uint8Array): Buffer => createHash("md5").update(bytes).digest();
+
+/** Most services' ETag of bytes that were uploaded in one request is their MD5 hash. */
+const isChecksum = (etag: string, bytes: Uint8Array): boolean =>
+  etag.replaceAll('"', "") === md5(bytes).toString("hex");
