@@ -78,7 +78,9 @@ const install = async (manager: Manager, folder: string, dependencies: Readonly<
   const manifest = { private: true, type: "module", dependencies, resolutions };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
   const [command, ...first] = MANAGERS[manager];
-  await ended(command, [...first, ...INSTALL[manager]], folder);
+  // yarn knows a tarball by its name and version, and would take the one of an earlier run from its cache.
+  const cache = manager === "yarn" ? ["--cache-folder", `${folder}-cache`] : [];
+  await ended(command, [...first, ...INSTALL[manager], ...cache], folder);
 };
 
 /** The same from this project's own packages, as links: no registry, no scripts. */
