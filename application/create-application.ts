@@ -9,6 +9,7 @@ import { completeSettings } from "./complete-settings.js";
 import { buyCredits } from "./credits/buy-credits.js";
 import { receivePaymentWebhook } from "./credits/receive-payment-webhook.js";
 import { streamEvents } from "./events/stream-events.js";
+import { exportAccount } from "./operators/export-account.js";
 import { cancelTask } from "./panoramas/cancel-task.js";
 import { createPanorama } from "./panoramas/create-panorama.js";
 import { deletePanorama } from "./panoramas/delete-panorama.js";
@@ -112,6 +113,7 @@ export const createApplication = ({
     },
     events: { stream: streamEvents({ ...inside, signals: eventSignals }) },
     webhooks: onStores.webhooks,
+    operators: { ...onStores.operators, exportAccount: exportAccount(inside) },
     start: async () => {
       started = true;
       schedule.start();

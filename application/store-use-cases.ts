@@ -21,6 +21,10 @@ import { readCreditTotals } from "./credits/read-credit-totals.js";
 import { readCredits } from "./credits/read-credits.js";
 import { readLedger } from "./credits/read-ledger.js";
 import { verifyLedger } from "./credits/verify-ledger.js";
+import { adjustCredits } from "./operators/adjust-credits.js";
+import { changeKeyLimits } from "./operators/change-key-limits.js";
+import { closeAccount } from "./operators/close-account.js";
+import { recordAction } from "./operators/record-action.js";
 import { changeVisibility } from "./panoramas/change-visibility.js";
 import { checkUpload } from "./panoramas/check-upload.js";
 import { findOwnPanorama } from "./panoramas/find-own-panorama.js";
@@ -39,6 +43,8 @@ import type { EndpointStore } from "./ports/endpoint-store.js";
 import type { EventStore } from "./ports/event-store.js";
 import type { Ids } from "./ports/ids.js";
 import type { LedgerStore } from "./ports/ledger-store.js";
+import type { OperatorLog } from "./ports/operator-log.js";
+import type { OperatorStore } from "./ports/operator-store.js";
 import type { OrderStore } from "./ports/order-store.js";
 import type { PasswordLinkStore } from "./ports/password-link-store.js";
 import type { RateLimits } from "./ports/rate-limits.js";
@@ -46,7 +52,13 @@ import type { ReferenceStore } from "./ports/reference-store.js";
 import type { Secrets } from "./ports/secrets.js";
 import type { SessionStore } from "./ports/session-store.js";
 import type { TaskStore } from "./ports/task-store.js";
-import type { AccountUseCases, CreditUseCases, PanoramaUseCases, WebhookUseCases } from "./use-cases.js";
+import type {
+  AccountUseCases,
+  CreditUseCases,
+  OperatorUseCases,
+  PanoramaUseCases,
+  WebhookUseCases,
+} from "./use-cases.js";
 import { createEndpoint } from "./webhooks/create-endpoint.js";
 import { deleteEndpoint } from "./webhooks/delete-endpoint.js";
 import { enableEndpoint } from "./webhooks/enable-endpoint.js";
@@ -68,6 +80,8 @@ export type Stores = {
   readonly events: EventStore;
   readonly references: ReferenceStore;
   readonly tasks: TaskStore;
+  readonly operators: OperatorStore;
+  readonly operatorLog: OperatorLog;
   readonly apiRequests: ApiRequests;
   readonly rateLimits: RateLimits;
 };
@@ -92,6 +106,7 @@ export type StoreUseCases = {
     | "retryFailedImages"
   >;
   readonly webhooks: WebhookUseCases;
+  readonly operators: Omit<OperatorUseCases, "exportAccount">;
 };
 
 /**
@@ -147,5 +162,11 @@ export const storeUseCases = (
     enableEndpoint: enableEndpoint(ports),
     listDeliveries: listDeliveries(ports),
     resendDelivery: resendDelivery(ports),
+  },
+  operators: {
+    recordAction: recordAction(ports),
+    adjustCredits: adjustCredits(ports),
+    changeKeyLimits: changeKeyLimits(ports),
+    closeAccount: closeAccount(ports),
   },
 });

@@ -26,6 +26,11 @@ import type { ReadLedger } from "./credits/read-ledger.js";
 import type { ReceivePaymentWebhook } from "./credits/receive-payment-webhook.js";
 import type { VerifyLedger } from "./credits/verify-ledger.js";
 import type { StreamEvents } from "./events/stream-events.js";
+import type { AdjustCredits } from "./operators/adjust-credits.js";
+import type { ChangeKeyLimits } from "./operators/change-key-limits.js";
+import type { CloseAccount } from "./operators/close-account.js";
+import type { ExportAccount } from "./operators/export-account.js";
+import type { RecordAction } from "./operators/record-action.js";
 import type { CancelTask } from "./panoramas/cancel-task.js";
 import type { ChangeVisibility } from "./panoramas/change-visibility.js";
 import type { CheckUpload } from "./panoramas/check-upload.js";
@@ -135,6 +140,17 @@ export type WebhookUseCases = {
   readonly resendDelivery: ResendDelivery;
 };
 
+/** What only the operator does, with any account. */
+export type OperatorUseCases = {
+  /** Runs an action, and writes it to the log of operators. */
+  readonly recordAction: RecordAction;
+  readonly adjustCredits: AdjustCredits;
+  readonly changeKeyLimits: ChangeKeyLimits;
+  readonly closeAccount: CloseAccount;
+  /** Everything that is stored about the person of an account. */
+  readonly exportAccount: ExportAccount;
+};
+
 /** All use cases, by what they are about. */
 export type UseCases = {
   readonly accounts: AccountUseCases;
@@ -142,4 +158,5 @@ export type UseCases = {
   readonly panoramas: PanoramaUseCases;
   readonly events: EventUseCases;
   readonly webhooks: WebhookUseCases;
+  readonly operators: OperatorUseCases;
 };

@@ -306,7 +306,8 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
     stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
     mail: smtpUrl === undefined || mailFrom === undefined ? undefined : { url: smtpUrl, from: mailFrom },
-    demo: data.DEMO ?? data.NODE_ENV !== "production",
+    // Any other environment counts as production: a misspelled name must not open an account with a known address.
+    demo: data.DEMO ?? (data.NODE_ENV === undefined || data.NODE_ENV === "development"),
     logLevel: data.LOG_LEVEL,
   });
 };

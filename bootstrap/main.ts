@@ -1,16 +1,33 @@
 import { parseArgs } from "node:util";
 import { err, type Result } from "neverthrow";
-import { accountCreate, accountSetLowBalance, accountSetPassword } from "./commands/account.js";
+import { DatabaseError } from "../adapters/persistence/database-error.js";
+import {
+  accountClose,
+  accountCreate,
+  accountFind,
+  accountList,
+  accountSetLowBalance,
+  accountSetPassword,
+  accountShow,
+} from "./commands/account.js";
+import { auditList } from "./commands/audit.js";
 import { backup } from "./commands/backup.js";
 import type { Command, Output, Values } from "./commands/command.js";
+import { type CommandError, EXIT_STATUS, failed, misconfigured, misused } from "./commands/command-error.js";
+import { completion } from "./commands/completion.js";
+import { creditsGrant, creditsTake } from "./commands/credits.js";
+import { exportAccount } from "./commands/export.js";
 import { generate } from "./commands/generate.js";
+import { helpOf, helpOfAll, synopsisOf } from "./commands/help.js";
 import { imageRetry } from "./commands/image.js";
-import { keyCreate, keyList, keyRevoke } from "./commands/key.js";
+import { keyCreate, keyLimits, keyList, keyRevoke } from "./commands/key.js";
 import { ledgerShow, ledgerVerify } from "./commands/ledger.js";
 import { mcp } from "./commands/mcp.js";
 import { migrate } from "./commands/migrate.js";
 import { orderCreate, orderPay } from "./commands/order.js";
+import { queueShow } from "./commands/queue.js";
 import { serve } from "./commands/serve.js";
+import { taskCancel, taskList, taskRetry, taskShow } from "./commands/task.js";
 import {
   webhookCreate,
   webhookDelete,
@@ -21,20 +38,39 @@ import {
   webhookRotate,
 } from "./commands/webhook.js";
 import { readConfig } from "./config.js";
+import { ConfigurationError } from "./configuration-error.js";
+import { operatorName } from "./operator-name.js";
+import { recordedArguments } from "./recorded-arguments.js";
+import type { Service } from "./service.js";
+import { tokens } from "./tokens.js";
+import { panoramaVersion } from "./version.js";
 
 const COMMANDS: readonly Command[] = [
   serve,
   accountCreate,
+  accountList,
+  accountFind,
+  accountShow,
   accountSetPassword,
   accountSetLowBalance,
+  accountClose,
+  exportAccount,
+  creditsGrant,
+  creditsTake,
   orderCreate,
   orderPay,
   keyCreate,
   keyList,
+  keyLimits,
   keyRevoke,
   ledgerShow,
   ledgerVerify,
+  taskList,
+  taskShow,
+  taskCancel,
+  taskRetry,
   imageRetry,
+  queueShow,
   webhookCreate,
   webhookList,
   webhookDelete,
@@ -42,47 +78,66 @@ const COMMANDS: readonly Command[] = [
   webhookEnable,
   webhookDeliveries,
   webhookResend,
+  auditList,
   generate,
   mcp,
   migrate,
   backup,
+  completion(() => COMMANDS),
 ];
 
-const synopsisOf = ({ words, usage }: Command): string => `panorama ${words} ${usage}`.trimEnd();
+/** Whether `args` begins with the words of the command. */
+const isCalled = ({ words }: Command, args: readonly string[]): boolean =>
+  words.split(" ").every((word, index) => args[index] === word);
 
-const HELP = [
-  "Usage: panorama COMMAND [OPTIONS] [--json]",
-  "",
-  ...COMMANDS.map((command) => `  ${synopsisOf(command)}`),
-  "",
-  "OPERATIONS.md lists the environment variables that configure the service.",
-].join("\n");
+/**
+ * The first two arguments at most, and none that begins with a hyphen: what follows a mistyped command may be a secret.
+ */
+const shownCommand = (args: readonly string[]): string => {
+  const end = args.findIndex((arg) => arg.startsWith("-"));
+  return args.slice(0, Math.min(2, end === -1 ? args.length : end)).join(" ");
+};
 
 /** Finds the command, checks its options, and runs it on a new service, which is closed afterwards. */
-const run = async (args: readonly string[]): Promise<Result<Output | undefined, string>> => {
-  const command = COMMANDS.find(({ words }) => words.split(" ").every((word, index) => args[index] === word));
-  if (command === undefined)
-    return err(`Unknown command "${args.join(" ")}". Run panorama --help for a list of commands.`);
+const run = async (args: readonly string[]): Promise<Result<Output | undefined, CommandError>> => {
+  const command = COMMANDS.find((command) => isCalled(command, args));
+  if (command === undefined) {
+    return err(misused(`Unknown command "${shownCommand(args)}". Run panorama --help for a list of commands.`));
+  }
   const parsed = parse(command, args.slice(command.words.split(" ").length));
-  if (typeof parsed === "string") return err(parsed);
+  if (typeof parsed === "string") return err(misused(parsed));
   const missing = command.required.find((option) => parsed[option] === undefined);
   if (missing !== undefined) {
     const name = missing === command.positional ? missing.toUpperCase() : `--${missing}`;
-    return err(`panorama ${command.words}: ${name} is required. Usage: ${synopsisOf(command)}`);
+    return err(misused(`panorama ${command.words}: ${name} is required. Usage: ${synopsisOf(command)}`));
   }
 
   // The service's files are for its own user only: prompts, private images, the TLS key.
   if (command.isClient !== true) process.umask(0o077);
   const config = readConfig(process.env);
-  if (config.isErr()) return err(config.error);
+  if (config.isErr()) return err(misconfigured(config.error));
   // Imported last, because it takes longest: a mistyped command fails at once.
   const { createService } = await import("./service.js");
-  const service = createService(config.value);
+  // Commands have no log: what they have to say is their result.
+  const logLevel = command === serve ? config.value.logLevel : "silent";
+  const service = createService({ ...config.value, logLevel }, { createsDatabase: command.createsDatabase === true });
   try {
-    return await command.run(service, parsed);
+    return command.isRecorded === true
+      ? await runRecorded(command, service, parsed)
+      : await command.run(service, parsed);
   } finally {
     await service.close();
   }
+};
+
+/** Runs a command, and writes it to the log of operators. */
+const runRecorded = async (command: Command, service: Service, values: Values) => {
+  const { operators } = await service.get(tokens.storeUseCases);
+  return operators.recordAction(
+    { operator: operatorName(), command: command.words, arguments: recordedArguments(values) },
+    async () => command.run(service, values),
+    (result) => (result.isOk() ? "done" : result.error.kind),
+  );
 };
 
 /** Returns the values of the options, or one line that says which argument is wrong. */
@@ -93,31 +148,56 @@ const parse = (command: Command, args: string[]): Values | string => {
       args,
       options: { ...options, json: { type: "boolean" } },
       strict: true,
-      allowPositionals: positional !== undefined,
+      allowPositionals: true,
     });
+    // An argument that is not expected is not shown: it may be a secret.
+    if (positional === undefined && positionals.length > 0)
+      throw new Error("It takes no argument besides its options.");
     if (positional === undefined || positionals.length === 0) return values;
     if (positionals.length > 1) throw new Error(`Expected one ${positional}. Put it in quotes.`);
     return { ...values, [positional]: positionals[0] };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return `panorama ${words}: ${reason.replace(/\.$/, "")}. Usage: ${synopsisOf(command)}`;
+    return `panorama ${words}: ${reason.split(". To specify")[0]?.replace(/\.$/, "")}. Usage: ${synopsisOf(command)}`;
   }
 };
 
+/** The help of the command that the arguments begin with, of its group, or of all. */
+const help = (args: readonly string[]): string => {
+  const command = COMMANDS.find((command) => isCalled(command, args));
+  if (command !== undefined) return helpOf(command);
+  const group = COMMANDS.filter(({ words }) => words.split(" ")[0] === args[0]);
+  return helpOfAll(group.length > 0 ? group : COMMANDS);
+};
+
+const thrown = (error: unknown): CommandError => {
+  if (error instanceof DatabaseError) return { kind: error.kind, message: error.message };
+  const message = error instanceof Error ? error.message : String(error);
+  return error instanceof ConfigurationError ? misconfigured(message) : failed(message);
+};
+
 const main = async (args: readonly string[]): Promise<number> => {
-  if (args.length === 0 || args.includes("--help")) {
-    console.log(HELP);
-    return args.length === 0 ? 1 : 0;
+  const isJson = args.includes("--json");
+  if (args.length === 0 || args.includes("--help") || args.includes("-h")) {
+    console.log(help(args));
+    return args.length === 0 ? EXIT_STATUS.usage : 0;
   }
-  const result = await run(args).catch((error: unknown) => err(error instanceof Error ? error.message : String(error)));
+  if (args[0] === "--version") {
+    const version = panoramaVersion();
+    console.log(isJson ? JSON.stringify({ version }) : version);
+    return 0;
+  }
+  const result = await run(args).catch((error: unknown) => err(thrown(error)));
   if (result.isErr()) {
-    console.error(result.error.replace(/\s*\n\s*/g, " "));
-    return 1;
+    const { kind, message } = result.error;
+    const line = message.replace(/\s*\n\s*/g, " ");
+    console.error(isJson ? JSON.stringify({ error: { code: kind, message: line } }) : line);
+    return EXIT_STATUS[kind];
   }
   if (result.value === undefined) return 0;
-  const { json, lines, failed } = result.value;
-  console.log(args.includes("--json") ? JSON.stringify(json) : lines.join("\n"));
-  return failed === true ? 1 : 0;
+  const { json, lines, failed: hasFailed } = result.value;
+  console.log(isJson ? JSON.stringify(json) : lines.join("\n"));
+  return hasFailed === true ? EXIT_STATUS.failed : 0;
 };
 
 process.exit(await main(process.argv.slice(2)));

@@ -16,9 +16,11 @@ export type Service = {
   close(): Promise<void>;
 };
 
-export const createService = (config: Config): Service => {
+/** With `createsDatabase` the SQLite file is made and migrated when it is opened; without, it must be there. */
+export const createService = (config: Config, { createsDatabase = true } = {}): Service => {
   const container = new Container();
   container.bind(tokens.config).toConstantValue(config);
+  container.bind(tokens.createsDatabase).toConstantValue(createsDatabase);
   container.load(system, persistence, useCasesOnStores);
   return {
     get: (part) => container.getAsync(part),

@@ -14,6 +14,7 @@ import type { S3ObjectStorage } from "../adapters/storage/s3-object-storage.js";
 import type { Page } from "../adapters/web-page/page.js";
 import type { HttpWebhookSender } from "../adapters/webhooks/http-webhook-sender.js";
 import type { Application } from "../application/create-application.js";
+import type { ExportAccount } from "../application/operators/export-account.js";
 import type { AccountStore } from "../application/ports/account-store.js";
 import type { ApiKeyStore } from "../application/ports/api-key-store.js";
 import type { ApiRequests } from "../application/ports/api-requests.js";
@@ -27,6 +28,8 @@ import type { Ids } from "../application/ports/ids.js";
 import type { Imaging } from "../application/ports/imaging.js";
 import type { LedgerStore } from "../application/ports/ledger-store.js";
 import type { Mail } from "../application/ports/mail.js";
+import type { OperatorLog } from "../application/ports/operator-log.js";
+import type { OperatorStore } from "../application/ports/operator-store.js";
 import type { OrderStore } from "../application/ports/order-store.js";
 import type { PasswordLinkStore } from "../application/ports/password-link-store.js";
 import type { Payments } from "../application/ports/payments.js";
@@ -45,6 +48,8 @@ import { token } from "./provide.js";
 /** Every part of the service, in the order of bootstrap/modules. */
 export const tokens = {
   config: token<Config>("config"),
+  /** Whether the SQLite file is made and migrated when it is opened. */
+  createsDatabase: token<boolean>("createsDatabase"),
 
   // system
   clock: token<Clock>("clock"),
@@ -71,6 +76,8 @@ export const tokens = {
   references: token<ReferenceStore>("references"),
   sessions: token<SessionStore>("sessions"),
   links: token<PasswordLinkStore>("links"),
+  operators: token<OperatorStore>("operators"),
+  operatorLog: token<OperatorLog>("operatorLog"),
   apiRequests: token<ApiRequests>("apiRequests"),
   rateLimits: token<RateLimits>("rateLimits"),
 
@@ -101,6 +108,8 @@ export const tokens = {
   /** By provider name. */
   providerWebhooks: token<ReadonlyMap<string, ProviderWebhooks>>("providerWebhooks"),
 
+  /** Needs no provider, as `application` does. */
+  exportAccount: token<ExportAccount>("exportAccount"),
   application: token<Application>("application"),
 
   // web, http
@@ -109,10 +118,10 @@ export const tokens = {
 } as const;
 
 const { accounts, orders, keys, ledger, sessions, links, endpoints, deliveries, events, references, tasks } = tokens;
-const { apiRequests, rateLimits, clock, ids, secrets } = tokens;
+const { operators, operatorLog, apiRequests, rateLimits, clock, ids, secrets } = tokens;
 
 /** The ports of the use cases that need nothing but the stores. */
 export const storePorts = {
   ...{ accounts, orders, keys, ledger, sessions, links, endpoints, deliveries, events, references, tasks },
-  ...{ apiRequests, rateLimits, clock, ids, secrets },
+  ...{ operators, operatorLog, apiRequests, rateLimits, clock, ids, secrets },
 };

@@ -4,9 +4,9 @@ import type { Brand } from "./brand.js";
 export type Credits = Brand<number, "Credits">;
 
 /**
- * The credits of an account: what it has bought is the sum of the three. `remaining`: neither reserved nor spent, the
- * balance. `reserved`: held by tasks that are `processing`. `spent`: on tasks that have succeeded. Refunded credits are
- * `remaining` again.
+ * The credits of an account: what it has bought, and what the operator has given or taken, is the sum of the three.
+ * `remaining`: neither reserved nor spent, the balance. `reserved`: held by tasks that are `processing`. `spent`: on tasks
+ * that have succeeded. Refunded credits are `remaining` again.
  */
 export type CreditTotals = { readonly remaining: Credits; readonly reserved: Credits; readonly spent: Credits };
 

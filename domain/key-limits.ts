@@ -9,7 +9,7 @@ export const SCOPES = ["read", "create"] as const;
 /** One of `SCOPES`. */
 export type Scope = (typeof SCOPES)[number];
 
-/** Chosen when the key is made, and never changed. */
+/** Chosen when the key is made. The operator may change them. */
 export type KeyLimits = Budgets & {
   /** At least one, in the order of `SCOPES`. */
   readonly scopes: readonly Scope[];

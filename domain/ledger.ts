@@ -1,17 +1,37 @@
+import { err, ok, type Result } from "neverthrow";
 import type { AccountId, Standing } from "./account.js";
 import { type Brand, made } from "./brand.js";
+import { type Credits, credits } from "./credits.js";
+import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 import type { OrderId, PaidOrder } from "./order.js";
-import type { HeldReservation, RefundedReservation, Reservation } from "./reservation.js";
+import type { HeldReservation, InsufficientCredits, RefundedReservation, Reservation } from "./reservation.js";
+import { isStorable } from "./storable-text.js";
 import type { TaskId } from "./task-id.js";
 
 /**
  * One entry of an account's ledger. Entries are only added, never changed. The balance is the sum of their `credits`:
- * positive for a purchase and a refund, negative for a reservation.
+ * positive for a purchase and a refund, negative for a reservation. An adjustment by the operator is either.
  */
 export type LedgerEntry = { readonly accountId: AccountId; readonly credits: number; readonly at: Date } & (
   | { readonly kind: "purchase"; readonly orderId: OrderId }
   | { readonly kind: "reservation" | "refund"; readonly taskId: TaskId }
+  | { readonly kind: "adjustment"; readonly reason: AdjustmentReason }
 );
+
+/** Why the operator gave or took credits: 1 to 200 characters, which the owner of the account sees. */
+export type AdjustmentReason = Brand<string, "AdjustmentReason">;
+
+const REASON_CHARACTERS_MAX = 200;
+
+/** Trims the text. The error names the rule that it breaks. */
+export const parseAdjustmentReason = (text: string): Result<AdjustmentReason, InvalidRequest> => {
+  const reason = text.trim();
+  const actual = [...reason].length;
+  if (!isStorable(reason)) return err(invalidRequest("reason", { name: "storable_text" }));
+  return actual >= 1 && actual <= REASON_CHARACTERS_MAX
+    ? ok(reason as AdjustmentReason)
+    : err(invalidRequest("reason", { name: "characters", min: 1, max: REASON_CHARACTERS_MAX, actual }));
+};
 
 /** The place of an entry in its ledger. Later entries have greater numbers. */
 export type LedgerCursor = Brand<number, "LedgerCursor">;
@@ -51,6 +71,18 @@ export const refundEntry = ({ accountId, taskId, credits }: RefundedReservation,
   at,
 });
 
+/** Gives credits to an account, or takes them if `change` is negative. Refuses to take more than the balance. */
+export const adjust = (
+  accountId: AccountId,
+  balance: Credits,
+  change: number,
+  reason: AdjustmentReason,
+  at: Date,
+): Result<{ readonly entry: LedgerEntry; readonly balance: Credits }, InsufficientCredits> =>
+  balance + change >= 0
+    ? ok({ entry: { kind: "adjustment", accountId, reason, credits: change, at }, balance: credits(balance + change) })
+    : err({ kind: "insufficient_credits", balance, cost: credits(-change) });
+
 /** The balance that the entries give, in credits. */
 export const sumOf = (entries: readonly LedgerEntry[]): number =>
   entries.reduce((sum, entry) => sum + entry.credits, 0);
@@ -83,6 +115,7 @@ export const audit = (
       creditedOrders.add(entry.orderId);
       continue;
     }
+    if (entry.kind === "adjustment") continue;
     entriesOf.set(entry.taskId, [...(entriesOf.get(entry.taskId) ?? []), entry]);
   }
   for (const task of tasks) {

@@ -16,7 +16,8 @@ import type { TestFunctions } from "./test-functions.js";
 /**
  * Runs the contract suite of every store. `technology` completes the suites' names, such as `on SQLite`. Suites of their
  * own are the queue (task-queue-contract.ts), which only a provider with limits needs, uploads and deletions of several
- * instances (concurrent-uploads-contract.ts), and a meter's store (meter-store-contract.ts).
+ * instances (concurrent-uploads-contract.ts), what operators ask for and their log (operator-store-contract.ts), and a
+ * meter's store (meter-store-contract.ts).
  */
 export const describeStores = (test: TestFunctions, technology: string, makeStores: () => Promise<Stores>): void => {
   describeTaskStore(test, technology, makeStores);

@@ -1,3 +1,4 @@
+import type { OperatorAction } from "../../application/ports/operator-log.js";
 import type { Account, AccountId, Standing } from "../../domain/account.js";
 import type { AccountEvent, NewEvent } from "../../domain/account-event.js";
 import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
@@ -14,7 +15,13 @@ import type { TaskId } from "../../domain/task-id.js";
 import { type Delivery, giveUpDelivery, pendingAt } from "../../domain/webhook-delivery.js";
 import type { Endpoint, EndpointId } from "../../domain/webhook-endpoint.js";
 
-type StoredAccount = { account: Account; passwordHash: string | undefined; standing: Standing; lastTurn: number };
+type StoredAccount = {
+  account: Account;
+  passwordHash: string | undefined;
+  standing: Standing;
+  lastTurn: number;
+  closedAt?: Date;
+};
 type StoredTask = { task: Task; place: string | undefined; dueAt: Date | undefined; fence: number; hidden: boolean };
 type StoredIdempotencyKey = {
   accountId: AccountId;
@@ -54,6 +61,7 @@ export class MemoryDatabase {
   events: AccountEvent[] = [];
   readonly endpoints = new Map<EndpointId, Endpoint>();
   deliveries: StoredDelivery[] = [];
+  readonly operatorActions: OperatorAction[] = [];
   private readonly lastEvents = new Map<AccountId, number>();
   private lastDelivery = 0;
 

@@ -9,6 +9,8 @@ import { MemoryDeliveryStore } from "./memory-delivery-store.js";
 import { MemoryEndpointStore } from "./memory-endpoint-store.js";
 import { MemoryEventStore } from "./memory-event-store.js";
 import { MemoryLedgerStore } from "./memory-ledger-store.js";
+import { MemoryOperatorLog } from "./memory-operator-log.js";
+import { MemoryOperatorStore } from "./memory-operator-store.js";
 import { MemoryOrderStore } from "./memory-order-store.js";
 import { MemoryPasswordLinkStore } from "./memory-password-link-store.js";
 import { MemoryRateLimits } from "./memory-rate-limits.js";
@@ -29,6 +31,8 @@ export const memoryStores = (database = new MemoryDatabase()) => ({
   events: new MemoryEventStore(database),
   references: new MemoryReferenceStore(database),
   tasks: new MemoryTaskStore(database),
+  operators: new MemoryOperatorStore(database),
+  operatorLog: new MemoryOperatorLog(database),
   requestsAt: (clock: Clock): ApiRequests =>
     new MemoryApiRequests(database, new MemoryRateLimits(clock, RATE_LIMITS), clock),
 });

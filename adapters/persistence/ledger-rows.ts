@@ -1,15 +1,17 @@
 import type { LedgerEntry } from "../../domain/ledger.js";
 import { branded, date, integer, oneOf, type Row } from "./columns.js";
 
-const KINDS: readonly LedgerEntry["kind"][] = ["purchase", "reservation", "refund"];
+const KINDS: readonly LedgerEntry["kind"][] = ["purchase", "reservation", "refund", "adjustment"];
 
 export const entryRow = (entry: LedgerEntry): Row => ({
   account_id: entry.accountId,
   kind: entry.kind,
   credits: entry.credits,
-  task_id: entry.kind === "purchase" ? null : entry.taskId,
+  task_id: "taskId" in entry ? entry.taskId : null,
   order_id: entry.kind === "purchase" ? entry.orderId : null,
   at: entry.at,
+  // Only here: the entries of a meter have no adjustments, and their table no such column.
+  ...(entry.kind === "adjustment" && { reason: entry.reason }),
 });
 
 export const toLedgerEntry = (row: Row): LedgerEntry => {
@@ -19,7 +21,13 @@ export const toLedgerEntry = (row: Row): LedgerEntry => {
     at: date(row, "at"),
   };
   const kind = oneOf(row, "kind", KINDS);
-  return kind === "purchase"
-    ? { ...core, kind, orderId: branded(row, "order_id") }
-    : { ...core, kind, taskId: branded(row, "task_id") };
+  switch (kind) {
+    case "purchase":
+      return { ...core, kind, orderId: branded(row, "order_id") };
+    case "adjustment":
+      return { ...core, kind, reason: branded(row, "reason") };
+    case "reservation":
+    case "refund":
+      return { ...core, kind, taskId: branded(row, "task_id") };
+  }
 };

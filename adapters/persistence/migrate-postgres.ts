@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { type Constructor, MikroORM } from "@mikro-orm/core";
 import type { AbstractSqlDriver } from "@mikro-orm/knex";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
+import { DatabaseError } from "./database-error.js";
 import { MIGRATION_LOCK } from "./migration-steps.js";
 import { ormOptions } from "./orm-options.js";
 
@@ -45,7 +46,7 @@ export const migratePostgresDatabase = async (url: string): Promise<void> => {
     const connection = orm.em.getDriver().getConnection();
     await connection.execute("select 1").catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new Error(`PostgreSQL cannot be reached: ${reason}`, { cause: error });
+      throw new DatabaseError("unreachable", `PostgreSQL cannot be reached: ${reason}`, { cause: error });
     });
     await connection.transactional(async (transaction) => {
       await connection.execute("set local lock_timeout = 0", [], "run", transaction);

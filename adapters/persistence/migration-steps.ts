@@ -602,6 +602,37 @@ export const migrationSteps: readonly Step[] = [
       postgresql: [`alter table "task" add column "place" text null`],
     },
   },
+  {
+    name: "015-operators",
+    up: {
+      sqlite: [
+        `alter table "account" add column "closed_at" datetime null`,
+        `alter table "ledger_entry" add column "reason" text null`,
+        `create index ledger_entry_adjustment_index on ledger_entry (account_id) where kind = 'adjustment'`,
+        `create table "operator_action" (
+        "id" integer not null primary key autoincrement,
+        "at" datetime not null,
+        "operator" text not null,
+        "command" text not null,
+        "arguments" text not null,
+        "outcome" text null
+      )`,
+      ],
+      postgresql: [
+        `alter table "account" add column "closed_at" timestamptz(3) null`,
+        `alter table "ledger_entry" add column "reason" varchar(200) null`,
+        `create index ledger_entry_adjustment_index on ledger_entry (account_id) where kind = 'adjustment'`,
+        `create table "operator_action" (
+        "id" bigserial primary key,
+        "at" timestamptz(3) not null,
+        "operator" varchar(255) not null,
+        "command" varchar(64) not null,
+        "arguments" text not null,
+        "outcome" varchar(16) null
+      )`,
+      ],
+    },
+  },
 ];
 
 /** The migrator records here which steps have run. */

@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
+import { DatabaseError } from "./database-error.js";
 import { migrationSteps } from "./migration-steps.js";
 import { openSqliteFile } from "./sqlite-connection.js";
 import { hasRun, SqliteDatabase } from "./sqlite-database.js";
@@ -15,6 +17,16 @@ export const openSqliteDatabase = async (file: string): Promise<SqliteDatabase> 
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`Cannot open the database ${file}: ${reason}`, { cause: error });
   }
+};
+
+/** Opens a SQLite file that is there and up to date. Throws otherwise, and neither makes nor migrates anything. */
+export const openExistingSqliteDatabase = async (file: string): Promise<SqliteDatabase> => {
+  if (!existsSync(file)) {
+    const advice = "Check DATA_DIR. panorama serve or panorama migrate makes a new database.";
+    throw new DatabaseError("configuration", `There is no database ${file}. ${advice}`);
+  }
+  if (isMigrated(file)) return openSqliteDatabase(file);
+  throw new DatabaseError("configuration", `The database ${file} is not up to date: run panorama migrate first.`);
 };
 
 const isMigrated = (file: string): boolean => {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { ok, type Result } from "neverthrow";
 import type { Row } from "./columns.js";
 import type { Database, Sql } from "./database.js";
+import { DatabaseError } from "./database-error.js";
 import type { PostgresInstallation } from "./installation.js";
 import { MIGRATION_TABLE, migrationSteps, pendingSteps, type Step } from "./migration-steps.js";
 import { PoolConnections } from "./pool-connections.js";
@@ -44,10 +45,10 @@ export const openPostgresDatabase = async (url: string, connectionsMax: number):
   try {
     await database.ping().catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new Error(`PostgreSQL cannot be reached: ${reason}`, { cause: error });
+      throw new DatabaseError("unreachable", `PostgreSQL cannot be reached: ${reason}`, { cause: error });
     });
     if (await database.isMigrated()) return database;
-    throw new Error("The database is not up to date: run `panorama migrate` first.");
+    throw new DatabaseError("configuration", "The database is not up to date: run `panorama migrate` first.");
   } catch (error) {
     await database.close();
     throw error;

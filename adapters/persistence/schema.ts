@@ -29,6 +29,8 @@ export const AccountTable = defineEntity({
     /** The number of its latest event; 0 if it has none. */
     lastEvent: p.integer().default(0),
     createdAt: p.datetime(3),
+    /** Set when the operator closes the account (application/operators/close-account.ts). */
+    closedAt: p.datetime(3).nullable(),
   },
 });
 
@@ -196,7 +198,14 @@ const taskId = () =>
 export const LedgerEntryTable = defineEntity({
   name: "LedgerEntry",
   tableName: "ledger_entry",
-  indexes: [{ name: "ledger_entry_account_index", properties: ["accountId", "id"] }],
+  indexes: [
+    { name: "ledger_entry_account_index", properties: ["accountId", "id"] },
+    {
+      // Partial: an account has few adjustments among its entries.
+      name: "ledger_entry_adjustment_index",
+      expression: "create index ledger_entry_adjustment_index on ledger_entry (account_id) where kind = 'adjustment'",
+    },
+  ],
   uniques: [
     { name: "ledger_entry_task_unique", properties: ["taskId", "kind"] },
     { name: "ledger_entry_order_unique", properties: ["orderId", "kind"] },
@@ -217,6 +226,24 @@ export const LedgerEntryTable = defineEntity({
         .index(false)
         .nullable(),
     at: p.datetime(3),
+    /** Of an adjustment. */
+    reason: p.string().length(200).nullable(),
+  },
+});
+
+/** What operators did with the `panorama` command (application/ports/operator-log.ts). */
+export const OperatorActionTable = defineEntity({
+  name: "OperatorAction",
+  tableName: "operator_action",
+  properties: {
+    id: p.bigint("number").primary().autoincrement(),
+    at: p.datetime(3),
+    operator: p.string().length(255),
+    command: p.string().length(64),
+    /** A JSON object, as text. */
+    arguments: p.text(),
+    /** Null until the command has ended. */
+    outcome: p.string().length(16).nullable(),
   },
 });
 
@@ -442,4 +469,5 @@ export const tables = [
   EventTable,
   WebhookEndpointTable,
   WebhookDeliveryTable,
+  OperatorActionTable,
 ];

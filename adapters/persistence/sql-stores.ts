@@ -6,6 +6,8 @@ import type { DeliveryStore } from "../../application/ports/delivery-store.js";
 import type { EndpointStore } from "../../application/ports/endpoint-store.js";
 import type { EventStore } from "../../application/ports/event-store.js";
 import type { LedgerStore } from "../../application/ports/ledger-store.js";
+import type { OperatorLog } from "../../application/ports/operator-log.js";
+import type { OperatorStore } from "../../application/ports/operator-store.js";
 import type { OrderStore } from "../../application/ports/order-store.js";
 import type { PasswordLinkStore } from "../../application/ports/password-link-store.js";
 import type { ReferenceStore } from "../../application/ports/reference-store.js";
@@ -22,6 +24,8 @@ import { SqlDeliveryStore } from "./sql-delivery-store.js";
 import { SqlEndpointStore } from "./sql-endpoint-store.js";
 import { SqlEventStore } from "./sql-event-store.js";
 import { SqlLedgerStore } from "./sql-ledger-store.js";
+import { SqlOperatorLog } from "./sql-operator-log.js";
+import { SqlOperatorStore } from "./sql-operator-store.js";
 import { SqlOrderStore } from "./sql-order-store.js";
 import { SqlPasswordLinkStore } from "./sql-password-link-store.js";
 import { SqlReferenceStore } from "./sql-reference-store.js";
@@ -42,6 +46,8 @@ export interface SqlStores {
   readonly events: EventStore;
   readonly references: ReferenceStore;
   readonly tasks: TaskStore;
+  readonly operators: OperatorStore;
+  readonly operatorLog: OperatorLog;
   /**
    * Counts requests by this clock: on PostgreSQL in the database, for all processes together; on SQLite in this process,
    * so that one process should serve the requests.
@@ -65,6 +71,8 @@ export const sqlStores = (database: AnyDatabase, reporter?: Pick<Reporter, "repo
   events: new SqlEventStore(database, reporter),
   references: new SqlReferenceStore(database),
   tasks: new SqlTaskStore(database, reporter),
+  operators: new SqlOperatorStore(database),
+  operatorLog: new SqlOperatorLog(database),
   requestsAt: (clock) =>
     database.dialect === "postgresql"
       ? new PostgresApiRequests(database, clock, RATE_LIMITS)

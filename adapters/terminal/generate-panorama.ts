@@ -29,6 +29,13 @@ export type GenerateOptions = {
 
 export type GeneratedPanorama = { readonly task: PanoramaTask; readonly output: PanoramaOutput; readonly file: string };
 
+/** Why no panorama was generated and saved. `message` is one line. */
+export type GenerateError = {
+  /** `usage`: an option is wrong; `refused`: the service does not accept the request; `unreachable`: it does not answer. */
+  readonly kind: "usage" | "not_found" | "refused" | "unreachable" | "failed" | "interrupted";
+  readonly message: string;
+};
+
 /** Longer than the deadlines of the service for a generation and for saving its image. */
 const WAIT_SECONDS = 15 * 60;
 const IMAGE_LIMITS = { bytesMax: 100 * 1024 * 1024, seconds: 120 };
@@ -42,11 +49,11 @@ type Dependencies = {
   readonly signal?: AbortSignal;
 };
 
-/** `panorama generate`: uploads images, creates the panorama, waits and saves the image. The error is one line. */
+/** `panorama generate`: uploads images, creates the panorama, waits and saves the image. */
 export const generatePanorama = async (
   { client, progress, onChange, signal = new AbortController().signal }: Dependencies,
   options: GenerateOptions,
-): Promise<Result<GeneratedPanorama, string>> => {
+): Promise<Result<GeneratedPanorama, GenerateError>> => {
   // Checks the whole request before anything is uploaded and credits are spent. A placeholder stands for each local
   // image, whose URL is known only after the upload.
   const checked = requestFor(
@@ -55,7 +62,7 @@ export const generatePanorama = async (
   );
   if (checked.isErr()) return err(checked.error);
   const writeError = await writeErrorOf(options.out);
-  if (writeError !== undefined) return err(writeError);
+  if (writeError !== undefined) return err(misused(writeError));
 
   const imageUrls = await uploadLocal({ client, progress, signal }, options.images);
   if (imageUrls.isErr()) return err(imageUrls.error);
@@ -65,7 +72,7 @@ export const generatePanorama = async (
 
   progress.step(`Creating the panorama (${costOf(request.resolution)} credits)`);
   const created = await client.create(request, { maxCredits, signal });
-  if (created.isErr()) return err(sentenceOf(created.error));
+  if (created.isErr()) return err(refusalOf(created.error));
   const { id, credits_charged } = created.value;
   const changed = onlyChanges(onChange);
   changed({ id, status: "processing", credits_charged });
@@ -82,22 +89,28 @@ export const generatePanorama = async (
     },
   });
   if (waited.isErr() && signal.aborted) {
-    return err(`Interrupted. Task ${id} continues: the service finishes it, and your works page shows the panorama.`);
+    const message = `Interrupted. Task ${id} continues: the service finishes it, and your works page shows the panorama.`;
+    return err({ kind: "interrupted", message });
   }
-  if (waited.isErr()) return err(`Task ${id} was created, but its status cannot be read: ${sentenceOf(waited.error)}`);
+  if (waited.isErr()) {
+    const { kind, message } = refusalOf(waited.error);
+    return err({ kind, message: `Task ${id} was created, but its status cannot be read: ${message}` });
+  }
   const task = waited.value;
   changed(task);
-  if (task.status === "failed") return err(`Task ${id}: ${task.error.message}`);
+  if (task.status === "failed") return err(failed(`Task ${id}: ${task.error.message}`));
   if (task.status === "processing" || task.output === undefined) {
-    return err(`Task ${id} is not finished after ${WAIT_SECONDS / 60} minutes. The service continues to process it.`);
+    return err(
+      failed(`Task ${id} is not finished after ${WAIT_SECONDS / 60} minutes. The service continues to process it.`),
+    );
   }
 
   progress.step("Saving the image");
   const saved = await save(task.output, options.out, signal);
   return saved
     .map((file) => ({ task, output: task.output as PanoramaOutput, file }))
-    .mapErr(
-      (reason) => `Task ${id} has succeeded (${task.output?.viewer_url}), but its image could not be saved: ${reason}`,
+    .mapErr((reason) =>
+      failed(`Task ${id} has succeeded (${task.output?.viewer_url}), but its image could not be saved: ${reason}`),
     );
 };
 
@@ -127,7 +140,7 @@ const isUrl = (image: string): boolean => /^[a-z][a-z0-9+.-]+:\/\//i.test(image)
 const requestFor = (
   { prompt, resolution, visibility, maxCredits, seed, images }: GenerateOptions,
   imageUrls: readonly string[],
-): Result<Creation, string> =>
+): Result<Creation, GenerateError> =>
   parseCreation({
     resolution,
     visibility,
@@ -135,7 +148,7 @@ const requestFor = (
     ...(imageUrls.length === 0 ? {} : { image_urls: imageUrls }),
     ...(maxCredits === undefined ? {} : { max_credits: numberOf(maxCredits) }),
     ...(seed === undefined ? {} : { seed: numberOf(seed) }),
-  }).mapErr((refusal) => optionMessage(refusal, images));
+  }).mapErr((refusal) => misused(optionMessage(refusal, images)));
 
 /** Text that is not a number stays text, for the message. */
 const numberOf = (text: string): number | string => (/^[0-9]+$/.test(text) ? Number(text) : text);
@@ -168,24 +181,44 @@ const writeErrorOf = async (out: string | undefined): Promise<string | undefined
 const uploadLocal = async (
   { client, progress, signal }: Pick<Dependencies, "client" | "progress"> & { readonly signal: AbortSignal },
   images: readonly string[],
-): Promise<Result<readonly string[], string>> => {
+): Promise<Result<readonly string[], GenerateError>> => {
   const paths = images.filter((image) => !isUrl(image));
   if (paths.length === 0) return ok(images);
   const files: ReferenceImage[] = [];
   for (const path of paths) {
     const bytes = await readFile(path).catch(() => undefined);
-    if (bytes === undefined) return err(`${path}: cannot be read.`);
+    if (bytes === undefined) return err(misused(`${path}: cannot be read.`));
     files.push({ bytes, name: basename(path) });
   }
   progress.step(`Uploading ${paths.length === 1 ? "1 image" : `${paths.length} images`}`);
   const uploaded = await client.upload(files, { signal });
   if (uploaded.isErr()) {
     const names = new Map(paths.map((path, index) => [`files[${index}]`, path]));
-    return err(sentenceOf({ ...uploaded.error, message: messageWithNames(uploaded.error, names) }));
+    return err(refusalOf({ ...uploaded.error, message: messageWithNames(uploaded.error, names) }));
   }
   const urls = [...uploaded.value];
   return ok(images.map((image) => (isUrl(image) ? image : (urls.shift() ?? image))));
 };
+
+const misused = (message: string): GenerateError => ({ kind: "usage", message });
+const failed = (message: string): GenerateError => ({ kind: "failed", message });
+
+const KINDS: Readonly<Record<ClientError["code"], GenerateError["kind"]>> = {
+  invalid_request: "usage",
+  invalid_api_key: "refused",
+  insufficient_credits: "refused",
+  rate_limited: "refused",
+  too_many_active_tasks: "refused",
+  not_found: "not_found",
+  upstream_error: "failed",
+  internal_error: "failed",
+  timeout: "unreachable",
+  network_error: "unreachable",
+  unexpected_answer: "unreachable",
+  aborted: "interrupted",
+};
+
+const refusalOf = (error: ClientError): GenerateError => ({ kind: KINDS[error.code], message: sentenceOf(error) });
 
 const sentenceOf = ({ message, code, requestId, retryAfterSeconds, mayHaveBeenAccepted }: ClientError): string =>
   [

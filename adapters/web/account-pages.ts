@@ -19,7 +19,7 @@ import {
 import { CREDIT_PACKS, packOf } from "../../domain/credit-pack.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { SCOPES, type Scope } from "../../domain/key-limits.js";
-import { parseLedgerCursor } from "../../domain/ledger.js";
+import { type LedgerEntry, parseLedgerCursor } from "../../domain/ledger.js";
 import { parseLowBalanceThreshold } from "../../domain/low-balance.js";
 import { parseOrderId, type TooManyPendingOrders } from "../../domain/order.js";
 import { parseKeyLimits } from "../../domain/parse-key-limits.js";
@@ -269,14 +269,19 @@ const ledgerSection = ({ ledger, nextLedger }: AccountOverview, query: URLSearch
   ledger.length === 0
     ? html`<p class="empty">No ${query.has("ledger") ? "older entries" : "entries yet"}.</p>`
     : table(
-        ["Date", "Entry", "Order or task", "Credits"],
+        ["Date", "Entry", "Order, task or reason", "Credits"],
         ledger.map(
           (entry) => html`<tr><td>${dateOf(entry.at)}</td><td>${entry.kind}</td>
-<td><code>${entry.kind === "purchase" ? entry.orderId : entry.taskId}</code></td>
+<td>${subjectOf(entry)}</td>
 <td class="number">${entry.credits > 0 && "+"}${entry.credits}</td></tr>`,
         ),
       )
 }${nextLedger !== undefined && older("ledger", nextLedger, "Older entries", query)}</section>`;
+
+const subjectOf = (entry: LedgerEntry): Html | string =>
+  entry.kind === "adjustment"
+    ? entry.reason
+    : html`<code>${entry.kind === "purchase" ? entry.orderId : entry.taskId}</code>`;
 
 /** The link to the next page of one list. The other list stays where it is. */
 const older = (list: "orders" | "ledger", before: string | number, label: string, query: URLSearchParams): Html => {

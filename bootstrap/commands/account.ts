@@ -1,33 +1,41 @@
 import { err, ok, safeTry } from "neverthrow";
+import { pageOf } from "../../application/page-of.js";
 import { type AccountId, parseEmail } from "../../domain/account.js";
 import { parseLowBalanceThreshold } from "../../domain/low-balance.js";
 import { parseOrderCredits } from "../../domain/order.js";
-import { parsePassword } from "../../domain/password.js";
 import { tokens } from "../tokens.js";
-import { type Command, optionalText, text } from "./command.js";
-import { optionMessage } from "./option-message.js";
+import { summaryJson, summaryLine } from "./account-summary.js";
+import { ACCOUNT, type Command, optionalText, text } from "./command.js";
+import { failed, misused, notFound, refused } from "./command-error.js";
+import { invalidOption } from "./invalid-option.js";
+import { LIMIT, limitOf, nextLine } from "./page.js";
 import { readPassword } from "./read-password.js";
 
 /** Not reached: a command hashes one password. */
 const BUSY = "Too many passwords are being hashed. Try again.";
 
+const EMAIL = { email: { type: "string", about: "e-mail address of the account" } } as const;
+
 export const accountCreate: Command = {
   words: "account create",
-  usage: "--email E [--password P] [--credits N] [--key]",
+  about: "Opens an account. With --password-stdin its owner can log in to the web pages.",
+  usage: "--email E [--password-stdin] [--credits N] [--key]",
   options: {
-    email: { type: "string" },
-    password: { type: "string" },
-    credits: { type: "string" },
-    key: { type: "boolean" },
+    ...EMAIL,
+    "password-stdin": { type: "boolean", about: "read a password from standard input" },
+    credits: { type: "string", about: "open it with one paid order of so many credits" },
+    key: { type: "boolean", about: "make an API key, which needs --credits" },
   },
   required: ["email"],
+  example: "account create --email ann@example.com --credits 100 --key",
+  isRecorded: true,
   run: (service, values) =>
     safeTry(async function* () {
-      const email = yield* parseEmail(text(values, "email")).mapErr(optionMessage);
-      const given = optionalText(values, "password");
-      const password = given === undefined ? undefined : yield* parsePassword(given).mapErr(optionMessage);
+      const email = yield* parseEmail(text(values, "email")).mapErr(invalidOption);
       const amount = optionalText(values, "credits");
-      const credits = amount === undefined ? undefined : yield* parseOrderCredits(Number(amount)).mapErr(optionMessage);
+      const credits = amount === undefined ? undefined : yield* parseOrderCredits(Number(amount)).mapErr(invalidOption);
+      const password =
+        values["password-stdin"] === true ? yield* await readPassword(`Password for ${email}: `) : undefined;
       const { accounts } = await service.get(tokens.storeUseCases);
       const opened = await accounts.open({
         email,
@@ -38,11 +46,11 @@ export const accountCreate: Command = {
       const { account, secret } = yield* opened.mapErr((error) => {
         switch (error.kind) {
           case "email_taken":
-            return `An account for ${error.email} already exists.`;
+            return refused(`An account for ${error.email} already exists.`);
           case "no_paid_order":
-            return "A key needs a paid order. Add --credits, or create the key after an order is paid.";
+            return misused("A key needs a paid order. Add --credits, or create the key after an order is paid.");
           case "hashing_busy":
-            return BUSY;
+            return failed(BUSY);
         }
       });
       return ok({
@@ -54,17 +62,19 @@ export const accountCreate: Command = {
 
 export const accountSetPassword: Command = {
   words: "account set-password",
-  usage: "--email E [--password P]",
-  options: { email: { type: "string" }, password: { type: "string" } },
+  about: "Sets the password, which is read from standard input, and ends all sessions of the account.",
+  usage: "--email E",
+  options: EMAIL,
   required: ["email"],
+  example: "account set-password --email ann@example.com < password.txt",
+  isRecorded: true,
   run: (service, values) =>
     safeTry(async function* () {
-      const email = yield* parseEmail(text(values, "email")).mapErr(optionMessage);
-      const given = optionalText(values, "password") ?? (await readPassword(`New password for ${email}: `));
-      const password = yield* parsePassword(given).mapErr(optionMessage);
+      const email = yield* parseEmail(text(values, "email")).mapErr(invalidOption);
+      const password = yield* await readPassword(`New password for ${email}: `);
       const { accounts } = await service.get(tokens.storeUseCases);
       const set = await accounts.setPassword(email, password);
-      yield* set.mapErr((error) => (error.kind === "not_found" ? error.message : BUSY));
+      yield* set.mapErr((error) => (error.kind === "not_found" ? notFound(error.message) : failed(BUSY)));
       return ok({
         json: { email, status: "password_set" },
         lines: [`the password of ${email} is set, and all its sessions are ended`],
@@ -74,22 +84,138 @@ export const accountSetPassword: Command = {
 
 export const accountSetLowBalance: Command = {
   words: "account set-low-balance",
+  about: "Sets the balance below which the owner is told, once at each crossing.",
   usage: "--account ID --credits N | --off",
-  options: { account: { type: "string" }, credits: { type: "string" }, off: { type: "boolean" } },
+  options: {
+    ...ACCOUNT,
+    credits: { type: "string", about: "the balance" },
+    off: { type: "boolean", about: "remove it" },
+  },
   required: ["account"],
+  example: "account set-low-balance --account acc_… --credits 50",
+  isRecorded: true,
   run: (service, values) =>
     safeTry(async function* () {
       const id = text(values, "account") as AccountId;
       const given = optionalText(values, "credits");
-      if ((given === undefined) === (values.off !== true)) return err("Give either --credits N or --off.");
-      const threshold = given === undefined ? undefined : yield* parseLowBalanceThreshold(given).mapErr(optionMessage);
+      if ((given === undefined) === (values.off !== true)) return err(misused("Give either --credits N or --off."));
+      const threshold = given === undefined ? undefined : yield* parseLowBalanceThreshold(given).mapErr(invalidOption);
       const { accounts } = await service.get(tokens.storeUseCases);
-      yield* (await accounts.setLowBalance(id, threshold)).mapErr(({ message }) => message);
+      yield* (await accounts.setLowBalance(id, threshold)).mapErr(({ message }) => notFound(message));
       return ok({
         json: { account_id: id, low_balance: threshold ?? null },
         lines: [
           threshold === undefined ? `account ${id} has no low balance` : `low balance of ${id}: ${threshold} credits`,
         ],
+      });
+    }),
+};
+
+export const accountList: Command = {
+  words: "account list",
+  about: "Lists accounts, newest first.",
+  usage: "[--limit N] [--before ID]",
+  options: { ...LIMIT, before: { type: "string", about: "only accounts older than this one" } },
+  required: [],
+  example: "account list --limit 100",
+  run: (service, values) =>
+    safeTry(async function* () {
+      const limit = yield* limitOf(values);
+      const operators = await service.get(tokens.operators);
+      const found = await operators.accounts(limit + 1, optionalText(values, "before") as AccountId | undefined);
+      const { items, last } = pageOf(found, limit);
+      return ok({
+        json: { accounts: items.map(summaryJson), next: last?.account.id ?? null },
+        lines: [...items.map(summaryLine), ...nextLine(last?.account.id)],
+      });
+    }),
+};
+
+export const accountFind: Command = {
+  words: "account find",
+  about: "Finds accounts by a part of the e-mail address, or by the id of the account, a task, slug, order or key.",
+  usage: "TEXT [--limit N]",
+  options: LIMIT,
+  positional: "text",
+  required: ["text"],
+  example: "account find ann@",
+  run: (service, values) =>
+    safeTry(async function* () {
+      const limit = yield* limitOf(values);
+      const operators = await service.get(tokens.operators);
+      const found = await operators.searchAccounts(text(values, "text").trim(), limit);
+      return ok({ json: { accounts: found.map(summaryJson) }, lines: found.map(summaryLine) });
+    }),
+};
+
+export const accountShow: Command = {
+  words: "account show",
+  about: "Shows an account with its credits, and how many keys, endpoints and paid orders it has.",
+  usage: "--account ID",
+  options: ACCOUNT,
+  required: ["account"],
+  example: "account show --account acc_…",
+  run: async (service, values) => {
+    const id = text(values, "account") as AccountId;
+    const operators = await service.get(tokens.operators);
+    const summary = await operators.account(id);
+    if (summary === undefined) return err(notFound(`There is no account ${id}.`));
+    const ledger = await service.get(tokens.ledger);
+    const keys = await service.get(tokens.keys);
+    const orders = await service.get(tokens.orders);
+    const endpoints = await service.get(tokens.endpoints);
+    const { remaining, reserved, spent } = await ledger.totals(id);
+    const json = {
+      ...summaryJson(summary),
+      reserved_credits: reserved,
+      spent_credits: spent,
+      low_balance: summary.standing.lowBalanceThreshold ?? null,
+      keys: (await keys.listLive(id)).length,
+      paid_orders: await orders.countPaid(id),
+      webhook_endpoints: (await endpoints.list(id)).length,
+    };
+    return ok({
+      json,
+      lines: [
+        summaryLine(summary),
+        `credits: ${remaining} remaining, ${reserved} reserved, ${spent} spent`,
+        `${json.keys} keys that are not revoked, ${json.paid_orders} paid orders, ${json.webhook_endpoints} webhook endpoints`,
+      ],
+    });
+  },
+};
+
+export const accountClose: Command = {
+  words: "account close",
+  about:
+    "Closes an account for good, and deletes everything of the person. Ledger, orders and task ids stay. A balance is taken.",
+  usage: "--account ID --confirm EMAIL",
+  options: { ...ACCOUNT, confirm: { type: "string", about: "its e-mail address, against mistakes" } },
+  required: ["account", "confirm"],
+  example: "account close --account acc_… --confirm ann@example.com",
+  isRecorded: true,
+  run: (service, values) =>
+    safeTry(async function* () {
+      const id = text(values, "account") as AccountId;
+      const operators = await service.get(tokens.operators);
+      const summary = await operators.account(id);
+      if (summary === undefined) return err(notFound(`There is no account ${id}.`));
+      // The address of a closed account is gone: what an interrupted run has left is completed without it.
+      if (summary.closedAt === undefined && text(values, "confirm").trim().toLowerCase() !== summary.account.email) {
+        return err(misused(`--confirm must be the e-mail address of account ${id}. panorama account show prints it.`));
+      }
+      const { operators: useCases } = await service.get(tokens.storeUseCases);
+      const closed = await useCases.closeAccount(id);
+      yield* closed.mapErr((error) =>
+        error.kind === "not_found"
+          ? notFound(error.message)
+          : refused(
+              `Account ${id} has ${error.activeTasks} tasks in processing. Cancel them with panorama task cancel, or wait for them.`,
+            ),
+      );
+      return ok({
+        json: { account_id: id, status: "closed" },
+        lines: [`account ${id} is closed; the service deletes its pictures in the background`],
       });
     }),
 };

@@ -7,37 +7,37 @@ import { progressOn, silentProgress } from "../../adapters/terminal/progress-dis
 import { rulePredicate } from "../../adapters/wording/rule-predicate.js";
 import { tokens } from "../tokens.js";
 import { type Command, optionalText, text } from "./command.js";
+import { misconfigured } from "./command-error.js";
 
 /** For one call with its retries. Longer than the MCP server's timeout: a user can wait for a large upload. */
 const TIMEOUT_SECONDS = 180;
 
-/** What shells report for a program that Ctrl-C has ended. */
-const INTERRUPTED_STATUS = 130;
-
 export const generate: Command = {
   words: "generate",
+  about: "Generates a panorama with the service, and saves its image to a file. It needs PANORAMA_API_KEY.",
   usage:
     "[PROMPT] [--image FILE_OR_URL ...] [--resolution 1k] [--visibility private] [--seed N] [--max-credits N] [--out FILE] [--watch]",
   options: {
-    image: { type: "string", multiple: true, default: [] },
-    resolution: { type: "string", default: "1k" },
-    visibility: { type: "string", default: "private" },
-    seed: { type: "string" },
-    "max-credits": { type: "string" },
-    out: { type: "string" },
-    watch: { type: "boolean", default: false },
+    image: { type: "string", multiple: true, default: [], about: "reference image, a file or an https URL" },
+    resolution: { type: "string", default: "1k", about: "1k, 2k or 4k" },
+    visibility: { type: "string", default: "private", about: "private or public" },
+    seed: { type: "string", about: "repeats a picture where the provider takes it" },
+    "max-credits": { type: "string", about: "the most that it may cost" },
+    out: { type: "string", about: "file for the image" },
+    watch: { type: "boolean", default: false, about: "print a line for each change of the task" },
   },
   positional: "prompt",
   required: [],
+  example: 'generate "a quiet lake at sunset" --resolution 2k --out lake.jpg',
   isClient: true,
   run: async (service, values) => {
     const { publicUrl } = await service.get(tokens.config);
     const clock = await service.get(tokens.clock);
     const apiKey = process.env.PANORAMA_API_KEY;
     if (apiKey === undefined || apiKey === "")
-      return err("PANORAMA_API_KEY is not set. Set it to your API key (sk-...).");
+      return err(misconfigured("PANORAMA_API_KEY is not set. Set it to your API key (sk-...)."));
     const baseUrl = parseServiceUrl(process.env.PANORAMA_BASE_URL || publicUrl);
-    if (baseUrl.isErr()) return err(`PANORAMA_BASE_URL: ${rulePredicate(baseUrl.error.rule)}`);
+    if (baseUrl.isErr()) return err(misconfigured(`PANORAMA_BASE_URL: ${rulePredicate(baseUrl.error.rule)}`));
 
     const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey, timeoutSeconds: TIMEOUT_SECONDS }, clock);
     const watches = values.watch === true;
@@ -65,10 +65,7 @@ export const generate: Command = {
       },
     );
     progress.end();
-    if (generated.isErr() && interrupted.signal.aborted) {
-      console.error(generated.error);
-      process.exit(INTERRUPTED_STATUS);
-    }
+    if (generated.isErr() && interrupted.signal.aborted) return err({ ...generated.error, kind: "interrupted" });
     return generated.map(({ task, output, file }) => ({
       json: { ...task, file },
       lines: [`Saved   ${file}`, `Viewer  ${output.viewer_url}`, `Image   ${output.image_url}`],

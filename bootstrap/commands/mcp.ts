@@ -3,9 +3,11 @@ import type { Command } from "./command.js";
 
 export const mcp: Command = {
   words: "mcp",
+  about: "Runs the MCP server on standard input and output. It needs PANORAMA_API_KEY.",
   usage: "",
   options: {},
   required: [],
+  example: "mcp",
   isClient: true,
   run: async (service) => {
     const { publicUrl } = await service.get(tokens.config);

@@ -4,9 +4,12 @@ import type { Command } from "./command.js";
 
 export const migrate: Command = {
   words: "migrate",
+  about: "Makes the database, or brings it up to date with this version.",
   usage: "",
   options: {},
   required: [],
+  example: "migrate",
+  createsDatabase: true,
   run: async (service) => {
     const migrateDatabase = await service.get(tokens.migrateDatabase);
     await migrateDatabase();

@@ -10,9 +10,12 @@ const STOP_MILLISECONDS = 20_000;
 
 export const serve: Command = {
   words: "serve",
+  about: "Starts the service.",
   usage: "",
   options: {},
   required: [],
+  example: "serve",
+  createsDatabase: true,
   run: async (service, values) => {
     await service.get(tokens.serveLock);
     await service.loadServer();

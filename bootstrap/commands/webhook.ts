@@ -6,11 +6,11 @@ import { eventIdOf } from "../../domain/account-event.js";
 import type { Endpoint, EndpointId } from "../../domain/webhook-endpoint.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import { type Command, type Output, text, type Values } from "./command.js";
-import { optionMessage } from "./option-message.js";
+import { ACCOUNT, type Command, type Output, text, type Values } from "./command.js";
+import { type CommandError, misused, notFound, refused } from "./command-error.js";
+import { invalidOption } from "./invalid-option.js";
 
-const ACCOUNT = { account: { type: "string" } } as const;
-const ENDPOINT = { ...ACCOUNT, endpoint: { type: "string" } } as const;
+const ENDPOINT = { ...ACCOUNT, endpoint: { type: "string", about: "id of the endpoint" } } as const;
 
 const LISTED_DELIVERIES = 100;
 
@@ -19,9 +19,12 @@ const endpointOf = (values: Values) => text(values, "endpoint") as EndpointId;
 
 export const webhookCreate: Command = {
   words: "webhook create",
+  about: "Adds an endpoint, to which events of the account are sent.",
   usage: "--account ID --url URL",
-  options: { ...ACCOUNT, url: { type: "string" } },
+  options: { ...ACCOUNT, url: { type: "string", about: "https URL that gets the events" } },
   required: ["account", "url"],
+  example: "webhook create --account acc_… --url https://receiver.example.com/hook",
+  isRecorded: true,
   run: (service, values) =>
     safeTry(async function* () {
       const { webhooks } = await service.get(tokens.storeUseCases);
@@ -29,11 +32,11 @@ export const webhookCreate: Command = {
       const endpoint = yield* created.mapErr((error) => {
         switch (error.kind) {
           case "invalid_request":
-            return optionMessage(error);
+            return invalidOption(error);
           case "too_many_endpoints":
-            return `The account already has ${error.limit} endpoints, the maximum. Delete one first.`;
+            return refused(`The account already has ${error.limit} endpoints, the maximum. Delete one first.`);
           case "not_found":
-            return error.message;
+            return notFound(error.message);
         }
       });
       return ok({ json: endpointJson(endpoint), lines: endpointLines(endpoint) });
@@ -42,9 +45,11 @@ export const webhookCreate: Command = {
 
 export const webhookList: Command = {
   words: "webhook list",
+  about: "Lists the endpoints of an account with their secrets.",
   usage: "--account ID",
   options: ACCOUNT,
   required: ["account"],
+  example: "webhook list --account acc_…",
   run: async (service, values) => {
     const { webhooks } = await service.get(tokens.storeUseCases);
     const listed = await webhooks.listEndpoints(accountOf(values));
@@ -53,15 +58,18 @@ export const webhookList: Command = {
         json: { endpoints: endpoints.map(endpointJson) },
         lines: endpoints.flatMap(endpointLines),
       }))
-      .mapErr(({ message }) => message);
+      .mapErr(({ message }) => notFound(message));
   },
 };
 
 export const webhookDelete: Command = {
   words: "webhook delete",
+  about: "Deletes an endpoint.",
   usage: "--account ID --endpoint ID",
   options: ENDPOINT,
   required: ["account", "endpoint"],
+  example: "webhook delete --account acc_… --endpoint we_…",
+  isRecorded: true,
   run: async (service, values) => {
     const { webhooks } = await service.get(tokens.storeUseCases);
     const id = endpointOf(values);
@@ -71,23 +79,29 @@ export const webhookDelete: Command = {
 
 export const webhookRotate: Command = {
   words: "webhook rotate",
+  about: "Gives an endpoint a new secret. The old one is valid for another 24 hours.",
   usage: "--account ID --endpoint ID",
   options: ENDPOINT,
   required: ["account", "endpoint"],
+  example: "webhook rotate --account acc_… --endpoint we_…",
+  isRecorded: true,
   run: async (service, values) => {
     const { webhooks } = await service.get(tokens.storeUseCases);
     const rotated = await webhooks.rotateEndpointSecret(endpointOf(values), accountOf(values));
     return rotated
       .map((endpoint) => ({ json: endpointJson(endpoint), lines: endpointLines(endpoint) }))
-      .mapErr(({ message }) => message);
+      .mapErr(({ message }) => notFound(message));
   },
 };
 
 export const webhookEnable: Command = {
   words: "webhook enable",
+  about: "Switches an endpoint on again.",
   usage: "--account ID --endpoint ID",
   options: ENDPOINT,
   required: ["account", "endpoint"],
+  example: "webhook enable --account acc_… --endpoint we_…",
+  isRecorded: true,
   run: async (service, values) => {
     const { webhooks } = await service.get(tokens.storeUseCases);
     const id = endpointOf(values);
@@ -97,9 +111,11 @@ export const webhookEnable: Command = {
 
 export const webhookDeliveries: Command = {
   words: "webhook deliveries",
+  about: "Lists the latest deliveries of an account, newest first.",
   usage: "--account ID [--before DELIVERY]",
-  options: { ...ACCOUNT, before: { type: "string" } },
+  options: { ...ACCOUNT, before: { type: "string", about: "only deliveries older than this one" } },
   required: ["account"],
+  example: "webhook deliveries --account acc_…",
   run: async (service, values) => {
     const before = values.before === undefined ? undefined : Number(text(values, "before"));
     if (before !== undefined && !Number.isSafeInteger(before)) return badDelivery("before");
@@ -110,19 +126,22 @@ export const webhookDeliveries: Command = {
         json: { deliveries: deliveries.map(deliveryJson), next: next ?? null },
         lines: [...deliveries.map(deliveryLine), ...(next === undefined ? [] : [`older ones: add --before ${next}`])],
       }))
-      .mapErr(({ message }) => message);
+      .mapErr(({ message }) => notFound(message));
   },
 };
 
 export const webhookResend: Command = {
   words: "webhook resend",
+  about: "Sends an event again.",
   usage: "--account ID --delivery ID",
-  options: { ...ACCOUNT, delivery: { type: "string" } },
+  options: { ...ACCOUNT, delivery: { type: "string", about: "number of the delivery" } },
   required: ["account", "delivery"],
+  example: "webhook resend --account acc_… --delivery 42",
+  isRecorded: true,
   run: (service, values) => resend(service, values),
 };
 
-const resend = async (service: Service, values: Values): Promise<Result<Output, string>> => {
+const resend = async (service: Service, values: Values): Promise<Result<Output, CommandError>> => {
   const id = Number(text(values, "delivery"));
   if (!Number.isSafeInteger(id)) return badDelivery("delivery");
   const { webhooks } = await service.get(tokens.storeUseCases);
@@ -131,17 +150,19 @@ const resend = async (service: Service, values: Values): Promise<Result<Output, 
     .map(() => ({ json: { delivery_id: id, state: "pending" }, lines: [`delivery ${id} will be sent again`] }))
     .mapErr((error) =>
       error.kind === "not_found"
-        ? error.message
-        : `The endpoint of delivery ${id} is switched off or deleted. Switch it on first: panorama webhook enable.`,
+        ? notFound(error.message)
+        : refused(
+            `The endpoint of delivery ${id} is switched off or deleted. Switch it on first: panorama webhook enable.`,
+          ),
     );
 };
 
-const badDelivery = (option: string) => err(`--${option} must be the number of a delivery.`);
+const badDelivery = (option: string) => err(misused(`--${option} must be the number of a delivery.`));
 
-const changed = (result: Result<void, NotFound>, id: EndpointId, status: string): Result<Output, string> =>
+const changed = (result: Result<void, NotFound>, id: EndpointId, status: string): Result<Output, CommandError> =>
   result
     .map(() => ({ json: { endpoint_id: id, status }, lines: [`endpoint ${id} is ${status}`] }))
-    .mapErr(({ message }) => message);
+    .mapErr(({ message }) => notFound(message));
 
 const endpointJson = ({ id, url, secret, previous, createdAt, failingSince, off }: Endpoint) => ({
   endpoint_id: id,

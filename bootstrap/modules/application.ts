@@ -3,6 +3,7 @@ import { eventBody } from "../../adapters/http/event-body.js";
 import { longestPollMilliseconds, POLL_MILLISECONDS } from "../../adapters/provider/remote/calls/poll-delay.js";
 import { cronSchedule } from "../../adapters/scheduling/work-schedule.js";
 import { createApplication } from "../../application/create-application.js";
+import { exportAccount } from "../../application/operators/export-account.js";
 import type { Config } from "../config.js";
 import { provide } from "../provide.js";
 import { submissionDeadlineMilliseconds } from "../submission-deadline.js";
@@ -31,6 +32,8 @@ export const application = new ContainerModule(({ bind }) => {
         },
       }),
   );
+  const { operators, keys, orders, ledger, endpoints } = tokens;
+  provide(bind, tokens.exportAccount, { operators, keys, orders, ledger, endpoints, storage }, exportAccount);
 });
 
 /** The local provider is polled often. */

@@ -12,6 +12,8 @@ import { SqlDeliveryStore } from "../../adapters/persistence/sql-delivery-store.
 import { SqlEndpointStore } from "../../adapters/persistence/sql-endpoint-store.js";
 import { SqlEventStore } from "../../adapters/persistence/sql-event-store.js";
 import { SqlLedgerStore } from "../../adapters/persistence/sql-ledger-store.js";
+import { SqlOperatorLog } from "../../adapters/persistence/sql-operator-log.js";
+import { SqlOperatorStore } from "../../adapters/persistence/sql-operator-store.js";
 import { SqlOrderStore } from "../../adapters/persistence/sql-order-store.js";
 import { SqlPasswordLinkStore } from "../../adapters/persistence/sql-password-link-store.js";
 import { SqlReferenceStore } from "../../adapters/persistence/sql-reference-store.js";
@@ -26,9 +28,9 @@ import { tokens } from "../tokens.js";
 
 /** The database and the stores in it. */
 export const persistence = new ContainerModule(({ bind }) => {
-  const { config, database, clock } = tokens;
+  const { config, database, clock, createsDatabase } = tokens;
 
-  provide(bind, tokens.database, { config }, openConfiguredDatabase, (database) => database.close());
+  provide(bind, tokens.database, { config, createsDatabase }, openConfiguredDatabase, (database) => database.close());
   provide(bind, tokens.migrateDatabase, { config }, migrateConfiguredDatabase);
   provide(bind, tokens.backupDatabase, { config }, backupConfiguredDatabase);
   provide(bind, tokens.serveLock, { config }, lockForServe, (lock) => lock?.release());
@@ -58,6 +60,8 @@ export const persistence = new ContainerModule(({ bind }) => {
     ({ database, reporter }) => new SqlEventStore(database, reporter),
   );
   provide(bind, tokens.references, { database }, ({ database }) => new SqlReferenceStore(database));
+  provide(bind, tokens.operators, { database }, ({ database }) => new SqlOperatorStore(database));
+  provide(bind, tokens.operatorLog, { database }, ({ database }) => new SqlOperatorLog(database));
   provide(bind, tokens.sessions, { database }, ({ database }) => new SqlSessionStore(database));
 
   // On PostgreSQL all instances share their counters. A SQLite file has one instance, which counts in memory.
@@ -78,14 +82,17 @@ const sqliteFile = (dataDir: string): string => join(dataDir, "panorama.sqlite")
 
 type ConfigDependency = { readonly config: Config };
 
-/** Opening a SQLite file also migrates it. A PostgreSQL database that is not migrated is refused. */
-const openConfiguredDatabase = async ({ config }: ConfigDependency): Promise<SqliteDatabase | PostgresDatabase> => {
-  const { databaseUrl, databaseConnections, dataDir } = config;
-  await mkdir(dataDir, { recursive: true });
+/** Opening a SQLite file may also make and migrate it. A PostgreSQL database that is not migrated is refused. */
+const openConfiguredDatabase = async ({
+  config: { databaseUrl, databaseConnections, dataDir },
+  createsDatabase,
+}: ConfigDependency & { readonly createsDatabase: boolean }): Promise<SqliteDatabase | PostgresDatabase> => {
+  if (createsDatabase) await mkdir(dataDir, { recursive: true });
   // Each driver is loaded only where it is used.
   if (databaseUrl === undefined) {
-    const { openSqliteDatabase } = await import("../../adapters/persistence/open-sqlite-database.js");
-    return openSqliteDatabase(sqliteFile(dataDir));
+    const sqlite = await import("../../adapters/persistence/open-sqlite-database.js");
+    const open = createsDatabase ? sqlite.openSqliteDatabase : sqlite.openExistingSqliteDatabase;
+    return open(sqliteFile(dataDir));
   }
   const { openPostgresDatabase } = await import("../../adapters/persistence/postgres-database.js");
   return openPostgresDatabase(databaseUrl, databaseConnections);
@@ -107,7 +114,7 @@ const migrateConfiguredDatabase =
   ({ config }: ConfigDependency) =>
   async (): Promise<void> => {
     if (config.databaseUrl === undefined) {
-      const database = await openConfiguredDatabase({ config });
+      const database = await openConfiguredDatabase({ config, createsDatabase: true });
       return database.close();
     }
     const { migratePostgresDatabase } = await import("../../adapters/persistence/migrate-postgres.js");

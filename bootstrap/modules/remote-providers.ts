@@ -5,6 +5,7 @@ import { parseWorkflow } from "../../adapters/provider/remote/comfyui/workflow.j
 import type { OpenProvider, ProviderEvent } from "../../adapters/provider/remote/remote-options.js";
 import type { CircuitState } from "../../application/ports/circuit-state.js";
 import type { RemoteProviderConfig, RemoteProvidersConfig } from "../config.js";
+import { ConfigurationError } from "../configuration-error.js";
 import { openProvider } from "../open-provider.js";
 import { provide, token } from "../provide.js";
 import { webhooksOf } from "../provider-webhooks.js";
@@ -62,7 +63,7 @@ const workflowOf = async ({
   if (file === undefined) return undefined;
   const json = await jsonIn(file);
   const parsed = parseWorkflow(json);
-  if (parsed.isErr()) throw new Error(`Bad configuration: COMFYUI_WORKFLOW=${file}: ${parsed.error}.`);
+  if (parsed.isErr()) throw new ConfigurationError(`Bad configuration: COMFYUI_WORKFLOW=${file}: ${parsed.error}.`);
   return json;
 };
 
@@ -71,7 +72,7 @@ const jsonIn = async (file: string): Promise<unknown> => {
     return JSON.parse(await readFile(file, "utf8"));
   } catch (error) {
     const reason = error instanceof SyntaxError ? "the file is not JSON" : "the file cannot be read";
-    throw new Error(`Bad configuration: COMFYUI_WORKFLOW=${file}: ${reason}.`, { cause: error });
+    throw new ConfigurationError(`Bad configuration: COMFYUI_WORKFLOW=${file}: ${reason}.`, { cause: error });
   }
 };
 
@@ -80,7 +81,7 @@ const check = async (provider: OpenProvider, onEvent: (event: ProviderEvent) => 
   const checked = await provider.check();
   if (checked.isOk()) return;
   const { kind, reason } = checked.error;
-  if (kind === "misconfigured") throw new Error(`Bad configuration: ${reason}.`);
+  if (kind === "misconfigured") throw new ConfigurationError(`Bad configuration: ${reason}.`);
   const message = `The API key and the model or style could not be checked: ${reason}.`;
   onEvent({ kind: "surprise", provider: provider.name, message });
 };

@@ -10,6 +10,7 @@ import type { ScheduledWork } from "../../application/ports/schedule.js";
 import { type Account, type AccountId, parseEmail } from "../../domain/account.js";
 import { CREDIT_PACKS } from "../../domain/credit-pack.js";
 import { credits } from "../../domain/credits.js";
+import { parseAdjustmentReason } from "../../domain/ledger.js";
 import type { Task } from "../../domain/task.js";
 
 const EMAIL = parseEmail("customer@example.com")._unsafeUnwrap();
@@ -243,6 +244,18 @@ describe("createApplication", () => {
     await app.stop();
     const [listed] = (await app.accounts.listApiKeys(account.id))._unsafeUnwrap();
     expect(listed?.key.lastUsedAt).toEqual(ports.clock.now());
+  });
+
+  it("lets the operator correct, export and close an account", async () => {
+    const { id } = await opened(5);
+    const reason = parseAdjustmentReason("goodwill")._unsafeUnwrap();
+    expect(await app.operators.adjustCredits(id, 3, reason)).toEqual(ok(8));
+    const types: string[] = [];
+    for await (const { type } of (await app.operators.exportAccount(id))._unsafeUnwrap()) types.push(type);
+    expect(types).toEqual(["account", "order", "ledger_entry", "ledger_entry"]);
+    expect(await app.operators.closeAccount(id)).toEqual(ok(undefined));
+    expect(await kinds(id)).toEqual(["purchase", "adjustment", "adjustment"]);
+    expect(await app.credits.read(id)).toBe(0);
   });
 
   it("polls at once after a webhook of the provider", async () => {

@@ -42,7 +42,7 @@ describe("panorama backup", () => {
     await expect.poll(() => accepted.length).toBeGreaterThan(20);
     const before = accepted.slice(-20);
     const file = join(folder, "backup.sqlite");
-    expect(await installation.command("backup", file)).toEqual({ status: 0, json: { file }, stderr: "" });
+    expect(await installation.command("backup", file)).toMatchObject({ status: 0, json: { file }, stderr: "" });
     isLoaded = false;
     await Promise.all(load);
     await installation.end("SIGKILL");
@@ -68,16 +68,15 @@ describe("panorama backup", () => {
     const file = join(folder, "kept");
     await writeFile(file, "kept");
     const refusal = async (...args: string[]) => {
-      const { status, stderr } = await installation.command("backup", ...args);
-      expect(status).toBe(1);
-      return stderr.trim();
+      const { error } = await installation.command("backup", ...args);
+      return error?.message;
     };
     expect(await refusal(file)).toBe(`${file} exists already. Choose another name, or delete it first.`);
     expect(await refusal(join(folder, "missing", "file"))).toMatch(/missing\/file could not be written: /);
     expect(await refusal()).toBe("panorama backup: FILE is required. Usage: panorama backup FILE");
     const empty = await Installation.create();
     await mkdir(empty.dataDir, { recursive: true });
-    expect((await empty.command("backup", join(folder, "none"))).stderr.trim()).toBe(
+    expect((await empty.command("backup", join(folder, "none"))).error?.message).toBe(
       `There is no database ${join(empty.dataDir, "panorama.sqlite")}.`,
     );
     await empty.remove();

@@ -1,8 +1,13 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openSqliteFile } from "../../adapters/persistence/sqlite-connection.js";
+import { EXIT_STATUS } from "../../bootstrap/commands/command-error.js";
+import { freePort } from "../support/free-port.js";
 import { RestClient } from "../support/rest-client.js";
-import { Installation } from "../support/service-process.js";
+import { type CommandOutcome, Installation } from "../support/service-process.js";
 
 describe("the panorama command while the service runs", () => {
   let installation: Installation;
@@ -19,12 +24,14 @@ describe("the panorama command while the service runs", () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     return json;
   };
-  /** Runs a command that must fail, and returns the single line that it prints to standard error. */
-  const refusal = async (...args: string[]): Promise<string> => {
-    const { status, json, stderr } = await installation.command(...args);
-    expect({ status, json }).toEqual({ status: 1, json: {} });
-    expect(stderr.trimEnd()).not.toContain("\n");
-    return stderr.trimEnd();
+  /** The message of a command that must fail; `code` is checked together with the exit status. */
+  const refusal = async (code: keyof typeof EXIT_STATUS, ...args: string[]): Promise<string> =>
+    messageOf(code, await installation.command(...args));
+  const messageOf = (code: keyof typeof EXIT_STATUS, outcome: CommandOutcome): string => {
+    const { status, json, stderr, error } = outcome;
+    expect({ status, json, code: error?.code }).toEqual({ status: EXIT_STATUS[code], json: {}, code });
+    expect(JSON.parse(stderr)).toEqual({ error: { code, message: expect.stringMatching(/^[^\n]+$/) } });
+    return error?.message ?? "";
   };
   const createAccount = async (email: string, ...options: string[]): Promise<string> =>
     String((await run("account", "create", "--email", email, ...options)).account_id);
@@ -56,10 +63,12 @@ describe("the panorama command while the service runs", () => {
     const account = await createAccount("wim@example.com");
     const of = ["--account", account];
     const url = "https://receiver.example.com/hook";
-    expect(await refusal("webhook", "create", ...of, "--url", "http://receiver.example.com")).toContain(
+    expect(await refusal("usage", "webhook", "create", ...of, "--url", "http://receiver.example.com")).toContain(
       "--url must be",
     );
-    expect(await refusal("webhook", "list", "--account", "acc_unknown")).toBe("There is no account acc_unknown.");
+    expect(await refusal("not_found", "webhook", "list", "--account", "acc_unknown")).toBe(
+      "There is no account acc_unknown.",
+    );
     const created = await run("webhook", "create", ...of, "--url", url);
     expect(created).toMatchObject({ url, secret: expect.stringMatching(/^whsec_.{44}$/), off_since: null });
     const endpoint = ["--endpoint", String(created.endpoint_id)];
@@ -70,17 +79,21 @@ describe("the panorama command while the service runs", () => {
     const { endpoints } = await run("webhook", "list", ...of);
     expect(endpoints).toMatchObject([rotated, { url: null, secret: expect.stringMatching(/^whsec_/) }]);
     expect(await run("webhook", "deliveries", ...of)).toEqual({ deliveries: [], next: null });
-    expect(await refusal("webhook", "deliveries", "--account", "acc_unknown")).toBe("There is no account acc_unknown.");
-    const unknown = await refusal("webhook", "resend", ...of, "--delivery", "7");
+    expect(await refusal("not_found", "webhook", "deliveries", "--account", "acc_unknown")).toBe(
+      "There is no account acc_unknown.",
+    );
+    const unknown = await refusal("not_found", "webhook", "resend", ...of, "--delivery", "7");
     expect(unknown).toBe("There is no delivery 7 on this account.");
-    expect(await refusal("webhook", "resend", ...of, "--delivery", "x")).toContain("--delivery must be");
+    expect(await refusal("usage", "webhook", "resend", ...of, "--delivery", "x")).toContain("--delivery must be");
     await run("webhook", "delete", ...of, ...endpoint);
-    expect(await refusal("webhook", "delete", ...of, ...endpoint)).toContain("There is no endpoint");
+    expect(await refusal("not_found", "webhook", "delete", ...of, ...endpoint)).toContain("There is no endpoint");
   });
 
   it("key create needs a paid order; key list shows the key; key revoke takes effect immediately", async () => {
     const account = await createAccount("cas@example.com");
-    expect(await refusal("key", "create", "--account", account)).toBe(`Account ${account} has no paid order.`);
+    expect(await refusal("refused", "key", "create", "--account", account)).toBe(
+      `Account ${account} has no paid order.`,
+    );
     await run("order", "create", "--account", account, "--credits", "4", "--paid");
 
     const key = await run("key", "create", "--account", account, "--name", "laptop");
@@ -140,7 +153,7 @@ describe("the panorama command while the service runs", () => {
       ["--credits-per-day", "0", "--credits-per-day must be an integer from 1 to 1000000000, but is"],
       ["--credits-per-month", "1.5", "--credits-per-month must be an integer from 1 to 1000000000, but is"],
     ] as const) {
-      expect(await refusal(...create, option, value)).toContain(message);
+      expect(await refusal("usage", ...create, option, value)).toContain(message);
     }
   });
 
@@ -149,41 +162,65 @@ describe("the panorama command while the service runs", () => {
     const set = ["account", "set-low-balance", "--account", account];
     expect(await run(...set, "--credits", "50")).toEqual({ account_id: account, low_balance: 50 });
     expect(await run(...set, "--off")).toEqual({ account_id: account, low_balance: null });
-    expect(await refusal(...set)).toBe("Give either --credits N or --off.");
-    expect(await refusal(...set, "--credits", "5", "--off")).toBe("Give either --credits N or --off.");
-    expect(await refusal(...set, "--credits", "0")).toContain("--credits must be an integer from 1 to 1000000000");
+    expect(await refusal("usage", ...set)).toBe("Give either --credits N or --off.");
+    expect(await refusal("usage", ...set, "--credits", "5", "--off")).toBe("Give either --credits N or --off.");
+    expect(await refusal("usage", ...set, "--credits", "0")).toContain(
+      "--credits must be an integer from 1 to 1000000000",
+    );
     const unknown = ["account", "set-low-balance", "--account", "acc_nobody", "--off"];
-    expect(await refusal(...unknown)).toBe("There is no account acc_nobody.");
+    expect(await refusal("not_found", ...unknown)).toBe("There is no account acc_nobody.");
   });
 
-  it("account set-password sets a password that logs in, from an option or from standard input", async () => {
+  it("account create and account set-password read a password from standard input that logs in", async () => {
     const email = "ida@example.com";
-    await createAccount(email, "--password", "the first password");
+    const created = await installation.commandWithInput(
+      "the first password",
+      ...["account", "create", "--email", email, "--password-stdin"],
+    );
+    expect(created.status).toBe(0);
     const login = async (password: string) => {
       const body = new URLSearchParams({ email, password });
       const headers = { origin: installation.url };
       return (await fetch(`${installation.url}/login`, { method: "POST", redirect: "manual", body, headers })).status;
     };
-    const set = await run("account", "set-password", "--email", email, "--password", "the second password");
-    expect(set).toEqual({ email, status: "password_set" });
+    expect(await login("the first password")).toBe(303);
+    const set = ["account", "set-password", "--email", email];
+    expect((await installation.commandWithInput("the second password\n", ...set)).json).toEqual({
+      email,
+      status: "password_set",
+    });
     expect(await login("the first password")).toBe(401);
     expect(await login("the second password")).toBe(303);
-
-    const { environment: env } = installation;
-    const args = ["dist/bootstrap/panorama.cjs", "account", "set-password", "--email", email];
-    const piped = execFileSync(process.execPath, args, { env, input: "the third password\n", encoding: "utf8" });
-    expect(piped).toBe(`the password of ${email} is set, and all its sessions are ended\n`);
-    expect(await login("the third password")).toBe(303);
   });
 
   it("account set-password refuses an unknown account and a password that breaks a rule", async () => {
-    const setPassword = ["account", "set-password", "--email", "nobody@example.com", "--password"];
-    expect(await refusal(...setPassword, "the second password")).toBe("There is no account for nobody@example.com.");
-    const short = await refusal(...setPassword, "too short");
-    expect(short).toBe("--password must have 10 to 200 characters, but has 9.");
-    expect(await refusal("account", "create", "--email", "long@example.com", "--password", "x".repeat(201))).toContain(
-      "--password must have 10 to 200 characters",
+    const setPassword = ["account", "set-password", "--email", "nobody@example.com"];
+    const given = (password: string) => installation.commandWithInput(password, ...setPassword);
+    expect(messageOf("not_found", await given("the second password"))).toBe(
+      "There is no account for nobody@example.com.",
     );
+    expect(messageOf("usage", await given("too short"))).toBe(
+      "The password must have 10 to 200 characters, but has 9.",
+    );
+    const create = ["account", "create", "--email", "long@example.com", "--password-stdin"];
+    const long = await installation.commandWithInput("x".repeat(201), ...create);
+    expect(messageOf("usage", long)).toContain("The password must have 10 to 200 characters");
+  });
+
+  it("repeats no password that is on the command line by mistake", async () => {
+    const secret = "correct horse battery";
+    const set = ["account", "set-password", "--email", "ida@example.com"];
+    for (const mistaken of [
+      [...set, "--password", secret],
+      [...set, `--password=${secret}`],
+      [...set, `-p${secret}`],
+      [...set, secret],
+      ["account", "set-pasword", "--email", "ida@example.com", secret],
+      ["account", "set-pasword", secret],
+    ]) {
+      const message = await refusal("usage", ...mistaken);
+      expect([mistaken, message.includes("horse")]).toEqual([mistaken, false]);
+    }
   });
 
   it("image retry fetches an image again after its storage failed", async () => {
@@ -202,36 +239,86 @@ describe("the panorama command while the service runs", () => {
     expect((await client.untilKept(id)).output?.storage_status).toBe("failed");
   });
 
-  it("prints one line about invalid input and exits with 1", async () => {
+  it("says in one line what is wrong, with an exit status for each kind", async () => {
     const account = await createAccount("eve@example.com");
-    const refusals: [command: string[], line: string][] = [
-      [["account", "create", "--email", "EVE@example.com "], "An account for eve@example.com already exists."],
-      [["account", "create", "--email", "nobody"], '"nobody"'],
-      [["account", "create"], "--email"],
-      [["account", "create", "--email", "f@example.com", "--key"], "paid order"],
-      [["order", "create", "--account", account, "--credits", "1.5"], "1.5"],
-      [["order", "create", "--account", "acc_0", "--credits", "5"], "There is no account acc_0."],
-      [["order", "pay", "--order", "ord_0"], "There is no order ord_0."],
-      [["key", "revoke", "--key", "key_0"], "key_0"],
-      [["ledger", "show", "--account", "acc_0"], "There is no account acc_0."],
-      [["image", "retry", "--task", "pan_0", "--account", account], "pan_0"],
-      [["image", "retry"], "--all"],
-      [["image", "retry", "--task", "pan_0"], "--account"],
-      [["image", "retry", "--all", "--account", account], "only --all"],
-      [["paint"], '"paint'],
-      [["ledger", "verify", "--loud"], "--loud"],
+    const refusals: [code: keyof typeof EXIT_STATUS, command: string[], line: string][] = [
+      [
+        "refused",
+        ["account", "create", "--email", "EVE@example.com "],
+        "An account for eve@example.com already exists.",
+      ],
+      ["usage", ["account", "create", "--email", "nobody"], '"nobody"'],
+      ["usage", ["account", "create"], "--email"],
+      ["usage", ["account", "create", "--email", "f@example.com", "--key"], "paid order"],
+      ["usage", ["order", "create", "--account", account, "--credits", "1.5"], "1.5"],
+      ["not_found", ["order", "create", "--account", "acc_0", "--credits", "5"], "There is no account acc_0."],
+      ["not_found", ["order", "pay", "--order", "ord_0"], "There is no order ord_0."],
+      ["not_found", ["key", "revoke", "--key", "key_0"], "key_0"],
+      ["not_found", ["ledger", "show", "--account", "acc_0"], "There is no account acc_0."],
+      ["not_found", ["image", "retry", "--task", "pan_0", "--account", account], "pan_0"],
+      ["usage", ["image", "retry"], "--all"],
+      ["usage", ["image", "retry", "--task", "pan_0"], "--account"],
+      ["usage", ["image", "retry", "--all", "--account", account], "only --all"],
+      ["usage", ["paint"], 'Unknown command "paint"'],
+      ["usage", ["ledger", "verify", "--loud"], "--loud"],
     ];
-    await Promise.all(refusals.map(async ([command, line]) => expect(await refusal(...command)).toContain(line)));
+    await Promise.all(
+      refusals.map(async ([code, command, line]) => expect(await refusal(code, ...command)).toContain(line)),
+    );
+  });
+
+  it("exits with 4 if PostgreSQL or the service cannot be reached, and with 6 for a wrong configuration", async () => {
+    const of = (environment: Record<string, string>) => Installation.create({ ...environment });
+    const port = await freePort();
+    const unreachable = await of({ DATABASE_URL: `postgresql://a:b@127.0.0.1:${port}/c` });
+    for (const words of [["ledger", "verify"], ["migrate"]]) {
+      expect(messageOf("unreachable", await unreachable.command(...words))).toMatch(/^PostgreSQL cannot be reached: /);
+    }
+    const offline = await of({ PANORAMA_API_KEY: "sk-x", PANORAMA_BASE_URL: `http://127.0.0.1:${port}` });
+    expect(messageOf("unreachable", await offline.command("generate", "a lake"))).toContain("network_error");
+    const mistyped = await of({ PORT: "many" });
+    expect(messageOf("configuration", await mistyped.command("ledger", "verify"))).toContain("PORT");
+    const noFile = await of({
+      PROVIDER: "comfyui",
+      COMFYUI_BASE_URL: "http://127.0.0.1:9",
+      COMFYUI_WORKFLOW: "none.json",
+    });
+    expect(messageOf("configuration", await noFile.command("serve"))).toContain("COMFYUI_WORKFLOW=none.json");
+    for (const installation of [unreachable, offline, mistyped, noFile]) await installation.remove();
+  });
+
+  it("makes no database where there is none, unless it is serve or migrate", async () => {
+    const empty = await Installation.create();
+    const missing = { ...empty.environment, DATA_DIR: join(empty.dataDir, "mistyped") };
+    Object.assign(empty.environment, missing);
+    const file = join(missing.DATA_DIR, "panorama.sqlite");
+    for (const words of [
+      ["ledger", "verify"],
+      ["account", "create", "--email", "a@example.com"],
+      ["image", "retry", "--all"],
+    ]) {
+      expect(messageOf("configuration", await empty.command(...words))).toBe(
+        `There is no database ${file}. Check DATA_DIR. panorama serve or panorama migrate makes a new database.`,
+      );
+    }
+    expect(await readdir(empty.dataDir)).toEqual([]);
+    expect((await empty.command("migrate")).status).toBe(0);
+    expect((await empty.command("ledger", "verify")).json).toEqual({ accounts: 0, findings: [] });
+
+    // As an earlier version has left it.
+    const database = openSqliteFile(file);
+    database.all("delete from schema_migration where name = (select max(name) from schema_migration)", []);
+    database.close();
+    expect(messageOf("configuration", await empty.command("ledger", "verify"))).toBe(
+      `The database ${file} is not up to date: run panorama migrate first.`,
+    );
+    await empty.remove();
   });
 
   it("serve fails with one line when the port is in use", async () => {
     const other = await Installation.create({ PORT: String(installation.environment.PORT) });
     try {
-      const { status, stderr } = await other.command("serve");
-      expect({ status, stderr }).toEqual({
-        status: 1,
-        stderr: expect.stringMatching(/^Port \d+ on 127\.0\.0\.1 is in use.*\n$/),
-      });
+      expect(messageOf("failed", await other.command("serve"))).toMatch(/^Port \d+ on 127\.0\.0\.1 is in use.*$/);
     } finally {
       await other.remove();
     }
@@ -253,12 +340,51 @@ describe("the panorama command while the service runs", () => {
     expect(await run("ledger", "verify")).toEqual({ accounts: 9, findings: [] });
   });
 
-  it("prints sentences without --json, and its usage with --help", async () => {
-    const command = ["dist/bootstrap/panorama.cjs"];
-    const options = { env: installation.environment };
-    const verified = await promisify(execFile)(process.execPath, [...command, "ledger", "verify"], options);
-    expect(verified.stdout).toBe("9 accounts checked, 0 findings\n");
-    const help = await promisify(execFile)(process.execPath, [...command, "--help"], options);
-    expect(help.stdout).toContain("panorama account create --email E [--password P] [--credits N] [--key]");
+  const printed = async (...args: string[]) =>
+    promisify(execFile)(process.execPath, ["dist/bootstrap/panorama.cjs", ...args], { env: installation.environment });
+
+  it("prints sentences without --json", async () => {
+    expect((await printed("ledger", "verify")).stdout).toBe("9 accounts checked, 0 findings\n");
+    const failed = await printed("paint").catch((error: { code: number; stderr: string }) => error);
+    expect(failed).toMatchObject({
+      code: 2,
+      stderr: 'Unknown command "paint". Run panorama --help for a list of commands.\n',
+    });
+  });
+
+  it("--help lists the commands, those of a group, or explains one with its options and an example", async () => {
+    const all = (await printed("--help")).stdout;
+    expect(all).toContain("\n  panorama account create --email E [--password-stdin] [--credits N] [--key]\n");
+    expect(all).toContain("\n  panorama serve\n");
+    const group = (await printed("key", "--help")).stdout;
+    expect(group).toContain("panorama key revoke");
+    expect(group).not.toContain("panorama serve");
+    expect((await printed("key", "revoke", "--help")).stdout).toBe(
+      [
+        "Usage: panorama key revoke --key ID",
+        "",
+        "Revokes a key. It is refused from now on.",
+        "",
+        "  --key …  id of the key, not the key itself",
+        "  --json   print one JSON object, also for an error",
+        "",
+        "Example: panorama key revoke --key key_…",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("every command that --help lists has a help of its own", async () => {
+    const commands = [...(await printed("--help")).stdout.matchAll(/^ {2}panorama ([a-z]+(?: [a-z-]+(?=$| ))?)/gm)];
+    for (const [, words = ""] of commands) {
+      const { stdout } = await printed(...words.split(" "), "--help");
+      expect([words, stdout.includes(`\nExample: panorama ${words}`)]).toEqual([words, true]);
+    }
+  });
+
+  it("--version prints the version of the package", async () => {
+    const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
+    expect((await printed("--version")).stdout).toBe(`${version}\n`);
+    expect((await installation.command("--version")).json).toEqual({ version });
   });
 });

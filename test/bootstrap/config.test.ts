@@ -104,6 +104,8 @@ describe("readConfig", () => {
   it("disables the demo account in production by default", () => {
     expect(valid({ NODE_ENV: "production" }).demo).toBe(false);
     expect(valid({ NODE_ENV: "production", DEMO: "true" }).demo).toBe(true);
+    for (const other of ["prod", "Production", "staging", "test"]) expect(valid({ NODE_ENV: other }).demo).toBe(false);
+    expect(valid({ NODE_ENV: "development" }).demo).toBe(true);
     expect(valid({ DEMO: "off" }).demo).toBe(false);
   });
 

@@ -18,13 +18,13 @@ const anInstallation = async (environment: Record<string, string> = {}): Promise
 
 describe("serve on a SQLite data directory", () => {
   const refusal = ({ dataDir }: Installation) =>
-    `Another panorama serve runs in DATA_DIR ${dataDir}. Stop it, or set another DATA_DIR, or set DATABASE_URL: only instances on PostgreSQL can share their data.\n`;
+    `Another panorama serve runs in DATA_DIR ${dataDir}. Stop it, or set another DATA_DIR, or set DATABASE_URL: only instances on PostgreSQL can share their data.`;
 
   it("is refused with one line while another serve runs there, which other commands do not disturb", async () => {
     const first = await anInstallation();
     const second = await anInstallation({ DATA_DIR: first.dataDir });
     await first.start();
-    expect(await second.command("serve")).toMatchObject({ status: 1, stderr: refusal(first) });
+    expect(await second.command("serve")).toMatchObject({ status: 1, error: { message: refusal(first) } });
 
     const opened = await first.command("account", "create", "--email", "a@example.com", "--credits", "4", "--key");
     const client = new RestClient(first.url, String(opened.json.api_key));
@@ -32,7 +32,7 @@ describe("serve on a SQLite data directory", () => {
     expect(await first.command("migrate")).toMatchObject({ status: 0 });
     expect(await first.command("ledger", "verify")).toMatchObject({ status: 0, json: { accounts: 1, findings: [] } });
     // The commands have released nothing.
-    expect(await second.command("serve")).toMatchObject({ status: 1, stderr: refusal(first) });
+    expect(await second.command("serve")).toMatchObject({ status: 1, error: { message: refusal(first) } });
     expect(await client.credits()).toBe(4);
   });
 
@@ -51,7 +51,8 @@ describe("serve on a SQLite data directory", () => {
     const starts = await Promise.allSettled(all.map((installation) => installation.start()));
     expect(starts.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected", "rejected"]);
     const refused = all.filter((_, n) => starts[n]?.status === "rejected").map(({ log }) => log);
-    expect(refused).toEqual([refusal(first), refusal(first)]);
+    const error = { code: "failed", message: refusal(first) };
+    expect(refused.map((line) => JSON.parse(line))).toEqual([{ error }, { error }]);
   });
 });
 
@@ -85,6 +86,7 @@ describe("the files of the service", () => {
     const { dataDir } = await anInstallation();
     const installation = await anInstallation({ DATA_DIR: join(dataDir, "new", "data") });
     const data = join(dataDir, "new");
+    await installation.command("migrate");
     const { json } = await installation.command(
       "account",
       "create",

@@ -40,8 +40,8 @@ describe("where the native HTTP server cannot be loaded", () => {
 
   it("HTTP_SERVER=native stops the start with one sentence", async () => {
     installation = await Installation.create({ ...WITHOUT_NATIVE, HTTP_SERVER: "native" });
-    const { status, stderr } = await installation.command("serve");
-    expect([status, stderr.trim()]).toEqual([
+    const { status, error } = await installation.command("serve");
+    expect([status, error?.message]).toEqual([
       1,
       "HTTP_SERVER is native, but the native HTTP server cannot be loaded: /lib/libc.so.6: version `GLIBC_2.99' not found. Set HTTP_SERVER=node, or leave it out.",
     ]);

@@ -20,6 +20,7 @@ describe("the service under load, killed with SIGKILL at random moments", () => 
       LEASE_MS: "2000", // work of the killed process resumes after this time
       LOCAL_PROVIDER_DELAY_MS: "300",
     });
+    await installation.command("migrate");
   });
   afterAll(() => installation.remove());
 

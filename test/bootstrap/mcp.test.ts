@@ -103,7 +103,7 @@ describe("the MCP server of the running service", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o666 & ~process.umask());
 
     const failed = await installation.command("generate", "test:fail");
-    expect(failed).toMatchObject({ status: 1, json: {}, stderr: expect.stringContaining("refunded") });
+    expect(failed).toMatchObject({ status: 1, json: {}, error: { message: expect.stringContaining("refunded") } });
     expect(failed.stderr.trim()).not.toContain("\n");
   });
 
@@ -152,10 +152,9 @@ describe("the MCP server of the running service", () => {
     const [line] = (await once(child.stdout, "data")) as [Buffer];
     child.kill("SIGINT");
     const { id } = JSON.parse(String(line));
-    expect(await printed).toMatchObject({
-      status: 130,
-      stderr: `Interrupted. Task ${id} continues: the service finishes it, and your works page shows the panorama.\n`,
-    });
+    const message = `Interrupted. Task ${id} continues: the service finishes it, and your works page shows the panorama.`;
+    const { status, stderr } = await printed;
+    expect([status, JSON.parse(stderr)]).toEqual([130, { error: { code: "interrupted", message } }]);
     const headers = { authorization: `Bearer ${key}` };
     const task = await (await fetch(`${installation.url}/api/v1/panoramas/${id}`, { headers })).json();
     expect(task).toMatchObject({ id, status: "processing" });

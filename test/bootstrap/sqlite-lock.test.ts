@@ -16,8 +16,9 @@ describe("the service on SQLite while another process holds the write lock", () 
   beforeAll(async () => {
     installation = await Installation.create({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
     await installation.start();
-    const opened = await installation.command(
-      ...["account", "create", "--email", EMAIL, "--password", PASSWORD, "--credits", "100", "--key"],
+    const opened = await installation.commandWithInput(
+      PASSWORD,
+      ...["account", "create", "--email", EMAIL, "--password-stdin", "--credits", "100", "--key"],
     );
     client = new RestClient(installation.url, String(opened.json.api_key));
   });

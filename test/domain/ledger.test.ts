@@ -15,9 +15,12 @@ import {
 } from "../../adapters/contracts/builders.js";
 import { credits } from "../../domain/credits.js";
 import {
+  type AdjustmentReason,
+  adjust,
   audit,
   type LedgerEntry,
   ledgerCursor,
+  parseAdjustmentReason,
   parseLedgerCursor,
   purchaseEntry,
   refundEntry,
@@ -246,5 +249,56 @@ describe("the audit", () => {
       `task ${taskId(1)} is failed and must have [reservation -4, refund 4], but has [reservation -4]`,
       `there are entries for task ${taskId(9)}, which does not exist`,
     ]);
+  });
+});
+
+describe("adjust", () => {
+  const reason = "goodwill" as AdjustmentReason;
+
+  it("changes the balance by its entry, and never makes it negative", () => {
+    return fc.assert(
+      fc.property(fc.nat(1000), fc.integer({ min: -1000, max: 1000 }), (balance, change) => {
+        const adjusted = adjust(accountId(1), credits(balance), change, reason, noon);
+        if (balance + change < 0) {
+          expect(adjusted._unsafeUnwrapErr()).toEqual({ kind: "insufficient_credits", balance, cost: -change });
+        } else {
+          expect(adjusted._unsafeUnwrap()).toEqual({
+            entry: { kind: "adjustment", accountId: accountId(1), credits: change, reason, at: noon },
+            balance: balance + change,
+          });
+        }
+      }),
+    );
+  });
+
+  it("leaves a consistent ledger consistent, which has a finding if the entry is missing", () => {
+    return fc.assert(
+      fc.property(consistentLedger, fc.integer({ min: 1, max: 50 }), (ledger, change) => {
+        const { entry, balance } = adjust(accountId(1), credits(ledger.credits), change, reason, noon)._unsafeUnwrap();
+        const entries = [...ledger.entries, entry];
+        expect(findings({ ...ledger, credits: balance, entries })).toEqual([]);
+        expect(findings({ ...ledger, credits: balance })).toEqual([
+          `the balance is ${balance}, but the sum of the entries is ${balance - change}`,
+        ]);
+      }),
+    );
+  });
+});
+
+describe("parseAdjustmentReason", () => {
+  it("takes 1 to 200 characters without the white space around them", () => {
+    expect(parseAdjustmentReason(" For the outage ")._unsafeUnwrap()).toBe("For the outage");
+    expect(parseAdjustmentReason("é".repeat(200)).isOk()).toBe(true);
+    for (const [text, rule] of [
+      [" ", { name: "characters", min: 1, max: 200, actual: 0 }],
+      ["x".repeat(201), { name: "characters", min: 1, max: 200, actual: 201 }],
+      ["a\u0000", { name: "storable_text" }],
+    ] as const) {
+      expect(parseAdjustmentReason(text)._unsafeUnwrapErr()).toEqual({
+        kind: "invalid_request",
+        field: "reason",
+        rule,
+      });
+    }
   });
 });

@@ -125,6 +125,7 @@ const WAITING =
 
 /** Children before their parents. */
 const TABLES = [
+  "operator_action",
   "webhook_delivery",
   "webhook_endpoint",
   "event",

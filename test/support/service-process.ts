@@ -10,6 +10,13 @@ const PANORAMA = "dist/bootstrap/panorama.cjs";
 /** A benchmark causes more log lines than a string can hold. */
 const LOG_CHARACTERS_MAX = 64 * 1024 * 1024;
 
+export type CommandOutcome = {
+  readonly status: number;
+  readonly json: Record<string, unknown>;
+  readonly stderr: string;
+  readonly error: { readonly code: string; readonly message: string } | undefined;
+};
+
 /** The compiled command (`dist/`), run in child processes on an empty data directory, as an operator runs it. */
 export class Installation {
   readonly environment: NodeJS.ProcessEnv;
@@ -95,15 +102,23 @@ export class Installation {
     return ended;
   }
 
-  /** Runs a command with `--json`, whether the service is running or not. */
-  async command(...args: string[]): Promise<{ status: number; json: Record<string, unknown>; stderr: string }> {
+  /** Runs a command with `--json`, whether the service is running or not. `error` is what it prints if it fails. */
+  async command(...args: string[]): Promise<CommandOutcome> {
+    return this.commandWithInput("", ...args);
+  }
+
+  /** Runs a command whose standard input has this text, and is not a terminal. */
+  async commandWithInput(input: string, ...args: string[]): Promise<CommandOutcome> {
     const options = { env: this.environment };
     const run = promisify(execFile)(process.execPath, [this.#program, ...args, "--json"], options);
+    run.child.stdin?.end(input);
     const { status, stdout, stderr } = await run.then(
       (done) => ({ status: 0, ...done }),
       (failed: { code: number; stdout: string; stderr: string }) => ({ ...failed, status: failed.code }),
     );
-    return { status, json: stdout === "" ? {} : JSON.parse(stdout), stderr };
+    const failure = stderr.trimEnd().split("\n").at(-1) ?? "";
+    const { error } = (failure.startsWith("{") ? JSON.parse(failure) : {}) as Pick<CommandOutcome, "error">;
+    return { status, json: stdout === "" ? {} : JSON.parse(stdout), stderr, error };
   }
 
   async remove(): Promise<void> {

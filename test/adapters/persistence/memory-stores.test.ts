@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
+import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contract.js";
 import { memoryStores } from "../../../adapters/memory/memory-stores.js";
@@ -10,3 +11,5 @@ const inMemory = async () => ({ ...memoryStores(), close: async () => {} });
 describeStores(test, "in memory", inMemory);
 describeTaskQueue(test, "in memory", inMemory);
 describeConcurrentUploads(test, "in memory", inMemory);
+describeOperatorStore(test, "in memory", inMemory);
+describeOperatorLog(test, "in memory", inMemory);

@@ -128,6 +128,7 @@ const rowsFor = (columnsOfTask: ReadonlySet<string>): Rows => {
         fence: 0,
       },
     ],
+    operator_action: [{ at: noon, operator: "ann@host", command: "key revoke", arguments: "{}", outcome: "done" }],
   };
 };
 

@@ -12,6 +12,7 @@ import {
 } from "../../../adapters/contracts/builders.js";
 import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
 import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
+import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contract.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
@@ -82,6 +83,8 @@ describe("on an embedder's pool", () => {
   };
   describeStores(test, "on an embedder's pool", stores);
   describeTaskQueue(test, "on an embedder's pool", stores);
+  describeOperatorStore(test, "on an embedder's pool", stores);
+  describeOperatorLog(test, "on an embedder's pool", stores);
 
   const meterStore = async (clock: HandClock) => {
     await embedder.admin.query(

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
+import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contract.js";
 import {
@@ -20,6 +21,8 @@ const test = { describe, it, beforeEach, afterEach };
 describeStores(test, "on PostgreSQL", () => postgresStores(url));
 describeTaskQueue(test, "on PostgreSQL", () => postgresStores(url));
 describeConcurrentUploads(test, "on PostgreSQL", () => postgresStores(url));
+describeOperatorStore(test, "on PostgreSQL", () => postgresStores(url));
+describeOperatorLog(test, "on PostgreSQL", () => postgresStores(url));
 describeUnreadableTasks("on PostgreSQL", () => postgresStores(url));
 describeTaskPlans("on PostgreSQL", () => postgresStores(url));
 describeListPlans("on PostgreSQL", () => postgresStores(url));

@@ -14,6 +14,7 @@ import {
 } from "../../../adapters/contracts/builders.js";
 import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
 import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
+import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contract.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
@@ -76,6 +77,8 @@ const stores = async () => {
 
 describeStores(test, "on an embedder's SQLite connection", stores);
 describeTaskQueue(test, "on an embedder's SQLite connection", stores);
+describeOperatorStore(test, "on an embedder's SQLite connection", stores);
+describeOperatorLog(test, "on an embedder's SQLite connection", stores);
 
 const meterStore = async (clock: HandClock) => {
   const { database, close } = await stores();

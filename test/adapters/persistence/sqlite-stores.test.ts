@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
+import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contract.js";
 import {
@@ -14,6 +15,8 @@ const test = { describe, it, beforeEach, afterEach };
 describeStores(test, "on SQLite", sqliteStores);
 describeTaskQueue(test, "on SQLite", sqliteStores);
 describeConcurrentUploads(test, "on SQLite", sqliteStores);
+describeOperatorStore(test, "on SQLite", sqliteStores);
+describeOperatorLog(test, "on SQLite", sqliteStores);
 describeUnreadableTasks("on SQLite", sqliteStores);
 describeTaskPlans("on SQLite", sqliteStores);
 describeListPlans("on SQLite", sqliteStores);

@@ -78,7 +78,7 @@ describe("panorama generate", () => {
   });
 
   it("refuses invalid options before anything is sent", async () => {
-    const refused = async (options: Partial<GenerateOptions>) => (await generate(options))._unsafeUnwrapErr();
+    const refused = async (options: Partial<GenerateOptions>) => (await generate(options))._unsafeUnwrapErr().message;
     expect(await refused({ prompt: undefined })).toContain("needs a prompt");
     expect(await refused({ resolution: "8k" })).toMatch(/^--resolution: /);
     expect(await refused({ maxCredits: "3" })).toBe(
@@ -102,7 +102,9 @@ describe("panorama generate", () => {
     expect((await generate({ seed: "7" })).isOk()).toBe(true);
     expect(JSON.parse(String(service.requests("POST", "/panoramas")[0]?.body)).seed).toBe(7);
     for (const seed of ["2147483648", "-1", "1.5", "seven", ""]) {
-      expect((await generate({ seed }))._unsafeUnwrapErr()).toMatch(/^--seed: must be an integer from 0 to 2147483647/);
+      expect((await generate({ seed }))._unsafeUnwrapErr().message).toMatch(
+        /^--seed: must be an integer from 0 to 2147483647/,
+      );
     }
   });
 
@@ -112,18 +114,20 @@ describe("panorama generate", () => {
   });
 
   it("reports an error in one line", async () => {
-    expect((await generate({ prompt: "a storm test:fail" }))._unsafeUnwrapErr()).toMatch(/^Task task-1: .*refunded/);
+    expect((await generate({ prompt: "a storm test:fail" }))._unsafeUnwrapErr().message).toMatch(
+      /^Task task-1: .*refunded/,
+    );
     service.remainingCredits = 0;
-    expect((await generate({}))._unsafeUnwrapErr()).toBe(
+    expect((await generate({}))._unsafeUnwrapErr().message).toBe(
       "refused: insufficient_credits (insufficient_credits, request req-1)",
     );
     service.failNext("POST", "/panoramas", ...Array(6).fill({ kind: "accept-and-drop" }));
-    expect((await generate({}))._unsafeUnwrapErr()).toContain("Check your works page before you try again");
+    expect((await generate({}))._unsafeUnwrapErr().message).toContain("Check your works page before you try again");
   });
 
   it("reports the viewer URL if the image cannot be saved", async () => {
     service.serve(`/assets/panoramas/${"task-1".padEnd(22, "0")}.jpg`, Buffer.from("<html>"), "text/html");
-    const error = (await generate({}))._unsafeUnwrapErr();
+    const error = (await generate({}))._unsafeUnwrapErr().message;
     expect(error).toContain(`Task task-1 has succeeded (${service.origin}/works/slug-task-1)`);
     expect(error).toContain("is not an image");
   });
@@ -169,7 +173,7 @@ describe("panorama generate", () => {
   it("leaves the task running when it is interrupted, and says its id", async () => {
     const interrupted = new AbortController();
     const ended = await generate({}, { onChange: () => interrupted.abort(), signal: interrupted.signal });
-    expect(ended._unsafeUnwrapErr()).toMatch(/^Interrupted\. Task task-1 continues: /);
+    expect(ended._unsafeUnwrapErr().message).toMatch(/^Interrupted\. Task task-1 continues: /);
     expect(service.requests("GET", "/panoramas/task-1")).toHaveLength(0);
   });
 
@@ -177,6 +181,6 @@ describe("panorama generate", () => {
     const interrupted = new AbortController();
     const progress = { ...silentProgress, step: () => interrupted.abort() };
     const ended = await generate({}, { progress, signal: interrupted.signal });
-    expect(ended._unsafeUnwrapErr()).toContain("may have been accepted and charged");
+    expect(ended._unsafeUnwrapErr().message).toContain("may have been accepted and charged");
   });
 });

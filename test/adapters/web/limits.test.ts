@@ -4,9 +4,11 @@ import { ok } from "neverthrow";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { aPendingOrder } from "../../../adapters/contracts/builders.js";
+import { MemoryOperatorStore } from "../../../adapters/memory/memory-operator-store.js";
 import { deleteExpiredReferences } from "../../../application/background/delete-expired-references.js";
 import type { CreationRequest } from "../../../domain/creation-request.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";
+import { type AdjustmentReason, adjust } from "../../../domain/ledger.js";
 import { referenceImageName } from "../../../domain/object-name.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
@@ -253,6 +255,16 @@ describe("the account page", () => {
     expect(await walk("ledger")).toEqual([...ids, opening]);
     const both = await get(`/account?orders=${ids[19]}&ledger=21`);
     expect(both).toMatch(/href="\/account\?orders=[\w-]+&amp;ledger=21#orders"/);
+  });
+
+  it("shows an adjustment by the operator with its reason", async () => {
+    const { person, get } = await newPerson();
+    const reason = "For <the> outage" as AdjustmentReason;
+    const operators = new MemoryOperatorStore(service.database);
+    await operators.adjust(person.id, (balance) => adjust(person.id, balance, 7, reason, service.clock.now()));
+    expect(await get("/account")).toMatch(
+      /<td>adjustment<\/td>\s*<td>For &lt;the&gt; outage<\/td>\s*<td class="number">\+7<\/td>/,
+    );
   });
 });
 

@@ -1,0 +1,365 @@
+import { err, ok } from "neverthrow";
+import type { OperatorLog } from "../../application/ports/operator-log.js";
+import type { OperatorStore } from "../../application/ports/operator-store.js";
+import type { Email } from "../../domain/account.js";
+import { credits } from "../../domain/credits.js";
+import { idempotencyKey } from "../../domain/idempotency.js";
+import { NO_LIMITS } from "../../domain/key-limits.js";
+import { type AdjustmentReason, adjust } from "../../domain/ledger.js";
+import type { ObjectName } from "../../domain/object-name.js";
+import { fail, finish, openTask, submit, succeed } from "../../domain/task.js";
+import {
+  aCreationRequest,
+  accountId,
+  aNativeSize,
+  anAccount,
+  anApiKey,
+  anEndpoint,
+  anImageName,
+  aPaidOrder,
+  aPendingOrder,
+  apiKeyId,
+  aReservedTask,
+  noon,
+  orderId,
+  secondsAfter,
+  taskId,
+} from "./builders.js";
+import { expect } from "./expect.js";
+import type { Stores } from "./stores.js";
+import type { TestFunctions } from "./test-functions.js";
+
+type OperatorStores = Stores & { readonly operators: OperatorStore; readonly operatorLog: OperatorLog };
+
+const REASON = "goodwill" as AdjustmentReason;
+const later = secondsAfter(noon, 60);
+
+/** What every OperatorStore must do (application/ports/operator-store.ts). */
+export const describeOperatorStore = (
+  { describe, it, beforeEach, afterEach }: TestFunctions,
+  technology: string,
+  makeStores: () => Promise<OperatorStores>,
+): void =>
+  describe(`OperatorStore ${technology}`, () => {
+    const owner = accountId(1);
+    const other = accountId(2);
+    let stores: OperatorStores;
+
+    beforeEach(async () => {
+      stores = await makeStores();
+      await stores.accounts.open(anAccount(), "hash", aPaidOrder(), anApiKey());
+      await stores.accounts.open(anAccount({ id: other }), undefined, undefined, undefined);
+    });
+    afterEach(() => stores.close());
+
+    const open = async (n: number, differences: Parameters<typeof aReservedTask>[0] = {}) => {
+      const task = aReservedTask({ id: taskId(n), ...differences });
+      const opened = await stores.tasks.open({
+        account: task.accountId,
+        dueAt: later,
+        decide: (standing) => openTask(standing, task, task.reservedAt),
+      });
+      opened._unsafeUnwrap();
+      return task;
+    };
+    const succeeded = async (n: number, differences: Parameters<typeof aReservedTask>[0] = {}) => {
+      const task = await open(n, differences);
+      const submitted = submit(task, `upstream-${n}`, noon);
+      const generated = finish(submitted, "https://p.example/1");
+      const done = succeed(generated, anImageName(n), aNativeSize, noon);
+      for (const [from, to] of [
+        [task, submitted],
+        [submitted, generated],
+        [generated, done],
+      ] as const) {
+        (await stores.tasks.move(from, to, undefined))._unsafeUnwrap();
+      }
+      return done;
+    };
+    const ledgerSum = async () => (await stores.ledger.entries(owner)).reduce((sum, entry) => sum + entry.credits, 0);
+    const ids = (found: readonly { readonly account: { readonly id: string } }[]) =>
+      found.map(({ account }) => account.id);
+
+    it("lists accounts in pages, newest first, with their standing", async () => {
+      const { operators } = stores;
+      await open(1);
+      expect(await operators.accounts(9, undefined)).toEqual([
+        {
+          account: anAccount({ id: other }),
+          standing: { accountId: other, credits: 0, activeTasks: 0 },
+          closedAt: undefined,
+        },
+        { account: anAccount(), standing: { accountId: owner, credits: 96, activeTasks: 1 }, closedAt: undefined },
+      ]);
+      expect(ids(await operators.accounts(1, undefined))).toEqual([other]);
+      expect(ids(await operators.accounts(9, other))).toEqual([owner]);
+      expect((await operators.account(owner))?.standing.credits).toBe(96);
+      expect(await operators.account(accountId(3))).toBe(undefined);
+    });
+
+    it("finds accounts by a part of the address and by the ids of what they own", async () => {
+      const { operators, orders, keys } = stores;
+      const task = await open(7);
+      await orders.insert(aPendingOrder({ id: orderId(8) }));
+      (await keys.insert(anApiKey({ id: apiKeyId(9), accountId: other }), () => ok(undefined)))._unsafeUnwrap();
+      const found = async (text: string) => ids(await operators.searchAccounts(text, 9));
+      expect(await found("@EXAMPLE.com")).toEqual([other, owner]);
+      expect(await found("owner-000000000001")).toEqual([owner]);
+      for (const text of [owner, task.id, task.slug, orderId(8), apiKeyId(1)])
+        expect(await found(text)).toEqual([owner]);
+      expect(await found(apiKeyId(9))).toEqual([other]);
+      for (const text of ["nobody", "owner%", "owner_000000000001", "!"]) expect(await found(text)).toEqual([]);
+      expect(ids(await operators.searchAccounts("@", 1))).toEqual([other]);
+    });
+
+    it("reads tasks of any account, hidden ones included", async () => {
+      const { operators, tasks } = stores;
+      const done = await succeeded(1);
+      const second = await open(2);
+      (await tasks.hide(done.id, owner, noon))._unsafeUnwrap();
+      expect(await operators.task(done.id)).toEqual({ task: done, isHidden: true });
+      expect(await operators.task(taskId(3))).toBe(undefined);
+      expect(await operators.tasks(owner, 9, undefined)).toEqual([
+        { task: second, isHidden: false },
+        { task: done, isHidden: true },
+      ]);
+      expect(await operators.tasks(owner, 1, second.id)).toEqual([{ task: done, isHidden: true }]);
+      expect(await operators.tasks(other, 9, undefined)).toEqual([]);
+    });
+
+    it("summarizes the queue", async () => {
+      const { operators, tasks } = stores;
+      expect(await operators.queue(9)).toEqual({ waiting: 0, oldest: undefined, running: [], accounts: [] });
+      const places = [{ name: "one", concurrencyMax: 1, canMake: () => true }];
+      for (const n of [1, 2, 3]) {
+        const draft = aReservedTask({ id: taskId(n) });
+        const opened = await tasks.open({
+          account: owner,
+          dueAt: later,
+          queue: { places, dueAt: later },
+          decide: (standing, queuePlace, _, place) =>
+            openTask(standing, draft, secondsAfter(noon, n), queuePlace?.turn, undefined, place),
+        });
+        opened._unsafeUnwrap();
+      }
+      expect(await operators.queue(9)).toEqual({
+        waiting: 2,
+        oldest: secondsAfter(noon, 2),
+        running: [{ place: "one", tasks: 1 }],
+        accounts: [{ accountId: owner, waiting: 2 }],
+      });
+      expect((await operators.queue(0)).accounts).toEqual([]);
+    });
+
+    it("adjusts the balance together with its ledger entry, and stores nothing that is refused", async () => {
+      const { operators, ledger } = stores;
+      const by = (change: number) =>
+        operators.adjust(owner, (balance) => adjust(owner, balance, change, REASON, later));
+      expect(await by(20)).toEqual(ok(120));
+      expect(await by(-119)).toEqual(ok(1));
+      expect(await by(-2)).toEqual(err({ kind: "insufficient_credits", balance: 1, cost: 2 }));
+      expect((await ledger.entries(owner)).slice(1)).toEqual([
+        { kind: "adjustment", accountId: owner, reason: REASON, credits: 20, at: later },
+        { kind: "adjustment", accountId: owner, reason: REASON, credits: -119, at: later },
+      ]);
+      expect([await ledger.balance(owner), await ledgerSum()]).toEqual([1, 1]);
+      expect(await ledger.totals(owner)).toEqual({ remaining: 1, reserved: 0, spent: 0 });
+      await expect(
+        operators.adjust(accountId(3), (balance) => adjust(owner, balance, 1, REASON, noon)),
+      ).rejects.toThrow(accountId(3));
+    });
+
+    it("counts concurrent adjustments", async () => {
+      const { operators, ledger } = stores;
+      const taken = await Promise.all(
+        Array.from({ length: 12 }, () =>
+          operators.adjust(owner, (balance) => adjust(owner, balance, -10, REASON, noon)),
+        ),
+      );
+      expect(taken.filter((result) => result.isOk())).toHaveLength(10);
+      expect([await ledger.balance(owner), await ledgerSum()]).toEqual([0, 0]);
+    });
+
+    it("changes the limits of a key, whose new budget counts what it has spent in the month", async () => {
+      const { operators, keys } = stores;
+      const key = apiKeyId(1);
+      const yesterday = secondsAfter(noon, -86_400);
+      await open(1, { apiKeyId: key, reservedAt: yesterday });
+      await open(2, { apiKeyId: key, request: aCreationRequest({ resolution: "2k" }) });
+      const refunded = await open(3, { apiKeyId: key });
+      (await stores.tasks.move(refunded, fail(refunded, "refused", noon), undefined))._unsafeUnwrap();
+      const limits = { ...NO_LIMITS, creditsPerDay: credits(10), scopes: ["create"] as const, expiresAt: later };
+      for (const _ of [1, 2]) (await operators.setKeyLimits(key, limits, noon))._unsafeUnwrap();
+      expect(await operators.key(key)).toEqual(anApiKey({ limits }));
+      const spent = { today: 6, thisMonth: yesterday.getUTCMonth() === noon.getUTCMonth() ? 10 : 6 };
+      expect((await keys.spending(owner, noon)).get(key)).toEqual(spent);
+
+      const spender = { apiKeyId: key, now: noon };
+      const task = aReservedTask({ id: taskId(4), apiKeyId: key });
+      await stores.tasks.open({
+        account: owner,
+        dueAt: later,
+        spender,
+        decide: (standing, _place, spending) => {
+          expect(spending).toEqual(spent);
+          return openTask(standing, task, noon);
+        },
+      });
+      (await operators.setKeyLimits(key, NO_LIMITS, noon))._unsafeUnwrap();
+      expect(await operators.key(key)).toEqual(anApiKey());
+      expect((await operators.setKeyLimits(apiKeyId(9), limits, noon))._unsafeUnwrapErr().kind).toBe("not_found");
+      expect(await operators.key(apiKeyId(9))).toBe(undefined);
+    });
+
+    const closedEmail = "closed@closed.invalid" as Email;
+
+    it("closes an account: nobody gets in any more, and its address is free", async () => {
+      const { accounts, operators, keys, sessions, links, endpoints, ledger, operatorLog } = stores;
+      const { email } = anAccount();
+      await accounts.setLowBalance(owner, credits(5));
+      const session = { tokenSha256: "1".repeat(64), accountId: owner, createdAt: noon, expiresAt: later };
+      await sessions.insert(session, "hash");
+      await links.insert({ tokenSha256: "2".repeat(64), email, expiresAt: later }, noon, 5);
+      await endpoints.insert(anEndpoint(), () => ok(undefined));
+      await operatorLog.begin({ at: noon, operator: "ann@host", command: "account create", arguments: { email } });
+
+      expect(await operators.close(owner, closedEmail, noon, () => err("refused"))).toEqual(err("refused"));
+      expect((await accounts.find(owner))?.email).toBe(email);
+
+      const close = () =>
+        operators.close(owner, closedEmail, later, ({ credits: balance }) =>
+          ok(balance === 0 ? undefined : adjust(owner, balance, -balance, REASON, later)._unsafeUnwrap().entry),
+        );
+      for (const _ of [1, 2]) (await close())._unsafeUnwrap();
+      expect(await operators.account(owner)).toEqual({
+        account: anAccount({ email: closedEmail }),
+        standing: { accountId: owner, credits: 0, activeTasks: 0 },
+        closedAt: later,
+      });
+      expect((await accounts.findByEmail(closedEmail))?.passwordHash).toBe(undefined);
+      expect(await keys.list(owner)).toEqual([]);
+      expect(await sessions.find(session.tokenSha256)).toBe(undefined);
+      expect(await links.find("2".repeat(64), noon)).toBe(undefined);
+      expect(await endpoints.list(owner)).toEqual([]);
+      expect((await ledger.entries(owner)).map((entry) => entry.credits)).toEqual([100, -100]);
+      expect((await operatorLog.list(1, undefined))[0]?.arguments).toEqual({ email: closedEmail });
+      const reopened = await accounts.open(anAccount({ id: accountId(3), email }), undefined, undefined, undefined);
+      expect(reopened).toEqual(ok(undefined));
+      await expect(operators.close(accountId(4), closedEmail, noon, () => ok(undefined))).rejects.toThrow(accountId(4));
+    });
+
+    it("refuses a creation whose key was read before the account was closed", async () => {
+      const { operators, tasks } = stores;
+      const requests = stores.requestsAt({ now: () => noon, sleep: async () => {} });
+      const admitted = (await requests.admit(anApiKey().secretSha256, "write"))._unsafeUnwrap();
+      const closed = await operators.close(owner, closedEmail, noon, ({ credits: balance }) =>
+        ok(adjust(owner, balance, -balance, REASON, noon)._unsafeUnwrap().entry),
+      );
+      closed._unsafeUnwrap();
+      const opened = await tasks.open({
+        account: admitted.accountId,
+        dueAt: later,
+        snapshot: admitted.key.account,
+        decide: (standing) => openTask(standing, aReservedTask(), noon),
+      });
+      expect(opened).toEqual(err({ kind: "insufficient_credits", balance: 0, cost: 4 }));
+      expect(await operators.tasks(owner, 9, undefined)).toEqual([]);
+    });
+
+    it("erases what was sent with the tasks, a page at a time, and leaves the ledger clean", async () => {
+      const { operators, tasks, ledger, references } = stores;
+      const name = "references/a.png" as ObjectName;
+      const upload = { content: "a", countedBytes: 7, name };
+      (await references.add(owner, [upload], noon, () => ok(undefined)))._unsafeUnwrap();
+      const request = aCreationRequest({
+        image_urls: ["https://a.example/1.png"],
+        seed: 7,
+        metadata: { order: "17" },
+        visibility: "public",
+        webhook_url: "https://r.example/hook",
+      });
+      const done = await succeeded(1, { request, apiKeyId: apiKeyId(1) });
+      const failed = await open(2, { request });
+      (await tasks.move(failed, fail(failed, "refused", noon), undefined))._unsafeUnwrap();
+      const third = aReservedTask({ id: taskId(3), request });
+      const opened = await tasks.open({
+        account: owner,
+        dueAt: later,
+        idempotent: { key: idempotencyKey("once"), requestSha256: "0".repeat(64) },
+        references: new Map([[0, name]]),
+        decide: (standing) => openTask(standing, third, noon),
+      });
+      opened._unsafeUnwrap();
+      (await tasks.move(third, fail(third, "refused", noon), undefined))._unsafeUnwrap();
+      await operators.close(owner, closedEmail, later, () => ok(undefined));
+
+      const first = await operators.eraseTasks(owner, undefined, 2, later);
+      expect(first).toBe(taskId(2));
+      expect(await operators.eraseTasks(owner, first, 2, later)).toBe(taskId(3));
+      expect(await operators.eraseTasks(owner, taskId(3), 2, later)).toBe(undefined);
+      while (await operators.eraseEvents(owner, 1));
+
+      for (const { task, isHidden } of await operators.tasks(owner, 9, undefined)) {
+        const { prompt, imageUrls, seed, metadata, webhookUrl, visibility } = task.request;
+        expect({ isHidden, prompt, imageUrls, seed, metadata, webhookUrl, visibility }).toEqual({
+          isHidden: true,
+          prompt: undefined,
+          imageUrls: [],
+          seed: undefined,
+          metadata: {},
+          webhookUrl: undefined,
+          visibility: "private",
+        });
+      }
+      expect(await tasks.list(owner, 9, undefined)).toEqual([]);
+      expect(await tasks.list(owner, 9, undefined, { metadata: { order: "17" } })).toEqual([]);
+      const [erasable] = await tasks.claim("erase", secondsAfter(later, 1), secondsAfter(later, 60), 9);
+      expect(erasable?.task).toMatchObject({ id: done.id, upstreamTaskId: "upstream-1", image: done.image });
+      expect(await stores.events.after(owner, 0, 9)).toEqual([]);
+      expect(await references.expire(secondsAfter(new Date(0), 1), later, 9)).toBe(1);
+      expect((await ledger.entries(owner)).map(({ kind }) => kind)).toEqual([
+        "purchase",
+        "reservation",
+        "reservation",
+        "refund",
+        "reservation",
+        "refund",
+      ]);
+      expect((await operators.account(other))?.account).toEqual(anAccount({ id: other }));
+    });
+  });
+
+/** What every OperatorLog must do (application/ports/operator-log.ts). */
+export const describeOperatorLog = (
+  { describe, it, beforeEach, afterEach }: TestFunctions,
+  technology: string,
+  makeStores: () => Promise<Pick<OperatorStores, "operatorLog" | "close">>,
+): void =>
+  describe(`OperatorLog ${technology}`, () => {
+    let stores: Pick<OperatorStores, "operatorLog" | "close">;
+
+    beforeEach(async () => {
+      stores = await makeStores();
+    });
+    afterEach(() => stores.close());
+
+    it("lists actions newest first, with their outcome once they have ended", async () => {
+      const { operatorLog } = stores;
+      const action = (n: number) => ({
+        at: secondsAfter(noon, n),
+        operator: "ann@host",
+        command: "key revoke",
+        arguments: { key: `key-${n}`, note: `"quoted" é` },
+      });
+      expect(await operatorLog.list(9, undefined)).toEqual([]);
+      const [first, second] = [await operatorLog.begin(action(1)), await operatorLog.begin(action(2))];
+      await operatorLog.end(first, "done");
+      const listed = [
+        { ...action(2), id: second, outcome: undefined },
+        { ...action(1), id: first, outcome: "done" },
+      ];
+      expect(await operatorLog.list(9, undefined)).toEqual(listed);
+      expect(await operatorLog.list(1, undefined)).toEqual(listed.slice(0, 1));
+      expect(await operatorLog.list(9, second)).toEqual(listed.slice(1));
+    });
+  });

@@ -1,0 +1,89 @@
+import { err, ok, type Result } from "neverthrow";
+import type { AccountId } from "../../domain/account.js";
+import type { OrderId } from "../../domain/order.js";
+import type { TaskId } from "../../domain/task-id.js";
+import { type NotFound, notFound } from "../errors.js";
+import type { ApiKeyStore } from "../ports/api-key-store.js";
+import type { EndpointStore } from "../ports/endpoint-store.js";
+import type { LedgerStore } from "../ports/ledger-store.js";
+import type { ObjectStorage } from "../ports/object-storage.js";
+import type { AccountSummary, OperatorStore, TaskOfAccount } from "../ports/operator-store.js";
+import type { OrderStore } from "../ports/order-store.js";
+
+type Ports = {
+  readonly operators: Pick<OperatorStore, "account" | "tasks" | "unusedUploads">;
+  readonly keys: Pick<ApiKeyStore, "list">;
+  readonly orders: Pick<OrderStore, "list">;
+  readonly ledger: Pick<LedgerStore, "entries">;
+  readonly endpoints: Pick<EndpointStore, "list">;
+  readonly storage: Pick<ObjectStorage, "urlOf">;
+};
+
+const PAGE_SIZE = 500;
+
+/** One thing that is stored about a person; the members besides `type` depend on it. */
+export type ExportedRecord = {
+  readonly type: "account" | "key" | "order" | "ledger_entry" | "panorama" | "upload" | "webhook_endpoint";
+} & Readonly<Record<string, unknown>>;
+
+/** What `exportAccount` returns. */
+export type ExportAccount = ReturnType<typeof exportAccount>;
+
+/**
+ * For the operator: everything that is stored about the person of an account, without hashes and secrets, which are not
+ * about the person. It is read a page at a time while it is written.
+ */
+export const exportAccount =
+  (ports: Ports) =>
+  async (id: AccountId): Promise<Result<AsyncIterable<ExportedRecord>, NotFound>> => {
+    const account = await ports.operators.account(id);
+    return account === undefined ? err(notFound(`There is no account ${id}.`)) : ok(recordsOf(ports, account));
+  };
+
+async function* recordsOf(
+  { operators, keys, orders, ledger, endpoints, storage }: Ports,
+  { account, standing, closedAt }: AccountSummary,
+): AsyncIterable<ExportedRecord> {
+  const { id } = account;
+  const { credits, lowBalanceThreshold } = standing;
+  yield { type: "account", ...account, credits, lowBalanceThreshold, closedAt };
+  for (const { id: keyId, name, createdAt, revokedAt, limits, lastUsedAt } of await keys.list(id)) {
+    yield { type: "key", id: keyId, name, createdAt, revokedAt, limits, lastUsedAt };
+  }
+  for (let before: OrderId | undefined; ; ) {
+    const page = await orders.list(id, PAGE_SIZE, before);
+    for (const order of page) yield { type: "order", ...order };
+    before = page.at(-1)?.id;
+    if (before === undefined) break;
+  }
+  for (const entry of await ledger.entries(id)) yield { type: "ledger_entry", ...entry };
+  for (let before: TaskId | undefined; ; ) {
+    const page = await operators.tasks(id, PAGE_SIZE, before);
+    for (const task of page) yield panoramaOf(task, storage);
+    before = page.at(-1)?.task.id;
+    if (before === undefined) break;
+  }
+  for (const { name, uploadedAt } of await operators.unusedUploads(id)) {
+    yield { type: "upload", url: storage.urlOf(name), uploadedAt };
+  }
+  for (const { id: endpointId, url, createdAt } of await endpoints.list(id)) {
+    yield { type: "webhook_endpoint", id: endpointId, url, createdAt };
+  }
+}
+
+const panoramaOf = ({ task, isHidden }: TaskOfAccount, storage: Pick<ObjectStorage, "urlOf">): ExportedRecord => {
+  const { id, slug, request, apiKeyId, reservedAt, state, reservation } = task;
+  const image = task.state === "succeeded" && !isHidden ? storage.urlOf(task.image.imageName) : undefined;
+  return {
+    type: "panorama",
+    id,
+    slug,
+    ...request,
+    apiKeyId,
+    createdAt: reservedAt,
+    state,
+    credits: reservation.credits,
+    isDeleted: isHidden,
+    imageUrl: image,
+  };
+};

@@ -1,0 +1,20 @@
+import type { AccountSummary } from "../../application/ports/operator-store.js";
+
+export const summaryJson = ({ account, standing, closedAt }: AccountSummary) => ({
+  account_id: account.id,
+  email: account.email,
+  created_at: account.createdAt.toISOString(),
+  closed_at: closedAt?.toISOString() ?? null,
+  credits: standing.credits,
+  active_tasks: standing.activeTasks,
+});
+
+export const summaryLine = ({ account, standing, closedAt }: AccountSummary): string =>
+  [
+    account.id,
+    account.createdAt.toISOString(),
+    closedAt === undefined ? "open" : `closed ${closedAt.toISOString()}`,
+    `${standing.credits} credits`,
+    `${standing.activeTasks} active tasks`,
+    account.email,
+  ].join("  ");

@@ -1,0 +1,37 @@
+import type { Command } from "./command.js";
+
+export const synopsisOf = ({ words, usage }: Command): string => `panorama ${words} ${usage}`.trimEnd();
+
+/** The help of one command. */
+export const helpOf = (command: Command): string => {
+  const options = [...Object.entries(command.options), JSON_OPTION].map(([name, { type, about, default: initial }]) => {
+    const given = typeof initial === "string" ? `, ${initial} if it is left out` : "";
+    return [`--${name}${type === "string" ? " …" : ""}`, `${about}${given}`] as const;
+  });
+  const width = Math.max(...options.map(([name]) => name.length));
+  return [
+    `Usage: ${synopsisOf(command)}`,
+    "",
+    command.about,
+    "",
+    ...options.map(([name, about]) => `  ${name.padEnd(width)}  ${about}`),
+    "",
+    `Example: panorama ${command.example}`,
+  ].join("\n");
+};
+
+const JSON_OPTION = [
+  "json",
+  { type: "boolean", about: "print one JSON object, also for an error", default: false },
+] as const;
+
+/** The help of several commands: all, or those that begin with the same word. */
+export const helpOfAll = (commands: readonly Command[]): string =>
+  [
+    "Usage: panorama COMMAND [OPTIONS] [--json]",
+    "",
+    ...commands.map((command) => `  ${synopsisOf(command)}`),
+    "",
+    "panorama COMMAND --help explains one command with an example, panorama --version prints the version.",
+    "OPERATIONS.md lists the exit statuses, and the environment variables that configure the service.",
+  ].join("\n");

@@ -1,0 +1,138 @@
+import { err, ok, type Result, safeTry } from "neverthrow";
+import { pageOf } from "../../application/page-of.js";
+import type { TaskOfAccount } from "../../application/ports/operator-store.js";
+import type { AccountId } from "../../domain/account.js";
+import { isActive, statusOf, type Task } from "../../domain/task.js";
+import type { TaskId } from "../../domain/task-id.js";
+import type { Service } from "../service.js";
+import { tokens } from "../tokens.js";
+import { ACCOUNT, type Command, optionalText, text, type Values } from "./command.js";
+import { type CommandError, notFound, refused } from "./command-error.js";
+import { retryOne } from "./image.js";
+import { LIMIT, limitOf, nextLine } from "./page.js";
+
+const TASK = { task: { type: "string", about: "id of the task" } } as const;
+
+export const taskList: Command = {
+  words: "task list",
+  about: "Lists the tasks of an account, newest first, deleted ones included.",
+  usage: "--account ID [--limit N] [--before ID]",
+  options: { ...ACCOUNT, ...LIMIT, before: { type: "string", about: "only tasks older than this one" } },
+  required: ["account"],
+  example: "task list --account acc_…",
+  run: (service, values) =>
+    safeTry(async function* () {
+      const limit = yield* limitOf(values);
+      const id = text(values, "account") as AccountId;
+      const operators = await service.get(tokens.operators);
+      if ((await operators.account(id)) === undefined) return err(notFound(`There is no account ${id}.`));
+      const found = await operators.tasks(id, limit + 1, optionalText(values, "before") as TaskId | undefined);
+      const { items, last } = pageOf(found, limit);
+      return ok({
+        json: { tasks: items.map(taskJson), next: last?.task.id ?? null },
+        lines: [...items.map(taskLine), ...nextLine(last?.task.id)],
+      });
+    }),
+};
+
+export const taskShow: Command = {
+  words: "task show",
+  about: "Shows a task of any account, also a deleted one. Not its prompt: that is the customer's.",
+  usage: "--task ID",
+  options: TASK,
+  required: ["task"],
+  example: "task show --task pan_…",
+  run: async (service, values) =>
+    (await taskOf(service, values)).map((found) => ({
+      json: taskJson(found),
+      lines: Object.entries(taskJson(found)).map(([name, value]) => `${name.padEnd(16)}  ${value ?? "-"}`),
+    })),
+};
+
+export const taskCancel: Command = {
+  words: "task cancel",
+  about:
+    "Cancels and refunds a task that costs nothing yet: in the queue, or if its provider stops it without a charge.",
+  usage: "--task ID",
+  options: TASK,
+  required: ["task"],
+  example: "task cancel --task pan_…",
+  isRecorded: true,
+  run: (service, values) =>
+    safeTry(async function* () {
+      const { task } = yield* await taskOf(service, values);
+      await service.loadServer(); // for the provider
+      const { panoramas } = await service.get(tokens.application);
+      const after = yield* (await panoramas.cancel(task.id, task.accountId)).mapErr(({ message }) => notFound(message));
+      if (after.state === "failed" && after.reason === "canceled") {
+        return ok({
+          json: { task_id: task.id, status: "canceled" },
+          lines: [`task ${task.id} is canceled; ${task.reservation.credits} credits are refunded`],
+        });
+      }
+      return err(
+        refused(
+          isActive(after)
+            ? `Task ${task.id} is ${after.state} and cannot be canceled without a charge at this moment. It goes on.`
+            : `Task ${task.id} has already ${after.state}.`,
+        ),
+      );
+    }),
+};
+
+export const taskRetry: Command = {
+  words: "task retry",
+  about: "Stores the image of a finished task again whose storage has failed.",
+  usage: "--task ID",
+  options: TASK,
+  required: ["task"],
+  example: "task retry --task pan_…",
+  isRecorded: true,
+  run: (service, values) =>
+    safeTry(async function* () {
+      const { task } = yield* await taskOf(service, values);
+      return await retryOne(service, task.id, task.accountId);
+    }),
+};
+
+const taskOf = async (service: Service, values: Values): Promise<Result<TaskOfAccount, CommandError>> => {
+  const id = text(values, "task") as TaskId;
+  const operators = await service.get(tokens.operators);
+  const found = await operators.task(id);
+  return found === undefined ? err(notFound(`There is no task ${id}.`)) : ok(found);
+};
+
+/** An operator needs no prompt to help, and what is not shown cannot be copied. */
+const taskJson = ({ task, isHidden }: TaskOfAccount) => ({
+  task_id: task.id,
+  account_id: task.accountId,
+  slug: task.slug,
+  status: statusOf(task),
+  state: task.state,
+  reason: task.state === "failed" ? task.reason : null,
+  storage_status: task.state === "succeeded" ? task.image.status : null,
+  resolution: task.request.resolution,
+  visibility: task.request.visibility,
+  reference_images: task.request.imageUrls.length,
+  credits: task.reservation.credits,
+  key_id: task.apiKeyId ?? null,
+  upstream_task_id: "upstreamTaskId" in task ? task.upstreamTaskId : null,
+  created_at: task.reservedAt.toISOString(),
+  ended_at: endOf(task)?.toISOString() ?? null,
+  deleted: isHidden,
+});
+
+const endOf = (task: Task): Date | undefined => {
+  if (task.state === "succeeded") return task.succeededAt;
+  return task.state === "failed" ? task.failedAt : undefined;
+};
+
+const taskLine = ({ task, isHidden }: TaskOfAccount): string =>
+  [
+    task.id,
+    task.reservedAt.toISOString(),
+    task.request.resolution,
+    task.state === "succeeded" ? `${task.state}, image ${task.image.status}` : task.state,
+    ...(task.state === "failed" ? [task.reason] : []),
+    ...(isHidden ? ["deleted"] : []),
+  ].join("  ");

@@ -1,0 +1,205 @@
+import * as fc from "fast-check";
+import { err, ok } from "neverthrow";
+import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, accountId, apiKeyId } from "../../../adapters/contracts/builders.js";
+import { memoryStores } from "../../../adapters/memory/memory-stores.js";
+import { createApiKey } from "../../../application/accounts/create-api-key.js";
+import { verifyLedger } from "../../../application/credits/verify-ledger.js";
+import { adjustCredits } from "../../../application/operators/adjust-credits.js";
+import { changeKeyLimits } from "../../../application/operators/change-key-limits.js";
+import { closeAccount } from "../../../application/operators/close-account.js";
+import { exportAccount } from "../../../application/operators/export-account.js";
+import { recordAction } from "../../../application/operators/record-action.js";
+import { credits } from "../../../domain/credits.js";
+import { invalidRequest } from "../../../domain/invalid-request.js";
+import { NO_LIMITS } from "../../../domain/key-limits.js";
+import type { AdjustmentReason } from "../../../domain/ledger.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+const REASON = "goodwill" as AdjustmentReason;
+const NOBODY = accountId(404);
+const UNKNOWN = err({ kind: "not_found", message: `There is no account ${NOBODY}.` });
+
+let stores: ReturnType<typeof memoryStores>;
+let world: World;
+let ports: World & Pick<typeof stores, "operators" | "operatorLog">;
+beforeEach(() => {
+  stores = memoryStores();
+  world = aWorld(stores);
+  ports = { ...world, operators: stores.operators, operatorLog: stores.operatorLog };
+});
+
+const create = async (owner: Awaited<ReturnType<typeof anOwner>>, body = {}) =>
+  (await world.createPanorama(owner, aCreationRequest(body)))._unsafeUnwrap().task;
+
+describe("adjustCredits", () => {
+  it("keeps the ledger clean and the balance at zero or more, with creations in between", async () => {
+    const step = fc.oneof(fc.integer({ min: -30, max: 30 }), fc.constant("create" as const));
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+        stores = memoryStores();
+        world = aWorld(stores);
+        ports = { ...world, operators: stores.operators, operatorLog: stores.operatorLog };
+        const owner = await anOwner(world, 10);
+        for (const next of steps) {
+          const before = await stores.ledger.balance(owner);
+          if (next === "create") {
+            await world.createPanorama(owner, aCreationRequest());
+            continue;
+          }
+          const adjusted = await adjustCredits(ports)(owner, next, REASON);
+          const refused = err({ kind: "insufficient_credits", balance: before, cost: -next });
+          expect(adjusted).toEqual(before + next >= 0 ? ok(before + next) : refused);
+          expect(await stores.ledger.balance(owner)).toBe(before + next >= 0 ? before + next : before);
+        }
+        expect((await verifyLedger(stores)()).findings).toEqual([]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("returns not_found for an unknown account", async () => {
+    expect(await adjustCredits(ports)(NOBODY, 1, REASON)).toEqual(UNKNOWN);
+  });
+});
+
+describe("closeAccount", () => {
+  it("is refused while a task is in processing, and changes nothing then", async () => {
+    const owner = await anOwner(world, 20);
+    await create(owner);
+    expect(await closeAccount(ports)(owner)).toEqual(err({ kind: "tasks_active", activeTasks: 1 }));
+    expect(await stores.operators.account(owner)).toMatchObject({ closedAt: undefined, standing: { credits: 16 } });
+  });
+
+  it("takes what is left, erases what the person has sent, deletes the pictures, and leaves a clean ledger", async () => {
+    const owner = await anOwner(world, 20);
+    const body = { prompt: "my own garden", metadata: { order: "17" } };
+    const { id } = await create(owner, body);
+    for (let round = 0; round < 20; round += 1) {
+      await world.clock.advance(world.provider.nextPollMilliseconds());
+      await world.settle();
+      await world.keep();
+    }
+    const task = await stores.tasks.find(id, owner);
+    if (task?.state !== "succeeded") throw new Error("The task has not succeeded.");
+    const { imageName } = task.image;
+    expect((await world.storage.read(imageName)).isOk()).toBe(true);
+
+    for (const _ of [1, 2]) expect(await closeAccount(ports)(owner)).toEqual(ok(undefined));
+    await world.erase();
+    expect((await world.storage.read(imageName)).isOk()).toBe(false);
+    expect(await stores.operators.account(owner)).toMatchObject({
+      account: { email: `closed-${owner}@closed.invalid` },
+      standing: { credits: 0, activeTasks: 0 },
+      closedAt: world.clock.now(),
+    });
+    expect((await stores.ledger.entries(owner)).map(({ kind, credits: amount }) => [kind, amount])).toEqual([
+      ["purchase", 20],
+      ["reservation", -4],
+      ["adjustment", -16],
+    ]);
+    expect((await verifyLedger(stores)()).findings).toEqual([]);
+    const exported = JSON.stringify(await recordsOf(owner));
+    expect(exported).not.toContain("garden");
+    expect(exported).not.toContain("17");
+    const refused = await world.createPanorama(owner, aCreationRequest());
+    expect(refused._unsafeUnwrapErr()).toMatchObject({ kind: "insufficient_credits" });
+  });
+
+  it("is completed by a repeated call after it was interrupted", async () => {
+    const owner = await anOwner(world, 20);
+    const { id } = await create(owner, { prompt: "my own garden" });
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    await world.settle();
+    const operators = {
+      close: stores.operators.close.bind(stores.operators),
+      eraseTasks: () => Promise.reject(new Error("killed")),
+      eraseEvents: stores.operators.eraseEvents.bind(stores.operators),
+    };
+    await expect(closeAccount({ ...ports, operators })(owner)).rejects.toThrow("killed");
+    expect(await closeAccount(ports)(owner)).toEqual(ok(undefined));
+    expect((await stores.operators.task(id))?.task.request.prompt).toBe(undefined);
+    expect((await stores.ledger.entries(owner)).map((entry) => entry.credits)).toEqual([20, -4, -16]);
+    expect((await verifyLedger(stores)()).findings).toEqual([]);
+  });
+
+  it("returns not_found for an unknown account", async () => {
+    expect(await closeAccount(ports)(NOBODY)).toEqual(UNKNOWN);
+  });
+});
+
+const recordsOf = async (owner: Awaited<ReturnType<typeof anOwner>>) => {
+  const records = [];
+  for await (const record of (await exportAccount(ports)(owner))._unsafeUnwrap()) records.push(record);
+  return records;
+};
+
+describe("exportAccount", () => {
+  it("returns everything about the person, without hashes and secrets", async () => {
+    const owner = await anOwner(world, 20);
+    const key = (await createApiKey(ports)(owner, "laptop", NO_LIMITS))._unsafeUnwrap();
+    const { id } = await create(owner, { prompt: "my own garden" });
+    const records = await recordsOf(owner);
+    expect(records.map(({ type }) => type)).toEqual([
+      "account",
+      "key",
+      "order",
+      "ledger_entry",
+      "ledger_entry",
+      "panorama",
+    ]);
+    expect(records[0]).toMatchObject({ type: "account", id: owner, email: `${owner}@example.com`, credits: 16 });
+    expect(records.at(-1)).toMatchObject({ type: "panorama", id, prompt: "my own garden", isDeleted: false });
+    expect(JSON.stringify(records)).not.toContain(key.key.secretSha256);
+    expect((await exportAccount(ports)(NOBODY)).isErr()).toBe(true);
+  });
+
+  it("pages through more tasks and orders than one page has", async () => {
+    const owner = await anOwner(world, 1);
+    for (let n = 0; n < 501; n += 1) (await world.createOrder(owner, credits(1)))._unsafeUnwrap();
+    const orders = (await recordsOf(owner)).filter(({ type }) => type === "order");
+    expect(new Set(orders.map(({ id }) => id)).size).toBe(502);
+  });
+});
+
+describe("changeKeyLimits", () => {
+  it("stores what the change returns for the present limits, and nothing that is invalid", async () => {
+    const owner = await anOwner(world, 20);
+    const { key } = (await createApiKey(ports)(owner, "laptop", NO_LIMITS))._unsafeUnwrap();
+    const change = changeKeyLimits(ports);
+    const limited = await change(key.id, (limits) => ok({ ...limits, creditsPerDay: credits(5) }));
+    expect(limited._unsafeUnwrap().limits).toEqual({ ...NO_LIMITS, creditsPerDay: 5 });
+    const invalid = invalidRequest("scopes", { name: "storable_text" });
+    expect(await change(key.id, () => err(invalid))).toEqual(err(invalid));
+    expect((await stores.operators.key(key.id))?.limits.creditsPerDay).toBe(5);
+    const unknown = await change(apiKeyId(404), ok);
+    expect(unknown._unsafeUnwrapErr()).toEqual({ kind: "not_found", message: `There is no key ${apiKeyId(404)}.` });
+  });
+});
+
+describe("recordAction", () => {
+  const action = { operator: "ann@host", command: "key revoke", arguments: { key: "key_1" } };
+  const outcomes = async () => (await stores.operatorLog.list(9, undefined)).map(({ outcome }) => outcome);
+
+  it("records an action before it begins, and its outcome afterwards", async () => {
+    const record = recordAction(ports);
+    const result = await record(
+      action,
+      async () => {
+        expect(await stores.operatorLog.list(9, undefined)).toMatchObject([
+          { ...action, at: world.clock.now(), outcome: undefined },
+        ]);
+        return "result";
+      },
+      (given) => `ended with ${given}`,
+    );
+    expect(result).toBe("result");
+    expect(await outcomes()).toEqual(["ended with result"]);
+  });
+
+  it("records that an action has thrown", async () => {
+    const thrown = recordAction(ports)(action, () => Promise.reject(new Error("no disk")), String);
+    await expect(thrown).rejects.toThrow("no disk");
+    expect(await outcomes()).toEqual(["failed"]);
+  });
+});
