@@ -96,6 +96,9 @@ const writePackage = async (
   console.log(`${relative(project, folder)}: its reference is REFERENCE.md`);
 };
 
+/** Still readable in a stack trace. */
+const SHORT = { minifySyntax: true, charset: "utf8" } as const;
+
 /**
  * Copies the compiled modules of a folder, and their sources, to which the declaration maps point. The comments are in the
  * declarations and in the sources; the scripts have none.
@@ -106,7 +109,11 @@ const copyModules = async (name: string, folder: string, withSources: boolean): 
   for (const file of await readdir(compiled, { recursive: true })) {
     const path = join(compiled, file);
     if (file.endsWith(".js")) {
-      const { code } = await transform(await readFile(path, "utf8"), { format: "esm", legalComments: "none" });
+      const { code } = await transform(await readFile(path, "utf8"), {
+        ...SHORT,
+        format: "esm",
+        legalComments: "none",
+      });
       await writeFile(path, code);
     } else if (!withSources && file.endsWith(".d.ts.map")) {
       await rm(path);
