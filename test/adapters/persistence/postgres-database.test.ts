@@ -63,6 +63,7 @@ describe("Database on PostgreSQL", () => {
       { name: "012-task-fields" },
       { name: "013-outbox" },
       { name: "014-places" },
+      { name: "015-operators" },
     ]);
     await opened.close();
   });
