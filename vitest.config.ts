@@ -3,6 +3,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const TESTS = "test/**/*.test.ts";
 
+/** Tests that kill processes of the service at random moments: `npm run test:kills`. They are not part of `npm test`. */
+const KILLS = "test/kills/*.test.ts";
+
 /**
  * Tests that take long or need more than Node.js. All others are the project "fast", which needs neither PostgreSQL nor a
  * build: `npm run test:fast`. A new test file belongs here if it starts a process or a browser, uses PostgreSQL, or takes
@@ -96,8 +99,9 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } }, // without a graphics card, a browser can take a second to draw one frame
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: "fast", include: [TESTS], exclude: SLOW_TESTS } },
+      { extends: true, test: { name: "fast", include: [TESTS], exclude: [...SLOW_TESTS, KILLS] } },
       { extends: true, test: { name: "slow", include: SLOW_TESTS, globalSetup: "test/support/global-setup.ts" } },
+      { extends: true, test: { name: "kills", include: [KILLS] } },
       ...(process.env.HTTP_SERVER === "node" ? [] : [onNode]),
     ],
   },
