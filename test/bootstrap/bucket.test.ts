@@ -1,8 +1,9 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FakeGcs } from "../support/fake-gcs.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient } from "../support/rest-client.js";
-import { Installation } from "../support/service-process.js";
+import type { Installation } from "../support/service-process.js";
 
 const CDN = "https://cdn.example";
 
@@ -12,7 +13,7 @@ describe("the service with STORAGE=gcs", () => {
 
   beforeAll(async () => {
     gcs = await FakeGcs.start();
-    installation = await Installation.create({
+    installation = await migratedInstallation({
       STORAGE: "gcs",
       GCS_BUCKET: gcs.bucket,
       GCS_API_ENDPOINT: gcs.url,

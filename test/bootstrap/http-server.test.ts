@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { Installation } from "../support/service-process.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
+import type { Installation } from "../support/service-process.js";
 
 const WITHOUT_NATIVE = { NODE_OPTIONS: `--require ${resolve("test/support/without-native-server.cjs")}` };
 
@@ -10,7 +11,7 @@ describe("where the native HTTP server cannot be loaded", () => {
 
   /** The HTTP server that the service runs on, and its warnings. */
   const started = async (environment: Record<string, string>) => {
-    installation = await Installation.create({ DEMO: "false", HTTP_SERVER: "", ...environment });
+    installation = await migratedInstallation({ DEMO: "false", HTTP_SERVER: "", ...environment });
     await installation.start();
     const { headers } = await fetch(`${installation.url}/healthz`);
     expect(await installation.end("SIGTERM")).toBe(0);
@@ -39,7 +40,7 @@ describe("where the native HTTP server cannot be loaded", () => {
   });
 
   it("HTTP_SERVER=native stops the start with one sentence", async () => {
-    installation = await Installation.create({ ...WITHOUT_NATIVE, HTTP_SERVER: "native" });
+    installation = await migratedInstallation({ ...WITHOUT_NATIVE, HTTP_SERVER: "native" });
     const { status, error } = await installation.command("serve");
     expect([status, error?.message]).toEqual([
       1,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { MailServer } from "../support/mail-server.js";
-import { Installation } from "../support/service-process.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
+import type { Installation } from "../support/service-process.js";
 
 const PASSWORD = "correct horse battery";
 
@@ -29,7 +30,7 @@ describe("the service with a mail server", () => {
 
   beforeAll(async () => {
     server = await MailServer.start();
-    installation = await Installation.create({
+    installation = await migratedInstallation({
       DEMO: "false",
       SMTP_URL: `smtp://127.0.0.1:${server.port}`,
       MAIL_FROM: "Panorama <no-reply@panorama.example>",
@@ -62,7 +63,7 @@ describe("the service with a mail server", () => {
 
 describe("the service without a mail server", () => {
   it("writes the link for a new password to the log", async () => {
-    const installation = await Installation.create({ DEMO: "false" });
+    const installation = await migratedInstallation({ DEMO: "false" });
     onTestFinished(() => installation.remove());
     await installation.start();
     const email = "bob@example.com";

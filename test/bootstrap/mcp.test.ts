@@ -9,7 +9,8 @@ import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { base64 } from "../support/image-bytes.js";
 import { McpSession } from "../support/mcp-session.js";
-import { Installation } from "../support/service-process.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
+import type { Installation } from "../support/service-process.js";
 import { plain } from "../support/test-images.js";
 
 describe("the MCP server of the running service", () => {
@@ -19,7 +20,7 @@ describe("the MCP server of the running service", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "panorama-mcp-"));
-    installation = await Installation.create({ LOCAL_PROVIDER_DELAY_MS: "100" });
+    installation = await migratedInstallation({ LOCAL_PROVIDER_DELAY_MS: "100" });
     key = (await installation.start()).demo_api_key ?? "";
   });
   afterAll(async () => {

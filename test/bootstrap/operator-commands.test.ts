@@ -5,15 +5,16 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { EXIT_STATUS } from "../../bootstrap/commands/command-error.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient } from "../support/rest-client.js";
 import { scratchFolder } from "../support/scratch-folder.js";
-import { Installation } from "../support/service-process.js";
+import type { Installation } from "../support/service-process.js";
 
 describe("the operator's commands while the service runs", () => {
   let installation: Installation;
 
   beforeAll(async () => {
-    installation = await Installation.create({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
+    installation = await migratedInstallation({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
     await installation.start();
   });
   afterAll(() => installation.remove());

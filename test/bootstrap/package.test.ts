@@ -36,28 +36,26 @@ describe("the packed package in an empty project", () => {
     expect(installed.filter((name) => !name.startsWith("@"))).toEqual(["neverthrow", "panorama-service", "zod"]);
   });
 
-  it("type-checks and runs the README's example of a meter for another product", async () => {
-    const example = await exampleOf("README.md", "Embedding the library");
+  it("type-checks the examples of the documents", async () => {
+    await compile({
+      meter: await exampleOf("README.md", "Embedding the library"),
+      application: await exampleOf("EMBEDDING.md", "The application in one call"),
+      embedding: await exampleOf("EMBEDDING.md", "Panoramas with your own adapters"),
+    });
+  });
+
+  it("runs the README's example of a meter for another product", async () => {
     const outcomes = ["%PDF", "captured", "not_rendered", "%PDF", "insufficient_credits"];
-    expect(await compileAndRun("meter", example)).toBe(`${JSON.stringify({ outcomes, credits: 1, entries: 5 })}\n`);
+    expect(await output("meter")).toEqual({ outcomes, credits: 1, entries: 5 });
   });
 
-  it("type-checks and runs the example of the whole application in one call", async () => {
-    const example = await exampleOf("EMBEDDING.md", "The application in one call");
-    const outcomes = ["succeeded", "failed"];
-    expect(await compileAndRun("application", example)).toBe(`${JSON.stringify({ outcomes, credits: 26 })}\n`);
+  it("runs the example of the whole application in one call", async () => {
+    expect(await output("application")).toEqual({ outcomes: ["succeeded", "failed"], credits: 26 });
   });
 
-  it("type-checks and runs the example of panoramas: credits, the concurrency limit, the rate limit", async () => {
-    const example = await exampleOf("EMBEDDING.md", "Panoramas with your own adapters");
-    expect(await compileAndRun("embedding", example)).toBe(
-      `${JSON.stringify({
-        outcomes: [...Array(5).fill("submitted"), "too_many_active_tasks"],
-        credits: 10,
-        active: 5,
-        admitted: 10,
-      })}\n`,
-    );
+  it("runs the example of panoramas: credits, the concurrency limit, the rate limit", async () => {
+    const outcomes = [...Array(5).fill("submitted"), "too_many_active_tasks"];
+    expect(await output("embedding")).toEqual({ outcomes, credits: 10, active: 5, admitted: 10 });
   });
 
   it("can import every path that exports in package.json names", async () => {
@@ -70,7 +68,8 @@ describe("the packed package in an empty project", () => {
     }
     const paths = (await publicModules()).map(({ path }) => `panorama-service/${path}`);
     const imports = paths.map((path) => `import ${JSON.stringify(path)};`);
-    await compileAndRun("imports", imports.join("\n"));
+    await compile({ imports: imports.join("\n") });
+    await run(process.execPath, ["imports.js"], { cwd: project });
   });
 
   it.each([
@@ -84,13 +83,18 @@ describe("the packed package in an empty project", () => {
     await expect(run(process.execPath, importing, { cwd: project })).rejects.toThrow("ERR_PACKAGE_PATH_NOT_EXPORTED");
   });
 
-  const compileAndRun = async (name: string, source: string): Promise<string> => {
-    await writeFile(join(project, `${name}.ts`), source);
+  /** Compiles the sources, by name, as a strict project does. */
+  const compile = async (sources: Readonly<Record<string, string>>): Promise<void> => {
+    const files = Object.keys(sources).map((name) => `${name}.ts`);
+    for (const [name, source] of Object.entries(sources)) await writeFile(join(project, `${name}.ts`), source);
     const tsc = join(process.cwd(), "node_modules/typescript/bin/tsc");
     const options = ["--strict", "--module", "nodenext", "--target", "es2023", "--skipLibCheck"];
-    await run(process.execPath, [tsc, ...options, `${name}.ts`], { cwd: project }).catch((error) => {
+    await run(process.execPath, [tsc, ...options, ...files], { cwd: project }).catch((error) => {
       throw new Error(error.stdout);
     });
-    return (await run(process.execPath, [`${name}.js`], { cwd: project })).stdout;
   };
+
+  /** What the compiled example prints. */
+  const output = async (name: string): Promise<unknown> =>
+    JSON.parse((await run(process.execPath, [`${name}.js`], { cwd: project })).stdout);
 });

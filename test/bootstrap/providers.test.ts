@@ -8,9 +8,9 @@ import { type FakeProvider, sendWebhook } from "../support/fake-provider.js";
 import { FakeReplicate, REPLICATE_KEY } from "../support/fake-replicate.js";
 import { FakeSkybox, SKYBOX_KEY } from "../support/fake-skybox.js";
 import { FAULTS, refuses } from "../support/faulty-server.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient } from "../support/rest-client.js";
 import { scratchFolder } from "../support/scratch-folder.js";
-import { Installation } from "../support/service-process.js";
 import { plain, seamless } from "../support/test-images.js";
 
 const PROMPT = "a lake that no log may mention";
@@ -32,7 +32,7 @@ describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, Fake, key, size)
     const fake: FakeProvider & { readonly baseUrl: string } = await Fake.start();
     fake.picture = await seamless(size).jpeg().toBuffer();
     const prefix = name.toUpperCase();
-    const installation = await Installation.create({
+    const installation = await migratedInstallation({
       PROVIDER: name,
       [`${prefix}_API_KEY`]: key,
       [`${prefix}_BASE_URL`]: fake.baseUrl,
@@ -99,7 +99,7 @@ describe("the service with PROVIDER=skybox,fal", () => {
     const { skybox, fal, environment } = await bothFakes();
     skybox.faults.creates.push(refuses(402));
     fal.picture = await seamless({ widthPixels: 1920, heightPixels: 960 }).jpeg().toBuffer();
-    const installation = await Installation.create(environment);
+    const installation = await migratedInstallation(environment);
     ends.push(() => installation.remove());
     const { demo_api_key = "" } = await installation.start();
     const client = new RestClient(installation.url, demo_api_key);

@@ -2,16 +2,16 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { migratedInstallation } from "../support/migrated-installation.js";
 import { generatePythonClient, modelsOf, runPython } from "../support/python-client.js";
 import { scratchFolder } from "../support/scratch-folder.js";
-import { Installation } from "../support/service-process.js";
 import { plain } from "../support/test-images.js";
 
 const SCRIPT = fileURLToPath(new URL("use-python-client.py", import.meta.url));
 
 it("a Python client generated from the OpenAPI description works with every operation of the running service", async () => {
   const folder = await scratchFolder();
-  const installation = await Installation.create({ LOCAL_PROVIDER_DELAY_MS: "100" });
+  const installation = await migratedInstallation({ LOCAL_PROVIDER_DELAY_MS: "100" });
   try {
     const { demo_api_key = "" } = await installation.start();
     const baseUrl = `${installation.url}/api/v1`;

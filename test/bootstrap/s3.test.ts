@@ -3,9 +3,10 @@ import { type AgentOptions, request } from "node:https";
 import { buffer } from "node:stream/consumers";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient } from "../support/rest-client.js";
 import { S3Server } from "../support/s3-server.js";
-import { Installation } from "../support/service-process.js";
+import type { Installation } from "../support/service-process.js";
 
 describe("the service with STORAGE=s3", () => {
   let server: S3Server;
@@ -19,7 +20,7 @@ describe("the service with STORAGE=s3", () => {
     tls = { ca: await readFile(certificate) };
     const bucket = await server.createBucket(tls);
     publicUrl = `${server.endpoint}/${bucket}`;
-    installation = await Installation.create({
+    installation = await migratedInstallation({
       STORAGE: "s3",
       S3_BUCKET: bucket,
       S3_ENDPOINT: server.endpoint,

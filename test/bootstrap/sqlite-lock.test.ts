@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient } from "../support/rest-client.js";
-import { Installation } from "../support/service-process.js";
+import type { Installation } from "../support/service-process.js";
 
 const EMAIL = "reader@example.com";
 const PASSWORD = "correct horse battery staple";
@@ -14,7 +15,7 @@ describe("the service on SQLite while another process holds the write lock", () 
   let client: RestClient;
 
   beforeAll(async () => {
-    installation = await Installation.create({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
+    installation = await migratedInstallation({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
     await installation.start();
     const opened = await installation.commandWithInput(
       PASSWORD,

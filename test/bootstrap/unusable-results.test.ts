@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient } from "../support/rest-client.js";
-import { Installation } from "../support/service-process.js";
 import { plain, seamless } from "../support/test-images.js";
 
 const size = { widthPixels: 1024, heightPixels: 512 };
@@ -71,7 +71,7 @@ const startWorker = async (): Promise<{ readonly url: string; close(): Promise<v
 describe("the service with a provider whose results are unusable", () => {
   it("refunds each of them within 30 seconds, all at once, and accepts the good one", async () => {
     const worker = await startWorker();
-    const installation = await Installation.create({
+    const installation = await migratedInstallation({
       PROVIDER: "http",
       HTTP_PROVIDER_URL: worker.url,
       PROVIDER_MAX_CONCURRENT: "100",

@@ -1,15 +1,21 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
+import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
 import { administer, databaseUrl, PostgresServer, TEMPLATE_DATABASE } from "./postgres.js";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** URL of the PostgreSQL server on which the tests create their own databases. */
     postgresUrl: string;
+    /** Path of a migrated SQLite database without rows, to copy. */
+    sqliteTemplate: string;
   }
 }
 
-/** Starts one PostgreSQL server for the whole test run, with a migrated database that tests copy. */
+/** Starts one PostgreSQL server for the whole test run. Makes a migrated database of each kind, which tests copy. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
   const given = process.env.TEST_POSTGRES_URL;
   const server = given === undefined ? await PostgresServer.start() : undefined;
@@ -18,5 +24,13 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   await administer(url, `create database ${TEMPLATE_DATABASE}`);
   await migratePostgresDatabase(databaseUrl(url, TEMPLATE_DATABASE));
   project.provide("postgresUrl", url);
-  return async () => server?.remove();
+
+  const folder = await mkdtemp(join(tmpdir(), "panorama-template-"));
+  const sqliteTemplate = join(folder, "panorama.sqlite");
+  await (await openSqliteDatabase(sqliteTemplate)).close();
+  project.provide("sqliteTemplate", sqliteTemplate);
+  return async () => {
+    await rm(folder, { recursive: true, force: true });
+    await server?.remove();
+  };
 };

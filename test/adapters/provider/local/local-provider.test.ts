@@ -68,7 +68,7 @@ generationProviderContract({ describe, it, afterEach }, "LocalProvider", async (
   searchable: true,
   order: (n, outcome) => ({
     taskId: taskId(n),
-    request: aCreationRequest({ prompt: `a foggy ocean ${TRIGGERS[outcome]}` }),
+    request: aCreationRequest({ resolution: "1k", prompt: `a foggy ocean ${TRIGGERS[outcome]}` }),
   }),
   expire: (url) => rm(join(folder, "results", url.slice(url.lastIndexOf("/") + 1))),
   allEnded: async () => {
@@ -161,7 +161,7 @@ describe("LocalProvider", () => {
   it("paints the same picture for the same prompt and seed, and another one for another seed", async () => {
     provider = aProvider(pool);
     const pictureOf = async (n: number, seed: number | undefined) => {
-      const request = aCreationRequest({ prompt: "a lake in the mountains", seed });
+      const request = aCreationRequest({ prompt: "a lake in the mountains", resolution: "1k", seed });
       const id = (await provider.submit({ taskId: taskId(n), request }))._unsafeUnwrap();
       await provider.idle();
       await clock.advance(1500);
