@@ -113,7 +113,10 @@ const MAY_IMPORT = {
   "adapters/terminal": { folders: [...CORE, ...SHARED], packages: ["neverthrow"], node: true },
   "adapters/web": { folders: [...CORE, ...SHARED, "adapters/web-page"], packages: ["neverthrow"], node: true },
   // Runs in the browser; only its build script uses esbuild and Node.js.
-  "adapters/web/client": { packages: ["esbuild", "pannellum", "swagger-ui-dist"], node: true },
+  "adapters/web/client": {
+    packages: ["@fontsource/bricolage-grotesque", "esbuild", "pannellum", "sharp", "swagger-ui-dist"],
+    node: true,
+  },
   "adapters/web-page": { folders: CORE },
   "adapters/webhooks": { folders: [...CORE, ...SHARED], packages: ["undici"], node: true },
   "adapters/wording": { folders: CORE },

@@ -11,7 +11,7 @@ import type { SqliteDatabase } from "../adapters/persistence/sqlite-database.js"
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
 import type { S3ObjectStorage } from "../adapters/storage/s3-object-storage.js";
-import type { Page } from "../adapters/web-page/page.js";
+import type { WebSide } from "../adapters/web-page/page.js";
 import type { HttpWebhookSender } from "../adapters/webhooks/http-webhook-sender.js";
 import type { Application } from "../application/create-application.js";
 import type { ExportAccount } from "../application/operators/export-account.js";
@@ -113,7 +113,7 @@ export const tokens = {
   application: token<Application>("application"),
 
   // web, http
-  pages: token<readonly Page[]>("pages"),
+  web: token<WebSide>("web"),
   httpServer: token<HttpServer>("httpServer"),
 } as const;
 

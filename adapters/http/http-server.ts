@@ -1,7 +1,7 @@
 import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import type { RequestKind } from "../../domain/panorama-policy.js";
-import type { Page } from "../web-page/page.js";
+import type { WebSide } from "../web-page/page.js";
 import { assetRoute } from "./asset-route.js";
 import type { Assets } from "./assets.js";
 import type { TrustedProxies } from "./client-address.js";
@@ -12,6 +12,7 @@ import { type Check, healthRoute, metricsRoute, readinessRoute } from "./operati
 import { Overload } from "./overload.js";
 import { pageRoute } from "./page-route.js";
 import { paymentWebhookRoute } from "./payment-webhook-route.js";
+import { peopleFallback } from "./people-fallback.js";
 import { providerWebhookRoute } from "./provider-webhook-route.js";
 import { addRestInterface, type RestParts, type RestSettings } from "./rest-interface.js";
 import type { MakeServer, TlsFiles } from "./server.js";
@@ -22,8 +23,7 @@ export type HttpServerParts = RestParts & {
   readonly makeServer: MakeServer;
   readonly receivePaymentWebhook: ReceivePaymentWebhook;
   readonly receiveProviderWebhook: ReceiveProviderWebhook;
-  /** The web pages. */
-  readonly pages: readonly Page[];
+  readonly web: WebSide;
   /** Absent if a bucket serves the objects. */
   readonly assets: Assets | undefined;
   /** Absent if the provider has temporary URLs of its own. */
@@ -57,7 +57,8 @@ export class HttpServer {
   constructor(parts: HttpServerParts, settings: HttpServerSettings) {
     this.settings = settings;
     const overload = new Overload(parts.isDatabaseOverloaded);
-    this.main = new Listener(parts.observer, parts.makeServer(), overload);
+    const fallback = peopleFallback(parts.web, settings.uploadsFolder, settings.trustedProxies);
+    this.main = new Listener(parts.observer, parts.makeServer(), overload, fallback);
     this.secure = settings.tls && new Listener(parts.observer, parts.makeServer(settings.tls), overload);
     addRestInterface(this.main, parts, settings);
     this.addWebhooks(parts);
@@ -97,9 +98,9 @@ export class HttpServer {
     this.main.route("post", "/hooks/:provider", providerWebhookRoute(receiveProviderWebhook));
   }
 
-  private addPages({ pages, assets, temporaryImage, mcpPackage }: HttpServerParts): void {
+  private addPages({ web, assets, temporaryImage, mcpPackage }: HttpServerParts): void {
     const { uploadsFolder, trustedProxies } = this.settings;
-    for (const page of pages) {
+    for (const page of web.pages) {
       const method = page.method === "GET" ? "get" : "post";
       this.main.route(method, page.path, pageRoute(page, uploadsFolder, trustedProxies));
     }

@@ -1,6 +1,6 @@
 import type { Observer } from "./observer.js";
 import type { Overload } from "./overload.js";
-import { type Handler, type RouteOptions, Routes } from "./routes.js";
+import { type Fallback, type Handler, type RouteOptions, Routes } from "./routes.js";
 import type { Server } from "./server.js";
 
 /** One listening port and its routes. */
@@ -8,9 +8,9 @@ export class Listener {
   private readonly server: Server;
   private readonly routes: Routes;
 
-  constructor(observer: Observer, server: Server, overload: Overload) {
+  constructor(observer: Observer, server: Server, overload: Overload, fallback?: Fallback) {
     this.server = server;
-    this.routes = new Routes(observer, server, overload);
+    this.routes = new Routes(observer, server, overload, fallback);
   }
 
   /** As `Routes.route`. */

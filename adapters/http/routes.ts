@@ -21,22 +21,30 @@ const isWrite = (method: string): boolean => method === "POST" || method === "DE
  */
 export type RouteOptions = { readonly logs?: boolean; readonly sheds?: boolean };
 
+/** The answers to requests that have no route, and to those whose handler throws. */
+export type Fallback = {
+  readonly notFound: Handler;
+  readonly failed: (exchange: Exchange, thrown: unknown) => Reply;
+};
+
 type Route = { readonly path: string; readonly handler: Handler; readonly logs: boolean };
 
 /** The routes of a server. Every answer has a request id, also after an unexpected error. */
 export class Routes {
   private readonly source: RequestSource;
   private readonly observer: Observer;
+  private readonly fallback: Fallback;
   /** Paths whose requests are handled also while the service is overloaded. */
   private readonly neverRefused = new Set<string>();
   private readonly inFlight = new Set<Exchange>();
   private idle = () => {};
   private stopping = false;
 
-  constructor(observer: Observer, source: RequestSource, overload: Overload) {
+  constructor(observer: Observer, source: RequestSource, overload: Overload, fallback: Fallback = JSON_FALLBACK) {
     this.observer = observer;
+    this.fallback = fallback;
     this.source = source;
-    const notFound: Route = { path: "unknown", handler: noSuchRoute, logs: false };
+    const notFound: Route = { path: "unknown", handler: fallback.notFound, logs: false };
     source.otherwise((raw) => this.handle(notFound, raw));
     source.refuseIf((method, path) => {
       const refused = overload.refuses(isWrite(method) ? "write" : "read") && !this.neverRefused.has(path);
@@ -89,10 +97,12 @@ export class Routes {
     try {
       reply = call.route.handler(call.exchange);
     } catch (thrown) {
-      reply = internalError(call, thrown);
+      reply = this.fallback.failed(call.exchange, thrown);
     }
     return reply instanceof Promise
-      ? reply.catch((thrown: unknown) => internalError(call, thrown)).then((made) => this.write(call, made))
+      ? reply
+          .catch((thrown: unknown) => this.fallback.failed(call.exchange, thrown))
+          .then((made) => this.write(call, made))
       : this.write(call, reply);
   }
 
@@ -137,11 +147,12 @@ type Call = {
   readonly raw: RawExchange;
 };
 
-const internalError = ({ exchange: { requestId } }: Call, thrown: unknown): Reply =>
-  errorReply({ kind: "internal_error", requestId, thrown });
-
-const noSuchRoute: Handler = ({ method }) =>
-  errorReply({
-    kind: "not_found",
-    message: `There is no route for ${method} and this path. /api/v1/openapi.json describes the interface.`,
-  });
+/** The error body of the REST interface. */
+export const JSON_FALLBACK: Fallback = {
+  notFound: ({ method }) =>
+    errorReply({
+      kind: "not_found",
+      message: `There is no route for ${method} and this path. /api/v1/openapi.json describes the interface.`,
+    }),
+  failed: ({ requestId }, thrown) => errorReply({ kind: "internal_error", requestId, thrown }),
+};

@@ -14,6 +14,15 @@ export type Page = {
   readonly handle: (request: PageRequest) => Promise<PageReply>;
 };
 
+/** All pages, and what a browser gets where a program gets the JSON of an error. */
+export type WebSide = {
+  readonly pages: readonly Page[];
+  /** The page for a path that does not exist. */
+  readonly notFound: Page["handle"];
+  /** The page after an unexpected error. It reads nothing, because the database may be the reason. */
+  readonly failed: (requestId: string) => PageReply;
+};
+
 export type PageRequest = {
   /** Path and query as sent. */
   readonly url: string;

@@ -189,7 +189,8 @@ const accountPage = async (
   });
   const main = html`<div class="page">
 <h1>Account</h1>
-<p class="lead">${visitor.account.email} · <a href="/account/webhooks">Webhooks</a></p>
+<div class="row"><p class="lead">${visitor.account.email} · <a href="/account/webhooks">Webhooks</a></p>
+<form method="post" action="/logout">${hiddenToken(visitor.formToken)}<button class="button quiet small">Log out</button></form></div>
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(error)}
 ${
   newKey !== undefined &&
@@ -216,7 +217,14 @@ ${keysSection(overview, visitor, clock.now())}
 ${ordersSection(overview, query)}
 ${ledgerSection(overview, query)}
 </div>`;
-  const page = { title: "Account", main, visitor, scripts: ["account.js"], formTargets: CHECKOUT_ORIGINS };
+  const page = {
+    title: "Account",
+    main,
+    visitor,
+    scripts: ["account.js"],
+    styles: ["account.css"],
+    formTargets: CHECKOUT_ORIGINS,
+  };
   return layout.reply(status, page);
 };
 

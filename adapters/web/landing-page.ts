@@ -52,7 +52,7 @@ ${
 <ul class="prices">${Object.entries(RESOLUTIONS).map(price)}</ul>
 </section>
 </div>`;
-    return layout.reply(200, { title: "360° images from text and images", main, visitor });
+    return layout.reply(200, { title: "360° images from text and images", main, visitor, styles: ["landing.css"] });
   },
 });
 

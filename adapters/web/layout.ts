@@ -52,6 +52,12 @@ export class Layout {
     return this.message(404, "Page not found", "This page does not exist, or you do not have access to it.", visitor);
   }
 
+  /** The page after an unexpected error. It shows no login state, because the database may be unavailable. */
+  failed(requestId: string): PageReply {
+    const sentence = `Something went wrong on our side. Try again in a moment. If it happens again, tell the operator this request id: ${requestId}.`;
+    return this.message(500, "Something went wrong", sentence, undefined);
+  }
+
   /** A page with one sentence. */
   message(status: number, title: string, sentence: string, visitor: Visitor | undefined): PageReply {
     const main = html`<div class="message"><h1>${title}</h1><p>${sentence}</p>
@@ -72,8 +78,10 @@ export class Layout {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · Panorama</title>
+<link rel="preload" href="${this.files.urlOf("display.woff2")}" as="font" type="font/woff2" crossorigin>
 ${["style.css", ...styles].map((name) => html`<link rel="stylesheet" href="${this.files.urlOf(name)}">`)}
 <link rel="icon" type="image/svg+xml" href="${this.files.urlOf("icon.svg")}">
+<link rel="apple-touch-icon" href="${this.files.urlOf("touch-icon.png")}">
 ${head}
 ${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)}"></script>`)}
 </head>
@@ -105,14 +113,14 @@ const header = (visitor: Visitor | undefined): Html => html`<header class="site"
 <a class="brand" href="/">${mark}<span>Panorama</span></a>
 <nav aria-label="Main">
 <a href="/gallery">Gallery</a>
-<a href="/docs">API</a>
+<a href="/docs" class="wide">API</a>
 ${visitor === undefined ? html`<a class="button small" href="/login">Log in</a>` : memberLinks(visitor)}
 </nav>
 </header>`;
 
 const memberLinks = ({ formToken }: Visitor): Html => html`<a href="/works">Works</a>
 <a href="/account">Account</a>
-<form method="post" action="/logout">${hiddenToken(formToken)}<button class="link">Log out</button></form>`;
+<form method="post" action="/logout" class="wide">${hiddenToken(formToken)}<button class="link">Log out</button></form>`;
 
 /** The form token, which proves that a page of this service sent the form (session-guard.ts). */
 export const hiddenToken = (formToken: string): Html =>
@@ -122,4 +130,4 @@ const footer = html`<footer class="site"><span>360° panoramas from text and ima
 <nav aria-label="More"><a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a> <a href="/api/v1/openapi.json">OpenAPI</a></nav></footer>`;
 
 const mark = html`<svg class="mark" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">
-<circle cx="16" cy="16" r="13"/><ellipse cx="16" cy="16" rx="13" ry="5"/><ellipse cx="16" cy="16" rx="5" ry="13"/></svg>`;
+<circle cx="16" cy="16" r="13"/><path d="M3.6 19.5c7-5.2 17.8-5.2 24.8 0"/><circle class="sun" cx="20.5" cy="10.5" r="2.6"/></svg>`;

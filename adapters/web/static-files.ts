@@ -13,9 +13,12 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".jpg": "image/jpeg",
+  ".woff2": "font/woff2",
 };
 
-/** The compressed forms of each file, smallest first: the content coding, and what it adds to the file name. */
+/** The compressed forms that a file may have, smallest first: the content coding, and what it adds to the file name. */
 const COMPRESSED = [
   { coding: "br", suffix: ".br" },
   { coding: "gzip", suffix: ".gz" },
@@ -24,7 +27,7 @@ const COMPRESSED = [
 /** The name of a built file: a digest of its content, a hyphen and the name that pages use. */
 const BUILT_NAME = /^([0-9a-f]{12})-(.+\.\w+)$/;
 
-/** Scripts, styles and icons. Each URL contains a digest of the content, so browsers may cache it forever. */
+/** Scripts, styles, fonts and images. Each URL contains a digest of the content, so browsers may cache it forever. */
 export class StaticFiles {
   readonly pages: readonly Page[];
   private readonly urls: ReadonlyMap<string, string>;
@@ -37,13 +40,15 @@ export class StaticFiles {
   static async read(folder: string): Promise<StaticFiles> {
     const urls = new Map<string, string>();
     const pages: Page[] = [];
-    for (const file of await readdir(folder)) {
+    const present = new Set(await readdir(folder));
+    for (const file of present) {
       const [, digest = "", name = ""] = BUILT_NAME.exec(file) ?? [];
       const contentType = CONTENT_TYPES[extname(name)];
       if (contentType === undefined) continue;
       const url = `/static/${file}`;
       urls.set(name, url);
-      pages.push(staticPage(url, join(folder, file), digest, contentType));
+      const forms = COMPRESSED.filter(({ suffix }) => present.has(file + suffix));
+      pages.push(staticPage(url, join(folder, file), digest, contentType, forms));
     }
     return new StaticFiles(pages, urls);
   }
@@ -57,7 +62,13 @@ export class StaticFiles {
 }
 
 /** Each form of the file is read at its first request, and then kept in memory. */
-const staticPage = (url: string, file: string, digest: string, contentType: string): Page => {
+const staticPage = (
+  url: string,
+  file: string,
+  digest: string,
+  contentType: string,
+  forms: readonly (typeof COMPRESSED)[number][],
+): Page => {
   const kept = new Map<string, Uint8Array>();
   const contentOf = async (suffix: string): Promise<Uint8Array> => {
     const content = kept.get(suffix) ?? (await readFile(file + suffix));
@@ -69,7 +80,7 @@ const staticPage = (url: string, file: string, digest: string, contentType: stri
     path: url,
     body: "none",
     handle: async ({ headers }) => {
-      const compressed = COMPRESSED.find(({ coding }) => accepts(headers["accept-encoding"], coding));
+      const compressed = forms.find(({ coding }) => accepts(headers["accept-encoding"], coding));
       const etag = `"${digest}${compressed?.suffix ?? ""}"`;
       return {
         status: isCached(headers["if-none-match"], etag) ? 304 : 200,

@@ -59,7 +59,14 @@ const viewer = (
   const title = titleOf(task);
   const isPublic = task.request.visibility === "public";
   const bare = query.get("embed") === "1";
-  const frame: Content = { title, main: html``, visitor, frame: bare ? "bare" : "stage", embeddable: bare && isPublic };
+  const frame: Content = {
+    title,
+    main: html``,
+    visitor,
+    styles: ["viewer.css"],
+    frame: bare ? "bare" : "stage",
+    embeddable: bare && isPublic,
+  };
   const message = statusMessageOf(task);
   if (message !== undefined) {
     return layout.reply(200, { ...frame, main: message.main }, message.refresh ? { refresh: "3" } : {});
@@ -91,7 +98,7 @@ ${
 <button type="button" class="button quiet" id="share" data-link="${link}">Share</button></div>`
 }</div></div>`;
   const head = isPublic ? preview(title, link, thumbnail, task) : html`<meta name="robots" content="noindex">`;
-  return layout.reply(200, { ...frame, main, head, scripts: ["viewer.js"], styles: ["viewer.css"] });
+  return layout.reply(200, { ...frame, main, head, scripts: ["viewer.js"] });
 };
 
 type StatusMessage = { readonly main: Html; readonly refresh: boolean };

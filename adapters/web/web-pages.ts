@@ -31,7 +31,7 @@ import type { ListEndpoints } from "../../application/webhooks/list-endpoints.js
 import type { ResendDelivery } from "../../application/webhooks/resend-delivery.js";
 import type { RotateEndpointSecret } from "../../application/webhooks/rotate-endpoint-secret.js";
 import { panoramaName } from "../../domain/object-name.js";
-import type { Page } from "../web-page/page.js";
+import type { WebSide } from "../web-page/page.js";
 import { accountPages } from "./account-pages.js";
 import { docsPage } from "./docs-page.js";
 import { galleryPage } from "./gallery-page.js";
@@ -42,6 +42,7 @@ import { type McpOffer, mcpPage } from "./mcp-page.js";
 import type { Images } from "./panorama-card.js";
 import { passwordPages } from "./password-pages.js";
 import { SessionGuard } from "./session-guard.js";
+import { siteFiles } from "./site-files.js";
 import { StaticFiles } from "./static-files.js";
 import { viewerPages } from "./viewer-pages.js";
 import { webhookPages } from "./webhook-pages.js";
@@ -93,16 +94,16 @@ export type WebSettings = {
   readonly sendsMail: boolean;
 };
 
-/** Creates all web pages, for an HTTP server to mount. */
+/** Makes the whole web side, for an HTTP server to mount. */
 export const webPages = async (
   parts: WebParts,
   { publicUrl, staticFolder, mcp, sendsMail }: WebSettings,
-): Promise<readonly Page[]> => {
+): Promise<WebSide> => {
   const files = await StaticFiles.read(staticFolder);
   const layout = new Layout(files, originOf(parts.images));
   const guard = new SessionGuard(parts.findSession, layout, publicUrl);
   const all = { ...parts, guard, layout, publicUrl, sendsMail };
-  return [
+  const pages = [
     landingPage(parts.listPublicPanoramas, parts.images, guard, layout, publicUrl),
     galleryPage(parts.listPublicPanoramas, parts.images, guard, layout),
     ...viewerPages(all),
@@ -113,8 +114,14 @@ export const webPages = async (
     ...webhookPages(all),
     docsPage(guard, layout),
     mcpPage(mcp, guard, layout),
+    ...siteFiles(files),
     ...files.pages,
   ];
+  return {
+    pages,
+    notFound: async (request) => layout.notFound(await guard.visitor(request)),
+    failed: (requestId) => layout.failed(requestId),
+  };
 };
 
 /** The origin of image URLs. It is the same for all images, so any object name gives it. */

@@ -125,7 +125,7 @@ ${errorBox(error)}
         )}</tr></thead><tbody>${deliveries.map((delivery) => deliveryRow(delivery, formToken))}</tbody></table></div>`
   }${next !== undefined && html`<p class="more"><a class="button quiet" rel="next" href="${PATH}?before=${next}#deliveries">Older deliveries</a></p>`}</section>
 </div>`;
-  return layout.reply(status, { title: "Webhooks", main, visitor });
+  return layout.reply(status, { title: "Webhooks", main, visitor, styles: ["account.css"] });
 };
 
 const endpointLine = (endpoint: Endpoint, formToken: string): Html => {

@@ -251,7 +251,7 @@ ${before === undefined && creationForm(visitor, form)}
   }</div>
 <p class="more">${next !== undefined && html`<a class="button" rel="next" href="/works?before=${next}">Older panoramas</a>`}</p>
 </div>`;
-  return layout.reply(status, { title: "Works", main, visitor, scripts: ["works.js"] });
+  return layout.reply(status, { title: "Works", main, visitor, scripts: ["works.js"], styles: ["works.css"] });
 };
 
 /** Keeps the typed text after an error. Browsers do not allow a page to keep chosen files. */

@@ -23,7 +23,7 @@ export const http = new ContainerModule(({ bind }) => {
       clock: tokens.clock,
       provider: tokens.provider,
       application: tokens.application,
-      pages: tokens.pages,
+      web: tokens.web,
       storage: tokens.storage,
       checks: tokens.readinessChecks,
       metrics: tokens.metrics,

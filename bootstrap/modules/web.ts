@@ -10,7 +10,7 @@ import { tokens } from "../tokens.js";
 export const web = new ContainerModule(({ bind }) => {
   provide(
     bind,
-    tokens.pages,
+    tokens.web,
     {
       config: tokens.config,
       application: tokens.application,

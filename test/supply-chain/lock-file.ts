@@ -45,6 +45,11 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly license: string | u
       reason: "used by tests only, and not changed",
     },
     {
+      path: /^node_modules\/@fontsource\//,
+      license: "OFL-1.1",
+      reason: "a font, which the licence allows to bundle with software",
+    },
+    {
       path: /^node_modules\/caniuse-lite$/,
       license: "CC-BY-4.0",
       reason: "data about browsers, used by mutation testing only",

@@ -26,6 +26,7 @@ import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
+import type { PageReply, WebSide } from "../../adapters/web-page/page.js";
 import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
 import { keyUses } from "../../application/accounts/key-uses.js";
 import { openAccount } from "../../application/accounts/open-account.js";
@@ -55,6 +56,19 @@ import { makeServer } from "./make-server.js";
 export type Customer = { readonly accountId: AccountId; readonly key: string };
 
 const LIMITS = { leaseMilliseconds: 60_000, concurrency: 10 };
+
+const htmlReply = (status: number, body: string): PageReply => ({
+  status,
+  headers: { "content-type": "text/html; charset=utf-8" },
+  body,
+});
+
+/** A web side without pages of its own. */
+export const NO_PAGES: WebSide = {
+  pages: [],
+  notFound: async () => htmlReply(404, "<p>no such page</p>"),
+  failed: (requestId) => htmlReply(500, `<p>failed: ${requestId}</p>`),
+};
 
 /**
  * The HTTP server on a free port with the real use cases, stores in memory, a manual clock and a scripted provider.
@@ -124,7 +138,7 @@ export class HttpService {
         clock,
         receivePaymentWebhook: receivePaymentWebhook({ clock, orders: this.orders, payments: new ManualPayments() }),
         receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: new Map(), pollDue: () => {} }),
-        pages: [],
+        web: NO_PAGES,
         storage,
         assets: undefined,
         temporaryImage: async (name) => this.temporaryImages.get(name),

@@ -233,7 +233,7 @@ export class WebService {
       readCredits: readCredits(ports),
       rateLimits,
     };
-    const pages = await webPages(
+    const web = await webPages(
       {
         ...shared,
         findSession: findSession(ports),
@@ -281,7 +281,7 @@ export class WebService {
           signals: new InProcessEventSignals(),
         }),
         clock: this.clock,
-        pages,
+        web,
         receivePaymentWebhook: receivePaymentWebhook(ports),
         receiveProviderWebhook: receiveProviderWebhook({
           tasks: this.tasks,

@@ -1,23 +1,52 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { createRequire } from "node:module";
+import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { build } from "esbuild";
+import sharp from "sharp";
 
-const SOURCES = ["viewer.ts", "gallery.ts", "works.ts", "account.ts", "docs.ts", "style.css", "viewer.css", "docs.css"];
+const SOURCES = [
+  "viewer.ts",
+  "gallery.ts",
+  "works.ts",
+  "account.ts",
+  "docs.ts",
+  "style.css",
+  "landing.css",
+  "viewer.css",
+  "works.css",
+  "account.css",
+  "docs.css",
+];
+
+/** The face of headings: its Latin characters in one weight. */
+const DISPLAY_FONT = "@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-700-normal.woff2";
 
 /** The highest quality, 11, takes twenty times as long for 8 % fewer bytes. */
 const BROTLI_QUALITY = 9;
 
+/** Files that are compressed already. */
+const IS_COMPRESSED = new Set([".woff2", ".png", ".jpg"]);
+
 const source = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /**
- * Bundles the scripts and styles of the web pages into `folder`. Each output file is self-contained. Its name begins
- * with a digest of its content; next to it are `.br` and `.gz`, the same file compressed.
+ * Builds the scripts, styles, fonts and icons of the web pages into `folder`. Each script and style is self-contained,
+ * but for files that it names by their built name. The name of a file begins with a digest of its content; next to a
+ * file that is not compressed already are `.br` and `.gz`, the same file compressed.
  */
 export const buildClient = async (folder) => {
+  await mkdir(folder, { recursive: true });
+  const icon = await readFile(source("icon.svg"));
+  const files = new Map([
+    ["display.woff2", await readFile(createRequire(import.meta.url).resolve(DISPLAY_FONT))],
+    ["icon.svg", icon],
+    ["favicon.png", await iconOf(icon, 48)],
+    ["touch-icon.png", await iconOf(icon, 180)],
+  ]);
   const { outputFiles } = await build({
     entryPoints: SOURCES.map(source),
     outdir: folder,
@@ -27,20 +56,40 @@ export const buildClient = async (folder) => {
     format: "iife",
     target: "es2022",
     loader: { ".svg": "dataurl" },
+    plugins: [builtFiles(files)],
     legalComments: "eof",
     logLevel: "warning",
   });
-  await mkdir(folder, { recursive: true });
-  const icon = await readFile(source("icon.svg"));
-  const files = [...outputFiles.map(({ path, contents }) => [basename(path), contents]), ["icon.svg", icon]];
-  await Promise.all(files.map(([name, content]) => write(folder, name, content)));
+  for (const { path, contents } of outputFiles) files.set(basename(path), contents);
+  await Promise.all([...files].map(([name, content]) => write(folder, name, content)));
 };
 
+/** Resolves `url("/static/NAME")` in a style to the built file of this name. */
+const builtFiles = (files) => ({
+  name: "built-files",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\/static\// }, ({ path }) => {
+      const name = basename(path);
+      const content = files.get(name);
+      return content === undefined
+        ? { errors: [{ text: `there is no built file ${name}` }] }
+        : { path: `/static/${builtName(name, content)}`, external: true };
+    }),
+});
+
+const builtName = (name, content) => `${createHash("sha256").update(content).digest("hex").slice(0, 12)}-${name}`;
+
+const iconOf = (svg, sizePixels) =>
+  sharp(svg, { density: (72 * sizePixels) / 32 })
+    .resize(sizePixels)
+    .png()
+    .toBuffer();
+
 const write = async (folder, name, content) => {
-  const digest = createHash("sha256").update(content).digest("hex").slice(0, 12);
-  const path = join(folder, `${digest}-${name}`);
-  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
+  const path = join(folder, builtName(name, content));
   await writeFile(path, content);
+  if (IS_COMPRESSED.has(extname(name))) return;
+  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
   await writeFile(`${path}.br`, await promisify(brotliCompress)(content, { params }));
   await writeFile(`${path}.gz`, await promisify(gzip)(content, { level: constants.Z_BEST_COMPRESSION }));
 };

@@ -34,7 +34,7 @@ describe("the HTTP server and malformed requests", () => {
     ["POST /api/v1/panoramas HTTP/1.1", "host: x", "x-api-key: KEY", ...headers, "", body].join("\r\n");
 
   /** `silent`: no answer. `closed`: the connection is closed. `JSON`: with the error body of the interface. */
-  type Behaviour = "200" | "silent" | `${number} closed` | `${number} JSON` | `${number} JSON closed`;
+  type Behaviour = "200" | "404" | "silent" | `${number} closed` | `${number} JSON` | `${number} JSON closed`;
 
   const rows: readonly (readonly [request: string, text: string, native: Behaviour, node: Behaviour])[] = [
     ["98 headers", health(...numbered(97)), "200", "200"],
@@ -61,7 +61,7 @@ describe("the HTTP server and malformed requests", () => {
     ["an absolute URL", health().replace("/healthz", "http://x/healthz"), "505 closed", "404 JSON"],
     ["two spaces before the path", health().replace(" /", "  /"), "505 closed", "200"],
     ["a control character in the path", health().replace("/h", "/\x01"), "505 closed", "400 JSON closed"],
-    ["bytes above 127 in the path", health().replace("/h", "/\xe9"), "404 JSON", "400 JSON closed"],
+    ["bytes above 127 in the path", health().replace("/h", "/\xe9"), "404", "400 JSON closed"],
     ["a TLS handshake", "\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\r\n\r\n", "505 closed", "400 JSON closed"],
     ["lines that end with LF only", health().replaceAll("\r", ""), "505 closed", "400 JSON closed"],
     ["an unknown method", health().replace("GET", "BREW"), "404 JSON", "400 JSON closed"],

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "../../../adapters/web-page/page.js";
-import { HttpService } from "../../support/http-service.js";
+import { HttpService, NO_PAGES } from "../../support/http-service.js";
 
 /** Answers with its request as JSON. */
 const echo = (method: Page["method"], path: string, body: Page["body"]): Page => ({
@@ -34,7 +34,7 @@ describe("a mounted page", () => {
       echo("POST", "/files", "files"),
       closed,
     ];
-    service = await HttpService.start({ pages });
+    service = await HttpService.start({ web: { ...NO_PAGES, pages } });
   });
   afterAll(() => service.end());
 

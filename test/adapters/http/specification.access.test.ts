@@ -161,7 +161,7 @@ describe("every answer of the HTTP server", () => {
   });
 
   it.each([
-    ["GET", "/"],
+    ["GET", "/api"],
     ["GET", "/api/v1"],
     ["GET", "/api/v1/"],
     ["GET", "/api/v2/credits"],
@@ -179,7 +179,7 @@ describe("every answer of the HTTP server", () => {
   });
 
   it("is a 404 for an unknown route, also after a large body", async () => {
-    const response = await fetch(`${service.url}/nowhere`, { method: "PUT", body: Buffer.alloc(1_000_000) });
+    const response = await fetch(`${service.url}/api/v1/nowhere`, { method: "PUT", body: Buffer.alloc(1_000_000) });
     await expectError(response, 404, "not_found");
   });
 

@@ -4,10 +4,16 @@ import { StaticFiles } from "../../../adapters/web/static-files.js";
 import type { PageReply } from "../../../adapters/web-page/page.js";
 import { builtClient } from "../../support/built-client.js";
 
-/** The most bytes that a page's own script and style may have, compressed with brotli. */
+/** The most bytes of each file, compressed with brotli unless it is compressed already. */
 const BUDGET_BYTES: Readonly<Record<string, number>> = {
   "style.css": 4_000,
+  "landing.css": 800,
+  "works.css": 300,
+  "account.css": 900,
+  "display.woff2": 23_000,
   "icon.svg": 250,
+  "favicon.png": 1_500,
+  "touch-icon.png": 5_500,
   "gallery.js": 400,
   "works.js": 600,
   "account.js": 250,
@@ -66,6 +72,11 @@ describe("the built scripts and styles", () => {
     expect(reply.headers["content-encoding"]).toBe(coding);
     const decode = { br: brotliDecompressSync, gzip: gunzipSync, identity: (bytes: Uint8Array) => Buffer.from(bytes) };
     expect(decode[(coding ?? "identity") as keyof typeof decode](bytesOf(reply)).equals(plain)).toBe(true);
+  });
+
+  it("are sent as they are if they are compressed already", async () => {
+    const { status, headers } = await request("display.woff2", { "accept-encoding": "br" });
+    expect([status, headers["content-type"], headers["content-encoding"]]).toEqual([200, "font/woff2", undefined]);
   });
 
   it("answer 304 only for the ETag of the same file in the same coding", async () => {

@@ -1,0 +1,53 @@
+import type { Page, PageReply, WebSide } from "../web-page/page.js";
+import type { TrustedProxies } from "./client-address.js";
+import type { Exchange } from "./exchange.js";
+import { pageRoute } from "./page-route.js";
+import type { Reply } from "./reply.js";
+import { type Fallback, JSON_FALLBACK } from "./routes.js";
+
+/**
+ * Paths that programs call, also with a slash too many or as an absolute URL. They get the JSON of an error, all others a
+ * page.
+ */
+const FOR_PROGRAMS = /^(?:https?:\/\/[^/]*)?\/+(?:api|hooks|payments|assets|generations|healthz|readyz|metrics)(\/|$)/;
+
+/** A path of this site that ends with slashes. A second slash at the beginning would name another host. */
+const WITH_SLASH = /^(\/[^/\\].*?)\/+$/;
+
+/**
+ * Pages instead of JSON for paths that people open. A path that ends with a slash is redirected to the same path
+ * without it.
+ */
+export const peopleFallback = (
+  { notFound, failed }: Pick<WebSide, "notFound" | "failed">,
+  uploadsFolder: string,
+  trustedProxies: TrustedProxies,
+): Fallback => {
+  const page: Page = { method: "GET", path: "", body: "none", handle: notFound };
+  const notFoundPage = pageRoute(page, uploadsFolder, trustedProxies);
+  return {
+    notFound: (exchange) => {
+      const { path, search } = partsOf(exchange);
+      if (FOR_PROGRAMS.test(path)) return JSON_FALLBACK.notFound(exchange);
+      const withoutSlash = isRead(exchange) ? WITH_SLASH.exec(path)?.[1] : undefined;
+      return withoutSlash === undefined ? notFoundPage(exchange) : moved(withoutSlash + search);
+    },
+    failed: (exchange, thrown) =>
+      FOR_PROGRAMS.test(partsOf(exchange).path)
+        ? JSON_FALLBACK.failed(exchange, thrown)
+        : { ...(failed(exchange.requestId) satisfies PageReply), cause: thrown },
+  };
+};
+
+const partsOf = ({ url }: Exchange): { readonly path: string; readonly search: string } => {
+  const query = url.indexOf("?");
+  return query === -1 ? { path: url, search: "" } : { path: url.slice(0, query), search: url.slice(query) };
+};
+
+const isRead = ({ method }: Exchange): boolean => method === "GET" || method === "HEAD";
+
+const moved = (location: string): Reply => ({
+  status: 308,
+  headers: { location, "cache-control": "no-store" },
+  body: undefined,
+});
