@@ -1,37 +1,51 @@
 import { err, type Result } from "neverthrow";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ClientError } from "./client-error.js";
-import { retryDelayMilliseconds } from "./retry-delay.js";
+import { absenceDelayMilliseconds, retryDelayMilliseconds } from "./retry-delay.js";
+import type { AttemptError } from "./send-request.js";
 
 /** If every attempt fails immediately, the pauses between them add up to at most 16 s. */
 const ATTEMPTS_MAX = 6;
+/** Where nothing listens, the pauses add up to at most 1.75 s: a service that is being restarted listens again by then. */
+const ABSENCE_ATTEMPTS_MAX = 4;
 
 type Limits = {
   readonly attemptTimeoutSeconds: number;
   /** For all attempts and the pauses between them. */
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal | undefined;
+  /** The service has the caller's task, so it is worth waiting for even if nothing listens at the moment. */
+  readonly isKnown?: boolean;
 };
 
-/** Repeats `attempt` with back-off until it succeeds, its error is permanent, or attempts or time are used up. */
+/**
+ * Repeats `attempt` with back-off until it succeeds, its error is permanent, or attempts or time are used up. Gives up early
+ * if nothing has listened at any attempt: the service is down, or its URL is wrong.
+ */
 export const callWithRetries = async <T>(
-  attempt: (timeoutMilliseconds: number) => Promise<Result<T, ClientError>>,
-  { attemptTimeoutSeconds, timeoutSeconds, signal }: Limits,
+  attempt: (timeoutMilliseconds: number) => Promise<Result<T, AttemptError>>,
+  { attemptTimeoutSeconds, timeoutSeconds, signal, isKnown = false }: Limits,
   clock: Clock,
   random: () => number,
 ): Promise<Result<T, ClientError>> => {
   const milliseconds = () => clock.now().getTime();
   const deadline = milliseconds() + timeoutSeconds * 1000;
   let mayHaveBeenAccepted = false;
+  let isAbsent = !isKnown;
   for (let attempts = 1; ; attempts++) {
     const answered = await attempt(Math.min(attemptTimeoutSeconds * 1000, deadline - milliseconds()));
     if (answered.isOk()) return answered;
 
     // A rejected retry does not prove that an earlier attempt was not accepted.
-    mayHaveBeenAccepted ||= answered.error.mayHaveBeenAccepted;
-    const error = { ...answered.error, mayHaveBeenAccepted };
-    const pause = retryDelayMilliseconds(error, attempts, random());
-    if (pause === undefined || attempts === ATTEMPTS_MAX || milliseconds() + pause >= deadline) return err(error);
+    const { nothingListens = false, ...failure } = answered.error;
+    mayHaveBeenAccepted ||= failure.mayHaveBeenAccepted;
+    isAbsent &&= nothingListens;
+    const error = { ...failure, mayHaveBeenAccepted };
+    const attemptsMax = isAbsent ? ABSENCE_ATTEMPTS_MAX : ATTEMPTS_MAX;
+    const pause = isAbsent
+      ? absenceDelayMilliseconds(attempts, random())
+      : retryDelayMilliseconds(error, attempts, random());
+    if (pause === undefined || attempts >= attemptsMax || milliseconds() + pause >= deadline) return err(error);
     await clock.sleep(pause, signal);
     if (signal?.aborted) return err({ ...error, code: "aborted", message: "The call was aborted." });
   }

@@ -106,7 +106,7 @@ export class PanoramaClient {
     id: string,
     { waitSeconds = 0, signal }: { readonly waitSeconds?: number; readonly signal?: AbortSignal } = {},
   ): Promise<Result<PanoramaTask, ClientError>> {
-    return this.readWithin(this.settings.timeoutSeconds, id, waitSeconds, signal);
+    return this.readWithin(this.settings.timeoutSeconds, id, { waitSeconds, signal });
   }
 
   /**
@@ -124,7 +124,7 @@ export class PanoramaClient {
       const leftSeconds = Math.floor(seconds - (sentAt - start) / 1000);
       const waitSeconds = Math.max(0, Math.min(WAIT_SLICE_SECONDS, leftSeconds));
       const timeoutSeconds = Math.max(0, leftSeconds) + WAIT_GRACE_SECONDS;
-      const read = await this.readWithin(timeoutSeconds, id, waitSeconds, signal);
+      const read = await this.readWithin(timeoutSeconds, id, { waitSeconds, signal, isKnown: true });
       if (read.isErr() || isDone(read.value)) return read;
 
       const now = this.milliseconds();
@@ -270,20 +270,32 @@ export class PanoramaClient {
     }
   }
 
-  private readWithin(timeoutSeconds: number, id: string, waitSeconds: number, signal: AbortSignal | undefined) {
+  private readWithin(
+    timeoutSeconds: number,
+    id: string,
+    {
+      waitSeconds,
+      signal,
+      isKnown = false,
+    }: { waitSeconds: number; signal: AbortSignal | undefined; isKnown?: boolean },
+  ) {
     const headers: Record<string, string> = waitSeconds > 0 ? { prefer: `wait=${waitSeconds}` } : {};
     return this.call(
       { method: "GET", path: `/panoramas/${encodeURIComponent(id)}`, headers, answer: panoramaTaskSchema, signal },
-      { attemptTimeoutSeconds: waitSeconds + ATTEMPT_TIMEOUT_SECONDS, timeoutSeconds },
+      { attemptTimeoutSeconds: waitSeconds + ATTEMPT_TIMEOUT_SECONDS, timeoutSeconds, isKnown },
     );
   }
 
   private call<T>(request: ApiRequest<T>, timeouts: Partial<Timeouts> = {}): Promise<Result<T, ClientError>> {
-    const { attemptTimeoutSeconds = ATTEMPT_TIMEOUT_SECONDS, timeoutSeconds = this.settings.timeoutSeconds } = timeouts;
+    const {
+      attemptTimeoutSeconds = ATTEMPT_TIMEOUT_SECONDS,
+      timeoutSeconds = this.settings.timeoutSeconds,
+      isKnown = false,
+    } = timeouts;
     const service = { ...this.settings, clock: this.clock };
     return callWithRetries(
       (timeoutMilliseconds) => sendRequest(service, request, timeoutMilliseconds),
-      { attemptTimeoutSeconds, timeoutSeconds, signal: request.signal },
+      { attemptTimeoutSeconds, timeoutSeconds, signal: request.signal, isKnown },
       this.clock,
       this.random,
     );
@@ -308,7 +320,12 @@ type WaitOptions = {
 
 type ListOptions = TaskFilter & { readonly limit?: number; readonly cursor?: string; readonly signal?: AbortSignal };
 
-type Timeouts = { readonly attemptTimeoutSeconds: number; readonly timeoutSeconds: number };
+type Timeouts = {
+  readonly attemptTimeoutSeconds: number;
+  readonly timeoutSeconds: number;
+  /** The caller knows that the service has the task. */
+  readonly isKnown: boolean;
+};
 
 const isDone = (task: PanoramaTask): boolean =>
   task.status === "failed" ||

@@ -2,6 +2,7 @@ import type { ClientError } from "./client-error.js";
 
 const FIRST_DELAY_MILLISECONDS = 500;
 const DELAY_MILLISECONDS_MAX = 8_000;
+const ABSENCE_DELAY_MILLISECONDS = 250;
 
 /**
  * The pause before a retry; `undefined` for an error that a retry cannot fix. Honours `retry-after`. Otherwise uses
@@ -15,6 +16,13 @@ export const retryDelayMilliseconds = (error: ClientError, attempt: number, rand
   if (error.retryAfterSeconds !== undefined) return error.retryAfterSeconds * 1000;
   return random * Math.min(DELAY_MILLISECONDS_MAX, FIRST_DELAY_MILLISECONDS * 2 ** (attempt - 1));
 };
+
+/**
+ * The pause before a retry where nothing listens: 250, 500 and 1000 ms, of which at least a half, because the time matters
+ * until the service listens again, and not how many clients ask a port that refuses them.
+ */
+export const absenceDelayMilliseconds = (attempt: number, random: number): number =>
+  ABSENCE_DELAY_MILLISECONDS * 2 ** (attempt - 1) * (0.5 + random / 2);
 
 const isTransient = ({ code, status, retryAfterSeconds }: ClientError): boolean => {
   switch (code) {

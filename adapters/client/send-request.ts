@@ -15,6 +15,9 @@ export type ApiRequest<T> = {
   readonly signal: AbortSignal | undefined;
 };
 
+/** `nothingListens`: there was no connection, so nothing was sent. */
+export type AttemptError = ClientError & { readonly nothingListens?: true };
+
 type Service = { readonly baseUrl: ServiceUrl; readonly apiKey: string; readonly clock: Clock };
 
 /** Sends one request, once. The error never contains the API key. */
@@ -22,14 +25,14 @@ export const sendRequest = async <T>(
   service: Service,
   request: ApiRequest<T>,
   timeoutMilliseconds: number,
-): Promise<Result<T, ClientError>> => {
+): Promise<Result<T, AttemptError>> => {
   const { baseUrl, apiKey, clock } = service;
   if (!/^[\x21-\x7e]+$/.test(apiKey)) return err(unusableKey);
   const { method, path, headers, body, signal } = request;
   const timeout = new AbortController();
   const finished = new AbortController();
   void clock.sleep(timeoutMilliseconds, finished.signal).then(() => timeout.abort());
-  const answer = async (): Promise<Result<T, ClientError>> => {
+  const answer = async (): Promise<Result<T, AttemptError>> => {
     try {
       const response = await fetch(`${baseUrl}${path}`, {
         method,
@@ -83,7 +86,8 @@ const noAnswer = (
   method: string,
   code: "aborted" | "timeout" | "network_error",
   cause: string,
-): ClientError => {
+): AttemptError => {
+  const nothingListens = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(cause);
   const messages: Record<typeof code, string> = {
     aborted: "The call was aborted.",
     timeout: `${baseUrl} did not answer in time.`,
@@ -93,8 +97,8 @@ const noAnswer = (
     ...nothingReceived,
     code,
     message: messages[code],
-    // Without a connection, nothing was sent.
-    mayHaveBeenAccepted: method === "POST" && !/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(cause),
+    mayHaveBeenAccepted: method === "POST" && !nothingListens,
+    ...(nothingListens && { nothingListens }),
   };
 };
 

@@ -187,6 +187,26 @@ describe("PanoramaClient.create", () => {
     service = await FakeService.start();
   });
 
+  it("reports within two seconds that nothing listens, although it tries four times", async () => {
+    const { apiKey } = service;
+    const baseUrl = parseServiceUrl(service.origin)._unsafeUnwrap();
+    await service.stop();
+    const start = clock.now().getTime();
+    for (const random of [0, 0.5, 0.999]) {
+      clock.pauses.length = 0;
+      const offline = new PanoramaClient({ baseUrl, apiKey }, clock, () => random);
+      const error = (await offline.credits())._unsafeUnwrapErr();
+      expect(error).toEqual({
+        code: "network_error",
+        message: `${baseUrl} cannot be reached: ECONNREFUSED.`,
+        mayHaveBeenAccepted: false,
+      });
+      expect(clock.pauses).toEqual([250, 500, 1000].map((longest) => longest * (0.5 + random / 2)));
+    }
+    expect(clock.now().getTime() - start).toBeLessThan(3 * 2_000);
+    service = await FakeService.start();
+  });
+
   it("ends when the caller aborts it", async () => {
     service.failNext("POST", "/panoramas", { kind: "accept-and-hang" });
     const abort = new AbortController();
@@ -232,6 +252,14 @@ describe("PanoramaClient.waitUntilDone", () => {
     const { id } = (await client.create(aRequest()))._unsafeUnwrap();
     service.failNext("GET", "/panoramas", { kind: "accept-and-drop" }, { kind: "answer", status: 503, body: "busy" });
     expect((await client.waitUntilDone(id, { seconds: 60 }))._unsafeUnwrap().status).toBe("succeeded");
+  });
+
+  it("tries longer than other calls while nothing listens, because the service has the task", async () => {
+    const { id } = (await client.create(aRequest()))._unsafeUnwrap();
+    await service.stop();
+    expect((await client.waitUntilDone(id, { seconds: 60 }))._unsafeUnwrapErr().code).toBe("network_error");
+    expect(clock.pauses).toEqual([250, 500, 1000, 2000, 4000]);
+    service = await FakeService.start();
   });
 
   it("returns a failed generation as a task, not as an error", async () => {
