@@ -80,6 +80,8 @@ class Connection {
   state: "opening" | "open" | "retired" = "opening";
   /** Statements that are not answered yet, and the lease. */
   inFlight = 0;
+  /** Statements that are not answered yet. Only with one of them the server owes an answer. */
+  unanswered = 0;
   /** Nothing may be sent behind what is in flight. */
   exclusive = false;
   /** Since the last answer, or since the first statement after an idle time was sent. */
@@ -200,9 +202,11 @@ export class PostgresConnections implements Connections {
   ): void {
     if (connection.inFlight === 0) connection.ticks = 0;
     connection.inFlight += 1;
+    connection.unanswered += 1;
     const values = parameters as unknown[]; // only read
     const prepared = name === undefined ? undefined : connection.prepared.get(name);
     const query = new PostgresQuery({ text, name, values }, prepared, (error) => {
+      connection.unanswered -= 1;
       if (error === null) {
         if (name !== undefined) connection.prepared.set(name, query.statement);
         succeed(query.found);
@@ -341,7 +345,7 @@ export class PostgresConnections implements Connections {
       connection.ticks += 1;
       const milliseconds = connection.ticks * TICK_MILLISECONDS;
       if (connection.inFlight === 0 && milliseconds > idleMilliseconds) this.retire(connection);
-      if (connection.inFlight > 0 && milliseconds > responseMilliseconds) {
+      if (connection.unanswered > 0 && milliseconds > responseMilliseconds) {
         connection.client.connection.stream.destroy(
           new Error(`PostgreSQL did not answer for ${responseMilliseconds} ms`),
         );

@@ -247,6 +247,24 @@ describe("PostgresConnections", () => {
     proxy.close();
   });
 
+  it("does not close a connection of a transaction that waits for its owner, as the server owes no answer", async () => {
+    const connections = connect(1, { responseMilliseconds: 200 });
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    try {
+      const lease = await connections.lease();
+      const [own] = await lease.query(backend, []);
+      for (let pause = 0; pause < 3; pause += 1) {
+        vi.advanceTimersByTime(5_000);
+        expect(await lease.query(backend, [])).toEqual([own]);
+      }
+      lease.release(false);
+      vi.advanceTimersByTime(5_000);
+      expect(await connections.query(backend, [])).toEqual([own]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("does not take its own pause for a silent server", async () => {
     const connections = connect(1, { responseMilliseconds: 300 });
     await divide(connections, 1);
