@@ -2,8 +2,9 @@ import { setTimeout } from "node:timers/promises";
 import { type Constructor, MikroORM } from "@mikro-orm/core";
 import type { AbstractSqlDriver } from "@mikro-orm/knex";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
-import { DatabaseError } from "./database-error.js";
-import { MIGRATION_LOCK } from "./migration-steps.js";
+import { cannotConnect } from "./database-error.js";
+import { migrationState, refuseAhead } from "./migration-state.js";
+import { MIGRATION_LOCK, MIGRATION_TABLE } from "./migration-steps.js";
 import { ormOptions } from "./orm-options.js";
 
 /**
@@ -19,7 +20,7 @@ const LOCK_NOT_AVAILABLE = "55P03";
 const DEADLOCK_DETECTED = "40P01";
 
 /**
- * Migrates the tables of a PostgreSQL database. Safe if several processes do it concurrently, and while instances work on
+ * Migrates the tables of a PostgreSQL database. Throws if a later version has migrated it. Safe if several processes do it concurrently, and while instances work on
  * the database: each migration is a transaction of its own, and is repeated if it does not get a table at once.
  */
 export const migratePostgresDatabase = async (url: string): Promise<void> => {
@@ -45,12 +46,14 @@ export const migratePostgresDatabase = async (url: string): Promise<void> => {
   try {
     const connection = orm.em.getDriver().getConnection();
     await connection.execute("select 1").catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new DatabaseError("unreachable", `PostgreSQL cannot be reached: ${reason}`, { cause: error });
+      throw cannotConnect(error);
     });
     await connection.transactional(async (transaction) => {
       await connection.execute("set local lock_timeout = 0", [], "run", transaction);
       await connection.execute("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK], "all", transaction);
+      const all = (statement: string) => connection.execute<object[]>(statement, [], "all", transaction);
+      const known = (await all(`select 1 where to_regclass('${MIGRATION_TABLE}') is not null`)).length > 0;
+      refuseAhead("The database", migrationState(known ? await all(`select name from ${MIGRATION_TABLE}`) : []));
       await migrateInTurn(() => orm.getMigrator().up());
     });
   } finally {

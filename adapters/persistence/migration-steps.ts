@@ -2,7 +2,10 @@ import type { Dialect } from "./database.js";
 
 export type { Dialect };
 
-/** One step of the migrations: its statements run in the same transaction as the record that it has run. */
+/**
+ * One step of the migrations: its statements run in the same transaction as the record that it has run. If its name ends in
+ * `-compatible`, versions that do not know it may start on the database (`unknownSteps`).
+ */
 export type Step = { readonly name: string; readonly up: Readonly<Record<Dialect, readonly string[]>> };
 
 /**
@@ -648,4 +651,16 @@ export const pendingSteps = (
 ): readonly Step[] => {
   const done = new Set(rows.map(({ name }) => name));
   return steps.filter(({ name }) => !done.has(name));
+};
+
+/**
+ * The recorded steps that this version does not know and that are not compatible: a later version has made them. Nobody but
+ * the author of a step can tell whether an earlier version works with it, and the name is all that an earlier version sees.
+ */
+export const unknownSteps = (
+  rows: readonly { readonly name?: unknown }[],
+  known: readonly Step[],
+): readonly string[] => {
+  const names = new Set<unknown>(known.map(({ name }) => name));
+  return rows.map(({ name }) => String(name)).filter((name) => !names.has(name) && !name.endsWith("-compatible"));
 };

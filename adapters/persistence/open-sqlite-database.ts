@@ -2,18 +2,24 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseError } from "./database-error.js";
-import { migrationSteps } from "./migration-steps.js";
+import { type MigrationState, migrationState, refuseAhead, requireCurrent } from "./migration-state.js";
 import { openSqliteFile } from "./sqlite-connection.js";
-import { hasRun, SqliteDatabase } from "./sqlite-database.js";
+import { recordedSteps, SqliteDatabase } from "./sqlite-database.js";
 
-/** Opens the SQLite file, creates it if necessary and migrates its tables. Throws an error that names the file. */
+/**
+ * Opens the SQLite file, creates it if necessary and migrates its tables. Throws an error that names the file, also if a
+ * later version has migrated it.
+ */
 export const openSqliteDatabase = async (file: string): Promise<SqliteDatabase> => {
   try {
     await mkdir(dirname(file), { recursive: true });
+    const state = stateOf(file);
+    refuseAhead(nameOf(file), state);
     // Loading the ORM takes longer than everything else at the start, and there is rarely anything to migrate.
-    if (!isMigrated(file)) await (await import("./migrate-sqlite.js")).migrateSqlite(file);
+    if (state.kind === "pending") await (await import("./migrate-sqlite.js")).migrateSqlite(file);
     return new SqliteDatabase(file);
   } catch (error) {
+    if (error instanceof DatabaseError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`Cannot open the database ${file}: ${reason}`, { cause: error });
   }
@@ -25,14 +31,16 @@ export const openExistingSqliteDatabase = async (file: string): Promise<SqliteDa
     const advice = "Check DATA_DIR. panorama serve or panorama migrate makes a new database.";
     throw new DatabaseError("configuration", `There is no database ${file}. ${advice}`);
   }
-  if (isMigrated(file)) return openSqliteDatabase(file);
-  throw new DatabaseError("configuration", `The database ${file} is not up to date: run panorama migrate first.`);
+  requireCurrent(nameOf(file), stateOf(file));
+  return openSqliteDatabase(file);
 };
 
-const isMigrated = (file: string): boolean => {
+const nameOf = (file: string): string => `The database ${file}`;
+
+const stateOf = (file: string): MigrationState => {
   const connection = openSqliteFile(file);
   try {
-    return hasRun(connection, migrationSteps);
+    return migrationState(recordedSteps(connection));
   } finally {
     connection.close();
   }

@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { ok, type Result } from "neverthrow";
 import type { Row } from "./columns.js";
 import type { Database, Sql } from "./database.js";
-import { DatabaseError } from "./database-error.js";
+import { cannotConnect } from "./database-error.js";
 import type { PostgresInstallation } from "./installation.js";
-import { MIGRATION_TABLE, migrationSteps, pendingSteps, type Step } from "./migration-steps.js";
+import { migrationState, requireCurrent } from "./migration-state.js";
+import { MIGRATION_TABLE, pendingSteps, type Step } from "./migration-steps.js";
 import { PoolConnections } from "./pool-connections.js";
 import { type Connections, type Lease, PostgresConnections, type PostgresStatement } from "./postgres-connections.js";
 import { isWorthPreparing } from "./statement.js";
@@ -39,16 +40,15 @@ const ABORTED = new Set(["40001", "40P01"]);
 /** A migration has changed the columns of a statement that this connection prepared before. */
 const STALE_PLAN = "0A000";
 
-/** Opens a PostgreSQL database for the service. Throws if it is unreachable or not migrated to this version. */
+/** Opens a PostgreSQL database for the service. Throws if it is unreachable or not at the migrations of this version. */
 export const openPostgresDatabase = async (url: string, connectionsMax: number): Promise<PostgresDatabase> => {
   const database = postgresDatabase(url, connectionsMax);
   try {
     await database.ping().catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new DatabaseError("unreachable", `PostgreSQL cannot be reached: ${reason}`, { cause: error });
+      throw cannotConnect(error);
     });
-    if (await database.isMigrated()) return database;
-    throw new DatabaseError("configuration", "The database is not up to date: run `panorama migrate` first.");
+    requireCurrent("The database", migrationState(await database.recordedSteps()));
+    return database;
   } catch (error) {
     await database.close();
     throw error;
@@ -129,11 +129,15 @@ export class PostgresDatabase implements Database {
     return read._unsafeUnwrap();
   }
 
-  /** Whether every migration of this version has run. */
-  async isMigrated(steps: readonly Step[] = migrationSteps): Promise<boolean> {
+  /** Whether these migrations have run. */
+  async isMigrated(steps: readonly Step[]): Promise<boolean> {
+    return pendingSteps(await this.recordedSteps(), steps).length === 0;
+  }
+
+  /** The rows of the table that records the migrations; none if it does not exist. */
+  async recordedSteps(): Promise<readonly Row[]> {
     const [table] = await this.sql("select to_regclass(?) is not null as there", [this.names.of(MIGRATION_TABLE)]);
-    if (table?.there !== true) return false;
-    return pendingSteps(await this.sql(`select name from ${MIGRATION_TABLE}`), steps).length === 0;
+    return table?.there === true ? this.sql(`select name from ${MIGRATION_TABLE}`) : [];
   }
 
   /** Reads and writes share the connections. */

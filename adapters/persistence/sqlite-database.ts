@@ -13,11 +13,10 @@ import { namesWithPrefix } from "./table-names.js";
 export const databaseOnConnection = ({ sqlite, prefix }: SqliteInstallation): SqliteDatabase =>
   new SqliteDatabase(new SqliteConnection(sqlite, namesWithPrefix(prefix)));
 
-/** Whether these migrations have run. */
-export const hasRun = (connection: SqliteConnection, steps: readonly Step[]): boolean => {
+/** The rows of the table that records the migrations; none if it does not exist. */
+export const recordedSteps = (connection: SqliteConnection): readonly Row[] => {
   const table = connection.all("select name from sqlite_master where name = ?", [connection.nameOf(MIGRATION_TABLE)]);
-  if (table.length === 0) return false;
-  return pendingSteps(connection.all(`select name from ${MIGRATION_TABLE}`, []), steps).length === 0;
+  return table.length === 0 ? [] : connection.all(`select name from ${MIGRATION_TABLE}`, []);
 };
 
 /** How long a write waits for another process that writes to the same file. */
@@ -117,9 +116,9 @@ export class SqliteDatabase implements Database, SynchronousReads {
     }
   }
 
-  /** Whether every migration of this version has run. */
+  /** Whether these migrations have run. */
   isMigrated(steps: readonly Step[]): boolean {
-    return hasRun(this.reader, steps);
+    return pendingSteps(recordedSteps(this.reader), steps).length === 0;
   }
 
   /** Reads do not wait for writes. A disk that pauses is no overload, so the shortest of four groups counts. */

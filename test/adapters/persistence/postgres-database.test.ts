@@ -45,7 +45,9 @@ describe("Database on PostgreSQL", () => {
   it("is migrated once by concurrent processes, and is not opened before", async () => {
     await administer(inject("postgresUrl"), "create database empty");
     const empty = databaseUrl(inject("postgresUrl"), "empty");
-    await expect(openPostgresDatabase(empty, 2)).rejects.toThrow("run `panorama migrate` first");
+    await expect(openPostgresDatabase(empty, 2)).rejects.toThrow(
+      "The database is not up to date: run panorama migrate first.",
+    );
     await Promise.all([1, 2, 3, 4].map(() => migratePostgresDatabase(empty)));
     const opened = await openPostgresDatabase(empty, 2);
     expect(await opened.sql("select name from schema_migration order by id")).toEqual([
@@ -66,6 +68,41 @@ describe("Database on PostgreSQL", () => {
       { name: "015-operators" },
     ]);
     await opened.close();
+  });
+
+  it("is not opened or migrated when a later version has migrated it, but stays open, unless that is compatible", async () => {
+    const ahead = await freshDatabase();
+    const open = await openPostgresDatabase(ahead, 2);
+    await open.sql("insert into schema_migration (name) values ('998-index-compatible')");
+    await (await openPostgresDatabase(ahead, 2)).close();
+    await migratePostgresDatabase(ahead);
+    await open.sql("insert into schema_migration (name) values ('999-later')");
+    for (const attempt of [openPostgresDatabase(ahead, 2), migratePostgresDatabase(ahead)]) {
+      await expect(attempt).rejects.toMatchObject({
+        kind: "configuration",
+        message:
+          "The database is ahead of this version: a later one has run the migration 999-later. Start the later version, or " +
+          "restore a backup from before it. Instances of this version that run already may go on until they are replaced.",
+      });
+    }
+    expect(await open.sql("select 1 as one")).toEqual([{ one: 1 }]);
+    await open.close();
+  });
+
+  it("says what to do when the login is refused or the database is missing", async () => {
+    const missing = databaseUrl(inject("postgresUrl"), "no_such_database");
+    await expect(openPostgresDatabase(missing, 2)).rejects.toMatchObject({
+      kind: "configuration",
+      message:
+        'PostgreSQL refuses the login: database "no_such_database" does not exist. Create it, or correct DATABASE_URL.',
+    });
+    const unknown = new URL(url);
+    unknown.username = "nobody_known";
+    await expect(openPostgresDatabase(unknown.href, 2)).rejects.toMatchObject({
+      kind: "configuration",
+      message:
+        'PostgreSQL refuses the login: role "nobody_known" does not exist. Correct user and password in DATABASE_URL.',
+    });
   });
 
   it("reads and writes on, when a migration adds a column to a table of prepared statements", async () => {

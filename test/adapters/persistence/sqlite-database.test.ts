@@ -17,7 +17,7 @@ import {
   orderId,
   taskId,
 } from "../../../adapters/contracts/builders.js";
-import { openSqliteDatabase } from "../../../adapters/persistence/open-sqlite-database.js";
+import { openExistingSqliteDatabase, openSqliteDatabase } from "../../../adapters/persistence/open-sqlite-database.js";
 import { tables } from "../../../adapters/persistence/schema.js";
 import { openSqliteFile } from "../../../adapters/persistence/sqlite-connection.js";
 import type { SqliteDatabase } from "../../../adapters/persistence/sqlite-database.js";
@@ -72,6 +72,22 @@ describe("Database on SQLite", () => {
     await expect(openSqliteDatabase(damaged)).rejects.toThrow(
       `Cannot open the database ${damaged}: file is not a database`,
     );
+  });
+
+  it("is not opened when a later version has migrated it, unless that is compatible", async () => {
+    const record = (name: string) => database.sql("insert into schema_migration (name) values (?)", [name]);
+    await record("998-index-compatible");
+    await (await openExistingSqliteDatabase(file)).close();
+    await record("999-later");
+    for (const open of [openSqliteDatabase, openExistingSqliteDatabase]) {
+      await expect(open(file)).rejects.toMatchObject({
+        kind: "configuration",
+        message:
+          `The database ${file} is ahead of this version: a later one has run the migration 999-later. Start the later ` +
+          "version, or restore a backup from before it. Instances of this version that run already may go on until they " +
+          "are replaced.",
+      });
+    }
   });
 
   it("has committed data on the disk, so that it survives a crash of the process", async () => {

@@ -1,0 +1,35 @@
+import { DatabaseError } from "./database-error.js";
+import { migrationSteps, pendingSteps, unknownSteps } from "./migration-steps.js";
+import { STEPS } from "./table-sets.js";
+
+/** How the tables of a database of the service fit this version. */
+export type MigrationState =
+  | { readonly kind: "current" }
+  /** Migrations of this version have not run. */
+  | { readonly kind: "pending"; readonly steps: readonly string[] }
+  /** Migrations have run that this version does not know. */
+  | { readonly kind: "ahead"; readonly steps: readonly string[] };
+
+/** `rows`: those of the table that records the migrations; none if it does not exist. */
+export const migrationState = (rows: readonly { readonly name?: unknown }[]): MigrationState => {
+  const unknown = unknownSteps(rows, Object.values(STEPS).flat());
+  if (unknown.length > 0) return { kind: "ahead", steps: unknown };
+  const pending = pendingSteps(rows, migrationSteps).map(({ name }) => name);
+  return pending.length > 0 ? { kind: "pending", steps: pending } : { kind: "current" };
+};
+
+/** Throws if the database is ahead of this version. `database`: its name in the sentence. */
+export const refuseAhead = (database: string, state: MigrationState): void => {
+  if (state.kind === "ahead") throw new DatabaseError("configuration", aheadOf(database, state.steps));
+};
+
+/** Throws if this version cannot work with the database as it is. `database`: its name in the sentence. */
+export const requireCurrent = (database: string, state: MigrationState): void => {
+  refuseAhead(database, state);
+  if (state.kind === "current") return;
+  throw new DatabaseError("configuration", `${database} is not up to date: run panorama migrate first.`);
+};
+
+const aheadOf = (database: string, steps: readonly string[]): string =>
+  `${database} is ahead of this version: a later one has run the migration ${steps.join(", ")}. Start the later version, or ` +
+  "restore a backup from before it. Instances of this version that run already may go on until they are replaced.";
