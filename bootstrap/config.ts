@@ -261,6 +261,29 @@ export type S3Config = {
 const SECRET =
   /^(DATABASE_URL|SMTP_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET|HTTP_PROVIDER_TOKEN|AWS_\w+|\w+_API_KEY)$/;
 
+/** Variables with URLs, which may contain a password although they need none. */
+const URLS = /_(URL|ENDPOINT|ORIGINS)$/;
+
+/**
+ * The text of a variable for messages and logs: of a secret nothing, of a URL neither user, password nor query. Also if it
+ * is not a valid URL: then it shows rather too little.
+ */
+const shown = (name: string, text: string): string => {
+  if (SECRET.test(name)) return NOT_SHOWN;
+  if (!URLS.test(name)) return text;
+  return text.replace(/^([a-z]+:\/\/)?.*@/is, `$1${NOT_SHOWN}@`).replace(/\?.*/s, `?${NOT_SHOWN}`);
+};
+const NOT_SHOWN = "(not shown)";
+
+/** The variables of the service that are set, for the log, without secrets. All others have their defaults. */
+export const shownEnvironment = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.keys(environmentSchema.shape).flatMap((name) => {
+      const text = environment[name];
+      return text === undefined || text === "" ? [] : [[name, shown(name, text)]];
+    }),
+  );
+
 /** Reads the environment. The error is one line that names the variable and what is wrong with it. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> => {
   // An empty variable counts as not set: compose files and shells cannot always leave a variable out.
@@ -269,7 +292,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const name = String(issue?.path[0]);
-    const value = SECRET.test(name) ? "(not shown)" : JSON.stringify(set[name]);
+    const value = SECRET.test(name) ? NOT_SHOWN : JSON.stringify(shown(name, set[name] ?? ""));
     return err(`Bad configuration: ${name}=${value}: ${issue?.message}. See OPERATIONS.md for the allowed values.`);
   }
   const { data } = parsed;

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { err, type Result } from "neverthrow";
+import { CannotListen } from "../adapters/http/cannot-listen.js";
 import { DatabaseError } from "../adapters/persistence/database-error.js";
 import {
   accountClose,
@@ -13,7 +14,7 @@ import {
 import { auditList } from "./commands/audit.js";
 import { backup } from "./commands/backup.js";
 import type { Command, Output, Values } from "./commands/command.js";
-import { type CommandError, EXIT_STATUS, failed, misconfigured, misused } from "./commands/command-error.js";
+import { type CommandError, EXIT_STATUS, failed, misconfigured, misused, refused } from "./commands/command-error.js";
 import { completion } from "./commands/completion.js";
 import { creditsGrant, creditsTake } from "./commands/credits.js";
 import { exportAccount } from "./commands/export.js";
@@ -38,7 +39,7 @@ import {
   webhookRotate,
 } from "./commands/webhook.js";
 import { readConfig } from "./config.js";
-import { ConfigurationError } from "./configuration-error.js";
+import { ConfigurationError, RefusedError } from "./configuration-error.js";
 import { operatorName } from "./operator-name.js";
 import { recordedArguments } from "./recorded-arguments.js";
 import type { Service } from "./service.js";
@@ -173,7 +174,10 @@ const help = (args: readonly string[]): string => {
 const thrown = (error: unknown): CommandError => {
   if (error instanceof DatabaseError) return { kind: error.kind, message: error.message };
   const message = error instanceof Error ? error.message : String(error);
-  return error instanceof ConfigurationError ? misconfigured(message) : failed(message);
+  if (error instanceof RefusedError || (error instanceof CannotListen && error.isInUse)) return refused(message);
+  return error instanceof ConfigurationError || error instanceof CannotListen
+    ? misconfigured(message)
+    : failed(message);
 };
 
 const main = async (args: readonly string[]): Promise<number> => {

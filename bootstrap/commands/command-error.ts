@@ -8,7 +8,7 @@ export const EXIT_STATUS = {
   not_found: 3,
   /** The database or the service cannot be reached. */
   unreachable: 4,
-  /** The state of the data does not allow it. */
+  /** The state of the data does not allow it, or another process: it has the port, or the SQLite folder. */
   refused: 5,
   /** An environment variable is wrong, or DATA_DIR or DATABASE_URL names no database of this version. */
   configuration: 6,

@@ -1,8 +1,11 @@
 import { stat } from "node:fs/promises";
+import { hostname } from "node:os";
 import { ok } from "neverthrow";
 import type { Logger } from "pino";
+import { shownEnvironment } from "../config.js";
 import { type DemoAccess, openDemoAccount } from "../open-demo-account.js";
 import { tokens } from "../tokens.js";
+import { panoramaVersion } from "../version.js";
 import type { Command } from "./command.js";
 
 /** After SIGTERM or SIGINT, requests and background work in flight may take this long. */
@@ -21,6 +24,13 @@ export const serve: Command = {
     await service.loadServer();
     const config = await service.get(tokens.config);
     const logger = await service.get(tokens.logger);
+    logger.info({
+      event: "starting",
+      version: panoramaVersion(),
+      instance: `${hostname()}:${process.pid}`,
+      node: process.version,
+      configuration: shownEnvironment(process.env),
+    });
     const server = await service.get(tokens.httpServer);
     const application = await service.get(tokens.application);
     const stopSignal = firstStopSignal();

@@ -1,4 +1,5 @@
-import { mkdir } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ContainerModule } from "inversify";
 import { err, type Result } from "neverthrow";
@@ -23,6 +24,8 @@ import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-request
 import type { SqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import type { Config } from "../config.js";
+import { ConfigurationError, RefusedError } from "../configuration-error.js";
+import { unwritableDataDir } from "../doctor/data-directory.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
 
@@ -78,6 +81,16 @@ export const persistence = new ContainerModule(({ bind }) => {
   );
 });
 
+/** Makes the folder if there is none. Throws if nothing can be written there. */
+const makeDataDir = async (dataDir: string): Promise<void> => {
+  try {
+    await mkdir(dataDir, { recursive: true });
+    await access(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new ConfigurationError(unwritableDataDir(dataDir, error), { cause: error });
+  }
+};
+
 const sqliteFile = (dataDir: string): string => join(dataDir, "panorama.sqlite");
 
 type ConfigDependency = { readonly config: Config };
@@ -87,7 +100,7 @@ const openConfiguredDatabase = async ({
   config: { databaseUrl, databaseConnections, dataDir },
   createsDatabase,
 }: ConfigDependency & { readonly createsDatabase: boolean }): Promise<SqliteDatabase | PostgresDatabase> => {
-  if (createsDatabase) await mkdir(dataDir, { recursive: true });
+  if (createsDatabase) await makeDataDir(dataDir);
   // Each driver is loaded only where it is used.
   if (databaseUrl === undefined) {
     const sqlite = await import("../../adapters/persistence/open-sqlite-database.js");
@@ -101,11 +114,11 @@ const openConfiguredDatabase = async ({
 /** On SQLite, throws if another `serve` runs in DATA_DIR. On PostgreSQL any number of instances may share it. */
 const lockForServe = async ({ config: { databaseUrl, dataDir } }: ConfigDependency) => {
   if (databaseUrl !== undefined) return undefined;
-  await mkdir(dataDir, { recursive: true });
+  await makeDataDir(dataDir);
   const { lockExclusively } = await import("../../adapters/persistence/exclusive-lock.js");
   const lock = lockExclusively(join(dataDir, "serve.lock"));
   if (lock !== undefined) return lock;
-  throw new Error(
+  throw new RefusedError(
     `Another panorama serve runs in DATA_DIR ${dataDir}. Stop it, or set another DATA_DIR, or set DATABASE_URL: only instances on PostgreSQL can share their data.`,
   );
 };

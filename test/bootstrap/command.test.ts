@@ -318,7 +318,7 @@ describe("the panorama command while the service runs", () => {
   it("serve fails with one line when the port is in use", async () => {
     const other = await Installation.create({ PORT: String(installation.environment.PORT) });
     try {
-      expect(messageOf("failed", await other.command("serve"))).toMatch(/^Port \d+ on 127\.0\.0\.1 is in use.*$/);
+      expect(messageOf("refused", await other.command("serve"))).toMatch(/^Port \d+ on 127\.0\.0\.1 is in use.*$/);
     } finally {
       await other.remove();
     }

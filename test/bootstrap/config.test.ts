@@ -1,6 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseTrustedProxies } from "../../adapters/http/client-address.js";
-import { readConfig } from "../../bootstrap/config.js";
+import { readConfig, shownEnvironment } from "../../bootstrap/config.js";
 
 const valid = (environment: Record<string, string>) => readConfig(environment)._unsafeUnwrap();
 
@@ -326,7 +327,7 @@ describe("readConfig", () => {
     ["LOG_LEVEL", "loud"],
   ])("rejects %s=%s with one line that names the variable", (name, value) => {
     const message = readConfig({ [name]: value })._unsafeUnwrapErr();
-    expect(message).toContain(`${name}="${value}"`);
+    expect(message).toContain(`${name}="${value.replace("user:password", "(not shown)")}"`);
     expect(message).not.toContain("\n");
   });
 
@@ -334,5 +335,51 @@ describe("readConfig", () => {
     const message = readConfig({ DATABASE_URL: "mysql://panorama:swordfish@db/panorama" })._unsafeUnwrapErr();
     expect(message).toContain("DATABASE_URL");
     expect(message).not.toContain("swordfish");
+  });
+});
+
+describe("shownEnvironment", () => {
+  /** Every variable of the service, each with this text. */
+  const all = (text: string) => shownEnvironment(new Proxy({}, { get: () => text }));
+  const secret = fc.stringMatching(/^[!-~]{8,40}$/).filter((text) => !"(not shown)".includes(text));
+  const user = fc.constantFrom("", "user", "a:b");
+
+  it("shows no variable of a secret", () => {
+    const secrets = Object.keys(all("x")).filter((name) => /KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL|^AWS_/.test(name));
+    expect(secrets).toEqual(expect.arrayContaining(["AWS_SECRET_ACCESS_KEY", "FAL_API_KEY", "STRIPE_WEBHOOK_SECRET"]));
+    fc.assert(
+      fc.property(secret, (text) => {
+        const shown = all(text);
+        for (const name of [...secrets, "DATABASE_URL", "SMTP_URL"])
+          expect([name, shown[name]]).toEqual([name, "(not shown)"]);
+      }),
+    );
+  });
+
+  it("shows neither user nor query of a URL", () => {
+    const urls = Object.keys(all("x")).filter((name) => /URL|ENDPOINT|ORIGIN/.test(name));
+    fc.assert(
+      fc.property(secret, user, (text, name) => {
+        for (const url of [`https://${name}:${text}@host.example/path`, `https://host.example/path?token=${text}`]) {
+          const shown = all(url);
+          for (const variable of urls) expect(shown[variable]).not.toContain(text);
+        }
+      }),
+    );
+    expect(all("https://u:p@host.example/a?b")).toMatchObject({
+      PUBLIC_URL: "https://(not shown)@host.example/a?(not shown)",
+    });
+  });
+
+  it("shows what is set otherwise, and nothing that is not a variable of the service", () => {
+    const environment = { PORT: "9000", PUBLIC_URL: "https://pano.example", STORAGE: "", PATH: "/bin", HOME: "/root" };
+    expect(shownEnvironment(environment)).toEqual({ PORT: "9000", PUBLIC_URL: "https://pano.example" });
+  });
+
+  it("is what errors show, too", () => {
+    const S3 = { STORAGE: "s3", S3_BUCKET: "panoramas", S3_ENDPOINT: "http://admin:hunter22@minio.internal" };
+    expect(readConfig(S3)._unsafeUnwrapErr()).toContain(
+      'S3_ENDPOINT="http://(not shown)@minio.internal": must not have',
+    );
   });
 });

@@ -24,7 +24,7 @@ describe("serve on a SQLite data directory", () => {
     const first = await anInstallation();
     const second = await anInstallation({ DATA_DIR: first.dataDir });
     await first.start();
-    expect(await second.command("serve")).toMatchObject({ status: 1, error: { message: refusal(first) } });
+    expect(await second.command("serve")).toMatchObject({ status: 5, error: { message: refusal(first) } });
 
     const opened = await first.command("account", "create", "--email", "a@example.com", "--credits", "4", "--key");
     const client = new RestClient(first.url, String(opened.json.api_key));
@@ -32,7 +32,7 @@ describe("serve on a SQLite data directory", () => {
     expect(await first.command("migrate")).toMatchObject({ status: 0 });
     expect(await first.command("ledger", "verify")).toMatchObject({ status: 0, json: { accounts: 1, findings: [] } });
     // The commands have released nothing.
-    expect(await second.command("serve")).toMatchObject({ status: 1, error: { message: refusal(first) } });
+    expect(await second.command("serve")).toMatchObject({ status: 5, error: { message: refusal(first) } });
     expect(await client.credits()).toBe(4);
   });
 
@@ -51,7 +51,7 @@ describe("serve on a SQLite data directory", () => {
     const starts = await Promise.allSettled(all.map((installation) => installation.start()));
     expect(starts.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected", "rejected"]);
     const refused = all.filter((_, n) => starts[n]?.status === "rejected").map(({ log }) => log);
-    const error = { code: "failed", message: refusal(first) };
+    const error = { code: "refused", message: refusal(first) };
     expect(refused.map((line) => JSON.parse(line))).toEqual([{ error }, { error }]);
   });
 });

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import HyperExpress, { type Request, type Response } from "hyper-express";
-import { cannotListen } from "../cannot-listen.js";
+import { CannotListen } from "../cannot-listen.js";
 import type { Receive, Refuses, Server, TlsFiles } from "../server.js";
 import { NativeExchange } from "./native-exchange.js";
 import { type BareRequest, type BareResponse, refuse } from "./refuse.js";
@@ -71,6 +71,6 @@ export class NativeServer implements Server {
 const requireFree = (host: string, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     const probe = createServer();
-    probe.once("error", (error) => reject(cannotListen(host, port, error)));
+    probe.once("error", (error) => reject(new CannotListen(host, port, error)));
     probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()));
   });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
-import { cannotListen } from "../cannot-listen.js";
+import { CannotListen } from "../cannot-listen.js";
 import type { Receive, Refuses, Server, TlsFiles } from "../server.js";
 import { NO_HOST, type Refusal, refusalOf } from "./malformed-request.js";
 import { hasBody, NodeExchange } from "./node-exchange.js";
@@ -56,7 +56,7 @@ export class NodeServer implements Server {
   listen(host: string, port: number): Promise<void> {
     return new Promise((resolve, reject) => {
       // Stays for errors while it listens: a connection that cannot be accepted must not end the process.
-      this.http.on("error", (error) => reject(cannotListen(host, port, error)));
+      this.http.on("error", (error) => reject(new CannotListen(host, port, error)));
       this.http.listen({ host, port, exclusive: true }, resolve);
     });
   }
