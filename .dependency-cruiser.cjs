@@ -59,7 +59,7 @@ const MAY_IMPORT = {
   "adapters/http/native-server": { folders: ["adapters/http"], packages: ["hyper-express"], node: true },
   "adapters/http/node-server": { folders: ["adapters/http"], node: true },
   "adapters/imaging": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "sharp"] },
-  "adapters/mail": { folders: [...CORE, ...SHARED], packages: ["nodemailer"], node: true },
+  "adapters/mail": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "nodemailer"], node: true },
   "adapters/mcp": {
     folders: [...CORE, ...SHARED],
     packages: ["@modelcontextprotocol/sdk", "neverthrow", "zod"],

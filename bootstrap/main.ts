@@ -17,6 +17,7 @@ import type { Command, Output, Values } from "./commands/command.js";
 import { type CommandError, EXIT_STATUS, failed, misconfigured, misused, refused } from "./commands/command-error.js";
 import { completion } from "./commands/completion.js";
 import { creditsGrant, creditsTake } from "./commands/credits.js";
+import { doctor } from "./commands/doctor.js";
 import { exportAccount } from "./commands/export.js";
 import { generate } from "./commands/generate.js";
 import { helpOf, helpOfAll, synopsisOf } from "./commands/help.js";
@@ -39,7 +40,7 @@ import {
   webhookRotate,
 } from "./commands/webhook.js";
 import { readConfig } from "./config.js";
-import { ConfigurationError, RefusedError } from "./configuration-error.js";
+import { StartError } from "./configuration-error.js";
 import { operatorName } from "./operator-name.js";
 import { recordedArguments } from "./recorded-arguments.js";
 import type { Service } from "./service.js";
@@ -84,6 +85,7 @@ const COMMANDS: readonly Command[] = [
   mcp,
   migrate,
   backup,
+  doctor,
   completion(() => COMMANDS),
 ];
 
@@ -116,7 +118,7 @@ const run = async (args: readonly string[]): Promise<Result<Output | undefined, 
   // The service's files are for its own user only: prompts, private images, the TLS key.
   if (command.isClient !== true) process.umask(0o077);
   const config = readConfig(process.env);
-  if (config.isErr()) return err(misconfigured(config.error));
+  if (config.isErr()) return command.runMisconfigured?.(config.error) ?? err(misconfigured(config.error));
   // Imported last, because it takes longest: a mistyped command fails at once.
   const { createService } = await import("./service.js");
   // Commands have no log: what they have to say is their result.
@@ -172,12 +174,10 @@ const help = (args: readonly string[]): string => {
 };
 
 const thrown = (error: unknown): CommandError => {
-  if (error instanceof DatabaseError) return { kind: error.kind, message: error.message };
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof RefusedError || (error instanceof CannotListen && error.isInUse)) return refused(message);
-  return error instanceof ConfigurationError || error instanceof CannotListen
-    ? misconfigured(message)
-    : failed(message);
+  if (error instanceof DatabaseError || error instanceof StartError) return { kind: error.kind, message };
+  if (error instanceof CannotListen) return error.isInUse ? refused(message) : misconfigured(message);
+  return failed(message);
 };
 
 const main = async (args: readonly string[]): Promise<number> => {
@@ -199,9 +199,9 @@ const main = async (args: readonly string[]): Promise<number> => {
     return EXIT_STATUS[kind];
   }
   if (result.value === undefined) return 0;
-  const { json, lines, failed: hasFailed } = result.value;
+  const { json, lines, failed: failure } = result.value;
   console.log(isJson ? JSON.stringify(json) : lines.join("\n"));
-  return hasFailed === true ? EXIT_STATUS.failed : 0;
+  return failure === undefined ? 0 : EXIT_STATUS[failure];
 };
 
 process.exit(await main(process.argv.slice(2)));

@@ -14,12 +14,12 @@ const RENEWAL_DAYS_BEFORE_EXPIRY = 30;
  * one folder, so that they always match.
  */
 export const tlsCertificate = async (folder: string, hostname: string, now: Date): Promise<TlsFiles> => {
-  const host = hostname.replace(/^\[(.*)\]$/, "$1"); // an IPv6 address in a URL has brackets
   const pair = join(folder, "tls");
-  if (!(await isUsable(filesIn(pair), host, now))) {
+  const renewAt = new Date(now.getTime() + RENEWAL_DAYS_BEFORE_EXPIRY * DAY_MILLISECONDS);
+  if ((await tlsProblem(folder, hostname, renewAt)) !== undefined) {
     await mkdir(folder, { recursive: true });
     const fresh = await mkdtemp(join(folder, "tls-")); // readable by its owner only
-    await make(filesIn(fresh), host, now);
+    await make(filesIn(fresh), hostIn(hostname), now);
     await rm(pair, { recursive: true, force: true });
     await rename(fresh, pair);
   }
@@ -31,15 +31,26 @@ const filesIn = (folder: string): TlsFiles => ({
   keyFile: join(folder, "key.pem"),
 });
 
-const isUsable = async ({ certificateFile, keyFile }: TlsFiles, host: string, now: Date): Promise<boolean> => {
+/** An IPv6 address in a URL has brackets. */
+const hostIn = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, "$1");
+
+/** Why certificate and key in `folder`/tls cannot be used at `time`: one line. `undefined` if they can. */
+export const tlsProblem = async (folder: string, hostname: string, time: Date): Promise<string | undefined> => {
+  const { certificateFile, keyFile } = filesIn(join(folder, "tls"));
+  const host = hostIn(hostname);
   try {
     const certificate = new X509Certificate(await readFile(certificateFile));
-    const renewAt = Date.parse(certificate.validTo) - RENEWAL_DAYS_BEFORE_EXPIRY * DAY_MILLISECONDS;
+    if (!certificate.checkPrivateKey(createPrivateKey(await readFile(keyFile)))) {
+      return `${keyFile} is not the key of the certificate ${certificateFile}`;
+    }
     const isForHost = (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined;
-    const isForKey = certificate.checkPrivateKey(createPrivateKey(await readFile(keyFile)));
-    return isForHost && isForKey && now.getTime() < renewAt;
-  } catch {
-    return false; // missing, or incomplete after a power failure
+    if (!isForHost) return `the certificate ${certificateFile} is not for ${host}, the host of PUBLIC_URL`;
+    const isOver = Date.parse(certificate.validTo) <= time.getTime();
+    return isOver ? `the certificate ${certificateFile} is valid until ${certificate.validTo} only` : undefined;
+  } catch (error) {
+    // Missing, or incomplete after a power failure.
+    const reason = error instanceof Error ? error.message : String(error);
+    return `certificate or key in ${join(folder, "tls")} cannot be read: ${reason}`;
   }
 };
 

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { err, ok, type Result } from "neverthrow";
 import nodemailer from "nodemailer";
 import type { Clock } from "../../application/ports/clock.js";
 import type { Letter, Mail } from "../../application/ports/mail.js";
@@ -94,13 +95,13 @@ type Failure = { readonly permanent: boolean; readonly detail: string };
 
 const STOPPED: Failure = { permanent: true, detail: "the service stops" };
 
-const transportTo = (url: string) =>
+const transportTo = (url: string, stepMilliseconds = STEP_MILLISECONDS) =>
   nodemailer.createTransport({
     url,
-    connectionTimeout: STEP_MILLISECONDS,
-    greetingTimeout: STEP_MILLISECONDS,
-    socketTimeout: STEP_MILLISECONDS,
-    dnsTimeout: STEP_MILLISECONDS,
+    connectionTimeout: stepMilliseconds,
+    greetingTimeout: stepMilliseconds,
+    socketTimeout: stepMilliseconds,
+    dnsTimeout: stepMilliseconds,
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -109,4 +110,21 @@ const transportTo = (url: string) =>
 const failureOf = (error: unknown): Failure => {
   const permanent = error instanceof Error && "responseCode" in error && Number(error.responseCode) >= 500;
   return { permanent, detail: error instanceof Error ? error.message : String(error) };
+};
+
+/** Connects to the mail server and logs in, and sends no letter. An error says whether the server refuses the login. */
+export const checkMailServer = async (
+  url: string,
+  stepMilliseconds: number,
+): Promise<Result<void, { readonly isLogin: boolean; readonly detail: string }>> => {
+  const transport = transportTo(url, stepMilliseconds);
+  try {
+    await transport.verify();
+    return ok(undefined);
+  } catch (error) {
+    const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+    return err({ isLogin: code === "EAUTH", detail: String(message || code) });
+  } finally {
+    transport.close();
+  }
 };

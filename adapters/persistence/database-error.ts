@@ -28,3 +28,16 @@ export const cannotConnect = (error: unknown): DatabaseError => {
   const advice = "Check that it runs and accepts connections, and the host and port in DATABASE_URL.";
   return made("unreachable", `PostgreSQL cannot be reached: ${reason}. ${advice}`);
 };
+
+/** There is no SQLite file, and only `serve` and `migrate` make one. */
+export const missingFile = (file: string): DatabaseError => {
+  const advice = "Check DATA_DIR. panorama serve or panorama migrate makes a new database.";
+  return new DatabaseError("configuration", `There is no database ${file}. ${advice}`);
+};
+
+/** The SQLite file is there, or can be made, but cannot be opened or read. */
+export const cannotOpenFile = (file: string, error: unknown): DatabaseError => {
+  const reason = error instanceof Error ? error.message : String(error);
+  const kind = /database is locked/i.test(reason) ? "unreachable" : "configuration";
+  return new DatabaseError(kind, `Cannot open the database ${file}: ${reason}`, { cause: error });
+};

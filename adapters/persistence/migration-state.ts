@@ -20,16 +20,17 @@ export const migrationState = (rows: readonly { readonly name?: unknown }[]): Mi
 
 /** Throws if the database is ahead of this version. `database`: its name in the sentence. */
 export const refuseAhead = (database: string, state: MigrationState): void => {
-  if (state.kind === "ahead") throw new DatabaseError("configuration", aheadOf(database, state.steps));
+  if (state.kind === "ahead") throw new DatabaseError("configuration", migrationProblem(database, state));
 };
 
 /** Throws if this version cannot work with the database as it is. `database`: its name in the sentence. */
 export const requireCurrent = (database: string, state: MigrationState): void => {
-  refuseAhead(database, state);
-  if (state.kind === "current") return;
-  throw new DatabaseError("configuration", `${database} is not up to date: run panorama migrate first.`);
+  if (state.kind !== "current") throw new DatabaseError("configuration", migrationProblem(database, state));
 };
 
-const aheadOf = (database: string, steps: readonly string[]): string =>
-  `${database} is ahead of this version: a later one has run the migration ${steps.join(", ")}. Start the later version, or ` +
-  "restore a backup from before it. Instances of this version that run already may go on until they are replaced.";
+/** What is wrong, and what to do. */
+export const migrationProblem = (database: string, state: Exclude<MigrationState, { kind: "current" }>): string =>
+  state.kind === "pending"
+    ? `${database} is not up to date: run panorama migrate first.`
+    : `${database} is ahead of this version: a later one has run the migration ${state.steps.join(", ")}. Start the later ` +
+      "version, or restore a backup from before it. Instances of this version that run already may go on until they are replaced.";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { DatabaseError } from "./database-error.js";
+import { cannotOpenFile, DatabaseError, missingFile } from "./database-error.js";
 import { type MigrationState, migrationState, refuseAhead, requireCurrent } from "./migration-state.js";
 import { openSqliteFile } from "./sqlite-connection.js";
 import { recordedSteps, SqliteDatabase } from "./sqlite-database.js";
@@ -19,18 +19,13 @@ export const openSqliteDatabase = async (file: string): Promise<SqliteDatabase> 
     if (state.kind === "pending") await (await import("./migrate-sqlite.js")).migrateSqlite(file);
     return new SqliteDatabase(file);
   } catch (error) {
-    if (error instanceof DatabaseError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`Cannot open the database ${file}: ${reason}`, { cause: error });
+    throw error instanceof DatabaseError ? error : cannotOpenFile(file, error);
   }
 };
 
 /** Opens a SQLite file that is there and up to date. Throws otherwise, and neither makes nor migrates anything. */
 export const openExistingSqliteDatabase = async (file: string): Promise<SqliteDatabase> => {
-  if (!existsSync(file)) {
-    const advice = "Check DATA_DIR. panorama serve or panorama migrate makes a new database.";
-    throw new DatabaseError("configuration", `There is no database ${file}. ${advice}`);
-  }
+  if (!existsSync(file)) throw missingFile(file);
   requireCurrent(nameOf(file), stateOf(file));
   return openSqliteDatabase(file);
 };

@@ -2,8 +2,12 @@ import type { Result, ResultAsync } from "neverthrow";
 import type { Service } from "../service.js";
 import type { CommandError } from "./command-error.js";
 
-/** What a command prints: `json` with `--json`, else `lines`. With `failed` the exit status is 1. */
-export type Output = { readonly json: object; readonly lines: readonly string[]; readonly failed?: boolean };
+/** What a command prints: `json` with `--json`, else `lines`. With `failed` the exit status is that of an error. */
+export type Output = {
+  readonly json: object;
+  readonly lines: readonly string[];
+  readonly failed?: CommandError["kind"];
+};
 
 /** The values of a command's options, by option name. */
 export type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
@@ -35,6 +39,8 @@ export type Command = {
   readonly isRecorded?: true;
   /** Makes the SQLite file if there is none, and migrates it. Other commands refuse instead: DATA_DIR may be mistyped. */
   readonly createsDatabase?: true;
+  /** Runs instead of `run` if the configuration is wrong, with the sentence that says why. Other commands refuse. */
+  readonly runMisconfigured?: (problem: string) => Promise<Result<Output, CommandError>>;
   /** Resolves to what is printed, or to an error. With `undefined` nothing is printed. */
   run(
     service: Service,

@@ -66,7 +66,7 @@ export const ledgerVerify: Command = {
     return ok({
       json: { accounts, findings },
       lines: [`${accounts} accounts checked, ${findings.length} findings`, ...findings],
-      failed: findings.length > 0,
+      ...(findings.length > 0 && { failed: "failed" }),
     });
   },
 };

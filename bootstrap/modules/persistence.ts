@@ -24,9 +24,10 @@ import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-request
 import type { SqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import type { Config } from "../config.js";
-import { ConfigurationError, RefusedError } from "../configuration-error.js";
+import { ConfigurationError, StartError } from "../configuration-error.js";
 import { unwritableDataDir } from "../doctor/data-directory.js";
 import { provide } from "../provide.js";
+import { sqliteFile } from "../sqlite-file.js";
 import { tokens } from "../tokens.js";
 
 /** The database and the stores in it. */
@@ -91,8 +92,6 @@ const makeDataDir = async (dataDir: string): Promise<void> => {
   }
 };
 
-const sqliteFile = (dataDir: string): string => join(dataDir, "panorama.sqlite");
-
 type ConfigDependency = { readonly config: Config };
 
 /** Opening a SQLite file may also make and migrate it. A PostgreSQL database that is not migrated is refused. */
@@ -118,7 +117,8 @@ const lockForServe = async ({ config: { databaseUrl, dataDir } }: ConfigDependen
   const { lockExclusively } = await import("../../adapters/persistence/exclusive-lock.js");
   const lock = lockExclusively(join(dataDir, "serve.lock"));
   if (lock !== undefined) return lock;
-  throw new RefusedError(
+  throw new StartError(
+    "refused",
     `Another panorama serve runs in DATA_DIR ${dataDir}. Stop it, or set another DATA_DIR, or set DATABASE_URL: only instances on PostgreSQL can share their data.`,
   );
 };

@@ -1,13 +1,13 @@
-import { readFile } from "node:fs/promises";
 import { ContainerModule } from "inversify";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
-import { parseWorkflow } from "../../adapters/provider/remote/comfyui/workflow.js";
 import type { OpenProvider, ProviderEvent } from "../../adapters/provider/remote/remote-options.js";
 import type { CircuitState } from "../../application/ports/circuit-state.js";
+import { workflowOf } from "../comfyui-workflow.js";
 import type { RemoteProviderConfig, RemoteProvidersConfig } from "../config.js";
 import { ConfigurationError } from "../configuration-error.js";
 import { openProvider } from "../open-provider.js";
 import { provide, token } from "../provide.js";
+import { providerProblem } from "../provider-check.js";
 import { webhooksOf } from "../provider-webhooks.js";
 import { tokens } from "../tokens.js";
 
@@ -35,7 +35,7 @@ export const remoteProviders = ({ inOrder }: RemoteProvidersConfig): ContainerMo
         const times = { submitTimeoutMilliseconds, generationDeadlineMilliseconds };
         const open = async (remote: RemoteProviderConfig): Promise<OpenProvider> => {
           const shared = { storage, clock, onEvent, publicUrl, ...times };
-          const opened = openProvider(remote, shared, remote.kind === "comfyui" ? await workflowOf(remote) : undefined);
+          const opened = openProvider(remote, shared, await workflowOf(remote));
           await check(opened, onEvent);
           return opened;
         };
@@ -56,32 +56,11 @@ export const remoteProviders = ({ inOrder }: RemoteProvidersConfig): ContainerMo
     provide(bind, tokens.providerWebhooks, { openProviders }, ({ openProviders }) => webhooksOf(openProviders));
   });
 
-/** Throws if the file cannot be used, so that the service does not start with it. Absent: the bundled workflow. */
-const workflowOf = async ({
-  workflowFile: file,
-}: Extract<RemoteProviderConfig, { kind: "comfyui" }>): Promise<unknown> => {
-  if (file === undefined) return undefined;
-  const json = await jsonIn(file);
-  const parsed = parseWorkflow(json);
-  if (parsed.isErr()) throw new ConfigurationError(`Bad configuration: COMFYUI_WORKFLOW=${file}: ${parsed.error}.`);
-  return json;
-};
-
-const jsonIn = async (file: string): Promise<unknown> => {
-  try {
-    return JSON.parse(await readFile(file, "utf8"));
-  } catch (error) {
-    const reason = error instanceof SyntaxError ? "the file is not JSON" : "the file cannot be read";
-    throw new ConfigurationError(`Bad configuration: COMFYUI_WORKFLOW=${file}: ${reason}.`, { cause: error });
-  }
-};
-
 /** Throws if a setting is wrong, so that the service does not start with it. An outage does not prevent startup. */
 const check = async (provider: OpenProvider, onEvent: (event: ProviderEvent) => void): Promise<void> => {
   const checked = await provider.check();
   if (checked.isOk()) return;
-  const { kind, reason } = checked.error;
-  if (kind === "misconfigured") throw new ConfigurationError(`Bad configuration: ${reason}.`);
-  const message = `The API key and the model or style could not be checked: ${reason}.`;
+  const message = providerProblem(checked.error);
+  if (checked.error.kind === "misconfigured") throw new ConfigurationError(message);
   onEvent({ kind: "surprise", provider: provider.name, message });
 };

@@ -1,0 +1,53 @@
+import type { Clock } from "../../application/ports/clock.js";
+import { cannotConnect } from "./database-error.js";
+import { type MigrationState, migrationState } from "./migration-state.js";
+import { postgresDatabase } from "./postgres-database.js";
+
+/** What there is to know about a PostgreSQL server and the database of the service in it. */
+export type PostgresInspection = {
+  /** Such as `18.4`. */
+  readonly version: string;
+  readonly majorVersion: number;
+  /** Of all clients together. */
+  readonly connectionsMax: number;
+  readonly migrations: MigrationState;
+  /** Of the fastest of a few statements. */
+  readonly latencyMilliseconds: number;
+  /** How much the clock of the server is ahead of this machine's; negative if it is behind. */
+  readonly aheadMilliseconds: number;
+};
+
+const MEASUREMENTS = 5;
+
+/** Looks at the database, and changes nothing. Throws a `DatabaseError` if it cannot be reached. */
+export const inspectPostgres = async (url: string, clock: Pick<Clock, "now">): Promise<PostgresInspection> => {
+  const database = postgresDatabase(url, 1);
+  try {
+    await database.ping().catch((error: unknown) => {
+      throw cannotConnect(error);
+    });
+    const [server] = await database.sql(
+      `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
+        current_setting('max_connections')::int as connections`,
+    );
+    const measurements = [];
+    for (let n = 0; n < MEASUREMENTS; n += 1) {
+      const sentAt = clock.now().getTime();
+      const start = performance.now();
+      const [row] = await database.sql("select date_part('epoch', clock_timestamp()) * 1000 as milliseconds");
+      const latency = performance.now() - start;
+      measurements.push({ latency, ahead: Number(row?.milliseconds) - (sentAt + latency / 2) });
+    }
+    const [fastest] = measurements.sort((a, b) => a.latency - b.latency);
+    return {
+      version: String(server?.version).split(" ")[0] ?? "",
+      majorVersion: Math.floor(Number(server?.number) / 10_000),
+      connectionsMax: Number(server?.connections),
+      migrations: migrationState(await database.recordedSteps()),
+      latencyMilliseconds: fastest?.latency ?? 0,
+      aheadMilliseconds: fastest?.ahead ?? 0,
+    };
+  } finally {
+    await database.close();
+  }
+};

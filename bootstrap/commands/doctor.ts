@@ -1,0 +1,52 @@
+import { ok, type Result } from "neverthrow";
+import type { FailureKind, Finding } from "../doctor/finding.js";
+import { thisMachine } from "../doctor/machine.js";
+import { tokens } from "../tokens.js";
+import type { Command, Output } from "./command.js";
+
+export const doctor: Command = {
+  words: "doctor",
+  about:
+    "Checks configuration, database, storage, provider, certificates, mail server and this machine, and says what to do. Changes nothing.",
+  usage: "",
+  options: {},
+  required: [],
+  example: "doctor",
+  run: async (service) => {
+    const [config, clock, ids] = await Promise.all([
+      service.get(tokens.config),
+      service.get(tokens.clock),
+      service.get(tokens.ids),
+    ]);
+    const { examine } = await import("../doctor/examine.js");
+    return outputOf(await examine(config, { clock, ids, machine: thisMachine() }));
+  },
+  runMisconfigured: async (problem) => {
+    const { examineWithout } = await import("../doctor/examine.js");
+    return outputOf(examineWithout(problem, thisMachine()));
+  },
+};
+
+const outputOf = (findings: readonly Finding[]): Result<Output, never> => {
+  const kind = worstOf(findings);
+  const width = Math.max(...findings.map(({ name }) => name.length));
+  const doubtful = findings.filter(({ status }) => status === "failed" || status === "warning").length;
+  return ok({
+    json: {
+      status: kind !== undefined ? "failed" : doubtful > 0 ? "warning" : "ok",
+      checks: findings.map(({ name, status, message }) => ({ name, status: status.replace(" ", "_"), message })),
+    },
+    lines: [
+      ...findings.map(({ name, status, message }) => `${status.padEnd(11)}  ${name.padEnd(width)}  ${message}`),
+      "",
+      doubtful === 0 ? "Nothing is wrong." : `${doubtful} of ${findings.length} checks need attention.`,
+    ],
+    ...(kind !== undefined && { failed: kind }),
+  });
+};
+
+/** A setting that must be changed counts before something that does not answer. */
+const worstOf = (findings: readonly Finding[]): FailureKind | undefined => {
+  const kinds = findings.flatMap((finding) => (finding.status === "failed" ? [finding.kind] : []));
+  return (["configuration", "unreachable", "failed"] as const).find((kind) => kinds.includes(kind));
+};

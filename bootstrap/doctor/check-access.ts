@@ -1,0 +1,87 @@
+import { existsSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { join } from "node:path";
+import type { TLSSocket } from "node:tls";
+import { tlsProblem } from "../../adapters/http/tls-certificate.js";
+import type { Clock } from "../../application/ports/clock.js";
+import type { Config } from "../config.js";
+import { broken, type Finding, fine, notChecked, reasonOf, warning } from "./finding.js";
+
+const ANSWER_MILLISECONDS = 4_000;
+const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
+const EXPIRY_DAYS_WARNED = 14;
+
+/** Certificate and key of the listener for reference images, which `serve` makes. */
+export const checkTlsListener = async (
+  { storage, dataDir, publicUrl }: Pick<Config, "storage" | "dataDir" | "publicUrl">,
+  clock: Clock,
+): Promise<readonly Finding[]> => {
+  const name = "TLS listener";
+  if (storage.kind !== "filesystem" || storage.tlsPort === undefined) {
+    return [notChecked(name, "There is none, because images have an https URL of their own.")];
+  }
+  const folder = join(dataDir, "tls");
+  if (!existsSync(folder))
+    return [notChecked(name, `There is no certificate in ${folder} yet. panorama serve makes it.`)];
+  const problem = await tlsProblem(dataDir, new URL(publicUrl).hostname, clock.now());
+  if (problem === undefined) return [fine(name, `Certificate and key in ${folder} fit each other and PUBLIC_URL.`)];
+  const sentence = `${problem[0]?.toUpperCase()}${problem.slice(1)}.`;
+  return [broken(name, "failed", `${sentence} Restart panorama serve, which makes a new pair.`)];
+};
+
+/** Errors of the TLS handshake that are about the certificate. */
+const IS_CERTIFICATE_ERROR = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|HOSTNAME_MISMATCH)/;
+
+type Answer = { readonly status: number; readonly body: string; readonly expiresAt: Date | undefined };
+
+/** Whether the service, or the proxy in front of it, answers at PUBLIC_URL, and its certificate if that is https. */
+export const checkPublicUrl = async (
+  { publicUrl }: Pick<Config, "publicUrl">,
+  clock: Clock,
+): Promise<readonly Finding[]> => {
+  const name = "public URL";
+  const url = `${publicUrl}/healthz`;
+  try {
+    const { status, body, expiresAt } = await get(url);
+    if (status !== 200 || !body.includes('"ok"')) {
+      const advice = "Check the proxy, and that panorama serve runs behind it.";
+      return [broken(name, "unreachable", `${url} answered ${status}, and not as panorama serve does. ${advice}`)];
+    }
+    if (expiresAt === undefined) return [fine(name, `panorama serve answers at ${publicUrl}.`)];
+    const days = Math.floor((expiresAt.getTime() - clock.now().getTime()) / DAY_MILLISECONDS);
+    const says = `panorama serve answers at ${publicUrl}, whose certificate is valid for ${days} more days`;
+    return [days < EXPIRY_DAYS_WARNED ? warning(name, `${says}. Renew it.`) : fine(name, `${says}.`)];
+  } catch (error) {
+    const code = String((error as NodeJS.ErrnoException).code);
+    if (IS_CERTIFICATE_ERROR.test(code)) {
+      const advice = "Install a certificate for this host, with its chain.";
+      return [
+        broken(name, "configuration", `The certificate of ${publicUrl} is not accepted: ${reasonOf(error)}. ${advice}`),
+      ];
+    }
+    const advice = "Start panorama serve and the proxy in front of it, and run this command again.";
+    return [notChecked(name, `Nothing answers at ${publicUrl}: ${reasonOf(error)}. ${advice}`)];
+  }
+};
+
+const get = (url: string): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const request = url.startsWith("https:") ? httpsRequest : httpRequest;
+    const signal = AbortSignal.timeout(ANSWER_MILLISECONDS);
+    const sent = request(url, { agent: false, signal }, (response) => {
+      const { socket } = response;
+      const certificate = "getPeerCertificate" in socket ? (socket as TLSSocket).getPeerCertificate() : undefined;
+      const expiresAt = certificate === undefined ? undefined : new Date(certificate.valid_to);
+      response
+        .toArray()
+        .then(
+          (chunks) => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString(), expiresAt }),
+          reject,
+        );
+    });
+    sent.once("error", (error) =>
+      reject(signal.aborted ? new Error(`no answer within ${ANSWER_MILLISECONDS} ms`) : error),
+    );
+    sent.end();
+  });

@@ -1,0 +1,90 @@
+import { existsSync } from "node:fs";
+import { DatabaseError, missingFile } from "../../adapters/persistence/database-error.js";
+import type { PostgresInspection } from "../../adapters/persistence/inspect-postgres.js";
+import { type MigrationState, migrationProblem } from "../../adapters/persistence/migration-state.js";
+import type { Clock } from "../../application/ports/clock.js";
+import type { Config } from "../config.js";
+import { sqliteFile } from "../sqlite-file.js";
+import { broken, type Finding, fine, notChecked, warning } from "./finding.js";
+
+const POSTGRES_MAJOR_MIN = 15;
+/** A creation waits for two statements, a poll for one. */
+const LATENCY_MILLISECONDS_MAX = 50;
+/** Rate limits and leases use the clocks of the instances; the database shows how far this one is off. */
+const CLOCK_MILLISECONDS_DOUBTFUL = 500;
+const CLOCK_MILLISECONDS_MAX = 3_000;
+/** Of PostgreSQL's connections, for commands and for other instances. */
+const CONNECTIONS_LEFT_MIN = 5;
+
+type Settings = Pick<Config, "databaseUrl" | "databaseConnections" | "dataDir">;
+
+/** The database, its migrations, and its clock. Nothing is made or changed. */
+export const checkDatabase = async (config: Settings, clock: Clock): Promise<readonly Finding[]> => {
+  try {
+    return await (config.databaseUrl === undefined
+      ? checkSqlite(sqliteFile(config.dataDir))
+      : checkPostgres(config.databaseUrl, config.databaseConnections, clock));
+  } catch (error) {
+    const kind = error instanceof DatabaseError ? error.kind : "failed";
+    return [broken("database", kind, error instanceof Error ? error.message : String(error)), ...AFTER_DATABASE];
+  }
+};
+
+const AFTER_DATABASE = ["migrations", "clock"].map((name) => notChecked(name, "The database must be usable first."));
+
+const checkSqlite = async (file: string): Promise<readonly Finding[]> => {
+  // The first start makes it; after that, the name is mistyped.
+  if (!existsSync(file)) return [warning("database", missingFile(file).message), ...AFTER_DATABASE];
+  const { inspectSqlite } = await import("../../adapters/persistence/inspect-sqlite.js");
+  const { version, migrations } = await inspectSqlite(file);
+  return [
+    fine("database", `SQLite ${version} reads ${file}.`),
+    checkMigrations(`The database ${file}`, migrations, "panorama serve does it at its start."),
+    notChecked("clock", "SQLite has no clock of its own."),
+  ];
+};
+
+const checkPostgres = async (url: string, connections: number, clock: Clock): Promise<readonly Finding[]> => {
+  const { inspectPostgres } = await import("../../adapters/persistence/inspect-postgres.js");
+  const inspection = await inspectPostgres(url, clock);
+  return [
+    checkServer(inspection, connections),
+    checkMigrations("The database", inspection.migrations),
+    checkClock(inspection.aheadMilliseconds),
+  ];
+};
+
+const checkServer = (inspection: PostgresInspection, connections: number): Finding => {
+  const { version, majorVersion, connectionsMax, latencyMilliseconds } = inspection;
+  const answers = `PostgreSQL ${version} answers in ${latencyMilliseconds.toFixed(1)} ms`;
+  if (majorVersion < POSTGRES_MAJOR_MIN) {
+    return broken("database", "failed", `${answers}. Update it: ${POSTGRES_MAJOR_MIN} or later is needed.`);
+  }
+  if (connections > connectionsMax - CONNECTIONS_LEFT_MIN) {
+    const problem = `allows ${connectionsMax} connections in all, and DATABASE_CONNECTIONS is ${connections}`;
+    return warning("database", `${answers}, but ${problem}. Set a smaller number, or a larger max_connections.`);
+  }
+  return latencyMilliseconds > LATENCY_MILLISECONDS_MAX
+    ? warning("database", `${answers}, which makes each request slow. Run the service closer to it.`)
+    : fine("database", `${answers}.`);
+};
+
+/** `byItself`: why pending ones prevent no start. */
+const checkMigrations = (database: string, state: MigrationState, byItself?: string): Finding => {
+  const name = "migrations";
+  if (state.kind === "current") return fine(name, `${database} is up to date.`);
+  return state.kind === "pending" && byItself !== undefined
+    ? warning(name, `${database} is not up to date: ${byItself}`)
+    : broken(name, "configuration", migrationProblem(database, state));
+};
+
+const checkClock = (aheadMilliseconds: number): Finding => {
+  const name = "clock";
+  const seconds = (Math.abs(aheadMilliseconds) / 1000).toFixed(1);
+  const differs = `The clock of the database is ${seconds} s ${aheadMilliseconds > 0 ? "ahead of" : "behind"} this machine's`;
+  const advice = "Synchronize both (NTP): rate limits and leases of several instances use their clocks.";
+  if (Math.abs(aheadMilliseconds) > CLOCK_MILLISECONDS_MAX) return broken(name, "failed", `${differs}. ${advice}`);
+  return Math.abs(aheadMilliseconds) > CLOCK_MILLISECONDS_DOUBTFUL
+    ? warning(name, `${differs}. ${advice}`)
+    : fine(name, "The clocks of the database and of this machine agree.");
+};
