@@ -60,8 +60,11 @@ export const checkPublicUrl = async (
         broken(name, "configuration", `The certificate of ${publicUrl} is not accepted: ${reasonOf(error)}. ${advice}`),
       ];
     }
-    const advice = "Start panorama serve and the proxy in front of it, and run this command again.";
-    return [notChecked(name, `Nothing answers at ${publicUrl}: ${reasonOf(error)}. ${advice}`)];
+    const silence = `Nothing answers at ${publicUrl}: ${reasonOf(error)}.`;
+    // A proxy runs also while the service does not.
+    return publicUrl.startsWith("https:")
+      ? [warning(name, `${silence} Check the proxy, the firewall, and the name in PUBLIC_URL.`)]
+      : [notChecked(name, `${silence} Start panorama serve, and run this command again.`)];
   }
 };
 

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { filesystemObjectStorage } from "../../adapters/storage/filesystem-object-storage.js";
+import type { NotFound } from "../../application/errors.js";
 import type { Ids } from "../../application/ports/ids.js";
-import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
 import { panoramaName } from "../../domain/object-name.js";
 import type { Config } from "../config.js";
 import { bucketProblem, openBucket } from "../open-bucket.js";
@@ -23,19 +24,16 @@ type Settings = Pick<Config, "storage" | "dataDir" | "publicUrl">;
 /** Stores an object, reads it here and at its public URL as a web page would, and deletes it. */
 export const checkStorage = async (config: Settings, ids: Pick<Ids, "unguessable">): Promise<readonly Finding[]> => {
   const opened = await open(config);
-  if ("status" in opened) return [opened, ...afterStorage];
+  if ("status" in opened) return [opened, ...AFTER_STORAGE];
   const name = panoramaName(ids.unguessable());
   const written = await opened.put(name, BYTES, "image/jpeg");
-  if (written.isErr()) return [unusable(config, written.error.reason), ...afterStorage];
+  if (written.isErr()) {
+    await opened.delete(name); // an upload without an answer may have arrived
+    return [unusable(config, written.error.reason), ...AFTER_STORAGE];
+  }
   const [read, served] = await Promise.all([opened.read(name), fetchAsPage(opened.urlOf(name), config.publicUrl)]);
   const deleted = await opened.delete(name);
-  const problem = read.isErr()
-    ? "reason" in read.error
-      ? read.error.reason
-      : "an object that was written is not there"
-    : deleted.isErr()
-      ? deleted.error.reason
-      : undefined;
+  const [problem] = [read, deleted].flatMap((result) => (result.isErr() ? [reasonIn(result.error)] : []));
   const storage =
     problem === undefined
       ? fine("storage", `${nameOf(config)} takes, returns and deletes an object.`)
@@ -43,7 +41,10 @@ export const checkStorage = async (config: Settings, ids: Pick<Ids, "unguessable
   return [storage, checkImageUrl(served, config), checkCors(served, config)];
 };
 
-const afterStorage = ["image URL", "CORS"].map((name) => notChecked(name, "The storage must be usable first."));
+const reasonIn = (error: NotFound | StorageUnavailable): string =>
+  error.kind === "not_found" ? "an object that was written is not there" : error.reason;
+
+const AFTER_STORAGE = ["image URL", "CORS"].map((name) => notChecked(name, "The storage must be usable first."));
 
 /** Opens the storage, or says why it is not checked or not usable. */
 const open = async (config: Settings): Promise<ObjectStorage | Finding> => {

@@ -485,6 +485,13 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
       environment: () => ({ PUBLIC_URL: `https://localhost:${selfSignedPort}` }),
     },
     {
+      fault: "a proxy that is down",
+      name: "public URL",
+      status: "warning",
+      says: /^Nothing answers at https:\/\/localhost:\d+: .*ECONNREFUSED.*\. Check the proxy/,
+      environment: () => ({ PUBLIC_URL: `https://localhost:${closedPort}` }),
+    },
+    {
       fault: "a proxy without the service behind it",
       name: "public URL",
       status: "failed",
