@@ -31,6 +31,7 @@ export const serve: Command = {
       node: process.version,
       configuration: shownEnvironment(process.env),
     });
+    logger.flush(); // before the line that says why a start has failed
     const server = await service.get(tokens.httpServer);
     const application = await service.get(tokens.application);
     const stopSignal = firstStopSignal();

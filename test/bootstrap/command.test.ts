@@ -27,10 +27,12 @@ describe("the panorama command while the service runs", () => {
   /** The message of a command that must fail; `code` is checked together with the exit status. */
   const refusal = async (code: keyof typeof EXIT_STATUS, ...args: string[]): Promise<string> =>
     messageOf(code, await installation.command(...args));
-  const messageOf = (code: keyof typeof EXIT_STATUS, outcome: CommandOutcome): string => {
+  const messageOf = (code: keyof typeof EXIT_STATUS, outcome: CommandOutcome, logged: string[] = []): string => {
     const { status, json, stderr, error } = outcome;
     expect({ status, json, code: error?.code }).toEqual({ status: EXIT_STATUS[code], json: {}, code });
-    expect(JSON.parse(stderr)).toEqual({ error: { code, message: expect.stringMatching(/^[^\n]+$/) } });
+    const lines = stderr.trimEnd().split("\n");
+    expect(JSON.parse(lines.pop() ?? "")).toEqual({ error: { code, message: expect.stringMatching(/^[^\n]+$/) } });
+    expect(lines.map((line) => JSON.parse(line).event)).toEqual(logged);
     return error?.message ?? "";
   };
   const createAccount = async (email: string, ...options: string[]): Promise<string> =>
@@ -283,7 +285,9 @@ describe("the panorama command while the service runs", () => {
       COMFYUI_BASE_URL: "http://127.0.0.1:9",
       COMFYUI_WORKFLOW: "none.json",
     });
-    expect(messageOf("configuration", await noFile.command("serve"))).toContain("COMFYUI_WORKFLOW=none.json");
+    expect(messageOf("configuration", await noFile.command("serve"), ["starting"])).toContain(
+      "COMFYUI_WORKFLOW=none.json",
+    );
     for (const installation of [unreachable, offline, mistyped, noFile]) await installation.remove();
   });
 
@@ -315,10 +319,12 @@ describe("the panorama command while the service runs", () => {
     await empty.remove();
   });
 
-  it("serve fails with one line when the port is in use", async () => {
+  it("serve says in its last line that the port is in use", async () => {
     const other = await Installation.create({ PORT: String(installation.environment.PORT) });
     try {
-      expect(messageOf("refused", await other.command("serve"))).toMatch(/^Port \d+ on 127\.0\.0\.1 is in use.*$/);
+      expect(messageOf("refused", await other.command("serve"), ["starting"])).toMatch(
+        /^Port \d+ on 127\.0\.0\.1 is in use.*$/,
+      );
     } finally {
       await other.remove();
     }
