@@ -39,7 +39,9 @@ const outputOf = (findings: readonly Finding[]): Result<Output, never> => {
     lines: [
       ...findings.map(({ name, status, message }) => `${status.padEnd(11)}  ${name.padEnd(width)}  ${message}`),
       "",
-      doubtful === 0 ? "Nothing is wrong." : `${doubtful} of ${findings.length} checks need attention.`,
+      doubtful === 0
+        ? "Nothing is wrong with what was checked."
+        : `${doubtful} of ${findings.length} checks need attention.`,
     ],
     ...(kind !== undefined && { failed: kind }),
   });

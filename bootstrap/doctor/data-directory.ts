@@ -19,7 +19,7 @@ export const unwritableDataDir = (dataDir: string, error: unknown): string =>
 export const checkDataDirectory = async (dataDir: string, machine: Machine): Promise<readonly Finding[]> => {
   const folder = existingPart(resolve(dataDir));
   try {
-    await access(folder, constants.W_OK | constants.X_OK);
+    await access(`${folder}/.`, constants.W_OK | constants.X_OK); // fails if it is a file
     const { freeBytes, freeFiles } = await machine.freeSpace(folder);
     return [existence(dataDir), spaceIn(dataDir, freeBytes, freeFiles)];
   } catch (error) {

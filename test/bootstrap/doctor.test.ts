@@ -189,7 +189,7 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
       fault: "DATA_DIR cannot be written",
       name: "data directory",
       status: "failed",
-      says: /^DATA_DIR .*a-file\/data cannot be written: .*Give the user of the service the right to write there/,
+      says: /^DATA_DIR .*a-file\/data cannot be written: ENOTDIR.*Give the user of the service the right to write there/,
       environment: () => ({ DATA_DIR: join(folder, "a-file/data") }),
     },
     {
