@@ -66,6 +66,17 @@ describe("Database on SQLite", () => {
     expect(await stores.tasks.find(taskId(1), accountId(1))).toEqual(aReservedTask());
   });
 
+  it("is one file when it is closed, so that a copy of this file is the whole database", async () => {
+    await openAccount();
+    await database.close();
+    const copy = join(folder, "copy.sqlite");
+    await copyFile(file, copy);
+    await reopen();
+    const copied = await openExistingSqliteDatabase(copy);
+    expect(await copied.sql("select id from account")).toEqual([{ id: accountId(1) }]);
+    await copied.close();
+  });
+
   it("names the file that cannot be opened", async () => {
     const damaged = join(folder, "damaged.sqlite");
     await writeFile(damaged, "not a database ".repeat(100));
