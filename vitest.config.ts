@@ -47,6 +47,7 @@ const SLOW_TESTS = [
   "test/adapters/system/node-secrets.test.ts",
   "test/adapters/web/login.test.ts",
   "test/adapters/web/password.test.ts",
+  "test/adapters/web/sign-up.test.ts",
   // wait for timeouts, or send thousands of requests
   "test/adapters/http/authorization.test.ts",
   "test/adapters/http/hostile-clients.test.ts",

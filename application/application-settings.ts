@@ -1,8 +1,20 @@
 import type { AccountEvent } from "../domain/account-event.js";
+import type { Credits } from "../domain/credits.js";
+import type { PanoramaPolicy } from "../domain/panorama-policy.js";
+import type { SignUpMode } from "../domain/sign-up.js";
 import type { Task } from "../domain/task.js";
 
 /** Settings of the application. What is not given has the default of the service. */
 export type ApplicationSettings = {
+  /**
+   * Prices, limits and credit packs. The ports `rateLimits` and `apiRequests` count by its rates: give them the same.
+   * Default: those of the specification.
+   */
+  readonly policy?: PanoramaPolicy | undefined;
+  /** Who may open an account. The operator may always. Default: `open`, everybody. */
+  readonly signUp?: SignUpMode | undefined;
+  /** The credits with which an account begins that somebody has opened by signing up. Default: none. */
+  readonly welcomeCredits?: Credits | undefined;
   /**
    * When a task whose submission has no recorded answer is resolved; longer than `provider.submit` can take. Default: 35
    * seconds.

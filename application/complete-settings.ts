@@ -1,9 +1,14 @@
 import type { AccountEvent } from "../domain/account-event.js";
+import { credits } from "../domain/credits.js";
+import { PANORAMA_POLICY } from "../domain/panorama-policy.js";
 import { statusOf, type Task } from "../domain/task.js";
 import type { ApplicationSettings } from "./application-settings.js";
 
 /** The settings, with the default of each one that is not given. */
 export const completeSettings = ({
+  policy = PANORAMA_POLICY,
+  signUp = "open",
+  welcomeCredits = credits(0),
   submissionDeadlineMilliseconds = 35_000,
   generationDeadlineMilliseconds = 600_000,
   queueMax = 10_000,
@@ -15,6 +20,9 @@ export const completeSettings = ({
   processes = "several",
   eventBody = shortEventBody,
 }: ApplicationSettings) => ({
+  policy,
+  signUp,
+  welcomeCredits,
   submissionDeadlineMilliseconds,
   generationDeadlineMilliseconds,
   /** A task waits in the queue for as long as a generation may take. */

@@ -1,3 +1,4 @@
+import type { PanoramaPolicy } from "../domain/panorama-policy.js";
 import type { Task } from "../domain/task.js";
 import { keyUses } from "./accounts/key-uses.js";
 import { sendPasswordLink } from "./accounts/send-password-link.js";
@@ -50,6 +51,8 @@ export type ApplicationPorts = StorePorts & {
 
 /** All use cases, and the background work. */
 export type Application = UseCases & {
+  /** The prices and limits that the use cases apply, for what tells clients about them. */
+  readonly policy: PanoramaPolicy;
   /** Starts the background work. In a process without it, tasks are created, but only other processes work on them. */
   start(): Promise<void>;
   /**
@@ -85,9 +88,10 @@ export const createApplication = ({
   };
   const onStores = storeUseCases(inside, complete);
   return {
+    policy: complete.policy,
     accounts: {
       ...onStores.accounts,
-      sendPasswordLink: sendPasswordLink(inside),
+      sendPasswordLink: sendPasswordLink(inside, complete),
       noteKeyUse: uses.note,
     },
     credits: {
@@ -104,7 +108,7 @@ export const createApplication = ({
       waitFor: waitForTask(inside),
       cancel: cancelTask(inside),
       delete: deletePanorama(inside),
-      uploadImages: uploadImages(inside),
+      uploadImages: uploadImages(inside, complete),
       receiveProviderWebhook: receiveProviderWebhook({
         ...inside,
         webhooks: ports.providerWebhooks ?? new Map(),

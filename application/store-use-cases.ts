@@ -24,6 +24,7 @@ import { verifyLedger } from "./credits/verify-ledger.js";
 import { adjustCredits } from "./operators/adjust-credits.js";
 import { changeKeyLimits } from "./operators/change-key-limits.js";
 import { closeAccount } from "./operators/close-account.js";
+import { invite } from "./operators/invite.js";
 import { recordAction } from "./operators/record-action.js";
 import { changeVisibility } from "./panoramas/change-visibility.js";
 import { checkUpload } from "./panoramas/check-upload.js";
@@ -115,12 +116,12 @@ export type StoreUseCases = {
  */
 export const storeUseCases = (
   ports: StorePorts,
-  { webhookPrivateOrigins = [] }: Pick<ApplicationSettings, "webhookPrivateOrigins"> = {},
+  settings: Pick<ApplicationSettings, "webhookPrivateOrigins" | "policy" | "signUp" | "welcomeCredits"> = {},
 ): StoreUseCases => ({
   accounts: {
     hasAny: hasAccounts(ports),
     open: openAccount(ports),
-    signUp: signUp(ports),
+    signUp: signUp(ports, settings),
     read: readAccount(ports),
     setLowBalance: setLowBalance(ports),
     logIn: logIn(ports),
@@ -128,7 +129,7 @@ export const storeUseCases = (
     findSession: findSession(ports),
     setPassword: setPassword(ports),
     checkPasswordLink: checkPasswordLink(ports),
-    setPasswordByLink: setPasswordByLink(ports),
+    setPasswordByLink: setPasswordByLink(ports, settings),
     admitApiRequest: admitApiRequest({ ...ports, requests: ports.apiRequests }),
     createApiKey: createApiKey(ports),
     listApiKeys: listApiKeys(ports),
@@ -150,12 +151,12 @@ export const storeUseCases = (
     findPublic: findPublicPanorama(ports),
     listPublic: listPublicPanoramas(ports),
     changeVisibility: changeVisibility(ports),
-    checkUpload: checkUpload(ports),
+    checkUpload: checkUpload(ports, settings),
     retryImage: retryImage(ports),
     retryFailedImages: retryFailedImages(ports),
   },
   webhooks: {
-    createEndpoint: createEndpoint(ports, { privateOrigins: webhookPrivateOrigins }),
+    createEndpoint: createEndpoint(ports, { privateOrigins: settings.webhookPrivateOrigins ?? [] }),
     listEndpoints: listEndpoints(ports),
     deleteEndpoint: deleteEndpoint(ports),
     rotateEndpointSecret: rotateEndpointSecret(ports),
@@ -168,5 +169,6 @@ export const storeUseCases = (
     adjustCredits: adjustCredits(ports),
     changeKeyLimits: changeKeyLimits(ports),
     closeAccount: closeAccount(ports),
+    invite: invite(ports, settings),
   },
 });

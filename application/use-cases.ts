@@ -30,6 +30,7 @@ import type { AdjustCredits } from "./operators/adjust-credits.js";
 import type { ChangeKeyLimits } from "./operators/change-key-limits.js";
 import type { CloseAccount } from "./operators/close-account.js";
 import type { ExportAccount } from "./operators/export-account.js";
+import type { Invite } from "./operators/invite.js";
 import type { RecordAction } from "./operators/record-action.js";
 import type { CancelTask } from "./panoramas/cancel-task.js";
 import type { ChangeVisibility } from "./panoramas/change-visibility.js";
@@ -147,6 +148,8 @@ export type OperatorUseCases = {
   readonly adjustCredits: AdjustCredits;
   readonly changeKeyLimits: ChangeKeyLimits;
   readonly closeAccount: CloseAccount;
+  /** Makes the link with which somebody opens an account. */
+  readonly invite: Invite;
   /** Everything that is stored about the person of an account. */
   readonly exportAccount: ExportAccount;
 };

@@ -6,6 +6,7 @@ import { FAL_MODELS, type FalModel } from "../adapters/provider/remote/fal/fal-m
 import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-defaults.js";
 import type { ProviderLimits } from "../adapters/provider/remote/settings.js";
 import { completeSettings } from "../application/complete-settings.js";
+import { readSettings, type Settings } from "./settings.js";
 
 const DEFAULTS = completeSettings({});
 
@@ -69,6 +70,7 @@ const environmentSchema = z.object({
   ASSET_URL: origin.optional(),
   TLS_PORT: port.default(8443),
   TRUSTED_PROXIES: trustedProxies.prefault("127.0.0.0/8,::1"),
+  PANORAMA_SETTINGS: z.string().optional(),
   DATA_DIR: z.string().min(1).default("./data"),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: "must be postgresql://USER:PASSWORD@HOST/DATABASE" })
@@ -139,7 +141,7 @@ const environmentSchema = z.object({
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
 });
 
-export type Config = {
+export type Config = Settings & {
   readonly host: string;
   readonly port: number;
   /** Absent: the native server, or `node` where that cannot be loaded. */
@@ -309,7 +311,13 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   if (storage.isErr()) return err(storage.error);
   const provider = providerOf(data);
   if (provider.isErr()) return err(provider.error);
+  const settings = readSettings(data.PANORAMA_SETTINGS, {
+    hasRealProvider: provider.value.kind !== "local",
+    sendsMail: smtpUrl !== undefined,
+  });
+  if (settings.isErr()) return err(settings.error);
   return ok({
+    ...settings.value,
     host: data.HOST,
     port: data.PORT,
     httpServer: data.HTTP_SERVER,

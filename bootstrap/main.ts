@@ -6,6 +6,7 @@ import {
   accountClose,
   accountCreate,
   accountFind,
+  accountInvite,
   accountList,
   accountSetLowBalance,
   accountSetPassword,
@@ -29,6 +30,7 @@ import { migrate } from "./commands/migrate.js";
 import { orderCreate, orderPay } from "./commands/order.js";
 import { queueShow } from "./commands/queue.js";
 import { serve } from "./commands/serve.js";
+import { settingsShow } from "./commands/settings.js";
 import { taskCancel, taskList, taskRetry, taskShow } from "./commands/task.js";
 import {
   webhookCreate,
@@ -50,6 +52,7 @@ import { panoramaVersion } from "./version.js";
 const COMMANDS: readonly Command[] = [
   serve,
   accountCreate,
+  accountInvite,
   accountList,
   accountFind,
   accountShow,
@@ -84,6 +87,7 @@ const COMMANDS: readonly Command[] = [
   generate,
   mcp,
   migrate,
+  settingsShow,
   backup,
   doctor,
   completion(() => COMMANDS),

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { homedir, uptime } from "node:os";
 import { join } from "node:path";
+import { type Offer, offerOf } from "../adapters/client/offer.js";
 import { PanoramaClient } from "../adapters/client/panorama-client.js";
 import { parseServiceUrl, siteOf } from "../adapters/client/service-url.js";
 import { AllowedFolders } from "../adapters/mcp/allowed-folders.js";
@@ -10,6 +11,7 @@ import { stateFolder } from "../adapters/mcp/state-folder.js";
 import { UnconfirmedCreations } from "../adapters/mcp/unconfirmed-creations.js";
 import { SystemClock } from "../adapters/system/system-clock.js";
 import { rulePredicate } from "../adapters/wording/rule-predicate.js";
+import { PANORAMA_POLICY } from "../domain/panorama-policy.js";
 
 const log = (line: string) => process.stderr.write(`panorama-mcp: ${line}\n`);
 
@@ -24,19 +26,32 @@ export const runMcp = async (environment: NodeJS.ProcessEnv, defaultBaseUrl: str
   // The server starts anyway: a client can list the tools, and each call answers what to do.
   if (apiKey === "") log("PANORAMA_API_KEY is not set: every tool call will fail with invalid_api_key");
 
+  const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey });
+  const offer = await readOffer(client);
   const server = panoramaMcpServer({
-    client: new PanoramaClient({ baseUrl: baseUrl.value, apiKey }),
+    offer,
+    client,
     site: siteOf(baseUrl.value),
     folders: new AllowedFolders(environment.PANORAMA_UPLOAD_DIRS ?? ""),
     unconfirmed: unconfirmedCreations(environment, [baseUrl.value, apiKey]),
     log,
   });
   try {
-    await serveOnStdio(server, process);
+    await serveOnStdio(server, process, offer.uploads);
     return exit(0);
   } catch (error) {
     return exit(1, `the session failed: ${error instanceof Error ? error.message : String(error)}`);
   }
+};
+
+/** Prices may differ between services, and change. A service that does not answer in time is told about when it is used. */
+const OFFER_SECONDS = 2;
+
+const readOffer = async (client: PanoramaClient): Promise<Offer> => {
+  const offer = await client.offer({ timeoutSeconds: OFFER_SECONDS });
+  if (offer.isErr())
+    log(`the prices of the service cannot be read, so the usual ones are shown: ${offer.error.message}`);
+  return offer.unwrapOr(undefined) ?? offerOf(PANORAMA_POLICY);
 };
 
 const unconfirmedCreations = (environment: NodeJS.ProcessEnv, scope: readonly string[]): UnconfirmedCreations => {

@@ -9,7 +9,7 @@ import {
   METADATA_VALUE_CHARACTERS_MAX,
   type Metadata,
 } from "./metadata.js";
-import { costOf, RESOLUTION_NAMES, RESOLUTIONS_DESCRIPTION, type Resolution } from "./resolution.js";
+import { RESOLUTION_NAMES, type Resolution, resolutionsDescription } from "./resolution.js";
 import { isSeed, SEED_MAX } from "./seed.js";
 import { isStorable } from "./storable-text.js";
 import { VISIBILITIES, VISIBILITIES_DESCRIPTION, type Visibility } from "./visibility.js";
@@ -81,7 +81,7 @@ const httpsUrlSchema = (charactersMax: number) =>
 /** The creation request as it is sent (specification, Creation request). Unknown fields are ignored. */
 export const creationRequestSchema = z
   .object({
-    resolution: z.enum(RESOLUTION_NAMES).meta({ description: RESOLUTIONS_DESCRIPTION }),
+    resolution: z.enum(RESOLUTION_NAMES).meta({ description: resolutionsDescription() }),
     prompt: z
       .string()
       .refine(
@@ -157,13 +157,13 @@ export const creationRequestSchema = z
     }
   });
 
-/** `maxCredits`: what the client allows the panorama to cost. It is not part of the panorama, so it is not stored. */
+/**
+ * `maxCredits`: what the client allows the panorama to cost. It is not part of the panorama, so it is not stored. The use
+ * case compares it with the price (application/panoramas/create-panorama.ts).
+ */
 export type Creation = { readonly request: CreationRequest; readonly maxCredits: number | undefined };
 
-/**
- * Parses the decoded JSON body of `POST /panoramas`. The error names the first field that breaks a rule. Refuses a
- * panorama that costs more than its `max_credits`.
- */
+/** Parses the decoded JSON body of `POST /panoramas`. The error names the first field that breaks a rule. */
 export const parseCreation = (body: unknown): Result<Creation, InvalidRequest> => {
   const parsed = creationRequestSchema.safeParse(body, { reportInput: true });
   if (!parsed.success) return err(firstBrokenRule(parsed.error));
@@ -177,10 +177,6 @@ export const parseCreation = (body: unknown): Result<Creation, InvalidRequest> =
     max_credits: maxCredits,
     webhook_url,
   } = parsed.data;
-  const cost = costOf(resolution);
-  if (maxCredits !== undefined && cost > maxCredits) {
-    return err(invalidRequest("max_credits", { name: "cost_max", max: maxCredits, cost }));
-  }
   const fields: Fields = {
     resolution,
     prompt: prompt?.trim() || undefined,

@@ -83,6 +83,15 @@ export const adjust = (
     ? ok({ entry: { kind: "adjustment", accountId, reason, credits: change, at }, balance: credits(balance + change) })
     : err({ kind: "insufficient_credits", balance, cost: credits(-change) });
 
+/** The entry of the credits with which an account begins that somebody has opened by signing up. */
+export const welcomeEntry = (accountId: AccountId, credits: Credits, at: Date): LedgerEntry => ({
+  kind: "adjustment",
+  accountId,
+  reason: "Welcome credits" as AdjustmentReason,
+  credits,
+  at,
+});
+
 /** The balance that the entries give, in credits. */
 export const sumOf = (entries: readonly LedgerEntry[]): number =>
   entries.reduce((sum, entry) => sum + entry.credits, 0);

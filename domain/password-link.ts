@@ -19,11 +19,19 @@ export const PASSWORD_LINK_SECONDS = 60 * 60;
  */
 export const PASSWORD_LINKS_MAX = 5;
 
+/** How long the link of an invitation is valid, with which somebody opens an account. */
+export const INVITATION_SECONDS = 7 * 24 * 60 * 60;
+
 /** A link that is valid from `now`. Only the digest of its token is stored. */
-export const openPasswordLink = (email: Email, tokenSha256: string, now: Date): PasswordLink => ({
+export const openPasswordLink = (
+  email: Email,
+  tokenSha256: string,
+  now: Date,
+  seconds = PASSWORD_LINK_SECONDS,
+): PasswordLink => ({
   tokenSha256,
   email,
-  expiresAt: new Date(now.getTime() + PASSWORD_LINK_SECONDS * 1000),
+  expiresAt: new Date(now.getTime() + seconds * 1000),
 });
 
 /** Returns `undefined` for text that cannot be a token, so no lookup is made. */

@@ -2,7 +2,8 @@ import { err, ok, type Result } from "neverthrow";
 import type { Credits } from "./credits.js";
 import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 import type { ObjectName } from "./object-name.js";
-import { RESOLUTIONS } from "./resolution.js";
+import { PANORAMA_POLICY } from "./panorama-policy.js";
+import type { Prices } from "./resolution.js";
 
 /**
  * An uploaded reference image is `unused` until a creation of the account refers to it. It is `used` while a task that
@@ -27,15 +28,18 @@ export type UploadStanding = {
   readonly unusedBytes: number;
 };
 
-const CHEAPEST = Math.min(...Object.values(RESOLUTIONS).map(({ credits }) => credits));
-
-/** `addedBytes`: the counted bytes that the upload would add; 0 asks whether the account may upload anything at all. */
+/**
+ * Whether an account may upload: it has a paid order, or credits for the cheapest panorama. `addedBytes`: the counted bytes
+ * that the upload would add; 0 asks whether the account may upload anything at all.
+ */
 export const admitUpload = (
   { credits, hasPaidOrder, unusedBytes }: UploadStanding,
   addedBytes: number,
+  prices: Prices = PANORAMA_POLICY.prices,
 ): Result<void, InvalidRequest> => {
-  if (!hasPaidOrder && credits < CHEAPEST) {
-    return err(invalidRequest("files", { name: "paid_order_or_credits", credits: CHEAPEST }));
+  const cheapest = Math.min(...Object.values(prices));
+  if (!hasPaidOrder && credits < cheapest) {
+    return err(invalidRequest("files", { name: "paid_order_or_credits", credits: cheapest }));
   }
   return unusedBytes + addedBytes <= UNUSED_REFERENCE_BYTES_MAX
     ? ok(undefined)

@@ -6,7 +6,7 @@ import type { TooManyActiveTasks } from "./concurrency-limit.js";
 import type { CreationRequest } from "./creation-request.js";
 import type { LowBalance } from "./low-balance.js";
 import type { ObjectName } from "./object-name.js";
-import { ACTIVE_TASKS_MAX } from "./panorama-policy.js";
+import { PANORAMA_POLICY, type PanoramaPolicy } from "./panorama-policy.js";
 import {
   type CapturedReservation,
   capture,
@@ -16,7 +16,7 @@ import {
   refund,
 } from "./reservation.js";
 import { reserve } from "./reserve.js";
-import { costOf, type PixelSize } from "./resolution.js";
+import type { PixelSize } from "./resolution.js";
 import type { Slug } from "./slug.js";
 import { isKept, type StoredImage, uploading } from "./storage-status.js";
 import type { TaskId } from "./task-id.js";
@@ -164,7 +164,7 @@ export type OpeningRefusal = InsufficientCredits | BudgetSpent | TooManyActiveTa
 /**
  * Opens a task if the account's standing and the key's budget allow it. Checks the credits first, then the active tasks,
  * in the order that the specification demands. With a `turn` the task is `queued`; without one it is `reserved`, to be
- * submitted now, and holds a slot of `place`.
+ * submitted now, and holds a slot of `place`. `policy` has the price and the maximum of active tasks.
  */
 export const openTask = (
   standing: Standing,
@@ -173,11 +173,12 @@ export const openTask = (
   turn?: number,
   budget?: BudgetState,
   place?: string,
+  { prices, activeMax }: Pick<PanoramaPolicy, "prices" | "activeMax"> = PANORAMA_POLICY,
 ): Result<OpenedTask, OpeningRefusal> => {
   const { accountId } = standing;
-  const cost = costOf(draft.request.resolution);
+  const cost = prices[draft.request.resolution];
   const admitCost = budget && (() => admitSpending(budget.budgets, budget.spending, cost, now));
-  return reserve(standing, { taskId: draft.id, cost }, ACTIVE_TASKS_MAX, admitCost).map(
+  return reserve(standing, { taskId: draft.id, cost }, activeMax, admitCost).map(
     ({ reservation, standing: after, lowBalance }) => {
       const core = { ...draft, apiKeyId: draft.apiKeyId, accountId, reservedAt: now, reservation, submissions: 0 };
       const task: OpenedTask["task"] =

@@ -4,37 +4,53 @@ import { type BrokenRule, type InvalidRequest, invalidRequest, WHOLE_BODY } from
 
 const MIB = 1024 * 1024;
 
-/** Limits of `POST /images` (specification, Limits). */
-export const UPLOAD_FILES_MAX = 5;
-/** The largest file. */
-export const UPLOAD_FILE_BYTES_MAX = 10 * MIB;
-/** The most bytes of all files of one request. */
-export const UPLOAD_TOTAL_BYTES_MAX = 20 * MIB;
-/** The largest request body, with the parts around the files. */
-export const UPLOAD_REQUEST_BYTES_MAX = 25 * MIB;
+/** Limits of `POST /images`. */
+export type UploadLimits = {
+  readonly filesMax: number;
+  /** The largest file. */
+  readonly fileBytesMax: number;
+  /** The most bytes of all files of one request. */
+  readonly totalBytesMax: number;
+  /** The largest request body, with the parts around the files. */
+  readonly requestBytesMax: number;
+};
+
+/** Those of the specification (Limits). */
+export const UPLOAD_LIMITS: UploadLimits = {
+  filesMax: 5,
+  fileBytesMax: 10 * MIB,
+  totalBytesMax: 20 * MIB,
+  requestBytesMax: 25 * MIB,
+};
 
 /** Bytes of each file of one upload that have arrived so far. */
 export type UploadSizes = readonly number[];
 
 /** Refuses a request body that is too large. */
-export const admitRequestSize = (bytes: number): Result<void, InvalidRequest> =>
-  bytes <= UPLOAD_REQUEST_BYTES_MAX
-    ? ok(undefined)
-    : err(invalidRequest(WHOLE_BODY, { name: "bytes_max", max: UPLOAD_REQUEST_BYTES_MAX }));
+export const admitRequestSize = (
+  bytes: number,
+  { requestBytesMax: max }: UploadLimits = UPLOAD_LIMITS,
+): Result<void, InvalidRequest> =>
+  bytes <= max ? ok(undefined) : err(invalidRequest(WHOLE_BODY, { name: "bytes_max", max }));
 
 /** Checked while the files arrive, so that an upload that breaks a limit is refused before all of it is read. */
-export const admitSizes = (sizes: UploadSizes): Result<void, InvalidRequest> => {
-  if (sizes.length > UPLOAD_FILES_MAX) return refuse({ name: "files_max", max: UPLOAD_FILES_MAX });
-  const tooLarge = sizes.findIndex((bytes) => bytes > UPLOAD_FILE_BYTES_MAX);
-  if (tooLarge !== -1) return refuse({ name: "bytes_max", max: UPLOAD_FILE_BYTES_MAX }, tooLarge);
-  return sizes.reduce((sum, bytes) => sum + bytes, 0) > UPLOAD_TOTAL_BYTES_MAX
-    ? refuse({ name: "total_bytes_max", max: UPLOAD_TOTAL_BYTES_MAX })
+export const admitSizes = (
+  sizes: UploadSizes,
+  { filesMax, fileBytesMax, totalBytesMax }: UploadLimits = UPLOAD_LIMITS,
+): Result<void, InvalidRequest> => {
+  if (sizes.length > filesMax) return refuse({ name: "files_max", max: filesMax });
+  const tooLarge = sizes.findIndex((bytes) => bytes > fileBytesMax);
+  if (tooLarge !== -1) return refuse({ name: "bytes_max", max: fileBytesMax }, tooLarge);
+  return sizes.reduce((sum, bytes) => sum + bytes, 0) > totalBytesMax
+    ? refuse({ name: "total_bytes_max", max: totalBytesMax })
     : ok(undefined);
 };
 
 /** Refuses a request without files. */
-export const requireFiles = (count: number): Result<void, InvalidRequest> =>
-  count > 0 ? ok(undefined) : refuse({ name: "files_required", max: UPLOAD_FILES_MAX });
+export const requireFiles = (
+  count: number,
+  { filesMax: max }: UploadLimits = UPLOAD_LIMITS,
+): Result<void, InvalidRequest> => (count > 0 ? ok(undefined) : refuse({ name: "files_required", max }));
 
 /**
  * The type of one file by its first bytes, if this type is allowed and is the declared one.

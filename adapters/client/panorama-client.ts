@@ -3,9 +3,9 @@ import { z } from "zod";
 import type { Clock } from "../../application/ports/clock.js";
 import type { CreationRequest } from "../../domain/creation-request.js";
 import { type ImageType, SIGNATURE_BYTES } from "../../domain/image-type.js";
-import type { InvalidRequest } from "../../domain/invalid-request.js";
+import type { BrokenRule, InvalidRequest } from "../../domain/invalid-request.js";
 import type { TaskFilter } from "../../domain/task-filter.js";
-import { admitSizes, admitType, requireFiles } from "../../domain/upload-rules.js";
+import { admitSizes, admitType, requireFiles, UPLOAD_LIMITS, type UploadLimits } from "../../domain/upload-rules.js";
 import { SystemClock } from "../system/system-clock.js";
 import {
   type CreatedTask,
@@ -21,6 +21,7 @@ import {
 } from "./answers.js";
 import { callWithRetries } from "./call-with-retries.js";
 import { type ClientError, invalidRequestError } from "./client-error.js";
+import { type Offer, offerSchema } from "./offer.js";
 import { readEventStream } from "./read-event-stream.js";
 import { type ApiRequest, sendRequest } from "./send-request.js";
 import type { ServiceUrl } from "./service-url.js";
@@ -170,12 +171,19 @@ export class PanoramaClient {
     });
   }
 
-  /** `POST /images`: the public URLs, in the order of the images. Images that break a limit are not sent. */
+  /**
+   * `POST /images`: the public URLs, in the order of the images. Images that break a limit of the service are not sent.
+   * `limits`: those of `offer`; without them, they are read if the images break the usual ones.
+   */
   async upload(
     images: readonly ReferenceImage[],
-    { signal }: { readonly signal?: AbortSignal } = {},
+    { limits, signal }: { readonly limits?: Offer["uploads"]; readonly signal?: AbortSignal } = {},
   ): Promise<Result<readonly string[], ClientError>> {
-    const types = admitImages(images);
+    let types = admitImages(images, limits === undefined ? UPLOAD_LIMITS : limitsOf(limits));
+    if (types.isErr() && limits === undefined && SIZE_RULES.includes(types.error.rule.name)) {
+      const offer = await this.offer({ ...(signal && { signal }) });
+      if (offer.isOk() && offer.value !== undefined) types = admitImages(images, limitsOf(offer.value.uploads));
+    }
     if (types.isErr()) return err(invalidRequestError(types.error));
     const form = new FormData();
     types.value.forEach((type, index) => {
@@ -188,6 +196,24 @@ export class PanoramaClient {
       { attemptTimeoutSeconds: this.settings.timeoutSeconds },
     );
     return uploaded.map(({ image_urls }) => image_urls);
+  }
+
+  /**
+   * Prices and limits of the service, from `GET /openapi.json`; `undefined` for a service of an older version, which has
+   * those of the specification.
+   */
+  async offer({
+    timeoutSeconds = this.settings.timeoutSeconds,
+    signal,
+  }: {
+    readonly timeoutSeconds?: number;
+    readonly signal?: AbortSignal;
+  } = {}): Promise<Result<Offer | undefined, ClientError>> {
+    const described = await this.call(
+      { method: "GET", path: "/openapi.json", headers: {}, answer: descriptionSchema, signal },
+      { timeoutSeconds },
+    );
+    return described.map((description) => description["x-panorama"]);
   }
 
   /** `GET /credits`: the balance of the account. */
@@ -327,13 +353,32 @@ type Timeouts = {
   readonly isKnown: boolean;
 };
 
+const SIZE_RULES: readonly BrokenRule["name"][] = ["files_max", "bytes_max", "total_bytes_max"];
+
+const descriptionSchema = z.object({ "x-panorama": offerSchema.optional() });
+
+const limitsOf = ({ files, file_bytes, total_bytes, request_bytes }: Offer["uploads"]): UploadLimits => ({
+  filesMax: files,
+  fileBytesMax: file_bytes,
+  totalBytesMax: total_bytes,
+  requestBytesMax: request_bytes,
+});
+
 const isDone = (task: PanoramaTask): boolean =>
   task.status === "failed" ||
   (task.status === "succeeded" && task.output !== undefined && task.output.storage_status !== "uploading");
 
-const admitImages = (images: readonly ReferenceImage[]): Result<readonly ImageType[], InvalidRequest> =>
-  requireFiles(images.length)
-    .andThen(() => admitSizes(images.map(({ bytes }) => bytes.length)))
+const admitImages = (
+  images: readonly ReferenceImage[],
+  limits: UploadLimits,
+): Result<readonly ImageType[], InvalidRequest> =>
+  requireFiles(images.length, limits)
+    .andThen(() =>
+      admitSizes(
+        images.map(({ bytes }) => bytes.length),
+        limits,
+      ),
+    )
     .andThen(() => {
       const types: ImageType[] = [];
       for (const [index, { bytes, type }] of images.entries()) {

@@ -2,6 +2,7 @@ import { err, ok } from "neverthrow";
 import { notFound } from "../../application/errors.js";
 import type { Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
+import { welcomeEntry } from "../../domain/ledger.js";
 import { openPasswordLink } from "../../domain/password-link.js";
 import { openSession } from "../../domain/session.js";
 import { openTask } from "../../domain/task.js";
@@ -66,6 +67,22 @@ export const describeAccountStore = (
       expect(await orders.find(order.id)).toEqual(order);
       expect(await orders.countPaid(owner)).toBe(1);
       expect(await keys.list(owner)).toEqual([key]);
+    });
+
+    it("opens an account with the entry that it begins with, and with a paid order besides", async () => {
+      const { accounts, ledger, orders } = stores;
+      const welcome = welcomeEntry(owner, credits(12), noon);
+      expect(await accounts.open(anAccount(), undefined, undefined, undefined, welcome)).toEqual(ok(undefined));
+      expect(await ledger.balance(owner)).toBe(12);
+      expect(await ledger.entries(owner)).toEqual([
+        { kind: "adjustment", accountId: owner, reason: "Welcome credits", credits: 12, at: noon },
+      ]);
+      expect(await orders.countPaid(owner)).toBe(0);
+      const both = welcomeEntry(other, credits(12), noon);
+      const order = aPaidOrder({ accountId: other });
+      await accounts.open(anAccount({ id: other }), undefined, order, undefined, both);
+      expect(await ledger.balance(other)).toBe(112);
+      expect((await ledger.entries(other)).map(({ kind }) => kind).sort()).toEqual(["adjustment", "purchase"]);
     });
 
     it("stores the threshold of a low balance, passes it to the decision about a task, and removes it", async () => {
@@ -159,11 +176,22 @@ export const describeAccountStore = (
       expect(await stores.accounts.isEmpty()).toBe(true);
     });
 
-    it("opens one account out of five concurrent requests for the same e-mail address", async () => {
+    it("opens one account out of five concurrent requests for the same e-mail address, with one welcome", async () => {
+      const { accounts, ledger } = stores;
       const email = "somebody@example.com" as Email;
-      const openings = [1, 2, 3, 4, 5].map((n) =>
-        stores.accounts.open(anAccount({ id: accountId(n), email }), undefined, undefined, undefined),
-      );
+      const openings = [1, 2, 3, 4, 5].map((n) => {
+        const id = accountId(n);
+        return accounts.open(
+          anAccount({ id, email }),
+          undefined,
+          undefined,
+          undefined,
+          welcomeEntry(id, credits(12), noon),
+        );
+      });
       expect((await Promise.all(openings)).filter((result) => result.isOk())).toHaveLength(1);
+      const entries = await Promise.all([1, 2, 3, 4, 5].map((n) => ledger.entries(accountId(n))));
+      expect(entries.flat().map(({ credits: amount }) => amount)).toEqual([12]);
+      expect(await ledger.balance((await accounts.findByEmail(email))?.account.id ?? accountId(0))).toBe(12);
     });
   });

@@ -5,9 +5,10 @@ import { credits } from "../../domain/credits.js";
 import { NO_LIMITS } from "../../domain/key-limits.js";
 import { type ObjectName, panoramaName } from "../../domain/object-name.js";
 import type { OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import type { ProviderPlace } from "../../domain/queue.js";
 import type { Reservation } from "../../domain/reservation.js";
-import { costOf, type PixelSize } from "../../domain/resolution.js";
+import type { PixelSize } from "../../domain/resolution.js";
 import type { Slug } from "../../domain/slug.js";
 import { uploading } from "../../domain/storage-status.js";
 import type {
@@ -114,7 +115,7 @@ type Differences<T extends Task> = Partial<Omit<T, "state" | "reservation">>;
 const reservationOf = <State extends Reservation["state"]>(
   task: Pick<Task, "id" | "accountId" | "request">,
   state: State,
-) => ({ taskId: task.id, accountId: task.accountId, credits: costOf(task.request.resolution), state });
+) => ({ taskId: task.id, accountId: task.accountId, credits: PANORAMA_POLICY.prices[task.request.resolution], state });
 
 const core = (differences: Differences<Task>) => {
   const id = differences.id ?? taskId(1);

@@ -1,6 +1,8 @@
 import { err, ok } from "neverthrow";
 import type { PasswordLinkStore } from "../../application/ports/password-link-store.js";
-import type { Email } from "../../domain/account.js";
+import type { AccountId, Email } from "../../domain/account.js";
+import { credits } from "../../domain/credits.js";
+import { welcomeEntry } from "../../domain/ledger.js";
 import { openPasswordLink, PASSWORD_LINK_SECONDS } from "../../domain/password-link.js";
 import { openSession } from "../../domain/session.js";
 import { accountId, anAccount, noon, secondsAfter } from "./builders.js";
@@ -42,6 +44,8 @@ export const describePasswordLinkStore = (
       for (const n of [1, 2, 3]) expect(await insert(n)).toBe(true);
       expect(await insert(4)).toBe(false);
       expect(await links.find(digest(4), noon)).toBeUndefined();
+      const unlimited = openPasswordLink(email, digest(7), noon);
+      expect(await links.insert(unlimited, noon, Number.MAX_SAFE_INTEGER)).toBe(true);
       expect(await insert(5, "other@example.com" as Email)).toBe(true);
       expect(await insert(6, email, expiry)).toBe(true);
       expect(await links.find(digest(1), noon)).toBeUndefined(); // expired links are deleted
@@ -78,6 +82,21 @@ export const describePasswordLinkStore = (
       expect(await stores.ledger.balance(accountId(9))).toBe(0);
     });
 
+    it("redeem begins the ledger of an account that it opens with the given entry, and changes no other ledger", async () => {
+      const { accounts, ledger } = stores;
+      const welcome = (id: AccountId) => welcomeEntry(id, credits(12), noon);
+      await accounts.open(anAccount(), "old hash", undefined, undefined);
+      await insert(1);
+      await insert(2, "new@example.com" as Email);
+      const [known, opened] = [accountId(1), accountId(9)];
+      expect(await links.redeem(digest(1), "hash", accountId(8), noon, welcome(accountId(8)))).toEqual(ok(known));
+      expect(await ledger.balance(known)).toBe(0);
+      expect(await ledger.entries(known)).toEqual([]);
+      expect(await links.redeem(digest(2), "hash", opened, noon, welcome(opened))).toEqual(ok(opened));
+      expect(await ledger.balance(opened)).toBe(12);
+      expect(await ledger.entries(opened)).toEqual([welcome(opened)]);
+    });
+
     it("redeem refuses an expired and an unknown link, and changes nothing", async () => {
       await stores.accounts.open(anAccount(), "old hash", undefined, undefined);
       await insert(1);
@@ -91,11 +110,20 @@ export const describePasswordLinkStore = (
       await insert(1);
       await insert(2);
       const attempts = Array.from({ length: 8 }, (_, n) =>
-        links.redeem(digest(1 + (n % 2)), `hash ${n}`, accountId(10 + n), noon),
+        links.redeem(
+          digest(1 + (n % 2)),
+          `hash ${n}`,
+          accountId(10 + n),
+          noon,
+          welcomeEntry(accountId(10 + n), credits(12), noon),
+        ),
       );
       const winners = (await Promise.all(attempts)).filter((result) => result.isOk());
       expect(winners).toHaveLength(1);
       const found = await stores.accounts.findByEmail(email);
-      expect(found?.account.id).toBe(winners[0]?._unsafeUnwrap());
+      const winner = winners[0]?._unsafeUnwrap() ?? accountId(0);
+      expect(found?.account.id).toBe(winner);
+      expect(await stores.ledger.balance(winner)).toBe(12);
+      expect(await stores.ledger.entries(winner)).toHaveLength(1);
     });
   });

@@ -1,7 +1,5 @@
 import { z } from "zod";
-import { RESOLUTIONS } from "../../domain/resolution.js";
+import { PRICE_MAX } from "../../domain/panorama-policy.js";
 
-const MOST_EXPENSIVE = Math.max(...Object.values(RESOLUTIONS).map(({ credits }) => credits));
-
-/** `credits_charged` of a task: from nothing to the price of the most expensive resolution. */
-export const creditsChargedSchema = z.int().min(0).max(MOST_EXPENSIVE);
+/** `credits_charged` of a task: up to the highest price that an operator may set. Prices change, those of tasks do not. */
+export const creditsChargedSchema = z.int().min(0).max(PRICE_MAX);

@@ -5,13 +5,13 @@ import { type Awaitable, whenReady } from "../../application/awaitable.js";
 import type { AdmittedKey, RefusedRequest } from "../../application/ports/api-requests.js";
 import type { AccountId } from "../../domain/account.js";
 import type { Scope } from "../../domain/key-limits.js";
-import type { RequestKind } from "../../domain/panorama-policy.js";
+import type { PanoramaPolicy, RequestKind } from "../../domain/panorama-policy.js";
 import type { AccountRateLimited, RateLimited } from "../../domain/rate-limit.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type ApiError, errorReply, type Unauthenticated } from "./errors.js";
 import type { Exchange } from "./exchange.js";
-import { withAdmitted, withLimited } from "./rate-limit-headers.js";
+import { rateLimitPolicies, withAdmitted, withLimited } from "./rate-limit-headers.js";
 import type { Reply } from "./reply.js";
 import type { Handler } from "./routes.js";
 
@@ -37,26 +37,30 @@ export type Guard = (
  * Checks the API key with its expiry and scopes (401), then the rate limit of the key, and of the account for writes
  * (429). Does not read the body.
  */
-export const guard =
-  (admitApiRequest: AdmitApiRequest, uses: Pick<KeyUses, "note">): Guard =>
-  (kind, handler, taskOf) =>
-  (exchange) => {
+export const guard = (
+  admitApiRequest: AdmitApiRequest,
+  uses: Pick<KeyUses, "note">,
+  rates: PanoramaPolicy["rates"],
+): Guard => {
+  const policies = rateLimitPolicies(rates);
+  return (kind, handler, taskOf) => (exchange) => {
     const secret = secretOf(exchange);
     if (secret.isErr()) return errorReply(secret.error);
     return whenReady(admitApiRequest(secret.value, kind, taskOf?.(exchange)), (admitted) => {
       if (admitted.isErr()) {
         const { error } = admitted;
         return error.kind === "rate_limited" || error.kind === "account_rate_limited"
-          ? withLimited(errorReply(error), kind, error)
+          ? withLimited(errorReply(error), policies, kind, error)
           : errorReply(secret.value ? unusable(error) : missing);
       }
       const { accountId, admission, task, key } = admitted.value;
       uses.note(key.id);
       return whenReady(handler(exchange, accountId, task, key), (result) =>
-        withAdmitted(result.isOk() ? result.value : errorReply(result.error), kind, admission),
+        withAdmitted(result.isOk() ? result.value : errorReply(result.error), policies, kind, admission),
       );
     });
   };
+};
 
 /** Credentials of another scheme are for somebody else, such as a proxy. */
 const secretOf = (exchange: Exchange): Result<string | undefined, Unauthenticated> => {

@@ -1,7 +1,7 @@
 import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import type { RequestKind } from "../../domain/panorama-policy.js";
-import type { WebSide } from "../web-page/page.js";
+import type { Page, WebSide } from "../web-page/page.js";
 import { assetRoute } from "./asset-route.js";
 import type { Assets } from "./assets.js";
 import type { TrustedProxies } from "./client-address.js";
@@ -15,6 +15,7 @@ import { paymentWebhookRoute } from "./payment-webhook-route.js";
 import { peopleFallback } from "./people-fallback.js";
 import { providerWebhookRoute } from "./provider-webhook-route.js";
 import { addRestInterface, type RestParts, type RestSettings } from "./rest-interface.js";
+import type { Handler } from "./routes.js";
 import type { MakeServer, TlsFiles } from "./server.js";
 import { type TemporaryImage, temporaryImageRoute } from "./temporary-image-route.js";
 import { prepareUploadsFolder } from "./upload-images-route.js";
@@ -57,12 +58,14 @@ export class HttpServer {
   constructor(parts: HttpServerParts, settings: HttpServerSettings) {
     this.settings = settings;
     const overload = new Overload(parts.isDatabaseOverloaded);
-    const fallback = peopleFallback(parts.web, settings.uploadsFolder, settings.trustedProxies);
+    const { uploadsFolder, trustedProxies } = settings;
+    const mounted = (page: Page) => pageRoute(page, uploadsFolder, trustedProxies, parts.policy.uploads);
+    const fallback = peopleFallback(parts.web, mounted);
     this.main = new Listener(parts.observer, parts.makeServer(), overload, fallback);
     this.secure = settings.tls && new Listener(parts.observer, parts.makeServer(settings.tls), overload);
     addRestInterface(this.main, parts, settings);
     this.addWebhooks(parts);
-    this.addPages(parts);
+    this.addPages(parts, mounted);
     this.addOperations(parts);
   }
 
@@ -98,11 +101,13 @@ export class HttpServer {
     this.main.route("post", "/hooks/:provider", providerWebhookRoute(receiveProviderWebhook));
   }
 
-  private addPages({ web, assets, temporaryImage, mcpPackage }: HttpServerParts): void {
-    const { uploadsFolder, trustedProxies } = this.settings;
+  private addPages(
+    { web, assets, temporaryImage, mcpPackage }: HttpServerParts,
+    mounted: (page: Page) => Handler,
+  ): void {
     for (const page of web.pages) {
       const method = page.method === "GET" ? "get" : "post";
-      this.main.route(method, page.path, pageRoute(page, uploadsFolder, trustedProxies));
+      this.main.route(method, page.path, mounted(page));
     }
     if (assets !== undefined) {
       for (const listener of [this.main, this.secure]) {

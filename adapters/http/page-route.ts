@@ -1,5 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { UploadLimits } from "../../domain/upload-rules.js";
 import type { AdmitFiles, Page, PageBody, PageRequest } from "../web-page/page.js";
 import type { TrustedProxies } from "./client-address.js";
 import type { Exchange } from "./exchange.js";
@@ -15,14 +16,16 @@ const NO_BODY: PageBody = { form: new URLSearchParams(), files: [], bodyError: u
 
 /** Mounts a page. The page decides whether its body is read. Uploaded files are deleted after the answer. */
 export const pageRoute =
-  (page: Page, uploadsFolder: string, trustedProxies: TrustedProxies): Handler =>
+  (page: Page, uploadsFolder: string, trustedProxies: TrustedProxies, uploads: UploadLimits): Handler =>
   async (exchange) => {
     const remoteAddress = exchange.remoteAddress(trustedProxies); // cannot be read any more after the client has disconnected
     if (page.body === "none") return answer(page, exchange, remoteAddress, async () => NO_BODY);
     if (page.body === "fields") return answer(page, exchange, remoteAddress, () => readFields(exchange));
     const folder = await mkdtemp(join(uploadsFolder, "form-"));
     try {
-      return await answer(page, exchange, remoteAddress, (admitFiles) => readFiles(exchange, folder, admitFiles));
+      return await answer(page, exchange, remoteAddress, (admitFiles) =>
+        readFiles(exchange, folder, uploads, admitFiles),
+      );
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -34,9 +37,14 @@ const readFields = async (exchange: Exchange): Promise<PageBody> =>
     (refusal) => ({ ...NO_BODY, bodyError: refusal }),
   );
 
-const readFiles = async (exchange: Exchange, folder: string, admitFiles: AdmitFiles | undefined): Promise<PageBody> => {
+const readFiles = async (
+  exchange: Exchange,
+  folder: string,
+  uploads: UploadLimits,
+  admitFiles: AdmitFiles | undefined,
+): Promise<PageBody> => {
   const form = new URLSearchParams();
-  const received = await receiveFiles(exchange, folder, form, admitFiles);
+  const received = await receiveFiles(exchange, folder, uploads, form, admitFiles);
   // Browsers send an empty file for a file input without a selection.
   const files = received.unwrapOr([]).filter(({ sizeBytes }) => sizeBytes > 0);
   return { form, files, bodyError: received.isErr() ? received.error : undefined };

@@ -7,7 +7,7 @@ import {
   METADATA_VALUE_CHARACTERS_MAX,
 } from "../../domain/metadata.js";
 import { thumbnailNameOf } from "../../domain/object-name.js";
-import { RESOLUTION_NAMES, RESOLUTIONS_DESCRIPTION } from "../../domain/resolution.js";
+import { RESOLUTION_NAMES, resolutionsDescription } from "../../domain/resolution.js";
 import { SEED_MAX } from "../../domain/seed.js";
 import { viewerPath } from "../../domain/slug.js";
 import { isKept, STORAGE_STATUSES, type StoredImage } from "../../domain/storage-status.js";
@@ -46,7 +46,7 @@ const time = (description: string) => z.iso.datetime().meta({ format: "date-time
 /** What a task was created with, beyond the specification. Members that were not given are omitted. */
 export const creationFields = {
   created_at: time("RFC 3339, in UTC."),
-  resolution: z.enum(RESOLUTION_NAMES).meta({ description: RESOLUTIONS_DESCRIPTION }),
+  resolution: z.enum(RESOLUTION_NAMES).meta({ description: resolutionsDescription() }),
   visibility: z.enum(VISIBILITIES).meta({ description: VISIBILITIES_DESCRIPTION }),
   prompt: z.string().optional().meta({ description: "Without the white space around it." }),
   image_urls: z.array(z.string()).meta({ description: "Empty without reference images." }),

@@ -1,9 +1,7 @@
 import type { Page, PageReply, WebSide } from "../web-page/page.js";
-import type { TrustedProxies } from "./client-address.js";
 import type { Exchange } from "./exchange.js";
-import { pageRoute } from "./page-route.js";
 import type { Reply } from "./reply.js";
-import { type Fallback, JSON_FALLBACK } from "./routes.js";
+import { type Fallback, type Handler, JSON_FALLBACK } from "./routes.js";
 
 /**
  * Paths that programs call, also with a slash too many or as an absolute URL. They get the JSON of an error, all others a
@@ -16,15 +14,13 @@ const WITH_SLASH = /^(\/[^/\\].*?)\/+$/;
 
 /**
  * Pages instead of JSON for paths that people open. A path that ends with a slash is redirected to the same path
- * without it.
+ * without it. `mounted` makes the handler of a page.
  */
 export const peopleFallback = (
   { notFound, failed }: Pick<WebSide, "notFound" | "failed">,
-  uploadsFolder: string,
-  trustedProxies: TrustedProxies,
+  mounted: (page: Page) => Handler,
 ): Fallback => {
-  const page: Page = { method: "GET", path: "", body: "none", handle: notFound };
-  const notFoundPage = pageRoute(page, uploadsFolder, trustedProxies);
+  const notFoundPage = mounted({ method: "GET", path: "", body: "none", handle: notFound });
   return {
     notFound: (exchange) => {
       const { path, search } = partsOf(exchange);

@@ -1,29 +1,42 @@
-import { RATE_LIMITS, type RequestKind } from "../../domain/panorama-policy.js";
+import type { PanoramaPolicy, RequestKind } from "../../domain/panorama-policy.js";
 import type { AccountRateLimited, Admission, RateLimited } from "../../domain/rate-limit.js";
 import type { Reply } from "./reply.js";
 
-const POLICIES = Object.fromEntries(
-  Object.entries(RATE_LIMITS).map(([kind, { limit, windowSeconds }]) => [
-    kind,
-    `"${kind}";q=${limit};w=${windowSeconds}`,
-  ]),
-) as Readonly<Record<RequestKind, string>>;
+/** The value of `RateLimit-Policy` for each kind of request. */
+export type RateLimitPolicies = Readonly<Record<RequestKind, string>>;
+
+export const rateLimitPolicies = (rates: PanoramaPolicy["rates"]): RateLimitPolicies =>
+  // The entries have the keys of `rates`.
+  Object.fromEntries(
+    Object.entries(rates).map(([kind, { limit, windowSeconds }]) => [kind, `"${kind}";q=${limit};w=${windowSeconds}`]),
+  ) as RateLimitPolicies;
 
 /** draft-ietf-httpapi-ratelimit-headers: the remaining requests, and the seconds until more are allowed. */
-const withHeaders = (reply: Reply, kind: RequestKind, remaining: number, seconds: number): Reply => ({
+const withHeaders = (
+  reply: Reply,
+  policies: RateLimitPolicies,
+  kind: RequestKind,
+  remaining: number,
+  seconds: number,
+): Reply => ({
   status: reply.status,
   headers: reply.headers,
   body: reply.body,
-  rateLimit: { policy: POLICIES[kind], state: `"${kind}";r=${remaining};t=${seconds}` },
+  rateLimit: { policy: policies[kind], state: `"${kind}";r=${remaining};t=${seconds}` },
   cause: reply.cause,
 });
 
-export const withAdmitted = (reply: Reply, kind: RequestKind, admission: Omit<Admission, "log">): Reply =>
-  withHeaders(reply, kind, admission.remaining, admission.resetSeconds);
+export const withAdmitted = (
+  reply: Reply,
+  policies: RateLimitPolicies,
+  kind: RequestKind,
+  admission: Omit<Admission, "log">,
+): Reply => withHeaders(reply, policies, kind, admission.remaining, admission.resetSeconds);
 
 /** A request that is refused for its account is described by the limit of the account. */
 export const withLimited = (
   reply: Reply,
+  policies: RateLimitPolicies,
   requested: RequestKind,
   { kind, retryAfterSeconds }: RateLimited | AccountRateLimited,
-): Reply => withHeaders(reply, kind === "rate_limited" ? requested : "total", 0, retryAfterSeconds);
+): Reply => withHeaders(reply, policies, kind === "rate_limited" ? requested : "total", 0, retryAfterSeconds);

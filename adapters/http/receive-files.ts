@@ -6,7 +6,7 @@ import busboy, { type Busboy } from "busboy";
 import { err, ok, type Result } from "neverthrow";
 import type { UploadedFile } from "../../application/panoramas/upload-images.js";
 import { type InvalidRequest, invalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
-import { admitRequestSize, admitSizes } from "../../domain/upload-rules.js";
+import { admitRequestSize, admitSizes, type UploadLimits } from "../../domain/upload-rules.js";
 import type { AdmitFiles } from "../web-page/page.js";
 import type { Exchange } from "./exchange.js";
 
@@ -31,6 +31,7 @@ const UNDECLARED = "text/plain";
 export const receiveFiles = async (
   exchange: Exchange,
   folder: string,
+  limits: UploadLimits,
   fields = new URLSearchParams(),
   admitFiles?: AdmitFiles,
 ): Promise<Result<UploadedFile[], InvalidRequest>> => {
@@ -38,7 +39,7 @@ export const receiveFiles = async (
   if (parser.isErr()) return err(parser.error);
   const writes: Promise<void>[] = [];
   try {
-    return await receive(exchange, parser.value, folder, writes, fields, admitFiles);
+    return await receive(exchange, parser.value, folder, limits, writes, fields, admitFiles);
   } finally {
     parser.value.destroy();
     await Promise.allSettled(writes);
@@ -49,6 +50,7 @@ const receive = (
   exchange: Exchange,
   parser: Parser,
   folder: string,
+  limits: UploadLimits,
   writes: Promise<void>[],
   fields: URLSearchParams,
   admitFiles: AdmitFiles | undefined,
@@ -67,7 +69,7 @@ const receive = (
       if (name !== "files") return void content.resume();
       const index = declaredTypes.push(mimeType === UNDECLARED ? undefined : mimeType) - 1;
       sizes.push(0);
-      admitSizes(sizes).mapErr(refuse);
+      admitSizes(sizes, limits).mapErr(refuse);
       const counted = async function* (chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
           // The parser waits for this file to be read, so the rest of it is not received before the decision.
@@ -76,7 +78,7 @@ const receive = (
             if (!(await admitted)) return resolve(ok([]));
           }
           sizes[index] = (sizes[index] ?? 0) + chunk.length;
-          admitSizes(sizes).mapErr(refuse);
+          admitSizes(sizes, limits).mapErr(refuse);
           yield chunk;
         }
       };
@@ -111,10 +113,12 @@ const receive = (
         if (parser.destroyed) fed();
         else parser.write(chunk, () => fed());
       });
-    exchange.readBody(admitRequestSize, feed).then((read) => {
-      if (read.isErr()) refuse(read.error);
-      else parser.end();
-    }, reject);
+    exchange
+      .readBody((bytes) => admitRequestSize(bytes, limits), feed)
+      .then((read) => {
+        if (read.isErr()) refuse(read.error);
+        else parser.end();
+      }, reject);
   });
 
 const parserFor = (contentType: string | undefined): Result<Parser, InvalidRequest> => {

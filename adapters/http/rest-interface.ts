@@ -11,6 +11,7 @@ import type { UploadImages } from "../../application/panoramas/upload-images.js"
 import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { cancelPanoramaRoute } from "./cancel-panorama-route.js";
 import { createPanoramaRoute } from "./create-panorama-route.js";
 import { deletePanoramaRoute } from "./delete-panorama-route.js";
@@ -39,6 +40,8 @@ export type RestParts = {
   readonly streamEvents: StreamEvents;
   readonly clock: Clock;
   readonly storage: Pick<ObjectStorage, "urlOf">;
+  /** The prices and limits that the use cases apply. */
+  readonly policy: PanoramaPolicy;
 };
 
 export type RestSettings = {
@@ -55,9 +58,9 @@ export const addRestInterface = (
   { publicUrl, uploadsFolder }: RestSettings,
 ): void => {
   const { admitApiRequest, createPanorama, cancelTask, deletePanorama } = parts;
-  const { waitForTask, listTasks, readCredits, keyUses, storage } = parts;
+  const { waitForTask, listTasks, readCredits, keyUses, storage, policy } = parts;
   const urls = { storage, publicUrl };
-  const guarded = guard(admitApiRequest, keyUses);
+  const guarded = guard(admitApiRequest, keyUses, policy.rates);
   // Writes log lines; reads do not.
   const api = (method: "get" | "post" | "delete", path: string, handler: Handler) =>
     routes.route(method, `/api/v1${path}`, handler, { logs: method !== "get" });
@@ -72,5 +75,5 @@ export const addRestInterface = (
   api("get", "/panoramas/:id/events", guarded("read", taskEventsRoute(streams, urls), taskIdOf));
   api("get", "/events", guarded("read", accountEventsRoute(streams, urls)));
   api("get", "/credits", guarded("read", readCreditsRoute(readCredits)));
-  api("get", "/openapi.json", openApiRoute(publicUrl));
+  api("get", "/openapi.json", openApiRoute(publicUrl, policy));
 };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
-import type { RequestKind } from "../../domain/panorama-policy.js";
+import { PANORAMA_POLICY, type RequestKind } from "../../domain/panorama-policy.js";
 import { SystemClock } from "../system/system-clock.js";
 import { assetRoute } from "./asset-route.js";
 import type { Assets } from "./assets.js";
@@ -95,6 +95,7 @@ export const restRoutes = async (application: RestUseCases, options: RestRoutesO
     streamEvents: events.stream,
     clock,
     storage,
+    policy: application.policy ?? PANORAMA_POLICY,
   };
   addRestInterface(routes, parts, { publicUrl, uploadsFolder });
   const { receiveProviderWebhook } = panoramas;

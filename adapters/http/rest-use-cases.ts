@@ -11,9 +11,12 @@ import type { DeletePanorama } from "../../application/panoramas/delete-panorama
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
+import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 
 /** The use cases that the routes call, grouped as by the application. Without an optional one, its route does not exist. */
 export type RestUseCases = {
+  /** The prices and limits that the use cases apply. Default: those of the specification. */
+  readonly policy?: PanoramaPolicy | undefined;
   readonly accounts: {
     readonly admitApiRequest: AdmitApiRequest;
     readonly noteKeyUse: KeyUses["note"];

@@ -1,15 +1,15 @@
 import type { Letter } from "../../application/ports/mail.js";
-import { PASSWORD_LINK_SECONDS } from "../../domain/password-link.js";
+import { PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../domain/password-link.js";
 
 export type Message = { readonly subject: string; readonly text: string };
 
 /** The address of the page that sets a password (adapters/web/password-pages.ts). */
-export const passwordLinkUrl = (publicUrl: string, { token }: Letter): string =>
+export const passwordLinkUrl = (publicUrl: string, token: PasswordLinkToken): string =>
   `${publicUrl}/password/reset?token=${token}`;
 
 /** The text of a letter. It contains nothing that a stranger could have written. */
 export const messageOf = (letter: Letter, publicUrl: string): Message => {
-  const link = passwordLinkUrl(publicUrl, letter);
+  const link = passwordLinkUrl(publicUrl, letter.token);
   const minutes = PASSWORD_LINK_SECONDS / 60;
   const validity = `The link works once, within ${minutes} minutes.`;
   switch (letter.kind) {

@@ -2,7 +2,6 @@ import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { basename, delimiter, isAbsolute, relative, sep } from "node:path";
 import { err, ok, type Result } from "neverthrow";
-import { UPLOAD_FILE_BYTES_MAX } from "../../domain/upload-rules.js";
 import type { ReferenceImage } from "../client/panorama-client.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
 
@@ -22,7 +21,7 @@ export class AllowedFolders {
   }
 
   /** The error is for the model. It does not reveal what exists outside the folders. */
-  async read(path: string): Promise<Result<ReferenceImage, string>> {
+  async read(path: string, bytesMax: number): Promise<Result<ReferenceImage, string>> {
     const refused = err(`is not a readable file inside an allowed folder. ${this.description}`);
     if (!isAbsolute(path)) return refused;
     try {
@@ -35,8 +34,7 @@ export class AllowedFolders {
       try {
         const stats = await file.stat();
         if (!stats.isFile()) return refused;
-        if (stats.size > UPLOAD_FILE_BYTES_MAX)
-          return err(rulePredicate({ name: "bytes_max", max: UPLOAD_FILE_BYTES_MAX }));
+        if (stats.size > bytesMax) return err(rulePredicate({ name: "bytes_max", max: bytesMax }));
         return ok({ bytes: await file.readFile(), name: basename(real) });
       } finally {
         await file.close();

@@ -10,24 +10,25 @@ import {
   parseCreationRequest,
 } from "../../domain/creation-request.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import { ACTIVE_TASKS_MAX } from "../../domain/panorama-policy.js";
-import { costOf, RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
+import { RESOLUTION_NAMES, RESOLUTIONS } from "../../domain/resolution.js";
 import { VISIBILITIES } from "../../domain/visibility.js";
 import { createdTaskSchema } from "../client/answers.js";
+import type { Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { parameterName } from "../wording/parameter-name.js";
 import { pixelSize } from "../wording/pixel-size.js";
-import { PRICES } from "../wording/prices.js";
+import { pricesSentence } from "../wording/prices.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
 import { type Tool, type ToolAnswer, type ToolCall, tool } from "./tool.js";
 import { budgetExceeded, invalidArguments, type ToolError, toolErrorOf } from "./tool-error.js";
 import type { UnconfirmedCreations } from "./unconfirmed-creations.js";
 
-const sizeAndPrice = ([name, resolution]: [string, (typeof RESOLUTIONS)[Resolution]]) =>
-  `${name} = ${pixelSize(resolution)} pixels, ${resolution.credits} credits`;
-const resolution = z
-  .enum(RESOLUTION_NAMES)
-  .describe(`Size and price: ${Object.entries(RESOLUTIONS).map(sizeAndPrice).join("; ")}. Use 1k for a first try.`);
+const resolutionOf = ({ prices }: Offer) => {
+  const sizes = RESOLUTION_NAMES.map(
+    (name) => `${name} = ${pixelSize(RESOLUTIONS[name])} pixels, ${prices[name]} credits`,
+  );
+  return z.enum(RESOLUTION_NAMES).describe(`Size and price: ${sizes.join("; ")}. Use 1k for a first try.`);
+};
 const visibility = z
   .enum(VISIBILITIES)
   .default("private")
@@ -52,16 +53,17 @@ const created = createdTaskSchema.pick({ id: true, status: true, credits_charged
   ),
 });
 
-const NEXT_STEP =
+const nextStep = ({ active_tasks }: Offer): string =>
   "Returns a task id immediately; the generation itself takes about 30 to 60 seconds. Then call get_panorama_task with " +
   "that id every few seconds, or with wait_seconds, until the task has succeeded or failed. Do not call this tool again " +
   "to check the progress: that would create and charge another panorama. " +
-  `An account can have at most ${ACTIVE_TASKS_MAX} tasks in processing at the same time.`;
+  `An account can have at most ${active_tasks} tasks in processing at the same time.`;
 
 /** Each call creates another panorama and spends credits. It destroys nothing. */
 const annotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true };
 
 type Dependencies = {
+  readonly offer: Offer;
   readonly client: PanoramaClient;
   readonly site: string;
   readonly unconfirmed: UnconfirmedCreations;
@@ -70,11 +72,14 @@ type Dependencies = {
 /** The two tools that spend credits. */
 export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
   const create = creations(dependencies);
+  const { offer } = dependencies;
+  const resolution = resolutionOf(offer);
+  const costs = `Costs ${pricesSentence(offer.prices)}. ${nextStep(offer)}`;
   return [
     tool({
       name: "generate_panorama_from_text",
       title: "Generate a panorama from text",
-      description: `Creates a 360° equirectangular panorama from a text description. Costs ${PRICES}. ${NEXT_STEP}`,
+      description: `Creates a 360° equirectangular panorama from a text description. ${costs}`,
       annotations,
       input: z.strictObject({
         prompt: z
@@ -95,7 +100,7 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
       title: "Generate a panorama from images",
       description:
         `Creates a 360° equirectangular panorama from 1 to ${IMAGE_URLS_MAX} reference images, with an optional ` +
-        `description. Costs ${PRICES}. ${NEXT_STEP}`,
+        `description. ${costs}`,
       annotations,
       input: z.strictObject({
         image_urls: z
@@ -125,14 +130,14 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
 type CreationArguments = { readonly max_credits?: number | undefined; readonly [field: string]: unknown };
 
 const creations =
-  ({ client, site, unconfirmed }: Dependencies) =>
+  ({ offer, client, site, unconfirmed }: Dependencies) =>
   async (
     { max_credits: maxCredits, ...fields }: CreationArguments,
     { signal }: ToolCall,
   ): Promise<Result<ToolAnswer<z.infer<typeof created>>, ToolError>> => {
     const request = parseCreationRequest(fields);
     if (request.isErr()) return err(invalidArguments(argumentMessage(request.error)));
-    const cost = costOf(request.value.resolution);
+    const cost = offer.prices[request.value.resolution];
     if (maxCredits !== undefined && cost > maxCredits) return err(budgetExceeded(cost, maxCredits));
 
     const creation = unconfirmed.begin(canonicalText(request.value));

@@ -1,17 +1,18 @@
 import { z } from "zod";
 import { balanceSchema } from "../client/answers.js";
+import type { Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
-import { PRICES } from "../wording/prices.js";
+import { pricesSentence } from "../wording/prices.js";
 import { type Tool, tool } from "./tool.js";
 import { toolErrorOf } from "./tool-error.js";
 
-type Dependencies = { readonly client: PanoramaClient; readonly site: string };
+type Dependencies = { readonly offer: Offer; readonly client: PanoramaClient; readonly site: string };
 
-export const getCreditBalance = ({ client, site }: Dependencies): Tool =>
+export const getCreditBalance = ({ offer, client, site }: Dependencies): Tool =>
   tool({
     name: "get_credit_balance",
     title: "Read the credit balance",
-    description: `Reads how many credits the account has left. Free; generates nothing. A panorama costs ${PRICES}.`,
+    description: `Reads how many credits the account has left. Free; generates nothing. A panorama costs ${pricesSentence(offer.prices)}.`,
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input: z.strictObject({}),
     output: balanceSchema,

@@ -6,8 +6,9 @@ import {
   ListToolsRequestSchema,
   McpError,
 } from "@modelcontextprotocol/sdk/types.js";
+import type { Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
-import { PRICES } from "../wording/prices.js";
+import { pricesSentence } from "../wording/prices.js";
 import type { AllowedFolders } from "./allowed-folders.js";
 import { generateTools } from "./generate-tools.js";
 import { getCreditBalance } from "./get-credit-balance.js";
@@ -18,13 +19,15 @@ import type { ToolError } from "./tool-error.js";
 import type { UnconfirmedCreations } from "./unconfirmed-creations.js";
 import { uploadReferenceImages } from "./upload-reference-images.js";
 
-const INSTRUCTIONS =
+const instructions = ({ prices }: Offer): string =>
   "Generates 360° panoramas. Call generate_panorama_from_text or generate_panorama_from_images once, then " +
   "get_panorama_task with the returned id until the task has succeeded or failed. Never submit the same prompt again to " +
   "check the progress. Upload local images with upload_reference_images first. " +
-  `Generating spends the person's credits: a panorama costs ${PRICES}. Use max_credits when the person names a limit.`;
+  `Generating spends the person's credits: a panorama costs ${pricesSentence(prices)}. Use max_credits when the person names a limit.`;
 
 type Dependencies = {
+  /** Prices and limits of the service. */
+  readonly offer: Offer;
   readonly client: PanoramaClient;
   /** URL of the service's web pages, for messages to the person. */
   readonly site: string;
@@ -50,7 +53,7 @@ export const panoramaMcpServer = (dependencies: Dependencies): Server => {
   ];
   const server = new Server(
     { name: "panorama", title: "Panorama generation", version: MCP_VERSION },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+    { capabilities: { tools: {} }, instructions: instructions(dependencies.offer) },
   );
 
   server.setRequestHandler(ListToolsRequestSchema, () => ({

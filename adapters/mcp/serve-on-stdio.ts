@@ -1,19 +1,25 @@
 import { type Readable, Transform, type Writable } from "node:stream";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { UPLOAD_FILE_BYTES_MAX, UPLOAD_FILES_MAX } from "../../domain/upload-rules.js";
+import type { Offer } from "../client/offer.js";
 
 /**
  * Enough for the maximum number of images of the maximum size as base64. Such images may exceed the total limit of an
  * upload; that is a tool error and does not end the session. The default of the SDK is 10 MiB.
  */
-const MESSAGE_BYTES_MAX = Math.ceil((UPLOAD_FILES_MAX * UPLOAD_FILE_BYTES_MAX * 4) / 3) + 1024 * 1024;
+const messageBytesMax = ({ files, file_bytes }: Offer["uploads"]): number =>
+  Math.ceil((files * file_bytes * 4) / 3) + 1024 * 1024;
 
 type Streams = { readonly stdin: Readable; readonly stdout: Writable };
 
 /** Resolves when stdin has ended and all finished answers are written. Rejects if a stream fails. */
-export const serveOnStdio = async (server: Server, { stdin, stdout }: Streams): Promise<void> => {
-  const lines = stdin.pipe(wholeLines(MESSAGE_BYTES_MAX));
+export const serveOnStdio = async (
+  server: Server,
+  { stdin, stdout }: Streams,
+  uploads: Offer["uploads"],
+): Promise<void> => {
+  const bytesMax = messageBytesMax(uploads);
+  const lines = stdin.pipe(wholeLines(bytesMax));
   const ended = new Promise<void>((resolve, reject) => {
     // Some clients close stdin immediately after their last request: answers that are ready are still written.
     lines.once("end", () => setImmediate(resolve));
@@ -21,7 +27,7 @@ export const serveOnStdio = async (server: Server, { stdin, stdout }: Streams): 
     stdin.once("error", reject);
     stdout.once("error", reject);
   });
-  await server.connect(new StdioServerTransport(lines, stdout, { maxBufferSize: MESSAGE_BYTES_MAX }));
+  await server.connect(new StdioServerTransport(lines, stdout, { maxBufferSize: bytesMax }));
   await ended;
   await server.close();
   await new Promise<void>((resolve) => stdout.write("", () => resolve()));

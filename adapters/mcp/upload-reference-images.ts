@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
 import { IMAGE_URLS_MAX } from "../../domain/creation-request.js";
-import { UPLOAD_FILE_BYTES_MAX, UPLOAD_FILES_MAX, UPLOAD_TOTAL_BYTES_MAX } from "../../domain/upload-rules.js";
 import { messageWithNames } from "../client/client-error.js";
+import type { Offer } from "../client/offer.js";
 import type { PanoramaClient, ReferenceImage } from "../client/panorama-client.js";
 import { mebibytes } from "../wording/mebibytes.js";
 import type { AllowedFolders } from "./allowed-folders.js";
@@ -22,29 +22,34 @@ const image = z.union(
   { error: "must be raw base64, or an object with data (raw base64) and optionally name and type." },
 );
 
-type Dependencies = { readonly client: PanoramaClient; readonly site: string; readonly folders: AllowedFolders };
+type Dependencies = {
+  readonly offer: Offer;
+  readonly client: PanoramaClient;
+  readonly site: string;
+  readonly folders: AllowedFolders;
+};
 
-export const uploadReferenceImages = ({ client, site, folders }: Dependencies): Tool =>
+export const uploadReferenceImages = ({ offer: { uploads }, client, site, folders }: Dependencies): Tool =>
   tool({
     name: "upload_reference_images",
     title: "Upload reference images",
     description:
-      `Uploads 1 to ${UPLOAD_FILES_MAX} images (JPEG, PNG or WebP; at most ${mebibytes(UPLOAD_FILE_BYTES_MAX)} each and ` +
-      `${mebibytes(UPLOAD_TOTAL_BYTES_MAX)} in total) and returns their public URLs in the same order. Free. Use up to ` +
+      `Uploads 1 to ${uploads.files} images (JPEG, PNG or WebP; at most ${mebibytes(uploads.file_bytes)} each and ` +
+      `${mebibytes(uploads.total_bytes)} in total) and returns their public URLs in the same order. Free. Use up to ` +
       `${IMAGE_URLS_MAX} of the URLs in generate_panorama_from_images. Everybody who has such a URL can open it.`,
     // Equal bytes always get the same URL.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input: z.strictObject({
       images: z
         .array(image)
-        .max(UPLOAD_FILES_MAX, { error: ({ input }) => countMessage((input as unknown[]).length) })
+        .max(uploads.files, { error: ({ input }) => countMessage((input as unknown[]).length, uploads.files) })
         .default([])
         .describe(
-          `1 to ${UPLOAD_FILES_MAX} images as raw base64. data: URLs are not accepted. For large local files, prefer paths.`,
+          `1 to ${uploads.files} images as raw base64. data: URLs are not accepted. For large local files, prefer paths.`,
         ),
       paths: z
         .array(z.string().min(1, "must not be empty.").max(4096))
-        .max(UPLOAD_FILES_MAX, { error: ({ input }) => countMessage((input as unknown[]).length) })
+        .max(uploads.files, { error: ({ input }) => countMessage((input as unknown[]).length, uploads.files) })
         .default([])
         .describe(
           `Absolute paths of local image files, instead of images or in addition to them. ${folders.description}`,
@@ -55,10 +60,10 @@ export const uploadReferenceImages = ({ client, site, folders }: Dependencies): 
     }),
     run: async ({ images, paths }, { signal }) => {
       const count = images.length + paths.length;
-      if (count === 0 || count > UPLOAD_FILES_MAX) return err(invalidArguments(countMessage(count)));
-      const files = await readAll(images, paths, folders);
+      if (count === 0 || count > uploads.files) return err(invalidArguments(countMessage(count, uploads.files)));
+      const files = await readAll(images, paths, folders, uploads.file_bytes);
       if (files.isErr()) return err(files.error);
-      const uploaded = await client.upload(files.value, { signal });
+      const uploaded = await client.upload(files.value, { limits: uploads, signal });
       return uploaded
         .map((image_urls) => ({
           structured: { image_urls: [...image_urls] },
@@ -74,8 +79,8 @@ export const uploadReferenceImages = ({ client, site, folders }: Dependencies): 
     },
   });
 
-const countMessage = (count: number): string =>
-  `images: must be 1 to ${UPLOAD_FILES_MAX} images, but there are ${count}.`;
+const countMessage = (count: number, max: number): string =>
+  `images: must be 1 to ${max} images, but there are ${count}.`;
 
 /** The service names the files of one request by their position; the caller knows them as `images` and `paths`. */
 const argumentNames = (images: number, paths: number): ReadonlyMap<string, string> =>
@@ -89,6 +94,7 @@ const readAll = async (
   images: readonly z.infer<typeof image>[],
   paths: readonly string[],
   folders: AllowedFolders,
+  fileBytesMax: number,
 ): Promise<Result<readonly ReferenceImage[], ToolError>> => {
   const files: ReferenceImage[] = [];
   for (const [index, given] of images.entries()) {
@@ -102,7 +108,7 @@ const readAll = async (
     });
   }
   for (const [index, path] of paths.entries()) {
-    const file = await folders.read(path);
+    const file = await folders.read(path, fileBytesMax);
     if (file.isErr()) return err(invalidArguments(`paths[${index}]: ${file.error}`));
     files.push(file.value);
   }

@@ -4,6 +4,7 @@ import type { AccountStore, EmailTaken } from "../../application/ports/account-s
 import type { Account, AccountId, Email } from "../../domain/account.js";
 import type { ApiKey } from "../../domain/api-key.js";
 import { type Credits, credits } from "../../domain/credits.js";
+import type { LedgerEntry } from "../../domain/ledger.js";
 import type { PaidOrder } from "../../domain/order.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
@@ -20,13 +21,15 @@ export class MemoryAccountStore implements AccountStore {
     passwordHash: string | undefined,
     order: PaidOrder | undefined,
     key: ApiKey | undefined,
+    welcome?: LedgerEntry,
   ): Promise<Result<void, EmailTaken>> {
     const { accounts, keys } = this.database;
     for (const { account: other } of accounts.values()) {
       if (other.email === account.email) return err({ kind: "email_taken", email: account.email });
     }
-    const standing = { accountId: account.id, credits: credits(0), activeTasks: 0 };
+    const standing = { accountId: account.id, credits: credits(welcome?.credits ?? 0), activeTasks: 0 };
     accounts.set(account.id, { account, passwordHash, standing, lastTurn: 0 });
+    if (welcome !== undefined) this.database.ledger.push(welcome);
     if (order !== undefined) this.database.recordPurchase(order);
     if (key !== undefined) keys.set(key.id, key);
     return ok(undefined);

@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { LinkExpired, PasswordLinkStore } from "../../application/ports/password-link-store.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
+import type { LedgerEntry } from "../../domain/ledger.js";
 import type { PasswordLink } from "../../domain/password-link.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
@@ -30,17 +31,19 @@ export class MemoryPasswordLinkStore implements PasswordLinkStore {
     passwordHash: string,
     newAccountId: AccountId,
     now: Date,
+    welcome?: LedgerEntry,
   ): Promise<Result<AccountId, LinkExpired>> {
-    const { accounts } = this.database;
+    const { accounts, ledger } = this.database;
     const link = this.liveLink(tokenSha256, now);
     if (link === undefined) return err({ kind: "link_expired" });
     const existing = [...accounts.values()].find(({ account }) => account.email === link.email);
     const stored = existing ?? {
       account: { id: newAccountId, email: link.email, createdAt: now },
       passwordHash,
-      standing: { accountId: newAccountId, credits: credits(0), activeTasks: 0 },
+      standing: { accountId: newAccountId, credits: credits(welcome?.credits ?? 0), activeTasks: 0 },
       lastTurn: 0,
     };
+    if (existing === undefined && welcome !== undefined) ledger.push(welcome);
     accounts.set(stored.account.id, stored);
     this.database.changePassword(stored, passwordHash);
     return ok(stored.account.id);

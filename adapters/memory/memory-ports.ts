@@ -1,5 +1,5 @@
 import type { Clock } from "../../application/ports/clock.js";
-import { RATE_LIMITS } from "../../domain/panorama-policy.js";
+import { type PanoramaPolicy, RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { InProcessEventSignals } from "./in-process-event-signals.js";
 import { InProcessTaskSignals } from "./in-process-task-signals.js";
 import { MemoryApiRequests } from "./memory-api-requests.js";
@@ -19,12 +19,12 @@ import { ScriptedProvider } from "./scripted-provider.js";
 
 /**
  * A memory adapter of every port, all on one empty database and one clock. Replace those that you have:
- * `{ ...memoryPorts(clock), storage: myStorage }`.
+ * `{ ...memoryPorts(clock), storage: myStorage }`. `rates`: those of the policy of the application.
  */
-export const memoryPorts = <Time extends Clock>(clock: Time) => {
+export const memoryPorts = <Time extends Clock>(clock: Time, rates: PanoramaPolicy["rates"] = RATE_LIMITS) => {
   const database = new MemoryDatabase();
   const { requestsAt: _, ...stores } = memoryStores(database);
-  const rateLimits = new MemoryRateLimits(clock, RATE_LIMITS);
+  const rateLimits = new MemoryRateLimits(clock, rates);
   const provider = new ScriptedProvider();
   provider.clock = clock;
   return {

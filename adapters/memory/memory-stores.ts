@@ -1,6 +1,6 @@
 import type { ApiRequests } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
-import { RATE_LIMITS } from "../../domain/panorama-policy.js";
+import { type PanoramaPolicy, RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { MemoryAccountStore } from "./memory-account-store.js";
 import { MemoryApiKeyStore } from "./memory-api-key-store.js";
 import { MemoryApiRequests } from "./memory-api-requests.js";
@@ -33,6 +33,6 @@ export const memoryStores = (database = new MemoryDatabase()) => ({
   tasks: new MemoryTaskStore(database),
   operators: new MemoryOperatorStore(database),
   operatorLog: new MemoryOperatorLog(database),
-  requestsAt: (clock: Clock): ApiRequests =>
-    new MemoryApiRequests(database, new MemoryRateLimits(clock, RATE_LIMITS), clock),
+  requestsAt: (clock: Clock, rates: PanoramaPolicy["rates"] = RATE_LIMITS): ApiRequests =>
+    new MemoryApiRequests(database, new MemoryRateLimits(clock, rates), clock),
 });

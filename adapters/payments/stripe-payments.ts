@@ -47,8 +47,8 @@ export class StripePayments implements Payments {
             {
               quantity: 1,
               price_data: {
-                currency: "usd",
-                unit_amount: pack.priceUsdCents,
+                currency: pack.currency.toLowerCase(),
+                unit_amount: pack.priceCents,
                 product_data: { name: `${pack.credits} panorama credits` },
               },
             },

@@ -4,7 +4,7 @@ import type { AccountStore, EmailTaken } from "../../application/ports/account-s
 import type { Account, AccountId, Email } from "../../domain/account.js";
 import type { ApiKey } from "../../domain/api-key.js";
 import type { Credits } from "../../domain/credits.js";
-import { purchaseEntry } from "../../domain/ledger.js";
+import { type LedgerEntry, purchaseEntry } from "../../domain/ledger.js";
 import type { PaidOrder } from "../../domain/order.js";
 import { apiKeyRow, orderRow, toAccount } from "./account-rows.js";
 import { amount, branded, optional, text } from "./columns.js";
@@ -26,18 +26,26 @@ export class SqlAccountStore implements AccountStore {
     passwordHash: string | undefined,
     order: PaidOrder | undefined,
     key: ApiKey | undefined,
+    welcome?: LedgerEntry,
   ): Promise<Result<void, EmailTaken>> {
     return this.database.transaction(async (sql) => {
       const inserted = await sql(
         `insert into account (id, email, password_hash, credits, active_tasks, created_at) values (?, ?, ?, ?, 0, ?)
         on conflict (email) do nothing returning id`,
-        [account.id, account.email, passwordHash ?? null, order?.credits ?? 0, account.createdAt],
+        [
+          account.id,
+          account.email,
+          passwordHash ?? null,
+          (order?.credits ?? 0) + (welcome?.credits ?? 0),
+          account.createdAt,
+        ],
       );
       if (inserted.length === 0) return err({ kind: "email_taken", email: account.email });
       if (order !== undefined) {
         await insert(sql, "credit_order", orderRow(order));
         await insert(sql, "ledger_entry", entryRow(purchaseEntry(order)));
       }
+      if (welcome !== undefined) await insert(sql, "ledger_entry", entryRow(welcome));
       if (key !== undefined) await insert(sql, "api_key", apiKeyRow(key));
       return ok(undefined);
     });

@@ -1,10 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
 import type { LinkExpired, PasswordLinkStore } from "../../application/ports/password-link-store.js";
 import type { AccountId, Email } from "../../domain/account.js";
+import type { LedgerEntry } from "../../domain/ledger.js";
 import type { PasswordLink } from "../../domain/password-link.js";
 import { branded } from "./columns.js";
 import type { Database } from "./database.js";
 import { deleteAccess } from "./delete-access.js";
+import { insert } from "./insert.js";
+import { entryRow } from "./ledger-rows.js";
 
 /** Password links in SQLite or PostgreSQL. */
 export class SqlPasswordLinkStore implements PasswordLinkStore {
@@ -37,6 +40,7 @@ export class SqlPasswordLinkStore implements PasswordLinkStore {
     passwordHash: string,
     newAccountId: AccountId,
     now: Date,
+    welcome?: LedgerEntry,
   ): Promise<Result<AccountId, LinkExpired>> {
     return this.database.transaction(async (sql) => {
       // All links of the address, locked in one order: two people with two links would wait for each other otherwise.
@@ -52,12 +56,13 @@ export class SqlPasswordLinkStore implements PasswordLinkStore {
       if (link === undefined) return err({ kind: "link_expired" });
       const email = branded<Email>(link, "email");
       const [account] = await sql(
-        `insert into account (id, email, password_hash, credits, active_tasks, created_at) values (?, ?, ?, 0, 0, ?)
+        `insert into account (id, email, password_hash, credits, active_tasks, created_at) values (?, ?, ?, ?, 0, ?)
         on conflict (email) do update set password_hash = excluded.password_hash returning id`,
-        [newAccountId, email, passwordHash, now],
+        [newAccountId, email, passwordHash, welcome?.credits ?? 0, now],
       );
       if (account === undefined) throw new Error("the database returned no account");
       const id = branded<AccountId>(account, "id");
+      if (welcome !== undefined && id === newAccountId) await insert(sql, "ledger_entry", entryRow(welcome));
       await deleteAccess(sql, id, email);
       return ok(id);
     });

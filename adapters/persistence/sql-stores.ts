@@ -14,7 +14,7 @@ import type { ReferenceStore } from "../../application/ports/reference-store.js"
 import type { Reporter } from "../../application/ports/reporter.js";
 import type { SessionStore } from "../../application/ports/session-store.js";
 import type { TaskStore } from "../../application/ports/task-store.js";
-import { RATE_LIMITS } from "../../domain/panorama-policy.js";
+import { type PanoramaPolicy, RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { MemoryRateLimits } from "../memory/memory-rate-limits.js";
 import type { AnyDatabase } from "./database.js";
 import { PostgresApiRequests } from "./postgres-api-requests.js";
@@ -50,9 +50,9 @@ export interface SqlStores {
   readonly operatorLog: OperatorLog;
   /**
    * Counts requests by this clock: on PostgreSQL in the database, for all processes together; on SQLite in this process,
-   * so that one process should serve the requests.
+   * so that one process should serve the requests. `rates`: by default those of the specification.
    */
-  requestsAt(clock: Clock): ApiRequests;
+  requestsAt(clock: Clock, rates?: PanoramaPolicy["rates"]): ApiRequests;
 }
 
 /**
@@ -73,8 +73,8 @@ export const sqlStores = (database: AnyDatabase, reporter?: Pick<Reporter, "repo
   tasks: new SqlTaskStore(database, reporter),
   operators: new SqlOperatorStore(database),
   operatorLog: new SqlOperatorLog(database),
-  requestsAt: (clock) =>
+  requestsAt: (clock, rates = RATE_LIMITS) =>
     database.dialect === "postgresql"
-      ? new PostgresApiRequests(database, clock, RATE_LIMITS)
-      : new SqliteApiRequests(database, new MemoryRateLimits(clock, RATE_LIMITS), clock),
+      ? new PostgresApiRequests(database, clock, rates)
+      : new SqliteApiRequests(database, new MemoryRateLimits(clock, rates), clock),
 });

@@ -27,7 +27,7 @@ export const openSqliteFile = (file: string): SqliteConnection => {
  * Writes everything into the file itself, so that the file alone is the whole database: who copies it after a stop forgets
  * the write-ahead log beside it. While others use the file, nothing happens: the last one to close does it.
  */
-const writeIntoFile = (database: DatabaseSync): void => {
+const writeIntoFile = (database: { exec(statement: string): void }): void => {
   try {
     database.exec("pragma busy_timeout = 0; pragma wal_checkpoint(truncate)");
   } catch {

@@ -5,7 +5,7 @@ import { err, ok, type Result } from "neverthrow";
 import { type Creation, parseCreation } from "../../domain/creation-request.js";
 import { FILE_EXTENSIONS } from "../../domain/image-type.js";
 import { type InvalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
-import { costOf } from "../../domain/resolution.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/answers.js";
 import { type ClientError, messageWithNames } from "../client/client-error.js";
 import { downloadImage } from "../client/download-image.js";
@@ -61,6 +61,8 @@ export const generatePanorama = async (
     options.images.map((image) => (isUrl(image) ? image : "https://uploaded.invalid/")),
   );
   if (checked.isErr()) return err(checked.error);
+  const affordable = await requireAffordable({ client, signal }, checked.value);
+  if (affordable.isErr()) return err(affordable.error);
   const writeError = await writeErrorOf(options.out);
   if (writeError !== undefined) return err(misused(writeError));
 
@@ -70,7 +72,7 @@ export const generatePanorama = async (
   if (creation.isErr()) return err(creation.error);
   const { request, maxCredits } = creation.value;
 
-  progress.step(`Creating the panorama (${costOf(request.resolution)} credits)`);
+  progress.step("Creating the panorama");
   const created = await client.create(request, { maxCredits, signal });
   if (created.isErr()) return err(refusalOf(created.error));
   const { id, credits_charged } = created.value;
@@ -149,6 +151,19 @@ const requestFor = (
     ...(maxCredits === undefined ? {} : { max_credits: numberOf(maxCredits) }),
     ...(seed === undefined ? {} : { seed: numberOf(seed) }),
   }).mapErr((refusal) => misused(optionMessage(refusal, images)));
+
+/** Asks for the price only if the panorama has a maximum. The service checks it again. */
+const requireAffordable = async (
+  { client, signal }: { readonly client: PanoramaClient; readonly signal: AbortSignal },
+  { request: { resolution }, maxCredits }: Creation,
+): Promise<Result<void, GenerateError>> => {
+  if (maxCredits === undefined) return ok(undefined);
+  const offer = await client.offer({ signal });
+  if (offer.isErr()) return err(refusalOf(offer.error));
+  const cost = (offer.value?.prices ?? PANORAMA_POLICY.prices)[resolution];
+  if (cost <= maxCredits) return ok(undefined);
+  return err(misused(`--max-credits: ${rulePredicate({ name: "cost_max", max: maxCredits, cost })}`));
+};
 
 /** Text that is not a number stays text, for the message. */
 const numberOf = (text: string): number | string => (/^[0-9]+$/.test(text) ? Number(text) : text);

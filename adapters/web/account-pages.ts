@@ -16,12 +16,13 @@ import {
   parseKeyName,
   type TooManyApiKeys,
 } from "../../domain/api-key.js";
-import { CREDIT_PACKS, packOf } from "../../domain/credit-pack.js";
+import { type CreditPack, packOf } from "../../domain/credit-pack.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { SCOPES, type Scope } from "../../domain/key-limits.js";
 import { type LedgerEntry, parseLedgerCursor } from "../../domain/ledger.js";
 import { parseLowBalanceThreshold } from "../../domain/low-balance.js";
 import { parseOrderId, type TooManyPendingOrders } from "../../domain/order.js";
+import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { parseKeyLimits } from "../../domain/parse-key-limits.js";
 import type { Page, PageReply } from "../web-page/page.js";
 import { admitWrite } from "./admit-write.js";
@@ -43,6 +44,7 @@ type Parts = {
   readonly clock: Pick<Clock, "now">;
   readonly guard: SessionGuard;
   readonly layout: Layout;
+  readonly policy: Pick<PanoramaPolicy, "packs">;
 };
 
 /** The checkout page of the payment service, to which the order form redirects. */
@@ -67,7 +69,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       handle: guard.memberForm(async ({ form }, visitor) => {
         const limited = await admitWrite(parts, visitor);
         if (limited !== undefined) return limited;
-        const pack = packOf(Number(form.get("credits")));
+        const pack = packOf(Number(form.get("credits")), parts.policy.packs);
         if (pack === undefined) return refusal(parts, visitor, { kind: "not_for_sale" });
         const placed = await parts.buyCredits(visitor.account, pack);
         return placed.match(
@@ -177,7 +179,7 @@ type Messages = {
 };
 
 const accountPage = async (
-  { readAccount, layout, clock }: Parts,
+  { readAccount, layout, clock, policy }: Parts,
   status: number,
   visitor: Visitor,
   { error, notice, newKey }: Messages,
@@ -203,12 +205,12 @@ ${
 <p class="figure">${overview.credits.remaining}</p>
 <p class="hint">${overview.credits.reserved} reserved for panoramas in processing, ${overview.credits.spent} spent so far.</p>
 <form method="post" action="/account/orders">${hiddenToken(visitor.formToken)}
-<fieldset><legend>Buy more</legend><div class="choices">${CREDIT_PACKS.map(
+<fieldset><legend>Buy more</legend><div class="choices">${policy.packs.map(
     (
-      { credits, priceUsdCents },
+      pack,
       index,
-    ) => html`<label class="choice"><input type="radio" name="credits" value="${credits}"${index === 0 && html` checked`}>
-<span><strong>${credits} credits</strong><small>${dollars(priceUsdCents)}</small></span></label>`,
+    ) => html`<label class="choice"><input type="radio" name="credits" value="${pack.credits}"${index === 0 && html` checked`}>
+<span><strong>${pack.credits} credits</strong><small>${priceOf(pack)}</small></span></label>`,
   )}</div></fieldset><button class="button">Order</button></form>
 <form method="post" action="/account/low-balance" class="inline">${hiddenToken(visitor.formToken)}
 <label>Low balance, in credits<input name="credits" inputmode="numeric" value="${overview.lowBalance}" placeholder="none"></label><button class="button quiet">Save</button></form></section>
@@ -228,7 +230,8 @@ ${ledgerSection(overview, query)}
   return layout.reply(status, page);
 };
 
-const dollars = (cents: number): string => `US$ ${(cents / 100).toFixed(2)}`;
+const priceOf = ({ priceCents, currency }: CreditPack): string =>
+  new Intl.NumberFormat("en-GB", { style: "currency", currency }).format(priceCents / 100);
 
 const keysSection = ({ keys, hasPaidOrder }: AccountOverview, visitor: Visitor, now: Date): Html => html`
 <section class="panel" aria-labelledby="keys"><h2 id="keys">API keys</h2>

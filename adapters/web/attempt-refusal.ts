@@ -1,6 +1,7 @@
 import type { HashingBusy } from "../../application/ports/secrets.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { RateLimited } from "../../domain/rate-limit.js";
+import type { SignUpMode, SignUpRefused } from "../../domain/sign-up.js";
 import { fieldMessage } from "./field-message.js";
 
 /** How a form without a session answers a refusal: the status, and the sentence above the form. */
@@ -12,7 +13,13 @@ export type AttemptRefusal = {
 
 const BUSY_SECONDS = 5;
 
-export const attemptRefusal = (error: InvalidRequest | RateLimited | HashingBusy): AttemptRefusal => {
+/** Why nobody can sign up on the page. */
+export const NO_SIGN_UP: Readonly<Record<Exclude<SignUpMode, "open">, string>> = {
+  invited: "Accounts of this service are opened by invitation. Ask the operator for a link.",
+  closed: "This service opens no new accounts at the moment.",
+};
+
+export const attemptRefusal = (error: InvalidRequest | RateLimited | HashingBusy | SignUpRefused): AttemptRefusal => {
   switch (error.kind) {
     case "invalid_request":
       return { status: 400, error: fieldMessage(error) };
@@ -22,6 +29,8 @@ export const attemptRefusal = (error: InvalidRequest | RateLimited | HashingBusy
         error: `Too many attempts. Try again in ${error.retryAfterSeconds} seconds.`,
         headers: { "retry-after": String(error.retryAfterSeconds) },
       };
+    case "sign_up_refused":
+      return { status: 403, error: NO_SIGN_UP[error.mode] };
     case "hashing_busy":
       return {
         status: 503,

@@ -1,5 +1,5 @@
 import type { ListPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
-import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
+import { type Prices, RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import type { Page } from "../web-page/page.js";
 import { pixelSize } from "../wording/pixel-size.js";
 import { type Html, html } from "./html.js";
@@ -16,6 +16,7 @@ export const landingPage = (
   guard: SessionGuard,
   layout: Layout,
   publicUrl: string,
+  prices: Prices,
 ): Page => ({
   method: "GET",
   path: "/",
@@ -49,12 +50,12 @@ ${
 <p>You can read and try <a href="/docs">the whole interface</a> in the browser.</p>
 </section>
 <section aria-labelledby="prices"><h2 id="prices">Prices</h2>
-<ul class="prices">${Object.entries(RESOLUTIONS).map(price)}</ul>
+<ul class="prices">${RESOLUTION_NAMES.map((name) => price(name, prices))}</ul>
 </section>
 </div>`;
     return layout.reply(200, { title: "360° images from text and images", main, visitor, styles: ["landing.css"] });
   },
 });
 
-const price = ([name, resolution]: [string, (typeof RESOLUTIONS)[Resolution]]): Html =>
-  html`<li><strong>${name.toUpperCase()}</strong><span>${pixelSize(resolution)} pixels</span><span>${resolution.credits} credits</span></li>`;
+const price = (name: Resolution, prices: Prices): Html =>
+  html`<li><strong>${name.toUpperCase()}</strong><span>${pixelSize(RESOLUTIONS[name])} pixels</span><span>${prices[name]} credits</span></li>`;

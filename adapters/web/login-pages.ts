@@ -3,8 +3,9 @@ import type { LogOut } from "../../application/accounts/log-out.js";
 import type { SendPasswordLink } from "../../application/accounts/send-password-link.js";
 import type { SignUp } from "../../application/accounts/sign-up.js";
 import { PASSWORD_LINK_SECONDS } from "../../domain/password-link.js";
+import type { SignUpMode } from "../../domain/sign-up.js";
 import type { Page, PageReply } from "../web-page/page.js";
-import { type AttemptRefusal, attemptRefusal } from "./attempt-refusal.js";
+import { type AttemptRefusal, attemptRefusal, NO_SIGN_UP } from "./attempt-refusal.js";
 import { errorBox } from "./error-box.js";
 import { html } from "./html.js";
 import type { Layout } from "./layout.js";
@@ -21,6 +22,7 @@ type Parts = {
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly sendsMail: boolean;
+  readonly signUpMode: SignUpMode;
 };
 
 /** `/login`, `/signup` and `/logout`. */
@@ -103,7 +105,7 @@ type LoginForm = {
   readonly refusal?: AttemptRefusal;
 };
 
-const loginForm = ({ layout }: Parts, { next, email, notice, refusal }: LoginForm): PageReply => {
+const loginForm = ({ layout, signUpMode }: Parts, { next, email, notice, refusal }: LoginForm): PageReply => {
   const main = html`<div class="narrow"><h1>Log in</h1>
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(refusal?.error)}
 <form method="post" action="/login" class="panel">
@@ -112,13 +114,18 @@ ${emailField(email)}
 <label>Password<input type="password" name="password" autocomplete="current-password" required></label>
 <button class="button">Log in</button></form>
 <p class="aside"><a href="/password/forgot">Forgot your password?</a></p>
-<p class="aside">No account yet? <a href="/signup">Sign up</a></p></div>`;
+${signUpMode === "open" && html`<p class="aside">No account yet? <a href="/signup">Sign up</a></p>`}</div>`;
   return layout.reply(refusal?.status ?? 200, { title: "Log in", main }, refusal?.headers);
 };
 
 type SignUpForm = { readonly email: string; readonly sent?: boolean; readonly refusal?: AttemptRefusal };
 
-const signUpForm = ({ layout, sendsMail }: Parts, { email, sent = false, refusal }: SignUpForm): PageReply => {
+const signUpForm = (
+  { layout, sendsMail, signUpMode }: Parts,
+  { email, sent = false, refusal }: SignUpForm,
+): PageReply => {
+  if (signUpMode !== "open")
+    return layout.message(refusal?.status ?? 200, "Sign up", NO_SIGN_UP[signUpMode], undefined);
   const main = html`<div class="narrow"><h1>Sign up</h1>
 ${sent && html`<p class="notice" role="status">${LINK_SENT}</p>`}${errorBox(refusal?.error)}
 <form method="post" action="/signup" class="panel">

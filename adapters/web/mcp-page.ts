@@ -1,5 +1,6 @@
+import type { Prices } from "../../domain/resolution.js";
 import type { Page } from "../web-page/page.js";
-import { PRICES } from "../wording/prices.js";
+import { pricesSentence } from "../wording/prices.js";
 import { html } from "./html.js";
 import type { Layout } from "./layout.js";
 import type { SessionGuard } from "./session-guard.js";
@@ -14,7 +15,7 @@ export type McpOffer = {
 };
 
 /** `GET /mcp`: how to add the MCP server to an assistant. */
-export const mcpPage = (offer: McpOffer, guard: SessionGuard, layout: Layout): Page => ({
+export const mcpPage = (offer: McpOffer, guard: SessionGuard, layout: Layout, prices: Prices): Page => ({
   method: "GET",
   path: "/mcp",
   body: "none",
@@ -50,7 +51,7 @@ Keep the key in that file: never type it into a chat.</li>
 <h2>Tools</h2>
 <ul>
 <li><code>generate_panorama_from_text</code> and <code>generate_panorama_from_images</code>: generate a panorama for
-${PRICES}</li>
+${pricesSentence(prices)}</li>
 <li><code>get_panorama_task</code>: returns the progress, and the links to the image and the viewer</li>
 <li><code>get_credit_balance</code>: returns the remaining credits</li>
 <li><code>upload_reference_images</code>: returns public URLs for your own images</li>

@@ -1,7 +1,7 @@
 import type { CheckPasswordLink } from "../../application/accounts/check-password-link.js";
 import type { SendPasswordLink } from "../../application/accounts/send-password-link.js";
 import type { SetPasswordByLink } from "../../application/accounts/set-password-by-link.js";
-import { PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../domain/password-link.js";
+import { INVITATION_SECONDS, PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../domain/password-link.js";
 import type { Page, PageReply } from "../web-page/page.js";
 import { type AttemptRefusal, attemptRefusal } from "./attempt-refusal.js";
 import { errorBox } from "./error-box.js";
@@ -102,7 +102,7 @@ ${newPasswordField}
 
 const expiredPage = (layout: Layout): PageReply => {
   const main = html`<div class="message"><h1>This link has expired</h1>
-<p>A link works once, within ${MINUTES} minutes. It is also invalid if another link of yours was used after it was sent.</p>
+<p>A link works once, within ${MINUTES} minutes, an invitation within ${INVITATION_SECONDS / 86_400} days. It is also invalid if another link of yours was used after it was sent.</p>
 <p><a class="button" href="/password/forgot">Get a new link</a></p></div>`;
   return layout.reply(410, { title: "This link has expired", main });
 };

@@ -31,6 +31,8 @@ import type { ListEndpoints } from "../../application/webhooks/list-endpoints.js
 import type { ResendDelivery } from "../../application/webhooks/resend-delivery.js";
 import type { RotateEndpointSecret } from "../../application/webhooks/rotate-endpoint-secret.js";
 import { panoramaName } from "../../domain/object-name.js";
+import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
+import type { SignUpMode } from "../../domain/sign-up.js";
 import type { WebSide } from "../web-page/page.js";
 import { accountPages } from "./account-pages.js";
 import { docsPage } from "./docs-page.js";
@@ -92,19 +94,22 @@ export type WebSettings = {
   readonly mcp: McpOffer;
   /** Whether e-mails can be sent. If so, an account is opened by the link in the e-mail that confirms its address. */
   readonly sendsMail: boolean;
+  /** The prices and limits that the use cases apply. */
+  readonly policy: PanoramaPolicy;
+  readonly signUpMode: SignUpMode;
 };
 
 /** Makes the whole web side, for an HTTP server to mount. */
 export const webPages = async (
   parts: WebParts,
-  { publicUrl, staticFolder, mcp, sendsMail }: WebSettings,
+  { publicUrl, staticFolder, mcp, sendsMail, policy, signUpMode }: WebSettings,
 ): Promise<WebSide> => {
   const files = await StaticFiles.read(staticFolder);
   const layout = new Layout(files, originOf(parts.images));
   const guard = new SessionGuard(parts.findSession, layout, publicUrl);
-  const all = { ...parts, guard, layout, publicUrl, sendsMail };
+  const all = { ...parts, guard, layout, publicUrl, sendsMail, policy, signUpMode };
   const pages = [
-    landingPage(parts.listPublicPanoramas, parts.images, guard, layout, publicUrl),
+    landingPage(parts.listPublicPanoramas, parts.images, guard, layout, publicUrl, policy.prices),
     galleryPage(parts.listPublicPanoramas, parts.images, guard, layout),
     ...viewerPages(all),
     ...loginPages(all),
@@ -113,7 +118,7 @@ export const webPages = async (
     ...accountPages(all),
     ...webhookPages(all),
     docsPage(guard, layout),
-    mcpPage(mcp, guard, layout),
+    mcpPage(mcp, guard, layout, policy.prices),
     ...siteFiles(files),
     ...files.pages,
   ];

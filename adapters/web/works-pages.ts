@@ -13,7 +13,8 @@ import type { StorageUnavailable } from "../../application/ports/object-storage.
 import type { RateLimits } from "../../application/ports/rate-limits.js";
 import { IMAGE_URL_CHARACTERS_MAX, IMAGE_URLS_MAX, parseCreationRequest } from "../../domain/creation-request.js";
 import { parseIdempotencyKey } from "../../domain/idempotency.js";
-import { costOf, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
+import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
+import { RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import { SEED_MAX } from "../../domain/seed.js";
 import { viewerPath } from "../../domain/slug.js";
 import { isKept } from "../../domain/storage-status.js";
@@ -46,6 +47,7 @@ type Parts = {
   readonly images: Images;
   readonly guard: SessionGuard;
   readonly layout: Layout;
+  readonly policy: PanoramaPolicy;
 };
 
 const WORKS_PER_PAGE = 24;
@@ -192,7 +194,7 @@ const admitFiles = async (parts: Parts, request: FormRequest, visitor: Visitor):
   const creation = creationOf(request.form, [PLACEHOLDER_URL]);
   if (creation.isErr()) return refuse(parts, request, visitor, creation.error);
   const balance = await parts.readCredits(visitor.account.id);
-  const cost = costOf(creation.value.resolution);
+  const cost = parts.policy.prices[creation.value.resolution];
   if (balance < cost) return refuse(parts, request, visitor, { kind: "insufficient_credits", balance, cost });
   const allowed = await parts.checkUpload(visitor.account.id);
   return allowed.isErr() ? refuse(parts, request, visitor, allowed.error) : undefined;
@@ -230,7 +232,7 @@ const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Vi
 };
 
 const worksPage = async (
-  { listTasks, readCredits, images, layout }: Parts,
+  { listTasks, readCredits, images, layout, policy }: Parts,
   status: number,
   { query, form }: FormRequest,
   visitor: Visitor,
@@ -242,7 +244,7 @@ const worksPage = async (
   const main = html`<div class="page">
 <div class="row"><h1>Works</h1><p class="balance"><strong>${credits}</strong> credits · <a href="/account">account</a></p></div>
 ${errorBox(error)}
-${before === undefined && creationForm(visitor, form)}
+${before === undefined && creationForm(visitor, form, policy)}
 <h2>${before === undefined ? "Your panoramas" : "Older panoramas"}</h2>
 <div id="works" aria-live="polite">${
     tasks.length === 0
@@ -255,18 +257,18 @@ ${before === undefined && creationForm(visitor, form)}
 };
 
 /** Keeps the typed text after an error. Browsers do not allow a page to keep chosen files. */
-const creationForm = ({ formToken }: Visitor, form: URLSearchParams): Html => html`
+const creationForm = ({ formToken }: Visitor, form: URLSearchParams, { prices }: PanoramaPolicy): Html => html`
 <form method="post" action="/works" enctype="multipart/form-data" class="panel create" id="create">
 ${hiddenToken(formToken)}<input type="hidden" name="idempotency_key" value="${randomUUID()}">
 <label>Prompt<textarea name="prompt" rows="3" placeholder="A quiet lake at dawn, mist over the water" id="prompt">${form.get("prompt") ?? ""}</textarea></label>
 <div class="columns">
-<fieldset><legend>Resolution</legend><div class="choices">${Object.entries(RESOLUTIONS).map(([name, size]) =>
+<fieldset><legend>Resolution</legend><div class="choices">${RESOLUTION_NAMES.map((name) =>
   choice(
     "resolution",
     name,
     form.get("resolution") ?? "2k",
-    `${name.toUpperCase()} · ${size.credits} credits`,
-    pixelSize(size),
+    `${name.toUpperCase()} · ${prices[name]} credits`,
+    pixelSize(RESOLUTIONS[name]),
   ),
 )}</div></fieldset>
 <fieldset><legend>Visibility</legend><div class="choices">

@@ -1,6 +1,7 @@
-import { costOf, RESOLUTION_NAMES } from "../../domain/resolution.js";
+import { RESOLUTION_NAMES, type Resolution } from "../../domain/resolution.js";
 
-const costs = RESOLUTION_NAMES.map((resolution) => `${costOf(resolution)} (${resolution})`);
+const either = new Intl.ListFormat("en-GB", { type: "disjunction" });
 
 /** What one panorama costs: "4 (1k), 6 (2k) or 10 (4k) credits". */
-export const PRICES = `${new Intl.ListFormat("en-GB", { type: "disjunction" }).format(costs)} credits`;
+export const pricesSentence = (prices: Readonly<Record<Resolution, number>>): string =>
+  `${either.format(RESOLUTION_NAMES.map((name) => `${prices[name]} (${name})`))} credits`;

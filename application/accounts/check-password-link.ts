@@ -1,3 +1,4 @@
+import type { Email } from "../../domain/account.js";
 import { parsePasswordLinkToken } from "../../domain/password-link.js";
 import type { Clock } from "../ports/clock.js";
 import type { PasswordLinkStore } from "../ports/password-link-store.js";
@@ -14,8 +15,12 @@ export type CheckPasswordLink = ReturnType<typeof checkPasswordLink>;
 
 /** Whether this text is the token of a link that can still set a password. */
 export const checkPasswordLink =
-  ({ links, clock, secrets }: Ports) =>
-  async (text: string): Promise<boolean> => {
-    const token = parsePasswordLinkToken(text);
-    return token !== undefined && (await links.find(secrets.sha256(token), clock.now())) !== undefined;
-  };
+  (ports: Ports) =>
+  async (text: string): Promise<boolean> =>
+    (await emailOfLink(ports, text)) !== undefined;
+
+/** The e-mail address of the link with this token; `undefined` if it can no longer set a password. */
+export const emailOfLink = async ({ links, clock, secrets }: Ports, text: string): Promise<Email | undefined> => {
+  const token = parsePasswordLinkToken(text);
+  return token && links.find(secrets.sha256(token), clock.now());
+};

@@ -3,13 +3,14 @@ import type { Account, Email } from "../../domain/account.js";
 import { type ApiKeySecret, allowKey, type NoPaidOrder } from "../../domain/api-key.js";
 import type { Credits } from "../../domain/credits.js";
 import { NO_LIMITS } from "../../domain/key-limits.js";
+import { welcomeEntry } from "../../domain/ledger.js";
 import type { PaidOrder } from "../../domain/order.js";
 import type { AccountStore, EmailTaken } from "../ports/account-store.js";
 import type { Ids } from "../ports/ids.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
 import { type NewApiKeyPorts, newApiKey } from "./new-api-key.js";
 
-/** What an operator says about a new account. */
+/** What is known of a new account. */
 export type NewAccount = {
   readonly email: Email;
   readonly password?: string | undefined;
@@ -17,6 +18,8 @@ export type NewAccount = {
   readonly credits?: Credits | undefined;
   /** Opens the account with a key of this name, which requires `credits`. */
   readonly keyName?: string | undefined;
+  /** Opens the account with an entry of this many credits, which pays for no key. */
+  readonly welcomeCredits?: Credits | undefined;
 };
 
 /** `secret` is that of its first key; `undefined` if it has none. It is shown only once. */
@@ -35,7 +38,7 @@ export type OpenAccount = ReturnType<typeof openAccount>;
 export const openAccount =
   (ports: Ports) =>
   async (
-    { email, password, credits, keyName }: NewAccount,
+    { email, password, credits, keyName, welcomeCredits }: NewAccount,
     signal?: AbortSignal,
   ): Promise<Result<OpenedAccount, EmailTaken | NoPaidOrder | HashingBusy>> => {
     const { accounts, clock, ids, secrets } = ports;
@@ -52,8 +55,9 @@ export const openAccount =
     const allowed = keyName === undefined ? ok(undefined) : allowKey(account.id, order === undefined ? 0 : 1);
     if (allowed.isErr()) return err(allowed.error);
     const created = keyName === undefined ? undefined : newApiKey(ports, account.id, keyName, NO_LIMITS);
+    const welcome = welcomeCredits ? welcomeEntry(account.id, welcomeCredits, now) : undefined;
     const hash = password === undefined ? ok(undefined) : await secrets.hashPassword(password, signal);
     if (hash.isErr()) return err(hash.error);
-    const opened = await accounts.open(account, hash.value, order, created?.key);
+    const opened = await accounts.open(account, hash.value, order, created?.key, welcome);
     return opened.map(() => ({ account, secret: created?.secret }));
   };

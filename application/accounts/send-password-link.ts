@@ -3,6 +3,8 @@ import { parseEmail } from "../../domain/account.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { openPasswordLink, PASSWORD_LINKS_MAX } from "../../domain/password-link.js";
 import type { RateLimited } from "../../domain/rate-limit.js";
+import type { SignUpRefused } from "../../domain/sign-up.js";
+import type { ApplicationSettings } from "../application-settings.js";
 import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
@@ -26,10 +28,14 @@ export type SendPasswordLink = ReturnType<typeof sendPasswordLink>;
  * for a new password. The result, the time and what is stored are the same for addresses with and without an account.
  */
 export const sendPasswordLink =
-  ({ accounts, links, rateLimits, clock, ids, secrets, mail }: Ports) =>
+  (
+    { accounts, links, rateLimits, clock, ids, secrets, mail }: Ports,
+    { signUp: mode = "open" }: Pick<ApplicationSettings, "signUp"> = {},
+  ) =>
   async (
     request: LoginAttempt & { readonly purpose: "sign_up" | "new_password" },
-  ): Promise<Result<void, InvalidRequest | RateLimited>> => {
+  ): Promise<Result<void, InvalidRequest | RateLimited | SignUpRefused>> => {
+    if (request.purpose === "sign_up" && mode !== "open") return err({ kind: "sign_up_refused", mode });
     const email = parseEmail(request.email);
     if (email.isErr()) return err(email.error);
     const admitted = await rateLimits.admit(partyNamed(secrets, `address ${request.remoteAddress}`), "mail");

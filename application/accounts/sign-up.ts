@@ -3,6 +3,8 @@ import { parseEmail } from "../../domain/account.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { parsePassword } from "../../domain/password.js";
 import type { RateLimited } from "../../domain/rate-limit.js";
+import type { SignUpRefused } from "../../domain/sign-up.js";
+import type { ApplicationSettings } from "../application-settings.js";
 import type { HashingBusy } from "../ports/secrets.js";
 import { admitLoginAttempt, type LoginThrottlePorts } from "./admit-login-attempt.js";
 import type { Credentials } from "./log-in.js";
@@ -18,17 +20,21 @@ export type SignUp = ReturnType<typeof signUp>;
  * nothing is stored, but the result and the time are the same. A login with the password then shows whether it was taken.
  */
 export const signUp =
-  (ports: Ports) =>
+  (
+    ports: Ports,
+    { signUp: mode = "open", welcomeCredits }: Pick<ApplicationSettings, "signUp" | "welcomeCredits"> = {},
+  ) =>
   async (
     credentials: Credentials,
     signal?: AbortSignal,
-  ): Promise<Result<void, InvalidRequest | RateLimited | HashingBusy>> => {
+  ): Promise<Result<void, InvalidRequest | RateLimited | HashingBusy | SignUpRefused>> => {
+    if (mode !== "open") return err({ kind: "sign_up_refused", mode });
     const email = parseEmail(credentials.email);
     if (email.isErr()) return err(email.error);
     const password = parsePassword(credentials.password);
     if (password.isErr()) return err(password.error);
     const admitted = await admitLoginAttempt(ports, credentials);
     if (admitted.isErr()) return err(admitted.error);
-    const opened = await openAccount(ports)({ email: email.value, password: password.value }, signal);
+    const opened = await openAccount(ports)({ email: email.value, password: password.value, welcomeCredits }, signal);
     return opened.isErr() && opened.error.kind === "hashing_busy" ? err(opened.error) : ok(undefined);
   };

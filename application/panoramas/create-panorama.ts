@@ -3,10 +3,12 @@ import type { AccountId } from "../../domain/account.js";
 import { canonicalText } from "../../domain/canonical-text.js";
 import type { CreationRequest } from "../../domain/creation-request.js";
 import type { IdempotencyKey } from "../../domain/idempotency.js";
-import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { isRecordedReference, type ObjectName } from "../../domain/object-name.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { type QueuePlace, shortestWaitMilliseconds, slotsOf } from "../../domain/queue.js";
 import { type OpeningRefusal, openTask, type Task } from "../../domain/task.js";
+import type { ApplicationSettings } from "../application-settings.js";
 import type { NotFound } from "../errors.js";
 import type { AdmittedKey } from "../ports/api-requests.js";
 import { type GenerationProvider, takesCreations } from "../ports/generation-provider.js";
@@ -24,7 +26,7 @@ export type CreatePanoramaError = InvalidRequest | OpeningRefusal | UpstreamErro
 export type CreationOptions = {
   /** The API key of the request. Its budgets limit the creation. */
   readonly apiKey?: AdmittedKey | undefined;
-  /** What the client allows the panorama to cost (domain/creation-request.ts); a part of the idempotent request. */
+  /** The most that the panorama may cost, otherwise it is refused; a part of the idempotent request. */
   readonly maxCredits?: number | undefined;
 };
 
@@ -43,12 +45,13 @@ type Ports = SubmissionPorts & {
 };
 
 /** Limits of a creation and of the queue. */
-export type CreationSettings = SubmissionSettings & {
-  /** The sweep resolves a task that has no recorded answer of the provider after this time. */
-  readonly submissionDeadlineMilliseconds: number;
-  /** Maximum number of tasks that wait in the queue; further creations are refused. */
-  readonly queueMax: number;
-};
+export type CreationSettings = SubmissionSettings &
+  Pick<ApplicationSettings, "policy"> & {
+    /** The sweep resolves a task that has no recorded answer of the provider after this time. */
+    readonly submissionDeadlineMilliseconds: number;
+    /** Maximum number of tasks that wait in the queue; further creations are refused. */
+    readonly queueMax: number;
+  };
 
 /** What `createPanorama` returns. */
 export type CreatePanorama = ReturnType<typeof createPanorama>;
@@ -67,7 +70,8 @@ export const createPanorama =
     { apiKey, maxCredits }: CreationOptions = {},
   ): Promise<Result<CreatedPanorama, CreatePanoramaError>> => {
     const { tasks, provider, generationTime, clock, ids, secrets, storage, reporter } = ports;
-    const { submissionDeadlineMilliseconds, queueDeadlineMilliseconds, queueMax } = settings;
+    const { submissionDeadlineMilliseconds, queueDeadlineMilliseconds, queueMax, policy = PANORAMA_POLICY } = settings;
+    const cost = policy.prices[request.resolution];
     const possible = provider.canMake(request);
     if (possible.isErr()) return err(possible.error);
     const idempotent = idempotencyKey && {
@@ -94,10 +98,13 @@ export const createPanorama =
       dueAt: submissionDeadline,
       idempotent,
       decide: (standing, queuePlace, spending, place) => {
+        if (maxCredits !== undefined && cost > maxCredits) {
+          return err(invalidRequest("max_credits", { name: "cost_max", max: maxCredits, cost }));
+        }
         if (budgets !== undefined && spending === undefined) throw new Error("Bug: the store passes no spending");
         // Stryker disable next-line LogicalOperator: spending is there if there are budgets, and only then
         const budget = budgets && spending && { budgets, spending };
-        const opening = openTask(standing, draft, now, queuePlace?.turn, budget, place);
+        const opening = openTask(standing, draft, now, queuePlace?.turn, budget, place, policy);
         const hopeless = isDown || (queuePlace !== undefined && waitsTooLong(queuePlace));
         return opening.isOk() && hopeless ? err({ kind: "upstream_error" }) : opening;
       },

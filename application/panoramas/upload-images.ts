@@ -3,8 +3,10 @@ import type { AccountId } from "../../domain/account.js";
 import { FILE_EXTENSIONS, type ImageType } from "../../domain/image-type.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { referenceImageName } from "../../domain/object-name.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { admitUpload, countedBytes } from "../../domain/reference-image.js";
 import { admitSizes, admitType, requireFiles } from "../../domain/upload-rules.js";
+import type { ApplicationSettings } from "../application-settings.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Imaging } from "../ports/imaging.js";
@@ -39,12 +41,17 @@ export type UploadImages = ReturnType<typeof uploadImages>;
  * creation uses expire (background/delete-expired-references.ts).
  */
 export const uploadImages =
-  (ports: Ports) =>
+  (ports: Ports, { policy = PANORAMA_POLICY }: Pick<ApplicationSettings, "policy"> = {}) =>
   async (
     owner: AccountId,
     files: readonly UploadedFile[],
   ): Promise<Result<string[], InvalidRequest | StorageUnavailable>> => {
-    const counted = requireFiles(files.length).andThen(() => admitSizes(files.map(({ sizeBytes }) => sizeBytes)));
+    const counted = requireFiles(files.length, policy.uploads).andThen(() =>
+      admitSizes(
+        files.map(({ sizeBytes }) => sizeBytes),
+        policy.uploads,
+      ),
+    );
     if (counted.isErr()) return err(counted.error);
 
     const checked: CheckedFile[] = [];
@@ -62,7 +69,7 @@ export const uploadImages =
         name: referenceImageName(ids.unguessable(), type),
       })),
       clock.now(),
-      admitUpload,
+      (standing, bytes) => admitUpload(standing, bytes, policy.prices),
     );
     if (added.isErr()) return err(added.error);
     for (const [index, name] of added.value.entries()) {

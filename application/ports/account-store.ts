@@ -2,6 +2,7 @@ import type { Result } from "neverthrow";
 import type { Account, AccountId, Email } from "../../domain/account.js";
 import type { ApiKey } from "../../domain/api-key.js";
 import type { Credits } from "../../domain/credits.js";
+import type { LedgerEntry } from "../../domain/ledger.js";
 import type { PaidOrder } from "../../domain/order.js";
 import type { NotFound } from "../errors.js";
 
@@ -12,13 +13,15 @@ export type EmailTaken = { readonly kind: "email_taken"; readonly email: Email }
 export interface AccountStore {
   /**
    * Stores a new account in one transaction, together with the paid order, its ledger entry and the API key if they are
-   * given. Stores nothing if the e-mail address is taken.
+   * given, and with `welcome`, an entry of the ledger with which the account begins. Stores nothing if the e-mail address
+   * is taken.
    */
   open(
     account: Account,
     passwordHash: string | undefined,
     order: PaidOrder | undefined,
     key: ApiKey | undefined,
+    welcome?: LedgerEntry,
   ): Promise<Result<void, EmailTaken>>;
   isEmpty(): Promise<boolean>;
   exists(id: AccountId): Promise<boolean>;

@@ -1,5 +1,6 @@
 import type { Result } from "neverthrow";
 import type { AccountId, Email } from "../../domain/account.js";
+import type { LedgerEntry } from "../../domain/ledger.js";
 import type { PasswordLink } from "../../domain/password-link.js";
 
 /** The link is unknown, was used, or has expired. */
@@ -16,13 +17,14 @@ export interface PasswordLinkStore {
   find(tokenSha256: string, now: Date): Promise<Email | undefined>;
   /**
    * Sets the password of the link's e-mail address in one transaction: deletes all links of the address and all sessions
-   * of its account. If the address has no account, opens one with `newAccountId`. Returns the account's id. Of concurrent
-   * calls with the same link one succeeds.
+   * of its account. If the address has no account, opens one with `newAccountId` and `welcome`, an entry of its ledger.
+   * Returns the account's id. Of concurrent calls with the same link one succeeds.
    */
   redeem(
     tokenSha256: string,
     passwordHash: string,
     newAccountId: AccountId,
     now: Date,
+    welcome?: LedgerEntry,
   ): Promise<Result<AccountId, LinkExpired>>;
 }

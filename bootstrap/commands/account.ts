@@ -1,4 +1,5 @@
 import { err, ok, safeTry } from "neverthrow";
+import { passwordLinkUrl } from "../../adapters/mail/message-of.js";
 import { pageOf } from "../../application/page-of.js";
 import { type AccountId, parseEmail } from "../../domain/account.js";
 import { parseLowBalanceThreshold } from "../../domain/low-balance.js";
@@ -56,6 +57,36 @@ export const accountCreate: Command = {
       return ok({
         json: { account_id: account.id, ...(secret && { api_key: secret }) },
         lines: [`account ${account.id}`, ...(secret ? [`key     ${secret}  (shown only once)`] : [])],
+      });
+    }),
+};
+
+export const accountInvite: Command = {
+  words: "account invite",
+  about:
+    "Makes a link with which somebody opens an account, once within seven days. Give it to the owner of the address.",
+  usage: "EMAIL",
+  options: {},
+  positional: "email",
+  required: ["email"],
+  example: "account invite ann@example.com",
+  isRecorded: true,
+  run: (service, values) =>
+    safeTry(async function* () {
+      const email = yield* parseEmail(text(values, "email")).mapErr(invalidOption);
+      const { operators } = await service.get(tokens.storeUseCases);
+      const { token, expiresAt } = yield* (await operators.invite(email)).mapErr((error) =>
+        refused(
+          error.kind === "email_taken"
+            ? `An account for ${error.email} already exists.`
+            : "Nobody can be invited, because signUp is closed in PANORAMA_SETTINGS. Set it to invited, or use panorama account create.",
+        ),
+      );
+      const { publicUrl } = await service.get(tokens.config);
+      const link = passwordLinkUrl(publicUrl, token);
+      return ok({
+        json: { email, link, expires_at: expiresAt.toISOString() },
+        lines: [link, `It opens an account for ${email}, once, until ${expiresAt.toISOString()}.`],
       });
     }),
 };

@@ -35,6 +35,7 @@ export const http = new ContainerModule(({ bind }) => {
         {
           ...parts,
           ...useCases(application),
+          policy: application.policy,
           makeServer: await makeServer(config, logger),
           clock,
           assets: "stat" in parts.storage ? parts.storage : undefined,

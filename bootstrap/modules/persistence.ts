@@ -22,7 +22,6 @@ import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
 import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-requests.js";
 import type { SqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
-import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import type { Config } from "../config.js";
 import { ConfigurationError, StartError } from "../configuration-error.js";
 import { unwritableDataDir } from "../doctor/data-directory.js";
@@ -69,15 +68,16 @@ export const persistence = new ContainerModule(({ bind }) => {
   provide(bind, tokens.sessions, { database }, ({ database }) => new SqlSessionStore(database));
 
   // On PostgreSQL all instances share their counters. A SQLite file has one instance, which counts in memory.
-  provide(bind, tokens.rateLimits, { database, clock }, ({ database, clock }) =>
+  provide(bind, tokens.rateLimits, { config, database, clock }, ({ config: { policy }, database, clock }) =>
     database.dialect === "postgresql"
-      ? new PostgresRateLimits(database, clock, RATE_LIMITS)
-      : new MemoryRateLimits(clock, RATE_LIMITS),
+      ? new PostgresRateLimits(database, clock, policy.rates)
+      : new MemoryRateLimits(clock, policy.rates),
   );
   const { rateLimits } = tokens;
-  provide(bind, tokens.apiRequests, { database, clock, rateLimits }, ({ database, clock, rateLimits }) =>
+  const counted = { config, database, clock, rateLimits };
+  provide(bind, tokens.apiRequests, counted, ({ config: { policy }, database, clock, rateLimits }) =>
     database.dialect === "postgresql"
-      ? new PostgresApiRequests(database, clock, RATE_LIMITS)
+      ? new PostgresApiRequests(database, clock, policy.rates)
       : new SqliteApiRequests(database, rateLimits, clock),
   );
 });

@@ -18,7 +18,7 @@ export const web = new ContainerModule(({ bind }) => {
       rateLimits: tokens.rateLimits,
       images: tokens.storage,
     },
-    ({ config: { publicUrl, mail }, application, ...parts }) =>
+    ({ config: { publicUrl, mail, signUp }, application, ...parts }) =>
       webPages(
         { ...parts, ...useCases(application) },
         {
@@ -26,6 +26,8 @@ export const web = new ContainerModule(({ bind }) => {
           staticFolder: BUNDLED_FILES_FOLDER,
           mcp: { ...mcpConfigurations(publicUrl), packagePath: MCP_PACKAGE_PATH },
           sendsMail: mail !== undefined,
+          policy: application.policy,
+          signUpMode: signUp,
         },
       ),
   );

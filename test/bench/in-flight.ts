@@ -11,7 +11,7 @@ import { SystemClock } from "../../adapters/system/system-clock.js";
 import { openAccount } from "../../application/accounts/open-account.js";
 import type { Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
-import { ACTIVE_TASKS_MAX } from "../../domain/panorama-policy.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { RESOLUTIONS } from "../../domain/resolution.js";
 import { FakeReplicate, REPLICATE_KEY } from "../support/fake-replicate.js";
 import { PostgresServer } from "../support/postgres.js";
@@ -54,10 +54,10 @@ const UPLOADING = "storage_status = 'uploading'";
 const { values: options } = parseArgs({
   options: { tasks: { type: "string", default: "5000" }, postgres: { type: "boolean", default: false } },
 });
-const accountCount = Math.ceil(Number(options.tasks) / ACTIVE_TASKS_MAX);
-const taskCount = accountCount * ACTIVE_TASKS_MAX;
+const accountCount = Math.ceil(Number(options.tasks) / PANORAMA_POLICY.activeMax);
+const taskCount = accountCount * PANORAMA_POLICY.activeMax;
 if (!(taskCount >= TASKS_MIN)) throw new Error(`--tasks must be a number, ${TASKS_MIN} or more`);
-const price = RESOLUTIONS["1k"].credits;
+const price = PANORAMA_POLICY.prices["1k"];
 
 type Growth = { readonly earlyBytes: number; readonly lateBytes: number };
 type Created = { readonly customer: RestClient; readonly id: string };
@@ -134,7 +134,7 @@ async function openAccounts(): Promise<string[]> {
   const keys: string[] = [];
   for (let n = 1; n <= accountCount; n += 1) {
     const email = `customer-${n}@example.com` as Email;
-    const opened = await open({ email, credits: credits(ACTIVE_TASKS_MAX * price), keyName: "default" });
+    const opened = await open({ email, credits: credits(PANORAMA_POLICY.activeMax * price), keyName: "default" });
     keys.push(opened._unsafeUnwrap().secret ?? "");
   }
   return keys;
@@ -143,7 +143,7 @@ async function openAccounts(): Promise<string[]> {
 /** Creates the maximum number of active tasks for each customer. Returns them in the order of creation. */
 async function createAll(customers: readonly RestClient[]): Promise<Created[]> {
   const created: Created[] = [];
-  const orders = Array.from({ length: ACTIVE_TASKS_MAX }, () => customers)
+  const orders = Array.from({ length: PANORAMA_POLICY.activeMax }, () => customers)
     .flat()
     .values();
   const create = async () => {

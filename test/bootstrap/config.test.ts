@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseTrustedProxies } from "../../adapters/http/client-address.js";
 import { readConfig, shownEnvironment } from "../../bootstrap/config.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 
 const valid = (environment: Record<string, string>) => readConfig(environment)._unsafeUnwrap();
 
@@ -36,6 +37,10 @@ describe("readConfig", () => {
       mail: undefined,
       demo: true,
       logLevel: "info",
+      policy: PANORAMA_POLICY,
+      signUp: "open",
+      welcomeCredits: 12,
+      retention: { finishedImagesDays: null },
     });
   });
 

@@ -4,9 +4,9 @@ import { CREDIT_PACKS, packOf } from "../../domain/credit-pack.js";
 describe("packs of credits", () => {
   it("have these prices", () => {
     expect(CREDIT_PACKS).toEqual([
-      { credits: 100, priceUsdCents: 900 },
-      { credits: 500, priceUsdCents: 3900 },
-      { credits: 2000, priceUsdCents: 12900 },
+      { credits: 100, priceCents: 900, currency: "USD" },
+      { credits: 500, priceCents: 3900, currency: "USD" },
+      { credits: 2000, priceCents: 12900, currency: "USD" },
     ]);
   });
 
@@ -16,7 +16,7 @@ describe("packs of credits", () => {
   });
 
   it("have a lower price per credit the larger they are", () => {
-    const prices = CREDIT_PACKS.map(({ credits, priceUsdCents }) => priceUsdCents / credits);
+    const prices = CREDIT_PACKS.map(({ credits, priceCents }) => priceCents / credits);
     expect(prices).toEqual([...prices].sort((a, b) => b - a));
     expect(new Set(prices).size).toBe(prices.length);
   });

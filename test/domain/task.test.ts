@@ -18,6 +18,7 @@ import {
   taskId,
 } from "../../adapters/contracts/builders.js";
 import { credits } from "../../domain/credits.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import type { Slug } from "../../domain/slug.js";
 import {
@@ -358,7 +359,7 @@ describe("openTask", () => {
         for (const event of steps) {
           if ("open" in event) {
             const opened = openTask(account, draft(event.open), noon);
-            const price = RESOLUTIONS[event.open].credits;
+            const price = PANORAMA_POLICY.prices[event.open];
             expect(opened.isOk()).toBe(account.credits >= price && active.length < 5);
             if (opened.isErr()) continue;
             account = opened.value.standing;

@@ -9,8 +9,8 @@ import { type Day, dayOf } from "../../domain/budget.js";
 import { audit } from "../../domain/ledger.js";
 import { thumbnailNameOf } from "../../domain/object-name.js";
 import {
-  ACTIVE_TASKS_MAX,
   IDEMPOTENCY_KEPT_MILLISECONDS,
+  PANORAMA_POLICY,
   RATE_LIMITS,
   RATE_WINDOW_MILLISECONDS,
   type RequestKind,
@@ -94,7 +94,8 @@ export class Rules {
       const count = active.get(id) ?? 0;
       require(standing.activeTasks === count, "the active tasks are counted", () =>
         `${standing.activeTasks} for ${count}`);
-      require(count <= ACTIVE_TASKS_MAX, "an account has at most five active tasks", () => `${id} has ${count}`);
+      require(count <= PANORAMA_POLICY.activeMax, "an account has at most five active tasks", () =>
+        `${id} has ${count}`);
       require(standing.credits >= 0, "no balance is negative", () => `${id} has ${standing.credits}`);
     }
     for (const [place, count] of slots) {

@@ -18,7 +18,7 @@ import { NO_LIMITS } from "../../domain/key-limits.js";
 import { audit } from "../../domain/ledger.js";
 import { thumbnailNameOf } from "../../domain/object-name.js";
 import type { OrderId } from "../../domain/order.js";
-import { ACTIVE_TASKS_MAX, IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/panorama-policy.js";
+import { IDEMPOTENCY_KEPT_MILLISECONDS, PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { STORAGE_STATUSES, type StorageStatus } from "../../domain/storage-status.js";
 import { isActive, type SucceededTask, statusOf, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -120,7 +120,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         aCreationRequest(),
         aCreationRequest({ resolution: "4k", visibility: "public" }),
       ),
-      times: fc.constantFrom(1, 1, 1, 1, 2, ACTIVE_TASKS_MAX + 1),
+      times: fc.constantFrom(1, 1, 1, 1, 2, PANORAMA_POLICY.activeMax + 1),
     }),
   },
   {
@@ -353,7 +353,7 @@ class Model {
     const tasks: Task[] = [];
     for await (const ledger of world.ledger.all()) {
       expect(audit(ledger.standing, ledger.entries, ledger.tasks)).toEqual([]);
-      expect(ledger.standing.activeTasks).toBeLessThanOrEqual(ACTIVE_TASKS_MAX);
+      expect(ledger.standing.activeTasks).toBeLessThanOrEqual(PANORAMA_POLICY.activeMax);
       tasks.push(...ledger.tasks);
     }
     await this.checkSpending(tasks);

@@ -8,7 +8,7 @@ import { SystemClock } from "../../adapters/system/system-clock.js";
 import { openAccount } from "../../application/accounts/open-account.js";
 import type { Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
-import { ACTIVE_TASKS_MAX } from "../../domain/panorama-policy.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { RESOLUTIONS } from "../../domain/resolution.js";
 import { sendWebhook, type UpstreamTask } from "./fake-provider.js";
 import { FakeSkybox, SKYBOX_KEY } from "./fake-skybox.js";
@@ -46,7 +46,7 @@ export type BusyProviderFigures = {
 };
 
 const READ_MILLISECONDS = 1_500;
-const price = RESOLUTIONS["1k"].credits;
+const price = PANORAMA_POLICY.prices["1k"];
 
 /**
  * Every account creates as many tasks as it may have, all at once, with a provider that allows few calls per second and
@@ -90,7 +90,7 @@ export const runBusyProvider = async (run: BusyProviderRun): Promise<BusyProvide
     const deadline = start + timeoutSeconds * 1_000;
     const statuses = await Promise.all(
       clients.flatMap((client, account) =>
-        Array.from({ length: ACTIVE_TASKS_MAX }, async (_, n) => {
+        Array.from({ length: PANORAMA_POLICY.activeMax }, async (_, n) => {
           const body = JSON.stringify({ prompt: `a lake, number ${account}-${n}`, resolution: "1k" });
           const response = await client.request("/panoramas", { method: "POST", body });
           await response.text();
@@ -143,7 +143,7 @@ const openAccounts = async ({ dataDir }: Installation, count: number): Promise<s
   const keys: string[] = [];
   for (let n = 1; n <= count; n += 1) {
     const email = `customer-${n}@example.com` as Email;
-    const opened = await open({ email, credits: credits(ACTIVE_TASKS_MAX * price), keyName: "default" });
+    const opened = await open({ email, credits: credits(PANORAMA_POLICY.activeMax * price), keyName: "default" });
     keys.push(opened._unsafeUnwrap().secret ?? "");
   }
   await database.close();

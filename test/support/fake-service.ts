@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { costOf, type Resolution } from "../../domain/resolution.js";
+import { type Offer, offerOf } from "../../adapters/client/offer.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import type { Resolution } from "../../domain/resolution.js";
 
 /** A fault of one request. The `accept-…` faults process the request and then lose the answer. */
 export type Fault =
@@ -58,6 +60,9 @@ export class FakeService {
   remainingCredits = 100;
   /** How many reads return `processing` before the task succeeds, or fails if its prompt contains test:fail. */
   readsWhileProcessing = 1;
+
+  /** Prices and limits in its description; `undefined`: of an older version. */
+  offer: Offer | undefined = offerOf(PANORAMA_POLICY);
 
   private readonly keys = new Map<string, FakeTask>();
   private readonly faults: { method: string; path: string; fault: Fault }[] = [];
@@ -174,6 +179,8 @@ export class FakeService {
         return this.tasks.some(({ id }) => pathname.endsWith(`/${id}`))
           ? { status: 204, body: undefined }
           : refuse(404, "not_found");
+      case "GET /openapi.json":
+        return { status: 200, body: { openapi: "3.1.1", "x-panorama": this.offer } };
       case "GET /credits":
         return { status: 200, body: { remaining_credits: this.remainingCredits } };
       case "POST /images":
@@ -190,7 +197,7 @@ export class FakeService {
   ): { status: number; body: unknown } {
     let task = this.keys.get(String(key));
     if (task === undefined) {
-      const cost = costOf(creation.resolution);
+      const cost = (this.offer ?? offerOf(PANORAMA_POLICY)).prices[creation.resolution];
       if (cost > this.remainingCredits) return refuse(402, "insufficient_credits");
       this.remainingCredits -= cost;
       task = { id: `task-${this.tasks.length + 1}`, credits_charged: cost, creation, reads: 0 };

@@ -49,7 +49,7 @@ import { waitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { AccountId, Email } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
 import type { ObjectName } from "../../domain/object-name.js";
-import { RATE_LIMITS } from "../../domain/panorama-policy.js";
+import { PANORAMA_POLICY, RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { DEADLINES } from "./application.js";
 import { makeServer } from "./make-server.js";
 
@@ -136,6 +136,7 @@ export class HttpService {
         keyUses: this.keyUses,
         streamEvents: streamEvents({ events: this.events, tasks, signals: this.eventSignals }),
         clock,
+        policy: PANORAMA_POLICY,
         receivePaymentWebhook: receivePaymentWebhook({ clock, orders: this.orders, payments: new ManualPayments() }),
         receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: new Map(), pollDue: () => {} }),
         web: NO_PAGES,

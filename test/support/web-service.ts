@@ -47,6 +47,7 @@ import { sendPasswordLink } from "../../application/accounts/send-password-link.
 import { setLowBalance } from "../../application/accounts/set-low-balance.js";
 import { setPasswordByLink } from "../../application/accounts/set-password-by-link.js";
 import { signUp } from "../../application/accounts/sign-up.js";
+import type { ApplicationSettings } from "../../application/application-settings.js";
 import { checkGeneratedImages } from "../../application/background/check-generated-images.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
@@ -80,7 +81,7 @@ import { rotateEndpointSecret } from "../../application/webhooks/rotate-endpoint
 import type { AccountId, Email } from "../../domain/account.js";
 import { parseCreationRequest } from "../../domain/creation-request.js";
 import { credits } from "../../domain/credits.js";
-import { RATE_LIMITS } from "../../domain/panorama-policy.js";
+import { PANORAMA_POLICY, RATE_LIMITS } from "../../domain/panorama-policy.js";
 import type { SucceededTask, Task } from "../../domain/task.js";
 import { DEADLINES } from "./application.js";
 import { builtClient } from "./built-client.js";
@@ -111,6 +112,8 @@ class PaintingProvider extends ScriptedProvider {
   };
 }
 
+type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "welcomeCredits">;
+
 /**
  * The whole service on a free port: pages, REST interface and images, with stores in memory, files in a temporary
  * folder, a manual clock and a scripted provider.
@@ -138,6 +141,7 @@ export class WebService {
   readonly imaging = sharpImaging();
   readonly ids = new RandomIds();
   readonly failures: unknown[] = [];
+  private readonly settings: Settings;
   readonly rateLimits = new MemoryRateLimits(this.clock, RATE_LIMITS);
   readonly keyUses = keyUses({ keys: this.keys, clock: this.clock });
   readonly storage: FilesystemObjectStorage;
@@ -149,17 +153,22 @@ export class WebService {
     url: string,
     folder: string,
     storage: FilesystemObjectStorage,
-    { payments, sendsMail }: { payments: Payments; sendsMail: boolean },
+    { payments, sendsMail, ...settings }: { payments: Payments; sendsMail: boolean } & Settings,
   ) {
     this.url = url;
     this.folder = folder;
     this.storage = storage;
     this.payments = payments;
     this.sendsMail = sendsMail;
+    this.settings = settings;
   }
 
   /** With `sendsMail`, sign-up confirms addresses. In both cases `mail` records the e-mails. */
-  static async start(payments: Payments = new ManualPayments(), sendsMail = false): Promise<WebService> {
+  static async start(
+    payments: Payments = new ManualPayments(),
+    sendsMail = false,
+    settings: Settings = {},
+  ): Promise<WebService> {
     const folder = await mkdtemp(join(tmpdir(), "panorama-web-"));
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
@@ -168,7 +177,7 @@ export class WebService {
       assetUrl: `${url}/assets`,
       referenceUrl: "https://references.example/assets",
     });
-    const service = new WebService(url, folder, storage, { payments, sendsMail });
+    const service = new WebService(url, folder, storage, { ...settings, payments, sendsMail });
     await service.listen(port);
     return service;
   }
@@ -223,13 +232,14 @@ export class WebService {
 
   private async listen(port: number): Promise<void> {
     const staticFolder = await builtClient();
-    const { rateLimits, storage, url } = this;
+    const { rateLimits, storage, url, settings } = this;
+    const { policy = PANORAMA_POLICY } = settings;
     const ports = { ...this, payments: this.payments };
     const shared = {
-      createPanorama: createPanorama({ ...this, generationTime: generationTime() }, DEADLINES),
+      createPanorama: createPanorama({ ...this, generationTime: generationTime() }, { ...DEADLINES, policy }),
       listTasks: listTasks(ports),
-      checkUpload: checkUpload(ports),
-      uploadImages: uploadImages(ports),
+      checkUpload: checkUpload(ports, settings),
+      uploadImages: uploadImages(ports, settings),
       readCredits: readCredits(ports),
       rateLimits,
     };
@@ -239,10 +249,10 @@ export class WebService {
         findSession: findSession(ports),
         logIn: logIn(ports),
         logOut: logOut(ports),
-        signUp: signUp(ports),
-        sendPasswordLink: sendPasswordLink(ports),
+        signUp: signUp(ports, settings),
+        sendPasswordLink: sendPasswordLink(ports, settings),
         checkPasswordLink: checkPasswordLink(ports),
-        setPasswordByLink: setPasswordByLink(ports),
+        setPasswordByLink: setPasswordByLink(ports, settings),
         listPublicPanoramas: listPublicPanoramas(ports),
         findPublicPanorama: findPublicPanorama(ports),
         findOwnPanorama: findOwnPanorama(ports),
@@ -269,12 +279,15 @@ export class WebService {
         staticFolder,
         mcp: { ...mcpConfigurations(url), packagePath: MCP_PACKAGE_PATH },
         sendsMail: this.sendsMail,
+        policy,
+        signUpMode: this.settings.signUp ?? "open",
       },
     );
     this.server = new HttpServer(
       {
         makeServer,
         ...shared,
+        policy,
         streamEvents: streamEvents({
           events: new MemoryEventStore(this.database),
           tasks: this.tasks,

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import { IMAGE_PIXELS_MAX, imageTypeOf } from "../../../domain/image-type.js";
-import { UPLOAD_FILE_BYTES_MAX } from "../../../domain/upload-rules.js";
+import { UPLOAD_LIMITS } from "../../../domain/upload-rules.js";
 import { decoding } from "../../system/load-sharp.js";
 import type { PublicFetch } from "../public-fetch.js";
 import type { Reference } from "./painter/references.js";
@@ -35,7 +35,7 @@ export class ReferenceImages {
         unusable(error.kind === "not_found" ? "a hosted reference image is not found" : error.reason),
       );
     }
-    const limits = { bytesMax: UPLOAD_FILE_BYTES_MAX, timeoutMilliseconds: FETCH_TIMEOUT_MILLISECONDS };
+    const limits = { bytesMax: UPLOAD_LIMITS.fileBytesMax, timeoutMilliseconds: FETCH_TIMEOUT_MILLISECONDS };
     const fetched = await this.publicFetch.get(url, limits);
     return fetched.map(({ bytes }) => bytes).mapErr(({ reason }) => unusable(`a reference image: ${reason}`));
   }

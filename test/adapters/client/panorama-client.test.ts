@@ -1,9 +1,11 @@
 import { ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { offerOf } from "../../../adapters/client/offer.js";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import { aCreationRequest, noon, secondsAfter } from "../../../adapters/contracts/builders.js";
 import { parseCreationRequest } from "../../../domain/creation-request.js";
+import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import { FakeService, type Fault } from "../../support/fake-service.js";
 import { pngBytes } from "../../support/image-bytes.js";
 import { SkippingClock } from "../../support/skipping-clock.js";
@@ -361,14 +363,32 @@ describe("the other calls of PanoramaClient", () => {
     expect(upload?.body.toString("latin1")).toContain('filename="a.png"');
   });
 
-  it("refuse an upload that breaks a rule without sending anything", async () => {
+  it("refuse an upload that breaks a rule of the service without sending it", async () => {
     const refused = async (images: Parameters<typeof client.upload>[0]) =>
       (await client.upload(images))._unsafeUnwrapErr();
     expect(await refused([])).toMatchObject({ code: "invalid_request" });
     expect(await refused(Array(6).fill({ bytes: pngBytes(20) }))).toMatchObject({ code: "invalid_request" });
     expect((await refused([{ bytes: pngBytes(11 * 1024 * 1024) }])).message).toContain("10 MiB");
+    // Only the limits of the service were read, once for each upload that breaks the usual ones.
+    const read = ["GET /api/v1/openapi.json", "GET /api/v1/openapi.json"];
+    expect(service.received.map(({ method, path }) => `${method} ${path}`)).toEqual(read);
     expect((await refused([{ bytes: pngBytes(20), type: "image/jpeg" }])).message).toContain("image/png");
-    expect(service.received).toHaveLength(0);
+    expect(service.received).toHaveLength(2);
+  });
+
+  it("apply the limits of the service to uploads, and the usual ones to a service that describes none", async () => {
+    const large = [{ bytes: pngBytes(11 * 1024 * 1024) }];
+    const usual = offerOf(PANORAMA_POLICY);
+    service.offer = { ...usual, uploads: { ...usual.uploads, file_bytes: 12 * 1024 * 1024 } };
+    expect((await client.upload(large)).isOk()).toBe(true);
+    service.offer = undefined;
+    expect((await client.upload(large))._unsafeUnwrapErr().message).toContain("10 MiB");
+  });
+
+  it("read prices and limits from the description of the service", async () => {
+    expect(await client.offer()).toEqual(ok(offerOf(PANORAMA_POLICY)));
+    service.offer = undefined;
+    expect(await client.offer()).toEqual(ok(undefined));
   });
 
   it("report unexpected_answer for an answer with HTML", async () => {

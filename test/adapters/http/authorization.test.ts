@@ -5,6 +5,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import fc from "fast-check";
 import { ok } from "neverthrow";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { offerOf } from "../../../adapters/client/offer.js";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import {
@@ -29,6 +30,7 @@ import { credits } from "../../../domain/credits.js";
 import type { IdempotencyKey } from "../../../domain/idempotency.js";
 import { panoramaName } from "../../../domain/object-name.js";
 import { openOrder } from "../../../domain/order.js";
+import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import { expire, giveUp, keep, keepWithoutThumbnail, uploading } from "../../../domain/storage-status.js";
 import type { Task } from "../../../domain/task.js";
 import { HttpService } from "../../support/http-service.js";
@@ -447,6 +449,7 @@ describe("objects of another account", () => {
     const clock = { now: () => new Date(), sleep: async () => {} };
     const log = () => {};
     const server = panoramaMcpServer({
+      offer: offerOf(PANORAMA_POLICY),
       client: new PanoramaClient(
         { baseUrl: parseServiceUrl(service.url)._unsafeUnwrap(), apiKey: ann.key },
         clock,

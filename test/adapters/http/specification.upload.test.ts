@@ -1,6 +1,7 @@
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { ok } from "neverthrow";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { panoramaPolicy } from "../../../domain/panorama-policy.js";
 import { expectError } from "../../support/error-answer.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
 import { RawConnection } from "../../support/raw-connection.js";
@@ -268,4 +269,22 @@ describe("concurrent large uploads", () => {
     expect((peak - before) / MIB).toBeLessThan(120);
     await service.end();
   });
+});
+
+it("POST /images applies the limits of the policy while the files arrive", async () => {
+  const policy = panoramaPolicy({
+    uploads: { filesMax: 2, fileBytesMax: 2 * MIB, totalBytesMax: 3 * MIB, requestBytesMax: 4 * MIB },
+  });
+  const service = await HttpService.start({ policy });
+  onTestFinished(() => service.end());
+  const customer = await service.customer();
+  const refusal = async (...files: Blob[]) => {
+    const response = await service.request("/images", customer, { method: "POST", body: formOf(files) });
+    return expectError(response, 400, "invalid_request");
+  };
+  expect(await refusal(jpeg(), jpeg(), jpeg())).toContain("2");
+  expect(await refusal(jpeg(2 * MIB + 1))).toContain("2 MiB");
+  expect(await refusal(jpeg(2 * MIB), jpeg(2 * MIB - 1000))).toContain("3 MiB");
+  expect(await refusal(jpeg(5 * MIB))).toContain("4 MiB");
+  expect(service.calls.uploadImages).toBe(0);
 });

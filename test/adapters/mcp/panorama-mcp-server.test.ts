@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { offerOf } from "../../../adapters/client/offer.js";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
 import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
 import { UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
+import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import { FakeService, type Fault } from "../../support/fake-service.js";
 import { base64, pngBytes } from "../../support/image-bytes.js";
 import { McpSession, textsOf } from "../../support/mcp-session.js";
@@ -23,6 +25,7 @@ let folder: string;
 const sessionWith = async (apiKey: string) => {
   let keys = 0;
   const server = panoramaMcpServer({
+    offer: offerOf(PANORAMA_POLICY),
     client: new PanoramaClient({ baseUrl: parseServiceUrl(service.origin)._unsafeUnwrap(), apiKey }, clock, () => 0.5),
     site: service.origin,
     folders: new AllowedFolders(join(folder, "allowed")),

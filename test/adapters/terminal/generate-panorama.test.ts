@@ -2,10 +2,12 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { PanoramaTask } from "../../../adapters/client/answers.js";
+import { offerOf } from "../../../adapters/client/offer.js";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import { type GenerateOptions, generatePanorama, stateOf } from "../../../adapters/terminal/generate-panorama.js";
 import { silentProgress } from "../../../adapters/terminal/progress-display.js";
+import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import { FakeService, type Fault } from "../../support/fake-service.js";
 import { pngBytes } from "../../support/image-bytes.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
@@ -55,7 +57,7 @@ describe("panorama generate", () => {
     expect(file).toBe(join(folder, "out.jpg"));
     expect((await readFile(file)).subarray(0, 3)).toEqual(Buffer.from([0xff, 0xd8, 0xff]));
     expect(steps).toEqual([
-      "Creating the panorama (4 credits)",
+      "Creating the panorama",
       "Generating (task task-1)",
       "Generating (task task-1, 0 s)",
       "Saving the image",
@@ -95,7 +97,14 @@ describe("panorama generate", () => {
     expect(await refused({ images: [join(folder, "text.png")] })).toContain(
       `${join(folder, "text.png")}: must be one of`,
     );
-    expect(service.received).toHaveLength(0);
+    // The price was asked for once, by the option that was valid; nothing else was sent.
+    expect(service.received.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /api/v1/openapi.json"]);
+  });
+
+  it("compares the most that the panorama may cost with the price of the service", async () => {
+    service.offer = { ...offerOf(PANORAMA_POLICY), prices: { "1k": 3, "2k": 6, "4k": 10 } };
+    expect((await generate({ maxCredits: "3" })).isOk()).toBe(true);
+    expect((await generate({ maxCredits: "2" }))._unsafeUnwrapErr().message).toContain("costs 3 credits");
   });
 
   it("sends the seed, and refuses one that is none", async () => {

@@ -57,8 +57,8 @@ describe("buyCredits", () => {
   beforeEach(async () => {
     account = (await openAccount(world)({ email: "owner@example.com" as Email }))._unsafeUnwrap().account;
   });
-  const checkout: Payments["checkout"] = async (order, { priceUsdCents }, email) =>
-    ok(`https://pay.example/${order.id}/${priceUsdCents}/${email}`);
+  const checkout: Payments["checkout"] = async (order, { priceCents }, email) =>
+    ok(`https://pay.example/${order.id}/${priceCents}/${email}`);
   const buy = (payments: Pick<Payments, "checkout"> = { checkout }) =>
     buyCredits({ ...world, payments })(account, pack);
 
@@ -73,7 +73,7 @@ describe("buyCredits", () => {
       state: "pending",
     });
     expect(await world.orders.find(order.id)).toEqual(order);
-    expect(checkoutUrl).toBe(`https://pay.example/${order.id}/${pack.priceUsdCents}/owner@example.com`);
+    expect(checkoutUrl).toBe(`https://pay.example/${order.id}/${pack.priceCents}/owner@example.com`);
     expect(await readCredits(world)(account.id)).toBe(0);
   });
 

@@ -2,6 +2,7 @@ import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { aCreationRequest, apiKeyId, aSucceededTask } from "../../../adapters/contracts/builders.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
+import { generationTime } from "../../../application/panoramas/generation-time.js";
 import type { PlaceNow, Readiness } from "../../../application/ports/generation-provider.js";
 import type { TaskOpening } from "../../../application/ports/task-store.js";
 import type { AccountId } from "../../../domain/account.js";
@@ -10,6 +11,7 @@ import type { IdempotencyKey } from "../../../domain/idempotency.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";
 import { panoramaName, referenceImageName } from "../../../domain/object-name.js";
+import { panoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { DEADLINES, QUEUE_DEADLINE_MILLISECONDS, SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
 import { createsFiftyConcurrently } from "../../support/fifty-creations.js";
@@ -37,6 +39,27 @@ describe("createPanorama", () => {
     expect(await world.ledger.balance(owner)).toBe(100 - cost);
     expect(await world.tasks.find(task.id, owner)).toEqual(task);
     expect(world.reporter.events).toEqual([{ kind: "task_submitted", taskId: task.id, upstreamTaskId: "upstream-1" }]);
+  });
+
+  it("refuses a panorama that costs more than the maximum, at the prices that it is given", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const at = (price: number) => {
+      const policy = panoramaPolicy({ prices: { "1k": price, "2k": price, "4k": price } });
+      const create = createPanorama({ ...world, generationTime: generationTime() }, { ...DEADLINES, policy });
+      return create(owner, lake, key, { maxCredits: 6 });
+    };
+    expect((await at(7))._unsafeUnwrapErr()).toEqual(
+      invalidRequest("max_credits", { name: "cost_max", max: 6, cost: 7 }),
+    );
+    expect(await world.ledger.balance(owner)).toBe(100);
+    expect(world.provider.started).toBe(0);
+
+    const { task } = (await at(6))._unsafeUnwrap();
+    expect(await world.ledger.balance(owner)).toBe(94);
+    // A repeat of an accepted creation is not a new one, also after the price has risen.
+    expect((await at(7))._unsafeUnwrap()).toEqual({ task, replayed: true });
+    expect(await world.ledger.balance(owner)).toBe(94);
   });
 
   it("refuses a request that the provider cannot make before credits are held or a call is made", async () => {

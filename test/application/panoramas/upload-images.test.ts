@@ -1,4 +1,4 @@
-import { err } from "neverthrow";
+import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { accountId } from "../../../adapters/contracts/builders.js";
 import { image } from "../../../adapters/memory/memory-imaging.js";
@@ -6,7 +6,9 @@ import { checkUpload } from "../../../application/panoramas/check-upload.js";
 import { type UploadedFile, uploadImages } from "../../../application/panoramas/upload-images.js";
 import type { AccountId, Email } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
-import { UPLOAD_FILE_BYTES_MAX } from "../../../domain/upload-rules.js";
+import { welcomeEntry } from "../../../domain/ledger.js";
+import { panoramaPolicy } from "../../../domain/panorama-policy.js";
+import { UPLOAD_LIMITS } from "../../../domain/upload-rules.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -36,6 +38,29 @@ describe("uploadImages", () => {
       { bytes: Uint8Array.from(cat), contentType: "image/jpeg" },
       { bytes: Uint8Array.from(dog), contentType: "image/jpeg" },
     ]);
+  });
+
+  it("applies the limits and prices of its policy", async () => {
+    const policy = panoramaPolicy({
+      prices: { "1k": 101, "2k": 102, "4k": 103 },
+      uploads: { ...UPLOAD_LIMITS, filesMax: 1, fileBytesMax: 11 * MIB },
+    });
+    const uploadTo = (account: AccountId, ...files: UploadedFile[]) => uploadImages(world, { policy })(account, files);
+    expect((await uploadTo(owner, aFile(cat), aFile(dog)))._unsafeUnwrapErr()).toMatchObject({
+      rule: { name: "files_max", max: 1 },
+    });
+    const large = { ...aFile(cat), sizeBytes: UPLOAD_LIMITS.fileBytesMax + 1 };
+    expect((await uploadTo(owner, large)).isOk()).toBe(true);
+
+    const poor = accountId(99);
+    const email = "poor@example.com" as Email;
+    const welcome = welcomeEntry(poor, credits(100), world.clock.now());
+    const account = { id: poor, email, createdAt: world.clock.now() };
+    (await world.accounts.open(account, undefined, undefined, undefined, welcome))._unsafeUnwrap();
+    const refused = { rule: { name: "paid_order_or_credits", credits: 101 } };
+    expect((await uploadTo(poor, aFile(dog)))._unsafeUnwrapErr()).toMatchObject(refused);
+    expect((await checkUpload(world, { policy })(poor))._unsafeUnwrapErr()).toMatchObject(refused);
+    expect(await checkUpload(world)(poor)).toEqual(ok(undefined));
   });
 
   it("stores nothing if one file is refused", async () => {
@@ -72,8 +97,8 @@ describe("uploadImages", () => {
     for (const files of [
       [],
       Array.from({ length: 6 }, () => unreadable(1)),
-      [unreadable(UPLOAD_FILE_BYTES_MAX + 1)],
-      Array.from({ length: 3 }, () => unreadable(UPLOAD_FILE_BYTES_MAX)),
+      [unreadable(UPLOAD_LIMITS.fileBytesMax + 1)],
+      Array.from({ length: 3 }, () => unreadable(UPLOAD_LIMITS.fileBytesMax)),
     ]) {
       expect((await upload(...files))._unsafeUnwrapErr()).toMatchObject({ kind: "invalid_request" });
     }

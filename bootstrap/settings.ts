@@ -1,0 +1,252 @@
+import { readFileSync } from "node:fs";
+import { err, ok, Result } from "neverthrow";
+import { z } from "zod";
+import type { CreditPack } from "../domain/credit-pack.js";
+import { type Credits, credits } from "../domain/credits.js";
+import { PANORAMA_POLICY, type PanoramaPolicy, PRICE_MAX, panoramaPolicy } from "../domain/panorama-policy.js";
+import { SIGN_UP_MODES, type SignUpMode } from "../domain/sign-up.js";
+
+/** What an operator sets for the business, without a change of the source: the file of `PANORAMA_SETTINGS`. */
+export type Settings = {
+  readonly policy: PanoramaPolicy;
+  readonly signUp: SignUpMode;
+  /** The credits with which an account begins that somebody has opened by signing up. */
+  readonly welcomeCredits: Credits;
+  readonly retention: {
+    /** Finished images are deleted after so many days; `null`: never. */
+    readonly finishedImagesDays: number | null;
+  };
+};
+
+/** What decides about welcome credits: whether panoramas cost the operator money, and whether addresses are confirmed. */
+export type SettingsContext = { readonly hasRealProvider: boolean; readonly sendsMail: boolean };
+
+/** With the local provider, which costs nothing: enough for three small panoramas. */
+const LOCAL_WELCOME_CREDITS = 12;
+
+/** Currencies with hundredths. */
+const CURRENCIES = "AUD BRL CAD CHF CZK DKK EUR GBP HKD ILS INR MXN NOK NZD PLN RON SEK SGD THB USD ZAR".split(" ");
+
+const MIB = 1024 * 1024;
+
+const integer = (min: number, max: number) => {
+  const error = `must be an integer from ${min} to ${max}`;
+  return z
+    .number({ error })
+    .refine((value) => Number.isInteger(value) && value >= min && value <= max, { error })
+    .meta({ type: "integer", minimum: min, maximum: max });
+};
+
+const oneOf = <const Values extends readonly string[]>(values: Values) =>
+  z.enum(values, { error: `must be one of ${values.join(", ")}` });
+
+const PRICE_ERROR = "must be an amount from 0.50 to 999999.99 with at most two decimals";
+
+const price = z
+  .number({ error: PRICE_ERROR })
+  .refine((amount) => amount >= 0.5 && amount <= 999_999.99 && Number(amount.toFixed(2)) === amount, {
+    error: PRICE_ERROR,
+  })
+  .meta({ type: "number", minimum: 0.5, maximum: 999_999.99, multipleOf: 0.01 });
+
+const object = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) => (issue.code === "invalid_type" ? "must be an object in braces" : undefined),
+  });
+
+const pack = object({ credits: integer(1, 1_000_000), price });
+
+/** The settings as they are in the file. What is left out has its default. */
+export const settingsSchema = object({
+  $schema: z.string({ error: "must be the path or URL of a JSON schema" }).optional(),
+  prices: object({
+    "1k": integer(1, PRICE_MAX).optional(),
+    "2k": integer(1, PRICE_MAX).optional(),
+    "4k": integer(1, PRICE_MAX).optional(),
+  })
+    .optional()
+    .meta({ description: "Credits of one panorama." }),
+  creditPacks: object({
+    currency: oneOf(CURRENCIES),
+    packs: z
+      .array(pack, { error: "must be a list in brackets" })
+      .min(1, { error: "must have 1 to 10 packs" })
+      .max(10, { error: "must have 1 to 10 packs" })
+      .refine((packs) => new Set(packs.map(({ credits }) => credits)).size === packs.length, {
+        error: "must not have two packs with the same number of credits",
+      }),
+  })
+    .optional()
+    .meta({ description: "What customers can buy." }),
+  limits: object({
+    readsPerMinute: integer(1, 6000).optional(),
+    writesPerMinute: integer(1, 600).optional(),
+    activeTasks: integer(1, 1000).optional(),
+    uploads: object({
+      files: integer(1, 20).optional(),
+      fileMebibytes: integer(1, 50).optional(),
+      totalMebibytes: integer(1, 200).optional(),
+      requestMebibytes: integer(1, 250).optional(),
+    }).optional(),
+  })
+    .optional()
+    .meta({ description: "Requests are per API key, tasks per account, uploads per request." }),
+  retention: object({
+    finishedImagesDays: integer(1, 36_500)
+      .nullable()
+      .optional()
+      .meta({ description: "Finished images are deleted after so many days; null: never." }),
+  }).optional(),
+  signUp: oneOf(SIGN_UP_MODES).optional().meta({ description: "Who may open an account." }),
+  welcomeCredits: integer(0, 1_000_000)
+    .optional()
+    .meta({ description: "The credits with which an account begins that somebody has opened by signing up." }),
+});
+
+type SettingsFile = z.infer<typeof settingsSchema>;
+
+/** The schema of the file for editors, as JSON Schema. */
+export const settingsJsonSchema = (): object => z.toJSONSchema(settingsSchema);
+
+/**
+ * Reads the file, or returns the defaults without one. The error is one line that names the file, the setting, its value
+ * and what is allowed.
+ */
+export const readSettings = (file: string | undefined, context: SettingsContext): Result<Settings, string> => {
+  if (file === undefined) return settingsOf({}, context);
+  const wrong = (what: string) => `Bad configuration: PANORAMA_SETTINGS=${file}: ${what}.`;
+  const read = Result.fromThrowable(
+    () => readFileSync(file, "utf8"),
+    (error) => wrong(`the file cannot be read: ${(error as Error).message}`),
+  );
+  const parse = Result.fromThrowable(
+    (text: string): unknown => JSON.parse(text),
+    (error) => wrong(`the file is not JSON: ${(error as Error).message}`),
+  );
+  return read()
+    .andThen((text) => parse(text.replace(/^\uFEFF/, "")))
+    .andThen((content) => parseSettings(content, context).mapErr(wrong));
+};
+
+/** The error names the setting, its value and what is allowed. */
+export const parseSettings = (content: unknown, context: SettingsContext): Result<Settings, string> => {
+  const parsed = settingsSchema.safeParse(content, { reportInput: true });
+  if (!parsed.success) return err(sentenceOf(parsed.error.issues[0], content));
+  return settingsOf(parsed.data, context);
+};
+
+const settingsOf = (
+  { prices = {}, creditPacks, limits = {}, retention, signUp = "open", welcomeCredits }: SettingsFile,
+  { hasRealProvider, sendsMail }: SettingsContext,
+): Result<Settings, string> => {
+  const { readsPerMinute, writesPerMinute, activeTasks: activeMax } = limits;
+  const uploads = uploadLimitsOf(limits.uploads ?? {});
+  if (uploads.isErr()) return err(uploads.error);
+  if (hasRealProvider && welcomeCredits && signUp === "open" && !sendsMail) {
+    return err(
+      `welcomeCredits is ${welcomeCredits}: must be 0, because everybody can sign up, panoramas of this provider cost money, and without SMTP_URL no address is confirmed; or set SMTP_URL, or signUp to invited`,
+    );
+  }
+  const [first, ...others] = creditPacks === undefined ? PANORAMA_POLICY.packs : packsOf(creditPacks);
+  if (first === undefined) throw new Error("Bug: the schema lets an empty list of packs pass");
+  return ok({
+    policy: panoramaPolicy({
+      prices: {
+        "1k": prices["1k"] ?? PANORAMA_POLICY.prices["1k"],
+        "2k": prices["2k"] ?? PANORAMA_POLICY.prices["2k"],
+        "4k": prices["4k"] ?? PANORAMA_POLICY.prices["4k"],
+      },
+      readsPerMinute,
+      writesPerMinute,
+      activeMax,
+      uploads: uploads.value,
+      packs: [first, ...others],
+    }),
+    signUp,
+    welcomeCredits: credits(welcomeCredits ?? (hasRealProvider ? 0 : LOCAL_WELCOME_CREDITS)),
+    retention: { finishedImagesDays: retention?.finishedImagesDays ?? null },
+  });
+};
+
+/** Smallest first, as the account page shows them. */
+const packsOf = ({ currency, packs }: NonNullable<SettingsFile["creditPacks"]>): CreditPack[] =>
+  packs
+    .map((pack) => ({ credits: credits(pack.credits), priceCents: Math.round(pack.price * 100), currency }))
+    .sort((a, b) => a.credits - b.credits);
+
+const uploadLimitsOf = ({
+  files,
+  fileMebibytes: file,
+  totalMebibytes: total,
+  requestMebibytes: request,
+}: NonNullable<NonNullable<SettingsFile["limits"]>["uploads"]>): Result<PanoramaPolicy["uploads"], string> => {
+  const { uploads: usual } = PANORAMA_POLICY;
+  const limits = {
+    filesMax: files ?? usual.filesMax,
+    fileBytesMax: file === undefined ? usual.fileBytesMax : file * MIB,
+    totalBytesMax: total === undefined ? usual.totalBytesMax : total * MIB,
+    requestBytesMax: request === undefined ? usual.requestBytesMax : request * MIB,
+  };
+  if (limits.fileBytesMax > limits.totalBytesMax) {
+    return err(
+      `limits.uploads.totalMebibytes is ${limits.totalBytesMax / MIB}: must not be smaller than fileMebibytes, which is ${limits.fileBytesMax / MIB}`,
+    );
+  }
+  if (limits.totalBytesMax >= limits.requestBytesMax) {
+    return err(
+      `limits.uploads.requestMebibytes is ${limits.requestBytesMax / MIB}: must be larger than totalMebibytes, which is ${limits.totalBytesMax / MIB}`,
+    );
+  }
+  return ok(limits);
+};
+
+const sentenceOf = (issue: z.core.$ZodIssue | undefined, content: unknown): string => {
+  if (issue === undefined) throw new Error("Bug: zod refused the settings without an issue");
+  const path = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") {
+    const [unknown = ""] = issue.keys;
+    const known = knownKeys(path);
+    return `${[...path, unknown].join(".")} is not a setting. Did you mean ${[...path, nearest(unknown, known)].join(".")}? Known here: ${known.join(", ")}`;
+  }
+  const value = path.reduce((inner: unknown, key) => (inner as Record<string, unknown>)?.[key], content);
+  const name = path.length === 0 ? "the content" : path.join(".");
+  return value === undefined ? `${name} is missing: ${issue.message}` : `${name} is ${shown(value)}: ${issue.message}`;
+};
+
+const SHOWN_CHARACTERS_MAX = 60;
+
+const shown = (value: unknown): string => {
+  const text = JSON.stringify(value);
+  return text.length <= SHOWN_CHARACTERS_MAX ? text : `${text.slice(0, SHOWN_CHARACTERS_MAX)}…`;
+};
+
+/** The settings that the object at this path may have. */
+const knownKeys = (path: readonly string[]): readonly string[] => {
+  let schema: unknown = settingsSchema;
+  for (const key of path) {
+    const inner = withoutWrappers(schema);
+    schema = inner instanceof z.ZodArray ? inner.element : (inner as z.ZodObject).shape[key];
+  }
+  return Object.keys((withoutWrappers(schema) as z.ZodObject).shape);
+};
+
+const withoutWrappers = (schema: unknown): unknown =>
+  schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? withoutWrappers(schema.unwrap()) : schema;
+
+const nearest = (word: string, known: readonly string[]): string =>
+  known.reduce((best, name) => (distance(word, name) < distance(word, best) ? name : best));
+
+/** How many characters must be added, removed or replaced (Levenshtein), where upper and lower case are the same. */
+const distance = (from: string, to: string): number => {
+  const [a, b] = [from.toLowerCase(), to.toLowerCase()];
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+};
