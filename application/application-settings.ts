@@ -32,6 +32,8 @@ export type ApplicationSettings = {
   readonly seamMax?: number | undefined;
   /** How long an uploaded reference image is kept that no task uses. Default: one day. */
   readonly referenceRetentionHours?: number | undefined;
+  /** How long finished images are kept, from the success of their task; `null` for ever. Default: `null`. */
+  readonly finishedImageRetentionMilliseconds?: number | null | undefined;
   /** Origins to which webhooks are sent although they use http or have a private address. Default: none. */
   readonly webhookPrivateOrigins?: readonly string[] | undefined;
   /** `one`: no other process uses the same stores, so nobody has to look for changes of others. Default: `several`. */

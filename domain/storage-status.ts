@@ -7,12 +7,12 @@ import type { ObjectName } from "./object-name.js";
  *                 ┌──keep──▶ saved ◀──────addThumbnail──────┐
  *   uploading ────┼──keepWithoutThumbnail──▶ saved-no-thumb ┘
  *       ▲         ├──giveUp──▶ failed
- *       │         └──expire──▶ expired
+ *       │         └──expire──▶ expired ◀──expire── saved, saved-no-thumb
  *       └──retry── failed
  *
  * `failAttempt` leads back to `uploading`, or to `failed` after the last attempt. `waitForStorage` stays `uploading`.
  *
- * `expired`: the provider's temporary URL stopped working before the image was stored.
+ * `expired`: the provider's temporary URL stopped working before the image was stored, or its retention is over.
  * `failed`: no attempts to fetch the image are left, or another attempt cannot help; an operator may retry.
  */
 export type StoredImage = UploadingImage | SavedImage | SavedWithoutThumbnail | UnsavedImage | ExpiredImage;
@@ -27,7 +27,7 @@ export type SavedImage = ImageCore & { readonly status: "saved" };
 export type SavedWithoutThumbnail = ImageCore & { readonly status: "saved-no-thumb" };
 /** The image could not be stored. An operator may retry. */
 export type UnsavedImage = ImageCore & { readonly status: "failed" };
-/** The image was gone before it could be stored. */
+/** The image was gone before it could be stored, or is deleted because its retention is over. */
 export type ExpiredImage = ImageCore & { readonly status: "expired" };
 
 /** All storage statuses (specification, Storage status). */
@@ -38,8 +38,11 @@ export type StorageStatus = (typeof STORAGE_STATUSES)[number];
 /** An event that the state does not allow; nothing has changed. */
 export type IllegalTransition = { readonly kind: "illegal_transition"; readonly from: string; readonly event: string };
 
+/** An image in permanent storage. */
+export type KeptImage = SavedImage | SavedWithoutThumbnail;
+
 /** The image is in permanent storage. */
-export const isKept = (image: StoredImage): image is SavedImage | SavedWithoutThumbnail =>
+export const isKept = (image: StoredImage): image is KeptImage =>
   image.status === "saved" || image.status === "saved-no-thumb";
 
 /** Attempts to fetch one image, one after another, before its storage status becomes `failed`. */
@@ -90,8 +93,8 @@ export const storageRetryAfterSeconds = (sinceSuccessSeconds: number): number =>
 /** Another attempt cannot help: the bytes are not the requested image, or cannot be downloaded from this URL. */
 export const giveUp = (image: UploadingImage): UnsavedImage => ({ ...core(image), status: "failed" });
 
-/** The temporary URL has no image any more. */
-export const expire = (image: UploadingImage): ExpiredImage => ({ ...core(image), status: "expired" });
+/** The temporary URL has no image any more, or the retention of the stored image is over. */
+export const expire = (image: UploadingImage | KeptImage): ExpiredImage => ({ ...core(image), status: "expired" });
 
 /** An operator has fixed the cause of the failure. Refused for an image that is not `failed`. */
 export const retry = (image: StoredImage): Result<UploadingImage, IllegalTransition> =>

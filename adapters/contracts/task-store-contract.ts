@@ -13,6 +13,7 @@ import {
   expire,
   failAttempt,
   giveUp,
+  type KeptImage,
   keep,
   keepWithoutThumbnail,
   retry,
@@ -669,6 +670,19 @@ export const describeTaskStore = (
         }
       });
 
+      it("stores the expiry of a kept image, and keeps the credits spent", async () => {
+        const task = await succeeded();
+        const saved = keep(task.image as UploadingImage);
+        unwrap(await tasks.move(task, withImage(task, saved), undefined));
+        const expired = withImage(task, expire(saved));
+        unwrap(await tasks.move(withImage(task, saved), expired, noon));
+        expect(await tasks.find(task.id, owner)).toEqual(expired);
+        expect(await tasks.move(withImage(task, saved), expired, noon)).toEqual(
+          err({ kind: "stale_task", id: task.id }),
+        );
+        expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 0 });
+      });
+
       for (const [status, end] of [
         ["saved", keep],
         ["expired", expire],
@@ -842,6 +856,27 @@ export const describeTaskStore = (
         expect(await page(2)).toEqual([taskId(6), taskId(4)]);
         expect(await page(2, taskId(4))).toEqual([taskId(0)]);
         expect(await page(2, taskId(0))).toEqual([]);
+      });
+
+      it("listKeptImages returns the kept images of tasks that succeeded before a time, oldest first", async () => {
+        for (const [n, change] of [keep, keepWithoutThumbnail, giveUp, expire, failAttempt, keep, keep].entries()) {
+          const task = { ...(await succeeded(n)), succeededAt: secondsAfter(noon, 10 - n) };
+          unwrap(await tasks.move(task, withImage(task, change(task.image as UploadingImage)), undefined));
+        }
+        unwrap(await tasks.hide(taskId(6), owner, noon));
+        const oldest = async (seconds: number, limit: number) =>
+          (await tasks.listKeptImages(secondsAfter(noon, seconds), limit)).map(({ id }) => id);
+        expect(await oldest(11, 9)).toEqual([taskId(5), taskId(1), taskId(0)]);
+        expect(await oldest(11, 2)).toEqual([taskId(5), taskId(1)]);
+        expect(await oldest(9, 9)).toEqual([taskId(5)]);
+      });
+
+      it("a task whose image has expired is due for erase, and not for keep", async () => {
+        const task = await kept(1);
+        const expired = withImage(task, expire(task.image as KeptImage));
+        unwrap(await tasks.move(task, expired, noon));
+        expect(await tasks.claim("keep", noon, noon, 9)).toEqual([]);
+        expect((await tasks.claim("erase", noon, secondsAfter(noon, 1), 9)).map(({ task }) => task)).toEqual([expired]);
       });
 
       it("setVisibility and hide return not_found for other accounts and for hidden tasks", async () => {

@@ -107,7 +107,7 @@ const storageText: Record<PanoramaOutput["storage_status"], string> = {
   saved: "The image link is permanent.",
   "saved-no-thumb": "The image link is permanent.",
   failed: "The image could not be saved to permanent storage. Its link is temporary: download it soon.",
-  expired: "The image expired before it could be saved. Its link may no longer work.",
+  expired: "The image is no longer stored. Its link may no longer work.",
 };
 
 const linksTo = async (output: PanoramaOutput, signal: AbortSignal): Promise<readonly ContentBlock[]> => {

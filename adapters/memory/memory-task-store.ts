@@ -30,6 +30,7 @@ import { requireStored } from "../../domain/reference-image.js";
 import { release } from "../../domain/reserve.js";
 import type { Slug } from "../../domain/slug.js";
 import { startNextTasks } from "../../domain/start-next-tasks.js";
+import { isKept } from "../../domain/storage-status.js";
 import {
   type FailedTask,
   isActive,
@@ -55,8 +56,10 @@ const stateOfWork = {
   erase: "succeeded",
 } as const;
 
-const isRowOf = (work: keyof DueWork, { task, hidden }: { readonly task: Task; readonly hidden: boolean }): boolean =>
-  task.state === stateOfWork[work] && (work !== "keep" || !hidden) && (work !== "erase" || hidden);
+const isRowOf = (work: keyof DueWork, { task, hidden }: { readonly task: Task; readonly hidden: boolean }): boolean => {
+  if (task.state !== stateOfWork[work]) return false;
+  return task.state !== "succeeded" || (hidden || task.image.status === "expired") === (work === "erase");
+};
 
 type MemoryRow = { dueAt: Date | undefined };
 
@@ -190,6 +193,14 @@ export class MemoryTaskStore implements TaskStore {
   async listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
     const hasFailed = (task: Task): task is SucceededTask => imageStatus(task) === "failed";
     return this.newestFirst(limit, before, hasFailed);
+  }
+
+  async listKeptImages(succeededBefore: Date, limit: number): Promise<SucceededTask[]> {
+    return [...this.database.tasks.values()]
+      .flatMap(({ task, hidden }) => (!hidden && task.state === "succeeded" && isKept(task.image) ? [task] : []))
+      .filter(({ succeededAt }) => succeededAt < succeededBefore)
+      .sort((a, b) => a.succeededAt.getTime() - b.succeededAt.getTime())
+      .slice(0, limit);
   }
 
   async setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>> {

@@ -636,6 +636,17 @@ export const migrationSteps: readonly Step[] = [
       ],
     },
   },
+  {
+    name: "900-retention",
+    up: {
+      sqlite: [
+        `create index task_kept_image_index on task (succeeded_at) where state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null`,
+      ],
+      postgresql: [
+        `create index task_kept_image_index on task (succeeded_at) where state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null`,
+      ],
+    },
+  },
 ];
 
 /** The migrator records here which steps have run. */

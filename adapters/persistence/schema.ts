@@ -1,6 +1,7 @@
 import { defineEntity, p } from "@mikro-orm/core";
 import { FAILED_IMAGE } from "./failed-image.js";
 import { IN_GALLERY } from "./in-gallery.js";
+import { KEPT_IMAGE } from "./kept-image.js";
 
 /*
  * The tables for SQLite and PostgreSQL. The migrations (migration-steps.ts) contain the schema generator's output for this
@@ -132,6 +133,11 @@ export const TaskTable = defineEntity({
       // Partial: an operator's retry of all failed images does not read the others.
       name: "task_failed_image_index",
       expression: `create index task_failed_image_index on task (id) where ${FAILED_IMAGE}`,
+    },
+    {
+      // Partial, ordered by age: the images whose retention is over are the first ones.
+      name: "task_kept_image_index",
+      expression: `create index task_kept_image_index on task (succeeded_at) where ${KEPT_IMAGE}`,
     },
     {
       // Partial, in the order in which tasks start.

@@ -23,6 +23,7 @@ import type { Database, Sql } from "./database.js";
 import { isAmong, listOf, skipLocked } from "./dialect-sql.js";
 import { FAILED_IMAGE } from "./failed-image.js";
 import { IN_GALLERY } from "./in-gallery.js";
+import { KEPT_IMAGE } from "./kept-image.js";
 import { anyQueued, lockQueue } from "./queue-rows.js";
 import { releaseReferences } from "./reference-rows.js";
 import { olderThan, update } from "./statement.js";
@@ -40,8 +41,8 @@ const rowsOfWork: Readonly<Record<keyof DueWork, string>> = {
   sweep: "state = 'reserved'",
   settle: "state = 'submitted'",
   check: "state = 'generated'",
-  keep: "state = 'succeeded' and hidden_at is null",
-  erase: "state = 'succeeded' and hidden_at is not null",
+  keep: "state = 'succeeded' and hidden_at is null and storage_status <> 'expired'",
+  erase: "state = 'succeeded' and (hidden_at is not null or storage_status = 'expired')",
 };
 
 /** Rows per statement after a page with rows that cannot be read, or with tasks that no free slot can make. */
@@ -124,6 +125,20 @@ export class SqlTaskStore implements TaskStore {
   async listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
     const tasks = await this.newestFirst(FAILED_IMAGE, [], limit, before);
     return tasks.filter((task) => task.state === "succeeded");
+  }
+
+  /** Reads on behind rows that cannot be read: they stay the oldest ones. */
+  async listKeptImages(succeededBefore: Date, limit: number): Promise<SucceededTask[]> {
+    const tasks: Task[] = [];
+    for (let offset = 0, size = limit; ; offset += size, size = NEXT_PAGE_SIZE) {
+      const rows = await this.database.sql(
+        `select * from task where ${KEPT_IMAGE} and succeeded_at < ? order by succeeded_at limit ? offset ?`,
+        [succeededBefore, size, offset],
+      );
+      tasks.push(...this.unreadable.separate(rows, toTask).read);
+      if (rows.length < size || tasks.length >= limit) break;
+    }
+    return tasks.filter((task) => task.state === "succeeded").slice(0, limit);
   }
 
   async setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>> {

@@ -127,12 +127,10 @@ const statusMessageOf = (task: Task): StatusMessage | undefined => {
         true,
       );
     case "failed":
-    case "expired":
-      return statusMessage(
-        "Image no longer available",
-        "This panorama was generated, but its image could not be saved.",
-        false,
-      );
+    case "expired": {
+      const why = task.image.status === "failed" ? "could not be saved" : "is no longer stored";
+      return statusMessage("Image no longer available", `This panorama was generated, but its image ${why}.`, false);
+    }
     default:
       return undefined;
   }

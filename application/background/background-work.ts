@@ -19,6 +19,7 @@ import { deliverEvents } from "../webhooks/deliver-events.js";
 import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "./check-generated-images.js";
 import { deleteExpiredReferences } from "./delete-expired-references.js";
 import { ERASE_PAUSE_MILLISECONDS, eraseDeletedPanoramas } from "./erase-deleted-panoramas.js";
+import { expireFinishedImages } from "./expire-finished-images.js";
 import { keepFinishedImages } from "./keep-finished-images.js";
 import { settleSubmittedTasks } from "./settle-submitted-tasks.js";
 import { startQueuedTasks } from "./start-queued-tasks.js";
@@ -68,13 +69,14 @@ export type WorkName =
   | "streams"
   | "forget"
   | "expire"
+  | "retention"
   | "uses"
   | "clean";
 
 /** All work that runs in the background, with its times and limits. */
 export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedule<WorkName> => {
   const { provider, rateLimits, eventSignals, keyUses, reporter } = ports;
-  const { leaseMilliseconds, generationDeadlineMilliseconds } = settings;
+  const { leaseMilliseconds, generationDeadlineMilliseconds, finishedImageRetentionMilliseconds } = settings;
   const imageLease = { leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds };
 
   const start = startQueuedTasks(ports, settings);
@@ -106,6 +108,9 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
     leaseMilliseconds,
   });
 
+  const retain = (retentionMilliseconds: number) =>
+    expireFinishedImages(ports, { retentionMilliseconds, ...imageLease });
+
   return ports.schedule(
     [
       { name: "start", everySeconds: 1, run: start },
@@ -122,6 +127,16 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
       { name: "streams", everySeconds: 1, run: watchStreams({ ...ports, signals: eventSignals }) },
       { name: "forget", everySeconds: 60, offsetSeconds: 45, run: deleteOldEvents(ports) },
       { name: "expire", everySeconds: 60, offsetSeconds: 30, run: expire },
+      ...(finishedImageRetentionMilliseconds === null
+        ? []
+        : [
+            {
+              name: "retention",
+              everySeconds: 60,
+              offsetSeconds: 15,
+              run: retain(finishedImageRetentionMilliseconds),
+            } as const,
+          ]),
       { name: "uses", everySeconds: 60, offsetSeconds: 45, run: keyUses.flush },
       { name: "clean", everySeconds: 3600, run: () => Promise.all([provider.clean?.(), rateLimits.clean?.()]) },
     ],

@@ -17,8 +17,8 @@ export const ERASE_PAUSE_MILLISECONDS = 10 * 60 * 1000;
 const COPY_KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /**
- * Deletes what may be left of deleted panoramas: objects that a worker stored while its panorama was deleted, and the
- * provider's own copy. The owner does not wait for it. Resolves to the number of panoramas.
+ * Deletes the objects of expired images, and what may be left of deleted panoramas: objects that a worker stored while its
+ * panorama was deleted. Of both, the provider's own copy. The owner does not wait for it. Resolves to the number of panoramas.
  */
 export const eraseDeletedPanoramas =
   (ports: Ports, limits: WorkLimits) =>
@@ -50,7 +50,7 @@ const eraseObjects = async ({ storage, reporter }: Ports, { id, image }: Succeed
 const eraseCopy = async ({ provider, reporter }: Ports, { id, upstreamTaskId }: SucceededTask): Promise<boolean> => {
   const discarded = await provider.discard?.(upstreamTaskId);
   if (discarded === undefined || discarded.isOk()) return true;
-  const detail = `the copy of a deleted panorama is not deleted: ${discarded.error.reason}`;
+  const detail = `the copy of a deleted image is not deleted: ${discarded.error.reason}`;
   reporter.report({ kind: "provider_unavailable", taskId: id, detail });
   return false;
 };

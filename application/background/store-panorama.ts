@@ -22,7 +22,7 @@ import type { LeasePorts } from "./work-on-leases.js";
 
 /** What storing an image needs. */
 export type StoragePorts = Pick<LeasePorts, "clock" | "reporter"> & {
-  readonly tasks: Pick<TaskStore, "move" | "isHidden">;
+  readonly tasks: Pick<TaskStore, "move" | "find">;
   readonly storage: Pick<ObjectStorage, "put" | "read" | "delete">;
   readonly imaging: Pick<Imaging, "panorama" | "thumbnail">;
   readonly signals: Pick<TaskSignals, "announce">;
@@ -57,17 +57,18 @@ export const recordAttempt = async (
   });
   const next = withImage(task, image);
   const moved = await tasks.move(lease, next, nextAttempt(next, isStorageUnavailable, clock.now()));
-  if (moved.isErr()) return deleteIfHidden(ports, task); // another worker holds the lease now; its result counts
+  if (moved.isErr()) return deleteIfUnwanted(ports, task); // another worker holds the lease now; its result counts
   reporter.report({ kind: "image_status", taskId: task.id, status: image.status, detail });
   signals.announce(next);
 };
 
-/** The owner has deleted the panorama, and a paused worker may have stored its objects after they were deleted. */
-const deleteIfHidden = async (
+/** The panorama was deleted or its image has expired, and a paused worker may have stored its objects afterwards. */
+const deleteIfUnwanted = async (
   { tasks, storage }: StoragePorts,
   { id, accountId, image }: SucceededTask,
 ): Promise<void> => {
-  if (!(await tasks.isHidden(id, accountId))) return;
+  const stored = await tasks.find(id, accountId);
+  if (stored?.state === "succeeded" && stored.image.status !== "expired") return;
   for (const name of [image.imageName, thumbnailNameOf(image.imageName)]) await storage.delete(name);
 };
 

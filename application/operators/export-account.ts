@@ -73,7 +73,10 @@ async function* recordsOf(
 
 const panoramaOf = ({ task, isHidden }: TaskOfAccount, storage: Pick<ObjectStorage, "urlOf">): ExportedRecord => {
   const { id, slug, request, apiKeyId, reservedAt, state, reservation } = task;
-  const image = task.state === "succeeded" && !isHidden ? storage.urlOf(task.image.imageName) : undefined;
+  const image =
+    task.state === "succeeded" && !isHidden && task.image.status !== "expired"
+      ? storage.urlOf(task.image.imageName)
+      : undefined;
   return {
     type: "panorama",
     id,

@@ -45,7 +45,7 @@ export type DueWork = {
   readonly check: GeneratedTask;
   /** Succeeded tasks whose image or thumbnail is not stored yet. */
   readonly keep: SucceededTask;
-  /** Hidden tasks whose objects, or copy at the provider, may still exist. */
+  /** Hidden tasks, and those whose image has expired, whose objects or copy at the provider may still exist. */
   readonly erase: SucceededTask;
 };
 
@@ -161,6 +161,9 @@ export interface TaskStore {
 
   /** Finished tasks of all accounts whose image has the storage status `failed`; otherwise like `list`. */
   listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]>;
+
+  /** Tasks of all accounts that succeeded before this time and whose image is kept, oldest first, at most `limit`. */
+  listKeptImages(succeededBefore: Date, limit: number): Promise<SucceededTask[]>;
 
   setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>>;
 

@@ -26,6 +26,7 @@ export const application = new ContainerModule(({ bind }) => {
           ...config,
           submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),
           pollMillisecondsMax: pollMillisecondsMax(config),
+          finishedImageRetentionMilliseconds: null,
           // A SQLite file has one instance.
           processes: database.dialect === "postgresql" ? "several" : "one",
           eventBody: (event, task) => eventBody(event, task, { storage: ports.storage, publicUrl: config.publicUrl }),

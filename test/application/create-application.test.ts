@@ -319,6 +319,9 @@ describe("createApplication", () => {
     createApplication({ ports: several, settings: { processes: "one" } });
     expect(works.map(({ name }) => name)).not.toContain("watch");
     expect(works).toHaveLength(12);
+    works.length = 0;
+    createApplication({ ports: several, settings: { finishedImageRetentionMilliseconds: 86_400_000 } });
+    expect(works).toContainEqual({ name: "retention", everySeconds: 60, offsetSeconds: 15 });
   });
 
   it("cleans the provider and the rate limits every hour", async () => {

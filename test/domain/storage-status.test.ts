@@ -57,10 +57,11 @@ const legalEvents = (image: StoredImage): Partial<Record<Event, () => StoredImag
         expire: () => expire(image),
       };
     case "saved-no-thumb":
-      return { addThumbnail: () => addThumbnail(image) };
+      return { addThumbnail: () => addThumbnail(image), expire: () => expire(image) };
     case "failed":
       return { retry: () => retry(image)._unsafeUnwrap() };
     case "saved":
+      return { expire: () => expire(image) };
     case "expired":
       return {};
   }
@@ -86,6 +87,8 @@ describe("the image of a finished task", () => {
     ["uploading", "giveUp", "failed"],
     ["uploading", "expire", "expired"],
     ["saved-no-thumb", "addThumbnail", "saved"],
+    ["saved-no-thumb", "expire", "expired"],
+    ["saved", "expire", "expired"],
     ["failed", "retry", "uploading"],
   ])("moves from %s by %s to %s, and the image before stays unchanged", (state, event, target) => {
     const before = states[state];
@@ -102,7 +105,7 @@ describe("the image of a finished task", () => {
     expectTypeOf<StatesThatAllow<"failAttempt">>().toEqualTypeOf<"uploading">();
     expectTypeOf<StatesThatAllow<"waitForStorage">>().toEqualTypeOf<"uploading">();
     expectTypeOf<StatesThatAllow<"giveUp">>().toEqualTypeOf<"uploading">();
-    expectTypeOf<StatesThatAllow<"expire">>().toEqualTypeOf<"uploading">();
+    expectTypeOf<StatesThatAllow<"expire">>().toEqualTypeOf<"uploading" | "saved" | "saved-no-thumb">();
   });
 
   it.each(["uploading", "saved", "saved-no-thumb", "expired"] as const)(
@@ -143,7 +146,7 @@ describe("the image of a finished task", () => {
     expect(ages.map(storageRetryAfterSeconds)).toEqual([1, 1, 2, 4, 8, 512, 600, 600]);
   });
 
-  it("keeps its name and temporary URL through every sequence of events, and stays saved or expired", () => {
+  it("keeps its name and temporary URL through every sequence of events, and stays expired", () => {
     return fc.assert(
       fc.property(
         fc.constantFrom(...STORAGE_STATUSES),
@@ -152,8 +155,10 @@ describe("the image of a finished task", () => {
           let image: StoredImage = states[start];
           for (const event of sequence) {
             const next: StoredImage = legalEvents(image)[event]?.() ?? image;
-            if (image.status === "saved" || image.status === "expired") expect(next).toEqual(image);
-            if (image.status === "saved-no-thumb") expect(["saved", "saved-no-thumb"]).toContain(next.status);
+            if (image.status === "expired") expect(next).toEqual(image);
+            if (image.status === "saved") expect(["saved", "expired"]).toContain(next.status);
+            if (image.status === "saved-no-thumb")
+              expect(["saved", "saved-no-thumb", "expired"]).toContain(next.status);
             if (next.status === "uploading") expect(next.failedAttempts).toBeLessThan(KEEP_ATTEMPTS_MAX);
             expect(next).toMatchObject({ temporaryUrl, imageName });
             image = next;

@@ -6,6 +6,7 @@ import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-sign
 import type { Script } from "../../adapters/memory/scripted-provider.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { newApiKey } from "../../application/accounts/new-api-key.js";
+import { ERASE_PAUSE_MILLISECONDS } from "../../application/background/erase-deleted-panoramas.js";
 import type { CreatedPanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
 import type { AdmittedKey } from "../../application/ports/api-requests.js";
 import type { Readiness } from "../../application/ports/generation-provider.js";
@@ -16,14 +17,15 @@ import { credits } from "../../domain/credits.js";
 import type { IdempotencyKey } from "../../domain/idempotency.js";
 import { NO_LIMITS } from "../../domain/key-limits.js";
 import { audit } from "../../domain/ledger.js";
-import { thumbnailNameOf } from "../../domain/object-name.js";
+import { type ObjectName, thumbnailNameOf } from "../../domain/object-name.js";
 import type { OrderId } from "../../domain/order.js";
 import { IDEMPOTENCY_KEPT_MILLISECONDS, PANORAMA_POLICY } from "../../domain/panorama-policy.js";
-import { STORAGE_STATUSES, type StorageStatus } from "../../domain/storage-status.js";
+import { isKept, STORAGE_STATUSES, type StorageStatus } from "../../domain/storage-status.js";
 import { isActive, type SucceededTask, statusOf, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import {
   GENERATION_DEADLINE_MILLISECONDS,
+  IMAGE_RETENTION_MILLISECONDS,
   LEASE_MILLISECONDS,
   type Stores,
   SUBMISSION_DEADLINE_MILLISECONDS,
@@ -65,7 +67,7 @@ export const keepsItsInvariants = async (
   return seen;
 };
 
-type Work = "start" | "sweep" | "poll" | "check" | "keep";
+type Work = "start" | "sweep" | "poll" | "check" | "keep" | "expireImages" | "erase";
 
 type Step =
   | {
@@ -128,14 +130,24 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("work" as const),
       instance,
-      work: fc.constantFrom<Work[]>("start", "sweep", "poll", "poll", "check", "check", "keep"),
+      work: fc.constantFrom<Work[]>(
+        "start",
+        "sweep",
+        "poll",
+        "poll",
+        "check",
+        "check",
+        "keep",
+        "expireImages",
+        "erase",
+      ),
     }),
   },
   {
     weight: 12,
     arbitrary: fc.record({
       kind: fc.constant("workWholly" as const),
-      work: fc.constantFrom<Work[]>("poll", "check", "keep"),
+      work: fc.constantFrom<Work[]>("poll", "check", "keep", "expireImages", "erase"),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("retryImage" as const), instance, task: fc.nat() }) },
@@ -252,6 +264,8 @@ class Model {
   private readonly answers: (() => Promise<void>)[] = [];
   private readonly failures: unknown[] = [];
   private readonly lastSeen = new Map<TaskId, { readonly task: Task; readonly firstSeenAt: Date }>();
+  /** The images that were in permanent storage at some time. */
+  private readonly kept = new Set<ObjectName>();
   private readonly seen: Set<string>;
 
   private constructor(
@@ -382,7 +396,29 @@ class Model {
       await this.check();
     }
     expect(this.unfinished()).toEqual([]);
+    await this.finishRetention();
     for await (const { standing } of world.ledger.all()) expect(standing.activeTasks).toBe(0);
+  }
+
+  /** The retention of an image is over, and not before. */
+  private checkExpired({ succeededAt }: SucceededTask): void {
+    const age = this.world.clock.now().getTime() - succeededAt.getTime();
+    expect(age).toBeGreaterThan(IMAGE_RETENTION_MILLISECONDS);
+    this.seen.add("image expired after its retention");
+  }
+
+  /** When the retention of all images is over, none is left that was kept: no row, and no object without one. */
+  private async finishRetention(): Promise<void> {
+    const { world } = this;
+    await world.clock.advance(IMAGE_RETENTION_MILLISECONDS + 1);
+    await world.expireImages();
+    await this.check();
+    for (const { task } of this.lastSeen.values())
+      if (task.state === "succeeded") expect(isKept(task.image)).toBe(false);
+    await world.clock.advance(ERASE_PAUSE_MILLISECONDS);
+    await world.erase();
+    const left = [...world.storage.objects.keys()];
+    expect(left.filter((name) => this.kept.has(name.replace("-thumbnail.webp", ".jpg") as ObjectName))).toEqual([]);
   }
 
   /** What the keys have spent is the sum of their tasks of the day and the month that are not refunded. */
@@ -489,6 +525,8 @@ class Model {
       expect({ ...task, image: undefined }).toEqual({ ...last.task, image: undefined });
       expect(image).toMatchObject({ temporaryUrl: last.task.image.temporaryUrl, imageName: last.task.image.imageName });
       expect(nextStatuses[last.task.image.status]).toContain(image.status);
+      if (isKept(image)) this.kept.add(image.imageName);
+      if (isKept(last.task.image) && image.status === "expired") this.checkExpired(last.task);
     }
     if (task.state === "succeeded") {
       const { status, imageName } = task.image;
@@ -562,8 +600,8 @@ const nextStates: Record<Task["state"], readonly Task["state"][]> = {
 const nextStatuses: Record<StorageStatus, readonly StorageStatus[]> = {
   uploading: STORAGE_STATUSES,
   failed: STORAGE_STATUSES,
-  "saved-no-thumb": ["saved-no-thumb", "saved"],
-  saved: ["saved"],
+  "saved-no-thumb": ["saved-no-thumb", "saved", "expired"],
+  saved: ["saved", "expired"],
   expired: ["expired"],
 };
 

@@ -4,6 +4,7 @@ import {
   ERASE_PAUSE_MILLISECONDS,
   eraseDeletedPanoramas,
 } from "../../application/background/erase-deleted-panoramas.js";
+import { expireFinishedImages } from "../../application/background/expire-finished-images.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { startQueuedTasks } from "../../application/background/start-queued-tasks.js";
@@ -75,6 +76,8 @@ export const QUEUE_DEADLINE_MILLISECONDS = 300_000;
 export const LEASE_MILLISECONDS = 120_000;
 
 export const RETENTION_MILLISECONDS = 24 * 60 * 60 * 1000;
+/** Shorter than attempts to make a thumbnail go on, so that they meet the end of the retention. */
+export const IMAGE_RETENTION_MILLISECONDS = 20 * 60 * 60 * 1000;
 
 export const SEAM_MAX = 50;
 
@@ -122,6 +125,10 @@ export const useCases = (ports: Ports) => {
     erase: eraseDeletedPanoramas(ports, limits),
     deleteExpired: deleteExpiredReferences(ports, {
       retentionMilliseconds: RETENTION_MILLISECONDS,
+      leaseMilliseconds: LEASE_MILLISECONDS,
+    }),
+    expireImages: expireFinishedImages(ports, {
+      retentionMilliseconds: IMAGE_RETENTION_MILLISECONDS,
       leaseMilliseconds: LEASE_MILLISECONDS,
     }),
     watch: watchWaitedTasks(ports),

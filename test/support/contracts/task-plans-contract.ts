@@ -86,6 +86,10 @@ export const describeTaskPlans = (
     it("finds failed images with an index of their own", async () => {
       expectIndex(await plansOf((tasks) => tasks.listFailedImages(100, taskId(1))), "task_failed_image_index");
     });
+
+    it("finds the oldest kept images with an index of their own", async () => {
+      expectIndex(await plansOf((tasks) => tasks.listKeptImages(later, 100)), "task_kept_image_index");
+    });
   });
 
 /** The plans of the statements that `work` runs. */
