@@ -31,6 +31,7 @@ import { orderCreate, orderPay } from "./commands/order.js";
 import { queueShow } from "./commands/queue.js";
 import { serve } from "./commands/serve.js";
 import { settingsShow } from "./commands/settings.js";
+import { storageVerify } from "./commands/storage.js";
 import { taskCancel, taskList, taskRetry, taskShow } from "./commands/task.js";
 import {
   webhookCreate,
@@ -70,6 +71,7 @@ const COMMANDS: readonly Command[] = [
   keyRevoke,
   ledgerShow,
   ledgerVerify,
+  storageVerify,
   taskList,
   taskShow,
   taskCancel,

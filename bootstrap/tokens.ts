@@ -8,6 +8,7 @@ import type { RequestObserver } from "../adapters/observability/request-observer
 import type { ExclusiveLock } from "../adapters/persistence/exclusive-lock.js";
 import type { PostgresDatabase } from "../adapters/persistence/postgres-database.js";
 import type { SqliteDatabase } from "../adapters/persistence/sqlite-database.js";
+import type { CopiedObjects } from "../adapters/storage/copy-objects.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
 import type { S3ObjectStorage } from "../adapters/storage/s3-object-storage.js";
@@ -63,6 +64,8 @@ export const tokens = {
   migrateDatabase: token<() => Promise<void>>("migrateDatabase"),
   /** Copies the SQLite database to a file. */
   backupDatabase: token<(target: string) => Promise<Result<void, string>>>("backupDatabase"),
+  /** Copies the SQLite database and the files of the storage to a folder. */
+  backupWithObjects: token<(target: string) => Promise<Result<CopiedObjects, string>>>("backupWithObjects"),
   /** Held while `serve` runs on SQLite: rate limits and more are counted in memory, so two processes would not be exact. */
   serveLock: token<ExclusiveLock | undefined>("serveLock"),
   tasks: token<TaskStore>("tasks"),

@@ -3,7 +3,10 @@ import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { err, ok, type Result } from "neverthrow";
+import type { ObjectName } from "../../domain/object-name.js";
 import { syncFolder } from "../system/durable-file.js";
+import type { SqliteValue } from "./installation.js";
+import { objectNames } from "./object-names.js";
 
 /**
  * Copies a SQLite file to `target` as of one moment, also while a service writes to it, and without waiting for it. The
@@ -32,3 +35,15 @@ export const backupSqlite = async (file: string, target: string): Promise<Result
     return err(`${target} could not be written: ${error instanceof Error ? error.message : String(error)}`);
   }
 };
+
+/** The names of the objects that must be in the storage, by this SQLite file (`objectNames`). */
+export async function* objectNamesIn(file: string): AsyncGenerator<readonly ObjectName[]> {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    yield* objectNames(async (statement, parameters = []) =>
+      database.prepare(statement).all(...(parameters as SqliteValue[])),
+    );
+  } finally {
+    database.close();
+  }
+}

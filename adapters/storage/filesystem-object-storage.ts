@@ -29,6 +29,8 @@ export type StoredFile = { readonly sizeBytes: number; readonly contentType: Ima
 export interface FilesystemObjectStorage extends ObjectStorage {
   /** Size and type of an object. */
   stat(name: ObjectName): Promise<Result<StoredFile, NotFound | StorageUnavailable>>;
+  /** Whether there is an object of this name. Does not read its bytes. */
+  has(name: ObjectName): Promise<Result<boolean, StorageUnavailable>>;
   /** The bytes from `start` to `end`, both inclusive, of an object that `stat` has found. */
   stream(name: ObjectName, start: number, end: number): Readable;
 }
@@ -100,6 +102,12 @@ class FolderOfObjects implements FilesystemObjectStorage {
     } catch (error) {
       return unavailable(error);
     }
+  }
+
+  async has(name: ObjectName): Promise<Result<boolean, StorageUnavailable>> {
+    return (await this.stat(name))
+      .map(() => true)
+      .orElse((error) => (error.kind === "not_found" ? ok(false) : err(error)));
   }
 
   stream(name: ObjectName, start: number, end: number): Readable {

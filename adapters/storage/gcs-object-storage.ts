@@ -23,6 +23,8 @@ export type GcsObjectStorageOptions = {
 
 /** Objects in a bucket of Google Cloud Storage, which serves them. */
 export interface GcsObjectStorage extends ObjectStorage {
+  /** Whether there is an object of this name. Does not read its bytes. */
+  has(name: ObjectName): Promise<Result<boolean, StorageUnavailable>>;
   /** Checks that the bucket exists and can be accessed: one attempt without retries, for a start or a readiness probe. */
   check(): Promise<Result<void, StorageUnavailable>>;
 }
@@ -69,6 +71,10 @@ class ObjectsInBucket implements GcsObjectStorage {
         await this.bucket.file(name).delete({ ignoreNotFound: true });
       }),
     );
+  }
+
+  has(name: ObjectName): Promise<Result<boolean, StorageUnavailable>> {
+    return this.retries.call((send) => send(() => exists(this.bucket.file(name))));
   }
 
   check(): Promise<Result<void, StorageUnavailable>> {
@@ -126,6 +132,18 @@ const download = async (file: File, signal: AbortSignal): Promise<Uint8Array | u
   if (expectedMd5 === undefined) throw new InvalidAnswer("the answer to a download is not from Cloud Storage", true);
   if (expectedMd5 !== md5(bytes)) throw new InvalidAnswer("an object was damaged in transit", true);
   return bytes;
+};
+
+const exists = async (file: File): Promise<boolean> => {
+  try {
+    const [{ kind }] = await file.getMetadata();
+    if (kind !== "storage#object")
+      throw new InvalidAnswer("the answer about an object is not from Cloud Storage", true);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 404) return false;
+    throw error;
+  }
 };
 
 const list = async (bucket: Bucket): Promise<void> => {

@@ -47,6 +47,8 @@ export type S3Credentials = {
 
 /** Objects in a bucket of an S3-compatible service, which serves them. */
 export interface S3ObjectStorage extends ObjectStorage {
+  /** Whether there is an object of this name. Does not read its bytes. */
+  has(name: ObjectName): Promise<Result<boolean, StorageUnavailable>>;
   /**
    * Checks that objects can be read and written: one attempt without retries, for a start or a readiness probe. It leaves
    * the small object `probe/create-only` in the bucket.
@@ -150,6 +152,10 @@ class ObjectsInS3Bucket implements S3ObjectStorage {
         }
       }),
     );
+  }
+
+  has(name: ObjectName): Promise<Result<boolean, StorageUnavailable>> {
+    return this.retries.call((send) => send((signal) => this.exists(name, signal)));
   }
 
   check(): Promise<Result<void, StorageUnavailable>> {

@@ -5,16 +5,33 @@ import { refused } from "./command-error.js";
 
 export const backup: Command = {
   words: "backup",
-  about: "Copies the SQLite database to a new file while the service runs. For PostgreSQL use pg_dump.",
-  usage: "FILE",
-  options: {},
+  about:
+    "Copies the SQLite database to a new file while the service runs, with --objects to a new folder with all images. For PostgreSQL use pg_dump.",
+  usage: "FILE [--objects]",
+  options: {
+    objects: { type: "boolean", about: "copies the files of STORAGE=filesystem, too; FILE is a folder then" },
+  },
   positional: "file",
   required: ["file"],
-  example: "backup /backup/panorama.sqlite",
+  example: "backup /backup/panorama --objects",
   run: async (service, values) => {
-    const backupDatabase = await service.get(tokens.backupDatabase);
-    const file = resolve(text(values, "file"));
-    const copied = await backupDatabase(file);
-    return copied.map(() => ({ json: { file }, lines: [`the database is copied to ${file}`] })).mapErr(refused);
+    const target = resolve(text(values, "file"));
+    if (values.objects !== true) {
+      const copied = await (await service.get(tokens.backupDatabase))(target);
+      return copied
+        .map(() => ({ json: { file: target }, lines: [`the database is copied to ${target}`] }))
+        .mapErr(refused);
+    }
+    const copied = await (await service.get(tokens.backupWithObjects))(target);
+    return copied
+      .map(({ objects, missing }) => ({
+        json: { folder: target, objects, missing },
+        lines: [
+          `the database and ${objects} objects are copied to ${target}`,
+          ...missing.map((name) => `${name} is missing in the storage itself`),
+        ],
+        failed: missing.length > 0,
+      }))
+      .mapErr(refused);
   },
 };

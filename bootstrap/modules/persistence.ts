@@ -22,6 +22,7 @@ import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
 import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-requests.js";
 import type { SqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
+import type { CopiedObjects } from "../../adapters/storage/copy-objects.js";
 import type { Config } from "../config.js";
 import { ConfigurationError, StartError } from "../configuration-error.js";
 import { unwritableDataDir } from "../doctor/data-directory.js";
@@ -36,6 +37,7 @@ export const persistence = new ContainerModule(({ bind }) => {
   provide(bind, tokens.database, { config, createsDatabase }, openConfiguredDatabase, (database) => database.close());
   provide(bind, tokens.migrateDatabase, { config }, migrateConfiguredDatabase);
   provide(bind, tokens.backupDatabase, { config }, backupConfiguredDatabase);
+  provide(bind, tokens.backupWithObjects, { config }, backupConfiguredFolder);
   provide(bind, tokens.serveLock, { config }, lockForServe, (lock) => lock?.release());
 
   provide(
@@ -92,6 +94,8 @@ const makeDataDir = async (dataDir: string): Promise<void> => {
   }
 };
 
+const objectFolder = (dataDir: string): string => join(dataDir, "objects");
+
 type ConfigDependency = { readonly config: Config };
 
 /** Opening a SQLite file may also make and migrate it. A PostgreSQL database that is not migrated is refused. */
@@ -138,7 +142,20 @@ const migrateConfiguredDatabase =
 const backupConfiguredDatabase =
   ({ config: { databaseUrl, dataDir } }: ConfigDependency) =>
   async (target: string): Promise<Result<void, string>> => {
-    if (databaseUrl !== undefined) return err("This command copies a SQLite file. For PostgreSQL use pg_dump.");
+    if (databaseUrl !== undefined) return err(NOT_SQLITE);
     const { backupSqlite } = await import("../../adapters/persistence/backup-sqlite.js");
     return backupSqlite(sqliteFile(dataDir), target);
   };
+
+const backupConfiguredFolder =
+  ({ config: { databaseUrl, dataDir, storage } }: ConfigDependency) =>
+  async (target: string): Promise<Result<CopiedObjects, string>> => {
+    if (databaseUrl !== undefined) return err(NOT_SQLITE);
+    if (storage.kind !== "filesystem") {
+      return err(`--objects copies files, and STORAGE is ${storage.kind}. Back up the bucket by its own versions.`);
+    }
+    const { backupWithObjects } = await import("../backup-with-objects.js");
+    return backupWithObjects({ file: sqliteFile(dataDir), objects: objectFolder(dataDir) }, target);
+  };
+
+const NOT_SQLITE = "This command copies a SQLite file. For PostgreSQL use pg_dump.";

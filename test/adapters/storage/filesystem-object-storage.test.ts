@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promise
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import fc from "fast-check";
+import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { objectStorageContract } from "../../../adapters/contracts/object-storage-contract.js";
 import { filesystemObjectStorage } from "../../../adapters/storage/filesystem-object-storage.js";
@@ -42,6 +43,8 @@ describe("FilesystemObjectStorage", () => {
     await storage.put(reference, bytes, "image/webp");
     expect((await storage.stat(reference))._unsafeUnwrap()).toEqual({ sizeBytes: 10, contentType: "image/webp" });
     expect((await storage.stat(panorama))._unsafeUnwrapErr().kind).toBe("not_found");
+    expect(await storage.has(reference)).toEqual(ok(true));
+    expect(await storage.has(panorama)).toEqual(ok(false));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 9 }), async (one, other) => {
         const [start, end] = [Math.min(one, other), Math.max(one, other)];

@@ -1,5 +1,7 @@
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { Storage } from "@google-cloud/storage";
+import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { objectStorageContract } from "../../../adapters/contracts/object-storage-contract.js";
 import { type GcsObjectStorage, gcsObjectStorage } from "../../../adapters/storage/gcs-object-storage.js";
@@ -296,3 +298,22 @@ const aClosedPort = async (): Promise<number> => {
   await new Promise((resolve) => server.close(resolve));
   return typeof address === "object" && address !== null ? address.port : 0;
 };
+
+describe("GcsObjectStorage.has", () => {
+  it("says whether there is an object, and nothing if the answer is not from Cloud Storage", async () => {
+    expect(await storage.has(NAME)).toEqual(ok(false));
+    given(NAME);
+    expect(await storage.has(NAME)).toEqual(ok(true));
+    const proxy = createServer((_, response) => response.setHeader("content-type", "application/json").end("{}"));
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    const { port } = proxy.address() as AddressInfo;
+    const behind = gcsObjectStorage({
+      bucket: gcs.bucket,
+      apiEndpoint: `http://127.0.0.1:${port}`,
+      retryTimes: SHORT_RETRY_TIMES,
+    });
+    const reason = "the answer about an object is not from Cloud Storage";
+    expect(await behind.has(NAME)).toEqual(err({ kind: "storage_unavailable", reason }));
+    proxy.close();
+  });
+});

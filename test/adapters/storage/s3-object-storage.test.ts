@@ -98,8 +98,10 @@ describe("S3ObjectStorage in a real server", () => {
       expectAll((await storage.read(NAME))._unsafeUnwrap(), LARGE);
     }
 
+    expect(await storage.has(NAME)).toEqual(ok(true));
     expect(await storage.delete(NAME)).toEqual(ok(undefined));
     expect((await storage.read(NAME))._unsafeUnwrapErr().kind).toBe("not_found");
+    expect(await storage.has(NAME)).toEqual(ok(false));
   });
 
   it("says what is wrong with the bucket or the access key", async () => {
