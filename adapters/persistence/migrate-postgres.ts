@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import { type Constructor, MikroORM } from "@mikro-orm/core";
 import type { AbstractSqlDriver } from "@mikro-orm/knex";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
@@ -6,22 +5,12 @@ import { cannotConnect } from "./database-error.js";
 import { migrationState, refuseAhead } from "./migration-state.js";
 import { MIGRATION_LOCK, MIGRATION_TABLE } from "./migration-steps.js";
 import { ormOptions } from "./orm-options.js";
+import { LOCK_MILLISECONDS, repeatWhileLocked } from "./postgres-migration-lock.js";
 
 /**
- * How long a statement of a migration waits for a table. Requests of a running service wait behind it meanwhile. Shorter
- * than the time after which PostgreSQL looks for deadlocks: so the migration gives way, and never a request.
- */
-const LOCK_MILLISECONDS = 500;
-const PAUSE_MILLISECONDS = 250;
-/** For all attempts together. */
-const ATTEMPTS_MILLISECONDS = 120_000;
-
-const LOCK_NOT_AVAILABLE = "55P03";
-const DEADLOCK_DETECTED = "40P01";
-
-/**
- * Migrates the tables of a PostgreSQL database. Throws if a later version has migrated it. Safe if several processes do it concurrently, and while instances work on
- * the database: each migration is a transaction of its own, and is repeated if it does not get a table at once.
+ * Migrates the tables of a PostgreSQL database. Throws if a later version has migrated it. Safe if several processes do it
+ * concurrently, and while instances work on the database: each migration is a transaction of its own, and is repeated if it
+ * does not get a table at once.
  */
 export const migratePostgresDatabase = async (url: string): Promise<void> => {
   const options = ormOptions("postgresql");
@@ -54,29 +43,9 @@ export const migratePostgresDatabase = async (url: string): Promise<void> => {
       const all = (statement: string) => connection.execute<object[]>(statement, [], "all", transaction);
       const known = (await all(`select 1 where to_regclass('${MIGRATION_TABLE}') is not null`)).length > 0;
       refuseAhead("The database", migrationState(known ? await all(`select name from ${MIGRATION_TABLE}`) : []));
-      await migrateInTurn(() => orm.getMigrator().up());
+      await repeatWhileLocked(() => orm.getMigrator().up());
     });
   } finally {
     await orm.close(true);
   }
-};
-
-const migrateInTurn = async (migrate: () => Promise<unknown>): Promise<void> => {
-  const deadline = performance.now() + ATTEMPTS_MILLISECONDS;
-  for (;;) {
-    try {
-      await migrate();
-      return;
-    } catch (error) {
-      if (!isRefusedLock(error) || performance.now() > deadline) throw error;
-      await setTimeout(PAUSE_MILLISECONDS);
-    }
-  }
-};
-
-/** The ORM and its migrator each wrap what PostgreSQL has said. */
-const isRefusedLock = (error: unknown): boolean => {
-  if (!(error instanceof Error)) return false;
-  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
-  return code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED || isRefusedLock(cause);
 };

@@ -10,6 +10,7 @@ import type {
 } from "./installation.js";
 import { isBusy } from "./is-busy.js";
 import { MIGRATION_LOCK, MIGRATION_TABLE, pendingSteps, type Step } from "./migration-steps.js";
+import { LOCK_MILLISECONDS, repeatWhileLocked } from "./postgres-migration-lock.js";
 import { namesInSchema, namesWithPrefix, type TableNames } from "./table-names.js";
 import { stepsOf } from "./table-sets.js";
 
@@ -18,10 +19,13 @@ const BUSY_MILLISECONDS = 10_000;
 const BUSY_PAUSE_MILLISECONDS = 5;
 
 /**
- * Creates and migrates the tables of an installation in an embedder's database, all in one transaction: if a statement
- * fails, such as the creation of a table whose name is taken, nothing has changed. What belongs to others is not touched.
- * Processes that call it at the same time wait for each other, and a call without anything to do changes nothing. A schema
- * that does not exist is created. On PostgreSQL it takes as long as it needs, up to the pool's `query_timeout`.
+ * Creates and migrates the tables of an installation in an embedder's database. A new installation is made in one
+ * transaction: if a statement fails, such as the creation of a table whose name is taken, nothing has changed. What belongs
+ * to others is not touched. Processes that call it at the same time wait for each other, and a call without anything to do
+ * changes nothing. A schema that does not exist is created.
+ *
+ * On PostgreSQL it may run while other processes work on the tables: each step of an update is a transaction of its own,
+ * which gives way to theirs and is repeated, for two minutes. It takes as long as it needs, up to the pool's `query_timeout`.
  *
  * The steps are those of the service, which uses the ORM's migrator for its own database. Both record them alike, so a
  * database can be taken over in either direction.
@@ -75,48 +79,62 @@ const migrateInPool = async ({ pool, schema, tables }: PostgresInstallation): Pr
   const ignore = (): void => {}; // a lost connection fails the statement in progress
   client.on("error", ignore);
   let broken = false;
+  const attempt = () =>
+    migrateInTransaction(client, stepsOf(tables), names, schema).catch(async (error: unknown) => {
+      await client.query({ text: "rollback" }).catch(() => {
+        broken = true;
+      });
+      throw error;
+    });
   try {
-    // Migrations may take long, so the limits of the embedder's requests do not hold for them.
-    await client.query({
-      text: `begin isolation level read committed; set local lock_timeout = 0; set local statement_timeout = 0;
-        set local idle_in_transaction_session_timeout = 0; select pg_advisory_xact_lock(${MIGRATION_LOCK})`,
-    });
-    await runInPool(client, stepsOf(tables), names, schema);
-    await client.query({ text: "commit" });
-  } catch (error) {
-    await client.query({ text: "rollback" }).catch(() => {
-      broken = true;
-    });
-    throw error;
+    for (let isPending = true; isPending; ) isPending = await repeatWhileLocked(attempt);
   } finally {
     client.off("error", ignore);
     client.release(broken);
   }
 };
 
-const runInPool = async (
+/**
+ * Runs all steps of a new installation, on whose tables nobody works, or the next step of another one. Returns whether
+ * more are pending. Migrations may take long, so the limits of the embedder's requests do not hold for them.
+ */
+const migrateInTransaction = async (
   client: PoolClient,
   steps: readonly Step[],
   names: TableNames,
   schema: string | undefined,
-): Promise<void> => {
-  const table = names.of(MIGRATION_TABLE);
-  const known = await client.query({ text: "select to_regclass($1) is not null as there", values: [table] });
-  if (known.rows[0]?.there !== true) {
-    if (schema !== undefined) {
-      // `create schema if not exists` needs a right that the embedder may not give us where the schema exists.
-      const { rows } = await client.query({
-        text: "select 1 from pg_namespace where nspname = $1",
-        values: [schema],
-      });
-      if (rows.length === 0) await client.query({ text: `create schema "${schema}"` });
-    }
-    await client.query({ text: recordTable("postgresql", names) });
-  }
-  const { rows } = await client.query({ text: `select name from ${table}` });
-  for (const step of pendingSteps(rows, steps)) {
+): Promise<boolean> => {
+  await client.query({
+    text: `begin isolation level read committed; set local lock_timeout = 0; set local statement_timeout = 0;
+      set local idle_in_transaction_session_timeout = 0; select pg_advisory_xact_lock(${MIGRATION_LOCK});
+      set local lock_timeout = ${LOCK_MILLISECONDS}`,
+  });
+  const isNew = await createRecordTable(client, names, schema);
+  const { rows } = await client.query({ text: `select name from ${names.of(MIGRATION_TABLE)}` });
+  const pending = pendingSteps(rows, steps);
+  for (const step of isNew ? pending : pending.slice(0, 1)) {
     for (const text of statementsOf(step, "postgresql", names)) await client.query({ text });
   }
+  await client.query({ text: "commit" });
+  return !isNew && pending.length > 1;
+};
+
+/** Returns whether the table was missing. */
+const createRecordTable = async (
+  client: PoolClient,
+  names: TableNames,
+  schema: string | undefined,
+): Promise<boolean> => {
+  const table = names.of(MIGRATION_TABLE);
+  const known = await client.query({ text: "select to_regclass($1) is not null as there", values: [table] });
+  if (known.rows[0]?.there === true) return false;
+  if (schema !== undefined) {
+    // `create schema if not exists` needs a right that the embedder may not give us where the schema exists.
+    const { rows } = await client.query({ text: "select 1 from pg_namespace where nspname = $1", values: [schema] });
+    if (rows.length === 0) await client.query({ text: `create schema "${schema}"` });
+  }
+  await client.query({ text: recordTable("postgresql", names) });
+  return true;
 };
 
 const migrateOnConnection = async ({ sqlite, prefix, tables }: SqliteInstallation): Promise<void> => {

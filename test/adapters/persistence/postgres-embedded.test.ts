@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { ok } from "neverthrow";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished } from "vitest";
@@ -182,6 +183,27 @@ describe("stores on an embedder's pool", () => {
     await migrate({ pool: admin, schema: "fresh", tables: BOTH });
     await openDatabase({ pool: admin, schema: "fresh", tables: BOTH });
     expect(await structureOf(admin, "fresh")).toEqual(await structureOf(admin, "public"));
+  });
+
+  it("are updated while another process works on them, whatever tables its transactions use in whatever order", async () => {
+    const { admin } = embedder;
+    for (const { name, statements } of migrationTexts({
+      dialect: "postgresql",
+      name: "updated",
+      tables: ["panoramas"],
+    })) {
+      if (name > "008-account-limits") break;
+      await admin.query(`begin; ${statements.join(";\n")}; commit`);
+    }
+    const worker = await admin.connect();
+    await worker.query("begin; lock table updated.account in row exclusive mode"); // as an update does
+    const migrated = migrate({ pool: otherPool({ max: 1, options: "" }), schema: "updated", tables: ["panoramas"] });
+    const waiting = "select count(*)::int as waiting from pg_locks where not granted";
+    while ((await admin.query(waiting)).rows[0].waiting === 0) await setTimeout(5);
+    await worker.query("lock table updated.task in row exclusive mode; commit");
+    worker.release();
+    await migrated;
+    expect(await structureOf(admin, "updated")).toEqual(await structureOf(admin, "public"));
   });
 
   it("change nothing if a name is taken", async () => {
