@@ -1,19 +1,7 @@
-import type { AccountStore } from "../../application/ports/account-store.js";
-import type { ApiKeyStore } from "../../application/ports/api-key-store.js";
 import type { ApiRequests } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
-import type { DeliveryStore } from "../../application/ports/delivery-store.js";
-import type { EndpointStore } from "../../application/ports/endpoint-store.js";
-import type { EventStore } from "../../application/ports/event-store.js";
-import type { LedgerStore } from "../../application/ports/ledger-store.js";
-import type { OperatorLog } from "../../application/ports/operator-log.js";
-import type { OperatorStore } from "../../application/ports/operator-store.js";
-import type { OrderStore } from "../../application/ports/order-store.js";
-import type { PasswordLinkStore } from "../../application/ports/password-link-store.js";
-import type { ReferenceStore } from "../../application/ports/reference-store.js";
 import type { Reporter } from "../../application/ports/reporter.js";
-import type { SessionStore } from "../../application/ports/session-store.js";
-import type { TaskStore } from "../../application/ports/task-store.js";
+import type { Stores } from "../../application/store-use-cases.js";
 import { type PanoramaPolicy, RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { MemoryRateLimits } from "../memory/memory-rate-limits.js";
 import type { AnyDatabase } from "./database.js";
@@ -34,20 +22,7 @@ import { SqlTaskStore } from "./sql-task-store.js";
 import { SqliteApiRequests } from "./sqlite-api-requests.js";
 
 /** Every store of panoramas, as `memoryStores` has them. */
-export interface SqlStores {
-  readonly accounts: AccountStore;
-  readonly orders: OrderStore;
-  readonly keys: ApiKeyStore;
-  readonly ledger: LedgerStore;
-  readonly sessions: SessionStore;
-  readonly links: PasswordLinkStore;
-  readonly endpoints: EndpointStore;
-  readonly deliveries: DeliveryStore;
-  readonly events: EventStore;
-  readonly references: ReferenceStore;
-  readonly tasks: TaskStore;
-  readonly operators: OperatorStore;
-  readonly operatorLog: OperatorLog;
+export interface SqlStores extends Omit<Stores, "apiRequests" | "rateLimits"> {
   /**
    * Counts requests by this clock: on PostgreSQL in the database, for all processes together; on SQLite in this process,
    * so that one process should serve the requests. `rates`: by default those of the specification.

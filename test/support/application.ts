@@ -1,3 +1,4 @@
+import type { Stores as StoresOfContracts } from "../../adapters/contracts/stores.js";
 import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "../../application/background/check-generated-images.js";
 import { deleteExpiredReferences } from "../../application/background/delete-expired-references.js";
 import {
@@ -21,42 +22,17 @@ import { readTask } from "../../application/panoramas/read-task.js";
 import { retryFailedImages } from "../../application/panoramas/retry-failed-images.js";
 import { retryImage } from "../../application/panoramas/retry-image.js";
 import { waitForTask } from "../../application/panoramas/wait-for-task.js";
-import type { AccountStore } from "../../application/ports/account-store.js";
-import type { ApiKeyStore } from "../../application/ports/api-key-store.js";
-import type { ApiRequests } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
-import type { DeliveryStore } from "../../application/ports/delivery-store.js";
-import type { EndpointStore } from "../../application/ports/endpoint-store.js";
-import type { EventStore } from "../../application/ports/event-store.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { Ids } from "../../application/ports/ids.js";
 import type { Imaging } from "../../application/ports/imaging.js";
-import type { LedgerStore } from "../../application/ports/ledger-store.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
-import type { OrderStore } from "../../application/ports/order-store.js";
-import type { PasswordLinkStore } from "../../application/ports/password-link-store.js";
-import type { ReferenceStore } from "../../application/ports/reference-store.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type { Secrets } from "../../application/ports/secrets.js";
-import type { SessionStore } from "../../application/ports/session-store.js";
 import type { TaskSignals } from "../../application/ports/task-signals.js";
-import type { TaskStore } from "../../application/ports/task-store.js";
 import { ensureDefaultEndpoint } from "../../application/webhooks/ensure-default-endpoint.js";
 
-export type Stores = {
-  readonly accounts: AccountStore;
-  readonly orders: OrderStore;
-  readonly keys: ApiKeyStore;
-  readonly ledger: LedgerStore;
-  readonly sessions: SessionStore;
-  readonly links: PasswordLinkStore;
-  readonly endpoints: EndpointStore;
-  readonly deliveries: DeliveryStore;
-  readonly events: EventStore;
-  readonly references: ReferenceStore;
-  readonly tasks: TaskStore;
-  requestsAt(clock: Clock): ApiRequests;
-};
+export type Stores = Omit<StoresOfContracts, "close">;
 
 type Ports = Omit<Stores, "sessions" | "links"> & {
   readonly provider: GenerationProvider;

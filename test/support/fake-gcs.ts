@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import { CRC32C } from "@google-cloud/storage";
-import { type BucketAnswer, type BucketFault, deliver, HTML_PAGE, withOneByteChanged } from "./bucket-faults.js";
+import { type BucketAnswer, type BucketFault, HTML_PAGE, withOneByteChanged } from "./bucket-faults.js";
+import { FakeBucket } from "./fake-bucket.js";
 
 type StoredObject = {
   readonly bytes: Buffer;
@@ -17,51 +16,14 @@ type Upload = {
 };
 
 /** The parts of Google Cloud Storage's JSON API that the client needs to create, read, delete and list objects. */
-export class FakeGcs {
-  readonly bucket = "panoramas-of-tests";
+export class FakeGcs extends FakeBucket<BucketFault> {
   readonly objects = new Map<string, StoredObject>();
-  /** Method and path of every request, also of failed ones. */
-  readonly requests: string[] = [];
-  /** Number of uploads that stored bytes. */
-  writes = 0;
-  /** Faults of the next requests, one each. */
-  faults: BucketFault[] = [];
-  /** The fault of all later requests. */
-  faultAfterwards: BucketFault | undefined;
-  private readonly server: Server;
 
-  private constructor() {
-    this.server = createServer((request, response) => {
-      this.handle(request, response).catch(() => response.destroy());
-    });
+  static start(): Promise<FakeGcs> {
+    return new FakeGcs().listen();
   }
 
-  static async start(): Promise<FakeGcs> {
-    const fake = new FakeGcs();
-    await once(fake.server.listen(0, "127.0.0.1"), "listening");
-    return fake;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  async close(): Promise<void> {
-    this.server.close();
-    this.server.closeAllConnections();
-    await once(this.server, "close");
-  }
-
-  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.requests.push(`${request.method} ${request.url}`);
-    const fault = this.faults.shift() ?? this.faultAfterwards;
-    if (fault === "silence") return;
-    if (fault === "cut-before") return void response.destroy();
-    const body = Buffer.concat(await request.toArray());
-    await deliver(this.answer(request, body, fault), response, fault);
-  }
-
-  private answer(request: IncomingMessage, body: Buffer, fault: BucketFault | undefined): BucketAnswer {
+  protected override answer(request: IncomingMessage, body: Buffer, fault: BucketFault | undefined): BucketAnswer {
     if (typeof fault === "number") return refusal(fault, "refused by a test");
     if (fault === "html") return HTML_PAGE;
     const { pathname, searchParams } = new URL(request.url ?? "", this.url);

@@ -1,14 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
-import { once } from "node:events";
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from "node:http";
-import type { AddressInfo } from "node:net";
-import { type BucketAnswer, type BucketFault, deliver, HTML_PAGE, withOneByteChanged } from "./bucket-faults.js";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { type BucketAnswer, type BucketFault, HTML_PAGE, withOneByteChanged } from "./bucket-faults.js";
+import { FakeBucket } from "./fake-bucket.js";
 
 /** With status 200: a failure after the status was sent, as in the completion of an upload. */
 export type S3Error = { readonly status: number; readonly code: string; readonly headers?: Record<string, string> };
@@ -27,66 +20,23 @@ type Upload = { readonly name: string; readonly headers: Record<string, string>;
  * The parts of the interface of S3 that the storage needs, on a bucket in the path. It checks access key and region of the
  * signature, not the signature itself.
  */
-export class FakeS3 {
-  readonly bucket = "panoramas-of-tests";
+export class FakeS3 extends FakeBucket<S3Fault> {
   readonly region = "eu-test-1";
   readonly credentials = { accessKeyId: "AKIATEST", secretAccessKey: "secret", sessionToken: "token-of-tests" };
   readonly objects = new Map<string, StoredObject>();
   /** Uploads in parts that were neither completed nor aborted. */
   readonly uploads = new Map<string, Upload>();
-  /** Method and path of every request, also of failed ones. */
-  readonly requests: string[] = [];
-  /** Number of requests that stored an object. */
-  writes = 0;
   /** What it does with `If-None-Match: *`. An error is its answer. */
   condition: "is known" | "is ignored" | "is known for one request only" | S3Error = "is known";
   checksContentMd5 = true;
   /** Whether ETags are MD5 hashes, as where objects are not encrypted with a key of KMS. */
   hasMd5Etags = true;
-  /** Faults of the next requests, one each. */
-  faults: (S3Fault | undefined)[] = [];
-  /** The fault of all later requests. */
-  faultAfterwards: S3Fault | undefined;
-  private readonly server: Server;
 
-  private constructor() {
-    this.server = createServer((request, response) => {
-      this.handle(request, response).catch(() => response.destroy());
-    });
+  static start(): Promise<FakeS3> {
+    return new FakeS3().listen();
   }
 
-  static async start(): Promise<FakeS3> {
-    const fake = new FakeS3();
-    await once(fake.server.listen(0, "127.0.0.1"), "listening");
-    return fake;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  /** Number of open connections. */
-  connections(): Promise<number> {
-    return new Promise((resolve) => this.server.getConnections((_, count) => resolve(count)));
-  }
-
-  async close(): Promise<void> {
-    this.server.close();
-    this.server.closeAllConnections();
-    await once(this.server, "close");
-  }
-
-  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.requests.push(`${request.method} ${request.url}`);
-    const fault = this.faults.length > 0 ? this.faults.shift() : this.faultAfterwards;
-    if (fault === "silence") return;
-    if (fault === "cut-before") return void response.destroy();
-    const body = Buffer.concat(await request.toArray());
-    const answer = this.answer(request, body, fault);
-    await deliver(answer, response, typeof fault === "object" ? undefined : fault);
-  }
-
-  private answer(
+  protected override answer(
     { method, url = "", headers }: IncomingMessage,
     body: Buffer,
     fault: S3Fault | undefined,
