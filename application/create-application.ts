@@ -106,7 +106,7 @@ export const createApplication = ({
         complete,
       ),
       waitFor: waitForTask(inside),
-      cancel: cancelTask(inside),
+      cancel: cancelTask(inside, complete),
       delete: deletePanorama(inside),
       uploadImages: uploadImages(inside, complete),
       receiveProviderWebhook: receiveProviderWebhook({

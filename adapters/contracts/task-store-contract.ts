@@ -947,6 +947,29 @@ export const describeTaskStore = (
         expect(await tasks.claim("settle", secondsAfter(noon, 2), soon, 1)).toEqual([{ task, fence: 2 }]);
       });
 
+      it("leases a submitted task that is not due, makes earlier leases stale, and is due again afterwards", async () => {
+        const task = await submitted(1);
+        const [earlier] = await tasks.claim("settle", noon, soon, 1);
+        const until = secondsAfter(noon, 60);
+        const lease = unwrap(await tasks.lease(task, until));
+        expect(lease).toEqual({ task, fence: 2 });
+        expect(await tasks.move(earlier!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
+        await tasks.postpone([{ lease: earlier!, dueAt: noon }]);
+        expect(await tasks.claim("settle", secondsAfter(noon, 59), until, 9)).toEqual([]);
+        await tasks.postpone([{ lease, dueAt: secondsAfter(noon, 30) }]);
+        expect(await tasks.claim("settle", secondsAfter(noon, 30), until, 9)).toEqual([{ task, fence: 3 }]);
+      });
+
+      it("leases no task that has left the state, and no hidden one", async () => {
+        const [ended, hidden] = [await submitted(1), await submitted(2)];
+        unwrap(await tasks.move(ended, failed(ended), undefined));
+        unwrap(await tasks.hide(hidden.id, owner, noon));
+        for (const task of [ended, hidden]) {
+          expect(await tasks.lease(task, soon)).toEqual(err({ kind: "stale_task", id: task.id }));
+        }
+        expect(await tasks.claim("settle", soon, soon, 9)).toEqual([]);
+      });
+
       it("returns a task immediately after makeDueNow, but only once", async () => {
         const task = await submitted(1, secondsAfter(noon, 30));
         await tasks.makeDueNow(task.id, noon);

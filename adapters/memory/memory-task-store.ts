@@ -39,6 +39,7 @@ import {
   type QueuedTask,
   type ReservedTask,
   requeue,
+  type SubmittedTask,
   type SucceededTask,
   type Task,
 } from "../../domain/task.js";
@@ -273,6 +274,14 @@ export class MemoryTaskStore implements TaskStore {
     const event = taskEventOf(before, next, new Date());
     if (event !== undefined) this.database.recordEvent(event, before.request.webhookUrl, endOf(next));
     return ok(undefined);
+  }
+
+  async lease(task: SubmittedTask, until: Date): Promise<Result<Lease<SubmittedTask>, StaleTask>> {
+    const stored = this.shown(task.id, task.accountId);
+    if (stored?.task.state !== "submitted") return err({ kind: "stale_task", id: task.id });
+    stored.dueAt = until;
+    stored.fence += 1;
+    return ok({ task: stored.task, fence: stored.fence });
   }
 
   async makeDueNow(id: TaskId, now: Date): Promise<void> {

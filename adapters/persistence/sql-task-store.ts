@@ -14,7 +14,14 @@ import type { AccountId } from "../../domain/account.js";
 import type { ProviderPlace, Queue } from "../../domain/queue.js";
 import type { Slug } from "../../domain/slug.js";
 import { type StartedTasks, startNextTasks } from "../../domain/start-next-tasks.js";
-import { isInGallery, type QueuedTask, type ReservedTask, type SucceededTask, type Task } from "../../domain/task.js";
+import {
+  isInGallery,
+  type QueuedTask,
+  type ReservedTask,
+  type SubmittedTask,
+  type SucceededTask,
+  type Task,
+} from "../../domain/task.js";
 import type { TaskFilter } from "../../domain/task-filter.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
@@ -196,6 +203,15 @@ export class SqlTaskStore implements TaskStore {
 
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>> {
     return moveTask(this.database, current, next, dueAt);
+  }
+
+  async lease(task: SubmittedTask, until: Date): Promise<Result<Lease<SubmittedTask>, StaleTask>> {
+    const [row] = await this.database.sql(
+      `update task set due_at = ?, fence = fence + 1
+      where id = ? and state = 'submitted' and hidden_at is null returning fence`,
+      [until, task.id],
+    );
+    return row === undefined ? err({ kind: "stale_task", id: task.id }) : ok({ task, fence: integer(row, "fence") });
   }
 
   async makeDueNow(id: TaskId, now: Date): Promise<void> {

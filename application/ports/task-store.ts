@@ -195,6 +195,12 @@ export interface TaskStore {
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
 
   /**
+   * Leases a submitted task whether it is due or not. Leases of other workers are stale then, and unless it is moved or
+   * postponed before `until`, it is due again. Nothing is written if the task has left the state.
+   */
+  lease(task: SubmittedTask, until: Date): Promise<Result<Lease<SubmittedTask>, StaleTask>>;
+
+  /**
    * Makes the next poll of a submitted task due `now` if it is due later, even while the task is leased; that lease
    * stays valid until another worker claims the task. Does nothing for a task in another state or an unknown id.
    */

@@ -64,8 +64,7 @@ export const taskCancel: Command = {
       await service.loadServer(); // for the provider
       const { panoramas } = await service.get(tokens.application);
       const after = yield* (await panoramas.cancel(task.id, task.accountId)).mapErr(({ message }) => notFound(message));
-      // The running service may have seen first that the provider stopped: then it failed and refunded the task.
-      if (after.state === "failed" && (after.reason === "canceled" || isActive(task))) {
+      if (after.state === "failed" && after.reason === "canceled") {
         return ok({
           json: { task_id: task.id, status: "canceled" },
           lines: [`task ${task.id} is canceled; ${task.reservation.credits} credits are refunded`],

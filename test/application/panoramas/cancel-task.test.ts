@@ -1,9 +1,13 @@
+import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { settled } from "../../../adapters/memory/settled.js";
 import type { AccountId } from "../../../domain/account.js";
 import { audit } from "../../../domain/ledger.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
+import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 describe("cancelTask", () => {
@@ -24,6 +28,7 @@ describe("cancelTask", () => {
     await world.clock.advance(world.provider.nextPollMilliseconds());
     await world.settle();
   };
+  const passLease = () => world.clock.advance(LEASE_MILLISECONDS);
   /** A task that waits because another one has the only slot of the provider. */
   const queued = async (): Promise<TaskId> => {
     world.provider.concurrencyMax = 1;
@@ -133,17 +138,53 @@ describe("cancelTask", () => {
     const release = world.provider.hold("cancel");
     world.provider.play({ cancel: "too_late" });
     const canceling = cancel(id);
+    await settled();
+    await passLease();
     await settle();
     await world.deletePanorama(id, owner);
     release();
     expect(await canceling).toMatchObject({ id, state: "submitted" });
   });
 
-  it("returns the finished task if it succeeds while the provider is asked", async () => {
+  it("lets nobody poll while the provider is asked; after a crash it is polled again when the lease has expired", async () => {
+    const id = await created();
+    world.provider.play({ cancel: "too_late" });
+    world.provider.hold("cancel"); // for ever, as if the process was killed
+    void cancel(id);
+    await settled();
+    await world.clock.advance(LEASE_MILLISECONDS - 1);
+    expect(await world.settle()).toBe(0);
+    expect(await stateOf(id)).toBe("submitted");
+    await world.clock.advance(1);
+    expect(await world.settle()).toBe(1);
+    expect(await stateOf(id)).toBe("succeeded");
+    expect(await balance()).toBe(96);
+  });
+
+  it("ignores what a poll finds that was under way before, because it does not see why the generation has ended", async () => {
+    const id = await created();
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    const releasePoll = world.provider.hold("poll");
+    world.provider.play({ poll: "running" });
+    const polling = world.settle();
+    await settled();
+    const releaseCancel = world.provider.hold("cancel");
+    const canceling = cancel(id);
+    await settled();
+    releasePoll();
+    expect(await polling).toBe(1);
+    releaseCancel();
+    expect(await canceling).toMatchObject({ id, state: "failed", reason: "canceled" });
+    expect(await balance()).toBe(100);
+  });
+
+  it("returns the finished task if it succeeds while the provider is asked for longer than the lease", async () => {
     const id = await created();
     const release = world.provider.hold("cancel");
     world.provider.play({ cancel: "too_late" });
     const canceling = cancel(id);
+    await settled();
+    await passLease();
     await settle();
     expect(await stateOf(id)).toBe("succeeded");
     release();
@@ -151,14 +192,84 @@ describe("cancelTask", () => {
     expect(await balance()).toBe(96);
   });
 
-  it("refunds once if a poll finds the end of the generation first", async () => {
+  it("refunds once if a poll finds the end of the generation after the lease has expired", async () => {
     const id = await created();
     const release = world.provider.hold("cancel");
     const canceling = cancel(id);
+    await settled();
+    await passLease();
     await settle();
     release();
     expect(await canceling).toMatchObject({ id, state: "failed", reason: "generation_failed" });
     expect(await balance()).toBe(100);
+  });
+
+  it("is the reason of the end whenever the provider has stopped it, however calls, polls and kills interleave", async () => {
+    const seen = new Set<string>();
+    const step = fc.oneof(
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant("cancel" as const), instance: fc.nat(1) }) },
+      { weight: 4, arbitrary: fc.record({ kind: fc.constant("poll" as const), instance: fc.nat(2) }) },
+      {
+        weight: 12,
+        arbitrary: fc.record({ kind: fc.constant("resume" as const), instance: fc.nat(2), call: fc.nat() }),
+      },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant("finish" as const), instance: fc.nat(2) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant("kill" as const), instance: fc.nat(2) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant("pass" as const), instance: fc.constant(0) }) },
+    );
+    const scripts = fc.record({
+      cancel: fc.constantFrom("stops" as const, "stops" as const, "too_late" as const),
+      poll: fc.constantFrom("running" as const, "running" as const, "succeeded" as const),
+    });
+    await fc.assert(
+      fc.asyncProperty(scripts, fc.array(step, { maxLength: 50, size: "max" }), async (script, steps) => {
+        world = aWorld();
+        owner = await anOwner(world, 100);
+        world.provider.play(script);
+        const id = await created();
+        const instances = Array.from({ length: 3 }, () => {
+          const gates = new PortGates();
+          const tasks = gates.guard(world.tasks, { losable: false });
+          const provider = gates.guard(world.provider, { losable: false });
+          return { gates, useCases: useCases({ ...world, tasks, provider }) };
+        });
+        const finish = async ({ gates }: (typeof instances)[number]) => {
+          while (gates.halted > 0) await gates.resumeAll();
+        };
+        let wasKilled = false; // while it canceled
+        let passed = 0;
+        const pass = async (milliseconds: number) => {
+          passed += milliseconds;
+          await world.clock.advance(milliseconds);
+        };
+        for (const step of steps) {
+          const instance = instances[step.instance] as (typeof instances)[number];
+          if (step.kind === "cancel") void instance.useCases.cancelTask(id, owner);
+          else if (step.kind === "poll") {
+            await pass(world.provider.nextPollMilliseconds());
+            void instance.useCases.settle();
+            await settled();
+          } else if (step.kind === "resume") await instance.gates.resume(step.call);
+          else if (step.kind === "finish") await finish(instance);
+          else if (step.kind === "kill") {
+            wasKilled ||= instance.gates.halted > 0;
+            instance.gates.kill();
+          } else await pass(LEASE_MILLISECONDS);
+        }
+        for (const instance of instances) await finish(instance);
+        await world.clock.advance(LEASE_MILLISECONDS);
+        world.provider.play({ poll: "succeeded" });
+        await world.settle();
+        const task = (await world.readTask(id, owner))._unsafeUnwrap();
+        const end = task.state === "failed" ? task.reason : task.state;
+        expect(["succeeded", "canceled", "generation_failed", "deadline_passed"]).toContain(end);
+        if (!wasKilled && passed < LEASE_MILLISECONDS && world.provider.wasCanceled(id)) expect(end).toBe("canceled");
+        expect(await balance()).toBe(end === "succeeded" ? 96 : 100);
+        seen.add(end);
+      }),
+      { numRuns: 400 },
+    );
+    for (const end of ["canceled", "succeeded"]) expect([...seen]).toContain(end);
   });
 
   it("wakes a caller that waits for the task", async () => {
