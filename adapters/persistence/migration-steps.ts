@@ -637,7 +637,7 @@ export const migrationSteps: readonly Step[] = [
     },
   },
   {
-    name: "900-retention",
+    name: "016-retention-compatible",
     up: {
       sqlite: [
         `create index task_kept_image_index on task (succeeded_at) where state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null`,

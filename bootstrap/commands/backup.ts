@@ -30,7 +30,7 @@ export const backup: Command = {
           `the database and ${objects} objects are copied to ${target}`,
           ...missing.map((name) => `${name} is missing in the storage itself`),
         ],
-        failed: missing.length > 0,
+        ...(missing.length > 0 && { failed: "failed" as const }),
       }))
       .mapErr(refused);
   },

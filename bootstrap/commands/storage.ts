@@ -23,7 +23,7 @@ export const storageVerify: Command = {
       .map(({ objects, missing }) => ({
         json: { objects, missing },
         lines: [`${objects} objects checked, ${missing.length} missing`, ...missing],
-        failed: missing.length > 0,
+        ...(missing.length > 0 && { failed: "failed" as const }),
       }))
       .mapErr(({ reason }) => ({ kind: "unreachable", message: `The storage cannot be read: ${reason}` }));
   },

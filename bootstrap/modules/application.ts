@@ -9,6 +9,8 @@ import { provide } from "../provide.js";
 import { submissionDeadlineMilliseconds } from "../submission-deadline.js";
 import { storePorts, tokens } from "../tokens.js";
 
+const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
+
 /** The whole application, with its background work. */
 export const application = new ContainerModule(({ bind }) => {
   const { config, database, provider, storage, imaging, mail, payments, webhookSender } = tokens;
@@ -19,19 +21,22 @@ export const application = new ContainerModule(({ bind }) => {
     bind,
     tokens.application,
     { config, database, providerWebhooks, ...storePorts, ...outside },
-    ({ config, database, ...ports }) =>
-      createApplication({
+    ({ config, database, ...ports }) => {
+      const { finishedImagesDays } = config.retention;
+      return createApplication({
         ports: { ...ports, schedule: cronSchedule(ports.clock) },
         settings: {
           ...config,
           submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),
           pollMillisecondsMax: pollMillisecondsMax(config),
-          finishedImageRetentionMilliseconds: null,
+          finishedImageRetentionMilliseconds:
+            finishedImagesDays === null ? null : finishedImagesDays * DAY_MILLISECONDS,
           // A SQLite file has one instance.
           processes: database.dialect === "postgresql" ? "several" : "one",
           eventBody: (event, task) => eventBody(event, task, { storage: ports.storage, publicUrl: config.publicUrl }),
         },
-      }),
+      });
+    },
   );
   const { operators, keys, orders, ledger, endpoints } = tokens;
   provide(bind, tokens.exportAccount, { operators, keys, orders, ledger, endpoints, storage }, exportAccount);

@@ -66,7 +66,7 @@ describe("Database on PostgreSQL", () => {
       { name: "013-outbox" },
       { name: "014-places" },
       { name: "015-operators" },
-      { name: "900-retention" },
+      { name: "016-retention-compatible" },
     ]);
     await opened.close();
   });

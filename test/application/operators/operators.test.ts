@@ -73,7 +73,7 @@ describe("closeAccount", () => {
 
   it("takes what is left, erases what the person has sent, deletes the pictures, and leaves a clean ledger", async () => {
     const owner = await anOwner(world, 20);
-    const body = { prompt: "my own garden", metadata: { order: "17" } };
+    const body = { prompt: "my own garden", metadata: { order: "order-of-fay" } };
     const { id } = await create(owner, body);
     for (let round = 0; round < 20; round += 1) {
       await world.clock.advance(world.provider.nextPollMilliseconds());
@@ -101,7 +101,7 @@ describe("closeAccount", () => {
     expect((await verifyLedger(stores)()).findings).toEqual([]);
     const exported = JSON.stringify(await recordsOf(owner));
     expect(exported).not.toContain("garden");
-    expect(exported).not.toContain("17");
+    expect(exported).not.toContain("order-of-fay");
     const refused = await world.createPanorama(owner, aCreationRequest());
     expect(refused._unsafeUnwrapErr()).toMatchObject({ kind: "insufficient_credits" });
   });
