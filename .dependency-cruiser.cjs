@@ -13,6 +13,7 @@ const TEST_PACKAGES = [
   "@mikro-orm/sqlite",
   "@modelcontextprotocol/sdk",
   "@photostructure/sqlite",
+  "@prometheus-io/lezer-promql",
   "ajv",
   "ajv-formats",
   "esbuild",
@@ -29,6 +30,7 @@ const TEST_PACKAGES = [
   "undici",
   "vitest",
   "wabt",
+  "yaml",
   "zod",
 ];
 

@@ -15,6 +15,7 @@ const SLOW_TESTS = [
   // start the compiled service or its package: they need `npm run build`
   "test/bootstrap/*.test.ts",
   "test/adapters/mcp/mcp-package.test.ts",
+  "test/adapters/observability/dashboard.test.ts",
   // start other processes, or the TypeScript compiler
   "test/architecture.test.ts",
   "test/public-surface.test.ts",

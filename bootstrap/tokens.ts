@@ -5,6 +5,7 @@ import type { Check } from "../adapters/http/operations-routes.js";
 import type { Metrics } from "../adapters/observability/metrics.js";
 import type { ProviderCircuits } from "../adapters/observability/provider-circuits.js";
 import type { RequestObserver } from "../adapters/observability/request-observer.js";
+import type { TaskMetrics } from "../adapters/observability/task-metrics.js";
 import type { ExclusiveLock } from "../adapters/persistence/exclusive-lock.js";
 import type { PostgresDatabase } from "../adapters/persistence/postgres-database.js";
 import type { SqliteDatabase } from "../adapters/persistence/sqlite-database.js";
@@ -91,6 +92,10 @@ export const tokens = {
   logger: token<Logger>("logger"),
   metrics: token<Metrics>("metrics"),
   reporter: token<Reporter>("reporter"),
+  /** Receives what the stores have committed. */
+  taskMetrics: token<Pick<TaskMetrics, keyof TaskMetrics>>("taskMetrics"),
+  /** The answer to `GET /metrics`. */
+  scrape: token<() => Promise<string>>("scrape"),
   requestObserver: token<RequestObserver>("requestObserver"),
   providerCircuits: token<ProviderCircuits>("providerCircuits"),
   /** What `GET /readyz` checks. */

@@ -111,7 +111,7 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
 export const errorReply = (error: ApiError): Reply => {
   const answer = answers[error.kind] as (error: ApiError) => Answer;
   const { status, code, message, param, headers, cause } = answer(error);
-  return { ...errorBody(status, code, message, headers, param), cause };
+  return { ...errorBody(status, code, message, headers, param), error: error.kind, cause };
 };
 
 /** The answer to every request that fails (specification, Error body). */

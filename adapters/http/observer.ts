@@ -8,6 +8,8 @@ export type FinishedExchange = {
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
+  /** What kind of error the answer of the REST interface is, such as `rate_limited`; `undefined` if it is none. */
+  readonly error?: string | undefined;
   /** The client disconnected before it had the whole answer. */
   readonly aborted: boolean;
 };

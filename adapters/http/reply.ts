@@ -14,6 +14,8 @@ export type Reply = {
   readonly body: string | Uint8Array | StreamedBody | LiveText | undefined;
   /** Headers about the rate limit of the API key, beside `headers` so that adding them copies nothing. */
   readonly rateLimit?: { readonly policy: string; readonly state: string } | undefined;
+  /** What kind of error this answers: for metrics only. */
+  readonly error?: string;
   /** The internal error behind this answer: for the log only. */
   readonly cause?: unknown;
 };

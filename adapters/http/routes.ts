@@ -129,11 +129,11 @@ export class Routes {
     this.finish(call, reply, aborted);
   }
 
-  private finish({ startedAt, route, exchange }: Call, { status }: Reply, aborted: boolean): void {
+  private finish({ startedAt, route, exchange }: Call, { status, error }: Reply, aborted: boolean): void {
     const { requestId } = exchange;
     const method = METHODS.has(exchange.method) ? exchange.method : "OTHER";
     const seconds = (performance.now() - startedAt) / 1000;
-    this.observer.finished({ requestId, method, route: route.path, status, seconds, aborted });
+    this.observer.finished({ requestId, method, route: route.path, status, seconds, error, aborted });
     this.inFlight.delete(exchange);
     if (this.inFlight.size === 0) this.idle();
   }

@@ -6,7 +6,15 @@ export type AnsweredRequest = {
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
+  /** What kind of error the answer is, such as `rate_limited`; `undefined` if it is none. */
+  readonly error?: string | undefined;
 };
+
+/** Seconds of a call to a storage or a provider. */
+const CALL_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Default metrics of the library that are gauges with the suffix of a counter. The same numbers have other names, too. */
+const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
 /** The metrics for Prometheus. Each instance of this class has its own registry, which includes the process metrics. */
 export class Metrics {
@@ -30,9 +38,64 @@ export class Metrics {
     help: "Requests refused because the service was overloaded.",
     registers: this.registers,
   });
+  private readonly requestErrors = new Counter({
+    name: "http_request_errors_total",
+    help: "Requests of the REST interface that were answered with an error, by what was wrong.",
+    labelNames: ["kind"] as const,
+    registers: this.registers,
+  });
   private readonly requestSecondsByLabels = new Map<string, Histogram.Internal<"method" | "route" | "status">>();
   private inFlight = 0;
 
+  private readonly buildInfo = new Gauge({
+    name: "panorama_build_info",
+    help: "Always 1. The labels say which version runs, on which version of Node.js.",
+    labelNames: ["version", "node"] as const,
+    registers: this.registers,
+  });
+
+  readonly credits = new Counter({
+    name: "panorama_credits_total",
+    help: "Credits that this instance has reserved for new tasks, charged for succeeded ones, refunded for failed ones, and granted for paid orders.",
+    labelNames: ["kind"] as const,
+    registers: this.registers,
+  });
+
+  readonly tasks = new Gauge({
+    name: "panorama_tasks",
+    help: "Unfinished tasks of all instances by state, at most 10000 of each. Those that succeeded have an image to store or to erase.",
+    labelNames: ["state"] as const,
+    registers: this.registers,
+  });
+  readonly tasksOldestSeconds = new Gauge({
+    name: "panorama_tasks_oldest_seconds",
+    help: "Age of the oldest unfinished task of a state, since its reservation; 0 if there is none.",
+    labelNames: ["state"] as const,
+    registers: this.registers,
+  });
+  readonly tasksOverdueSeconds = new Gauge({
+    name: "panorama_tasks_overdue_seconds",
+    help: "For how long the background work on a task of a state has been due without a lease, at most; 0 if none is due.",
+    labelNames: ["state"] as const,
+    registers: this.registers,
+  });
+  readonly leases = new Counter({
+    name: "panorama_leases_total",
+    help: "Leases that this instance took to work on tasks, by work.",
+    labelNames: ["work"] as const,
+    registers: this.registers,
+  });
+  readonly staleWrites = new Counter({
+    name: "panorama_stale_writes_total",
+    help: "Changes of tasks that were refused because somebody else had changed or claimed the task first.",
+    registers: this.registers,
+  });
+  readonly queueWaitSeconds = new Histogram({
+    name: "panorama_queue_wait_seconds",
+    help: "Time from the reservation of a task to its start, for tasks that waited in the queue.",
+    buckets: [1, 2, 5, 10, 20, 30, 60, 120, 300, 600],
+    registers: this.registers,
+  });
   readonly tasksQueued = new Counter({
     name: "panorama_tasks_queued_total",
     help: "Tasks that had to wait for a free slot of the provider.",
@@ -87,6 +150,20 @@ export class Metrics {
     labelNames: ["provider"] as const,
     registers: this.registers,
   });
+  readonly providerCallSeconds = new Histogram({
+    name: "panorama_provider_call_duration_seconds",
+    help: "Time of a call to a remote provider. The outcome is the class of its status, or why it has no answer.",
+    labelNames: ["provider", "method", "outcome"] as const,
+    buckets: CALL_SECONDS,
+    registers: this.registers,
+  });
+  readonly storageCallSeconds = new Histogram({
+    name: "panorama_storage_call_duration_seconds",
+    help: "Time of a call to the image storage, by operation and outcome.",
+    labelNames: ["operation", "outcome"] as const,
+    buckets: CALL_SECONDS,
+    registers: this.registers,
+  });
   readonly imageStatuses = new Counter({
     name: "panorama_image_attempts_total",
     help: "Attempts to move a finished image into permanent storage, by the resulting storage status.",
@@ -96,6 +173,21 @@ export class Metrics {
   readonly mailFailures = new Counter({
     name: "panorama_mail_failures_total",
     help: "E-mails that could not be sent.",
+    registers: this.registers,
+  });
+  readonly deliveries = new Gauge({
+    name: "panorama_webhook_deliveries",
+    help: "Webhooks of all instances that are not delivered yet and will be tried, at most 10000.",
+    registers: this.registers,
+  });
+  readonly deliveriesOldestSeconds = new Gauge({
+    name: "panorama_webhook_deliveries_oldest_seconds",
+    help: "Age of the oldest event with such a webhook; 0 if there is none.",
+    registers: this.registers,
+  });
+  readonly deliveriesOverdueSeconds = new Gauge({
+    name: "panorama_webhook_deliveries_overdue_seconds",
+    help: "For how long an attempt to send a webhook has been due, at most; 0 if none is due.",
     registers: this.registers,
   });
   readonly webhookAttempts = new Counter({
@@ -122,16 +214,43 @@ export class Metrics {
     registers: this.registers,
   });
 
-  constructor() {
+  readonly databaseUp = new Gauge({
+    name: "panorama_database_up",
+    help: "1 if the database has answered the last question about unfinished work, otherwise 0. Then the metrics about that work are absent.",
+    registers: this.registers,
+  });
+  readonly databaseConnections = new Gauge({
+    name: "panorama_database_connections",
+    help: "Connections of this instance to the database, by state.",
+    labelNames: ["state"] as const,
+    registers: this.registers,
+  });
+  readonly databaseConnectionsMax = new Gauge({
+    name: "panorama_database_connections_max",
+    help: "Maximum number of connections of this instance to the database.",
+    registers: this.registers,
+  });
+  readonly databaseWaiting = new Gauge({
+    name: "panorama_database_waiting",
+    help: "Statements and transactions of this instance that wait for a connection, or on SQLite for the writer.",
+    registers: this.registers,
+  });
+
+  constructor(build: { readonly version: string; readonly node: string }) {
+    this.buildInfo.set(build, 1);
     collectDefaultMetrics({ register: this.registry });
+    for (const name of MISNAMED) this.registry.removeSingleMetric(name);
+    // So that the first one counts as an increase.
+    for (const kind of ["reserved", "charged", "refunded", "granted"]) this.credits.inc({ kind }, 0);
   }
 
   requestStarted(): void {
     this.inFlight += 1;
   }
 
-  requestAnswered({ method, route, status, seconds }: AnsweredRequest): void {
+  requestAnswered({ method, route, status, seconds, error }: AnsweredRequest): void {
     this.inFlight -= 1;
+    if (error !== undefined) this.requestErrors.inc({ kind: error });
     const labels = `${method} ${status} ${route}`;
     let histogram = this.requestSecondsByLabels.get(labels);
     if (histogram === undefined) {

@@ -28,8 +28,8 @@ export class RequestObserver {
   }
 
   /** Must be called exactly once for each call of `run`. */
-  finished({ requestId, method, route, status, seconds, aborted }: FinishedRequest): void {
-    this.metrics.requestAnswered({ method, route, status, seconds });
+  finished({ requestId, method, route, status, seconds, error, aborted }: FinishedRequest): void {
+    this.metrics.requestAnswered({ method, route, status, seconds, error });
     this.requestLogger.info({
       event: "request",
       requestId,
@@ -37,6 +37,7 @@ export class RequestObserver {
       route,
       status,
       seconds,
+      error,
       aborted: aborted || undefined,
     });
   }

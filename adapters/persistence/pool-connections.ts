@@ -24,6 +24,8 @@ export class PoolConnections implements Connections {
     return this.pool.options.max;
   }
 
+  readonly load = undefined;
+
   get isOverloaded(): boolean {
     return this.pool.waitingCount > WAITING_MAX;
   }

@@ -29,11 +29,22 @@ export interface Lease {
   release(broken: boolean): void;
 }
 
+/** How much a database is used by this process at the moment. */
+export type DatabaseLoad = {
+  readonly connections: number;
+  readonly idleConnections: number;
+  readonly connectionsMax: number;
+  /** Statements and transactions that wait for a connection, or on SQLite for the writer. */
+  readonly waiting: number;
+};
+
 /** Where statements are sent: connections of the service, or those of an embedder's pool. */
 export interface Connections {
   /** How many there are at most. */
   readonly max: number;
   readonly isOverloaded: boolean;
+  /** `undefined` for a pool of an embedder, which has metrics of its own. */
+  readonly load: DatabaseLoad | undefined;
   /** Runs a statement as a transaction of its own. A connection whose statement fails gets no further one. */
   query(statement: PostgresStatement, parameters: readonly unknown[]): Promise<Row[]>;
   lease(): Promise<Lease>;
@@ -139,6 +150,15 @@ export class PostgresConnections implements Connections {
   /** Whether further requests would wait too long for their first statement. */
   get isOverloaded(): boolean {
     return this.arriving.length > Math.max(ARRIVING_MIN, this.arrivalsSentPerTick * ARRIVING_TICKS_MAX);
+  }
+
+  get load(): DatabaseLoad {
+    return {
+      connections: this.all.size,
+      idleConnections: this.idle.length,
+      connectionsMax: this.max,
+      waiting: this.waitingCount,
+    };
   }
 
   query(statement: PostgresStatement, parameters: readonly unknown[]): Promise<Row[]> {

@@ -7,7 +7,13 @@ import type { PostgresInstallation } from "./installation.js";
 import { migrationState, requireCurrent } from "./migration-state.js";
 import { MIGRATION_TABLE, pendingSteps, type Step } from "./migration-steps.js";
 import { PoolConnections } from "./pool-connections.js";
-import { type Connections, type Lease, PostgresConnections, type PostgresStatement } from "./postgres-connections.js";
+import {
+  type Connections,
+  type DatabaseLoad,
+  type Lease,
+  PostgresConnections,
+  type PostgresStatement,
+} from "./postgres-connections.js";
 import { isWorthPreparing } from "./statement.js";
 import { namesInSchema, OWN_DATABASE, type TableNames } from "./table-names.js";
 
@@ -143,6 +149,10 @@ export class PostgresDatabase implements Database {
   /** Reads and writes share the connections. */
   isOverloaded(): boolean {
     return this.connections.isOverloaded;
+  }
+
+  get load(): DatabaseLoad | undefined {
+    return this.connections.load;
   }
 
   async ping(): Promise<void> {

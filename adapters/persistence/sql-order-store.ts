@@ -14,9 +14,12 @@ import { insertion, olderThan } from "./statement.js";
 /** Orders in SQLite or PostgreSQL. */
 export class SqlOrderStore implements OrderStore {
   private readonly database: Database;
+  private readonly onPaid: (order: PaidOrder) => void;
 
-  constructor(database: Database) {
+  /** `onPaid` receives each order once, when its payment is committed. It must not throw. */
+  constructor(database: Database, onPaid: (order: PaidOrder) => void = () => {}) {
     this.database = database;
+    this.onPaid = onPaid;
   }
 
   async insert(order: PendingOrder): Promise<void> {
@@ -58,15 +61,16 @@ export class SqlOrderStore implements OrderStore {
   }
 
   async pay(order: PaidOrder): Promise<void> {
-    await this.database.transaction<void, never>(async (sql) => {
+    const paidNow = await this.database.transaction<boolean, never>(async (sql) => {
       const paid = await sql("update credit_order set paid_at = ? where id = ? and paid_at is null returning id", [
         order.paidAt,
         order.id,
       ]);
-      if (paid.length === 0) return ok(undefined);
+      if (paid.length === 0) return ok(false);
       await sql("update account set credits = credits + ? where id = ?", [order.credits, order.accountId]);
       await insert(sql, "ledger_entry", entryRow(purchaseEntry(order)));
-      return ok(undefined);
+      return ok(true);
     });
+    if (paidNow._unsafeUnwrap()) this.onPaid(order);
   }
 }

@@ -36,6 +36,7 @@ import { releaseReferences } from "./reference-rows.js";
 import { olderThan, update } from "./statement.js";
 import { filtered, type Source, TASKS } from "./task-filters.js";
 import { moveTask } from "./task-moves.js";
+import type { TaskObserver } from "./task-observer.js";
 import { type Opened, openTaskRows } from "./task-opening.js";
 import { changePlaceOfTask, requeueTask } from "./task-returns.js";
 import { stateColumns, toTask } from "./task-rows.js";
@@ -65,15 +66,21 @@ const FORGOTTEN_MAX = 1_000;
 export class SqlTaskStore implements TaskStore {
   private readonly database: Database;
   private readonly unreadable: UnreadableTasks;
+  private readonly observer: TaskObserver | undefined;
 
   /** `reporter` receives the tasks whose rows this version cannot read. */
-  constructor(database: Database, reporter: Pick<Reporter, "report"> = { report: () => {} }) {
+  constructor(
+    database: Database,
+    reporter: Pick<Reporter, "report"> = { report: () => {} },
+    observer?: TaskObserver | undefined,
+  ) {
     this.database = database;
     this.unreadable = new UnreadableTasks(reporter);
+    this.observer = observer;
   }
 
   open<Refusal>(opening: TaskOpening<Refusal>): Promise<Opened<Refusal>> {
-    return openTaskRows(this.database, opening);
+    return openTaskRows(this.database, opening, this.observer);
   }
 
   async startQueued(places: readonly ProviderPlace[], limit: number, dueAt: Date): Promise<ReservedTask[]> {
@@ -88,7 +95,9 @@ export class SqlTaskStore implements TaskStore {
       }
       return ok([...tasks]);
     });
-    return started._unsafeUnwrap();
+    const tasks = started._unsafeUnwrap();
+    for (const task of tasks) this.observer?.started(task);
+    return tasks;
   }
 
   requeue(current: ReservedTask | Lease<ReservedTask>, dueAt: Date): Promise<Result<QueuedTask, StaleTask>> {
@@ -197,12 +206,14 @@ export class SqlTaskStore implements TaskStore {
       }));
       leases.push(...read);
       if (unreadable.length > 0) await this.leaveToOthers(unreadable, now);
-      if (rows.length < wanted || leases.length === limit) return leases;
+      if (rows.length < wanted || leases.length === limit) break;
     }
+    if (leases.length > 0) this.observer?.claimed(work, leases.length);
+    return leases;
   }
 
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>> {
-    return moveTask(this.database, current, next, dueAt);
+    return moveTask(this.database, current, next, dueAt, this.observer);
   }
 
   async lease(task: SubmittedTask, until: Date): Promise<Result<Lease<SubmittedTask>, StaleTask>> {

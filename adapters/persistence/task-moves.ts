@@ -9,6 +9,7 @@ import { entryRow } from "./ledger-rows.js";
 import { releaseReferences } from "./reference-rows.js";
 import { giveBack } from "./spending-rows.js";
 import { insertion, type Statement, update } from "./statement.js";
+import type { TaskObserver } from "./task-observer.js";
 import { stateColumns } from "./task-rows.js";
 
 /** `TaskStore.move`. */
@@ -17,8 +18,22 @@ export const moveTask = async (
   current: Task | Lease<Task>,
   next: Task,
   dueAt: Date | undefined,
+  observer?: TaskObserver,
 ): Promise<Result<void, StaleTask>> => {
   const before = "fence" in current ? current.task : current;
+  const moved = await moveRows(database, current, before, next, dueAt);
+  if (moved.isOk()) observer?.moved(before, next);
+  else observer?.stale();
+  return moved;
+};
+
+const moveRows = (
+  database: Database,
+  current: Task | Lease<Task>,
+  before: Task,
+  next: Task,
+  dueAt: Date | undefined,
+): Promise<Result<void, StaleTask>> => {
   const event = taskEventOf(before, next, new Date());
   // Without an event only the task's own row changes: one statement without a transaction.
   if (event === undefined || isActive(next)) return replace(database.sql, current, next, dueAt);

@@ -22,6 +22,7 @@ import { ANY_QUEUED, lockQueue, placeOf } from "./queue-rows.js";
 import { lockReferences, useReferences } from "./reference-rows.js";
 import { readSpending, spend, spendingOfKey, toSpending } from "./spending-rows.js";
 import { insertion, type Statement } from "./statement.js";
+import type { TaskObserver } from "./task-observer.js";
 import { metadataRows, newTaskRow, toTask } from "./task-rows.js";
 import { writeIfChecked, writeInOneRoundTrip } from "./write-in-one-round-trip.js";
 
@@ -35,7 +36,12 @@ export type Opened<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest | NotF
 export const openTaskRows = async <Refusal>(
   database: Database,
   opening: TaskOpening<Refusal>,
+  observer?: TaskObserver,
 ): Promise<Opened<Refusal>> => {
+  const note = (opened: Opened<Refusal>): Opened<Refusal> => {
+    if (opened.isOk() && !opened.value.replayed) observer?.opened(opened.value.task);
+    return opened;
+  };
   const { account, idempotent, queue, references, spender, snapshot } = opening;
   if (!alwaysLocksQueue(queue) && (references?.size ?? 0) === 0 && database.dialect === "postgresql") {
     let read = idempotent === undefined && spender === undefined ? snapshot && readBefore(snapshot) : undefined;
@@ -44,10 +50,10 @@ export const openTaskRows = async <Refusal>(
       const opened = await openUnlessChanged(database.sql, read, opening);
       read = undefined;
       if (opened === "tasks_wait") break;
-      if (opened !== undefined) return opened;
+      if (opened !== undefined) return note(opened);
     }
   }
-  return openLocked(database, opening);
+  return note(await openLocked(database, opening));
 };
 
 /** If the first place that takes the task has no limit, the task starts there, and waits only if others wait already. */

@@ -1,5 +1,6 @@
 import { ContainerModule } from "inversify";
 import { eventBody } from "../../adapters/http/event-body.js";
+import { measuredStorage } from "../../adapters/observability/measured-storage.js";
 import { longestPollMilliseconds, POLL_MILLISECONDS } from "../../adapters/provider/remote/calls/poll-delay.js";
 import { cronSchedule } from "../../adapters/scheduling/work-schedule.js";
 import { createApplication } from "../../application/create-application.js";
@@ -14,17 +15,21 @@ const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 /** The whole application, with its background work. */
 export const application = new ContainerModule(({ bind }) => {
   const { config, database, provider, storage, imaging, mail, payments, webhookSender } = tokens;
-  const { signals, eventSignals, reporter, providerWebhooks } = tokens;
+  const { signals, eventSignals, reporter, providerWebhooks, metrics } = tokens;
   const outside = { provider, storage, imaging, mail, payments, webhookSender, signals, eventSignals, reporter };
 
   provide(
     bind,
     tokens.application,
-    { config, database, providerWebhooks, ...storePorts, ...outside },
-    ({ config, database, ...ports }) => {
+    { config, database, providerWebhooks, metrics, ...storePorts, ...outside },
+    ({ config, database, metrics, ...ports }) => {
       const { finishedImagesDays } = config.retention;
       return createApplication({
-        ports: { ...ports, schedule: cronSchedule(ports.clock) },
+        ports: {
+          ...ports,
+          storage: measuredStorage(ports.storage, metrics),
+          schedule: cronSchedule(ports.clock),
+        },
         settings: {
           ...config,
           submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),

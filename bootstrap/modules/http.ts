@@ -26,7 +26,7 @@ export const http = new ContainerModule(({ bind }) => {
       web: tokens.web,
       storage: tokens.storage,
       checks: tokens.readinessChecks,
-      metrics: tokens.metrics,
+      metrics: tokens.scrape,
       observer: tokens.requestObserver,
       database: tokens.database,
     },
@@ -41,7 +41,7 @@ export const http = new ContainerModule(({ bind }) => {
           assets: "stat" in parts.storage ? parts.storage : undefined,
           temporaryImage: provider instanceof LocalProvider ? (name) => provider.temporaryImage(name) : undefined,
           mcpPackage: packedMcpServer(config.publicUrl),
-          metrics: () => metrics.text(),
+          metrics,
           isDatabaseOverloaded: (kind) => database.isOverloaded(kind),
         },
         {

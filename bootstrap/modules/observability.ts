@@ -5,17 +5,25 @@ import { Metrics } from "../../adapters/observability/metrics.js";
 import { ProviderCircuits } from "../../adapters/observability/provider-circuits.js";
 import { OperationalReporter } from "../../adapters/observability/reporter.js";
 import { RequestObserver } from "../../adapters/observability/request-observer.js";
+import { scrape } from "../../adapters/observability/scrape.js";
 import { storageCheck } from "../../adapters/observability/storage-check.js";
+import { TaskMetrics } from "../../adapters/observability/task-metrics.js";
+import { readBacklog } from "../../adapters/persistence/backlog.js";
 import type { Database } from "../../adapters/persistence/database.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
+import { panoramaVersion } from "../version.js";
 
 /** Log, metrics and readiness. */
 export const observability = new ContainerModule(({ bind, rebind }) => {
-  const { config, logger, metrics, database, providerCircuits } = tokens;
+  const { config, clock, logger, metrics, database, providerCircuits } = tokens;
 
   provide(bind, tokens.logger, { config }, ({ config }) => createLogger(config.logLevel, bufferedDestination(STDERR)));
-  provide(bind, tokens.metrics, {}, () => new Metrics());
+  provide(bind, tokens.metrics, {}, () => new Metrics({ version: panoramaVersion(), node: process.version }));
+  provide(rebind, tokens.taskMetrics, { metrics, clock }, ({ metrics, clock }) => new TaskMetrics(metrics, clock));
+  provide(bind, tokens.scrape, { database, logger, metrics, clock }, ({ database, ...ports }) =>
+    scrape({ ...ports, readBacklog: () => readBacklog(database.sql), databaseLoad: () => database.load }),
+  );
   provide(
     rebind,
     tokens.reporter,

@@ -32,7 +32,7 @@ import { tokens } from "../tokens.js";
 
 /** The database and the stores in it. */
 export const persistence = new ContainerModule(({ bind }) => {
-  const { config, database, clock, createsDatabase } = tokens;
+  const { config, database, clock, createsDatabase, taskMetrics } = tokens;
 
   provide(bind, tokens.database, { config, createsDatabase }, openConfiguredDatabase, (database) => database.close());
   provide(bind, tokens.migrateDatabase, { config }, migrateConfiguredDatabase);
@@ -43,11 +43,16 @@ export const persistence = new ContainerModule(({ bind }) => {
   provide(
     bind,
     tokens.tasks,
-    { database, reporter: tokens.reporter },
-    ({ database, reporter }) => new SqlTaskStore(database, reporter),
+    { database, reporter: tokens.reporter, taskMetrics },
+    ({ database, reporter, taskMetrics }) => new SqlTaskStore(database, reporter, taskMetrics),
   );
   provide(bind, tokens.accounts, { database }, ({ database }) => new SqlAccountStore(database));
-  provide(bind, tokens.orders, { database }, ({ database }) => new SqlOrderStore(database));
+  provide(
+    bind,
+    tokens.orders,
+    { database, taskMetrics },
+    ({ database, taskMetrics }) => new SqlOrderStore(database, (order) => taskMetrics.paid(order)),
+  );
   provide(bind, tokens.keys, { database }, ({ database }) => new SqlApiKeyStore(database));
   provide(bind, tokens.ledger, { database }, ({ database }) => new SqlLedgerStore(database));
   provide(bind, tokens.links, { database }, ({ database }) => new SqlPasswordLinkStore(database));

@@ -1,6 +1,6 @@
 import { ContainerModule } from "inversify";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
-import type { OpenProvider, ProviderEvent } from "../../adapters/provider/remote/remote-options.js";
+import type { OpenProvider, ProviderCall, ProviderEvent } from "../../adapters/provider/remote/remote-options.js";
 import type { CircuitState } from "../../application/ports/circuit-state.js";
 import { workflowOf } from "../comfyui-workflow.js";
 import type { RemoteProviderConfig, RemoteProvidersConfig } from "../config.js";
@@ -16,13 +16,13 @@ const openProviders = token<readonly [OpenProvider, ...OpenProvider[]]>("openPro
 /** The configured remote providers, their outgoing connections and their webhooks. */
 export const remoteProviders = ({ inOrder }: RemoteProvidersConfig): ContainerModule =>
   new ContainerModule(({ bind }) => {
-    const { config, clock, storage, logger, providerCircuits } = tokens;
+    const { config, clock, storage, logger, providerCircuits, metrics } = tokens;
 
     provide(
       bind,
       openProviders,
-      { config, clock, storage, logger, providerCircuits },
-      async ({ config, clock, storage, logger, providerCircuits }) => {
+      { config, clock, storage, logger, providerCircuits, metrics },
+      async ({ config, clock, storage, logger, providerCircuits, metrics }) => {
         const circuits = new Map<string, (state: CircuitState) => void>();
         const onEvent = (event: ProviderEvent) => {
           const { kind, provider } = event;
@@ -31,10 +31,11 @@ export const remoteProviders = ({ inOrder }: RemoteProvidersConfig): ContainerMo
           else if (circuits.has(provider)) circuits.get(provider)?.(event.state);
           else circuits.set(provider, providerCircuits.watch(provider));
         };
+        const onCall = ({ seconds, ...labels }: ProviderCall) => metrics.providerCallSeconds.observe(labels, seconds);
         const { submitTimeoutMilliseconds, generationDeadlineMilliseconds, publicUrl } = config;
         const times = { submitTimeoutMilliseconds, generationDeadlineMilliseconds };
         const open = async (remote: RemoteProviderConfig): Promise<OpenProvider> => {
-          const shared = { storage, clock, onEvent, publicUrl, ...times };
+          const shared = { storage, clock, onEvent, onCall, publicUrl, ...times };
           const opened = openProvider(remote, shared, await workflowOf(remote));
           await check(opened, onEvent);
           return opened;

@@ -14,6 +14,10 @@ export const system = new ContainerModule(({ bind }) => {
   provide(bind, tokens.secrets, {}, () => new NodeSecrets());
   provide(bind, tokens.signals, {}, () => new InProcessTaskSignals());
   provide(bind, tokens.eventSignals, {}, () => new InProcessEventSignals());
-  // Commands have no log; `serve` replaces it (observability.ts).
-  provide(bind, tokens.reporter, {}, () => ({ report: () => {} }));
+  // Commands have no log and no metrics; `serve` replaces these (observability.ts).
+  provide(bind, tokens.reporter, {}, () => ({ report: ignore }));
+  const noMetrics = { opened: ignore, started: ignore, moved: ignore, stale: ignore, claimed: ignore, paid: ignore };
+  provide(bind, tokens.taskMetrics, {}, () => noMetrics);
 });
+
+const ignore = (): void => {};

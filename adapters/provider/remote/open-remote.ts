@@ -35,7 +35,7 @@ export const remoteWith = (
   connections: Connections,
   webhookUrls?: WebhookUrls,
 ): RemoteProvider => {
-  const { storage = NO_STORAGE, clock = new SystemClock(), onEvent = () => {}, ...limits } = options;
+  const { storage = NO_STORAGE, clock = new SystemClock(), onEvent = () => {}, onCall, ...limits } = options;
   const { submitTimeoutMilliseconds, generationDeadlineMilliseconds } = REMOTE_DEFAULTS;
   onEvent({ kind: "circuit", provider: name, state: "closed" });
   return new RemoteProvider({
@@ -52,6 +52,7 @@ export const remoteWith = (
     storage,
     clock,
     warn: (message) => onEvent({ kind: "surprise", provider: name, message }),
+    onCall: onCall && ((call) => onCall({ provider: name, ...call })),
     onCircuitChange: (state) => onEvent({ kind: "circuit", provider: name, state }),
   });
 };

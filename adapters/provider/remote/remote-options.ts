@@ -16,6 +16,8 @@ export type RemoteOptions = {
   readonly clock?: Clock | undefined;
   /** Receives what the operator should know. Must not throw. */
   readonly onEvent?: ((event: ProviderEvent) => void) | undefined;
+  /** Receives every call to the provider's interface when it has ended. Must not throw. */
+  readonly onCall?: ((call: ProviderCall) => void) | undefined;
   /** Shortest time between two polls of one generation. By default 2400; one that takes long is polled less often. */
   readonly pollMilliseconds?: number | undefined;
   /** Calls of this process. By default what the provider allows. */
@@ -41,6 +43,17 @@ export type ProviderEvent =
   | { readonly kind: "fallback"; readonly provider: string; readonly message: string }
   /** The state of the circuit breaker; also once when the provider is opened. */
   | { readonly kind: "circuit"; readonly provider: string; readonly state: CircuitState };
+
+/**
+ * A call to a provider's interface. `outcome` is the class of the answer's status, such as `2xx`, or why there is no answer:
+ * `not_sent` (no connection, or the circuit breaker is open), `too_late` (its time was over before it was sent), `no_answer`.
+ */
+export type ProviderCall = {
+  readonly provider: string;
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly outcome: string;
+  readonly seconds: number;
+};
 
 /**
  * What a check of a provider's settings found. `misconfigured`: nothing can work until a setting is changed. `unchecked`: the

@@ -14,6 +14,7 @@ import type { OperationalEvent } from "../../../application/ports/reporter.js";
 import type { TaskId } from "../../../domain/task-id.js";
 
 const PROMPT = "a secret garden - at dawn";
+const BUILD = { version: "1.2.3", node: "v20.0.0" };
 const KEY = `sk-${"k".repeat(43)}`;
 const taskId = "pan_1" as TaskId;
 
@@ -50,7 +51,7 @@ const events: OperationalEvent[] = [
 describe("a log line", () => {
   it.each(events)("is written once for event $kind of task $taskId, without key or prompt", (event) => {
     const { logger, written, parsed } = lines();
-    new OperationalReporter(logger, new Metrics()).report(event);
+    new OperationalReporter(logger, new Metrics(BUILD)).report(event);
     expect(parsed()).toEqual([expect.objectContaining({ event: event.kind, taskId })]);
     expect(written.join()).not.toMatch(/secret garden|second line|sk-k/);
   });
@@ -175,7 +176,7 @@ describe("bufferedDestination", () => {
 
 describe("Metrics", () => {
   it("counts every operational event", async () => {
-    const metrics = new Metrics();
+    const metrics = new Metrics(BUILD);
     const reporter = new OperationalReporter(lines().logger, metrics);
     for (const event of events) reporter.report(event);
     const text = await metrics.text();
@@ -194,7 +195,7 @@ describe("Metrics", () => {
   });
 
   it("measures requests by method, route pattern and status, and counts those in flight", async () => {
-    const metrics = new Metrics();
+    const metrics = new Metrics(BUILD);
     const { logger, parsed } = lines();
     const observer = new RequestObserver(logger, metrics);
     observer.run("one", () => logger.info("handled"));
@@ -220,7 +221,7 @@ describe("Metrics", () => {
   });
 
   it("keeps its own registry per instance and includes process metrics", async () => {
-    const [one, other] = [new Metrics(), new Metrics()];
+    const [one, other] = [new Metrics(BUILD), new Metrics(BUILD)];
     one.possibleOrphans.inc();
     expect(await one.text()).toContain("panorama_possible_orphans_total 1");
     expect(await other.text()).toContain("panorama_possible_orphans_total 0");
@@ -231,7 +232,7 @@ describe("Metrics", () => {
 describe("ProviderCircuits", () => {
   it("reports an unavailable provider in the log, in a metric and in /readyz until it answers again", async () => {
     const { logger, parsed } = lines();
-    const metrics = new Metrics();
+    const metrics = new Metrics(BUILD);
     const circuits = new ProviderCircuits(logger, metrics);
     circuits.watch("fal");
     const changed = circuits.watch("skybox");
@@ -265,14 +266,14 @@ describe("ProviderCircuits", () => {
 describe("RequestObserver", () => {
   it("logs a failed request with its id, without the values of the SQL statement", () => {
     const { logger, written, parsed } = lines();
-    new RequestObserver(logger, new Metrics()).failed("one", databaseError());
+    new RequestObserver(logger, new Metrics(BUILD)).failed("one", databaseError());
     expect(parsed()[0]).toMatchObject({ level: "error", event: "request_failed", requestId: "one" });
     expect(written.join()).not.toContain("garden");
   });
 
   it("counts every request that an overload refuses, and logs at most one line in ten seconds", async () => {
     const { logger, parsed } = lines();
-    const metrics = new Metrics();
+    const metrics = new Metrics(BUILD);
     const observer = new RequestObserver(logger, metrics);
     const now = vi.spyOn(performance, "now").mockReturnValue(0);
     for (const at of [0, 9_999, 10_000, 12_000]) {

@@ -3,6 +3,7 @@ import { describeConcurrentUploads } from "../../../adapters/contracts/concurren
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contract.js";
+import { describeTaskMetrics } from "../../support/contracts/task-metrics-contract.js";
 import {
   describeDeliveryPlans,
   describeListPlans,
@@ -23,6 +24,7 @@ describeTaskQueue(test, "on PostgreSQL", () => postgresStores(url));
 describeConcurrentUploads(test, "on PostgreSQL", () => postgresStores(url));
 describeOperatorStore(test, "on PostgreSQL", () => postgresStores(url));
 describeOperatorLog(test, "on PostgreSQL", () => postgresStores(url));
+describeTaskMetrics("on PostgreSQL", () => postgresStores(url));
 describeUnreadableTasks("on PostgreSQL", () => postgresStores(url));
 describeTaskPlans("on PostgreSQL", () => postgresStores(url));
 describeListPlans("on PostgreSQL", () => postgresStores(url));

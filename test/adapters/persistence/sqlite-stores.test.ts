@@ -3,6 +3,7 @@ import { describeConcurrentUploads } from "../../../adapters/contracts/concurren
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contract.js";
+import { describeTaskMetrics } from "../../support/contracts/task-metrics-contract.js";
 import {
   describeDeliveryPlans,
   describeListPlans,
@@ -17,6 +18,7 @@ describeTaskQueue(test, "on SQLite", sqliteStores);
 describeConcurrentUploads(test, "on SQLite", sqliteStores);
 describeOperatorStore(test, "on SQLite", sqliteStores);
 describeOperatorLog(test, "on SQLite", sqliteStores);
+describeTaskMetrics("on SQLite", sqliteStores);
 describeUnreadableTasks("on SQLite", sqliteStores);
 describeTaskPlans("on SQLite", sqliteStores);
 describeListPlans("on SQLite", sqliteStores);

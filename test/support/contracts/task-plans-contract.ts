@@ -12,6 +12,7 @@ import {
   taskId,
 } from "../../../adapters/contracts/builders.js";
 import type { Stores } from "../../../adapters/contracts/stores.js";
+import { readBacklog } from "../../../adapters/persistence/backlog.js";
 import { credits } from "../../../domain/credits.js";
 import type { TaskFilter } from "../../../domain/task-filter.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -83,6 +84,14 @@ export const describeTaskPlans = (
       );
     });
 
+    it("counts unfinished tasks with the index of due tasks", async () => {
+      const plans = await plansOn(stores.database, (_, database) => readBacklog(database.sql));
+      expectIndex(plans, "task_due_index");
+      const backlog = await readBacklog(stores.database.sql);
+      expect(backlog.tasks.get("submitted")).toMatchObject({ waiting: RUNNING, oldest: noon });
+      expect(backlog.tasks.get("succeeded")).toEqual({ waiting: 0, oldest: undefined, dueAt: undefined });
+    });
+
     it("finds failed images with an index of their own", async () => {
       expectIndex(await plansOf((tasks) => tasks.listFailedImages(100, taskId(1))), "task_failed_image_index");
     });
@@ -93,7 +102,10 @@ export const describeTaskPlans = (
   });
 
 /** The plans of the statements that `work` runs. */
-const plansOn = async (database: AnyDatabase, work: (stores: SqlStores) => Promise<unknown>): Promise<string> => {
+const plansOn = async (
+  database: AnyDatabase,
+  work: (stores: SqlStores, database: AnyDatabase) => Promise<unknown>,
+): Promise<string> => {
   const plans: unknown[] = [];
   const explaining: AnyDatabase = Object.assign(Object.create(database), {
     sql: async (statement: string, parameters: readonly unknown[] = []) => {
@@ -105,7 +117,7 @@ const plansOn = async (database: AnyDatabase, work: (stores: SqlStores) => Promi
       return database.sql(statement, parameters);
     },
   });
-  await work(sqlStores(explaining));
+  await work(sqlStores(explaining), explaining);
   return plans.map((plan) => JSON.stringify(plan)).join("\n");
 };
 

@@ -10,6 +10,7 @@ import { unavailable } from "../../unavailable.js";
 import { jsonOf } from "../answers/body.js";
 import { meaningOf } from "../answers/meaning-of.js";
 import type { Creation, Dialect } from "../dialect.js";
+import type { ProviderCall } from "../remote-options.js";
 import type { ProviderSettings } from "../settings.js";
 import { CallRateLimiter } from "./call-rate-limiter.js";
 import { CircuitBreaker } from "./circuit-breaker.js";
@@ -37,6 +38,7 @@ export type ProviderApiParts = {
   readonly settings: ProviderSettings;
   readonly dialect: Dialect;
   readonly onCircuitChange: (state: CircuitState) => void;
+  readonly onCall?: ((call: Omit<ProviderCall, "provider">) => void) | undefined;
 };
 
 /**
@@ -50,13 +52,15 @@ export class ProviderApi {
   private readonly dialect: Dialect;
   private readonly circuit: CircuitBreaker;
   private readonly rateLimiter: CallRateLimiter;
+  private readonly onCall: ProviderApiParts["onCall"];
   /** Number of creations that wait for the rate limiter. */
   private waitingCreations = 0;
 
-  constructor({ http, clock, settings, dialect, onCircuitChange }: ProviderApiParts) {
+  constructor({ http, clock, settings, dialect, onCircuitChange, onCall }: ProviderApiParts) {
     this.http = http;
     this.clock = clock;
     this.settings = settings;
+    this.onCall = onCall;
     this.dialect = dialect;
     this.circuit = new CircuitBreaker(clock, onCircuitChange);
     this.rateLimiter = new CallRateLimiter(clock, settings.callsPerSecond ?? dialect.defaults.callsPerSecond);
@@ -207,7 +211,13 @@ export class ProviderApi {
   ): Promise<Result<Answer, CallFailure>> {
     const { baseUrl, authorization } = this.dialect;
     const whole = { ...call, url: baseUrl + path, headers: { ...authorization, ...headers } };
+    const startedAt = performance.now();
     const called = await this.circuit.run(judgedAs, () => this.http.call(whole));
+    this.onCall?.({
+      method: call.method,
+      outcome: outcomeOf(called),
+      seconds: (performance.now() - startedAt) / 1000,
+    });
     if (called === undefined) return err({ kind: "not_sent", reason: DOWN });
     if (called.isOk()) this.backOffIfTold(call.method, called.value);
     return called;
@@ -224,6 +234,15 @@ export class ProviderApi {
     return pauseSeconds(answer, this.clock.now(), this.dialect.defaults.pauseSeconds);
   }
 }
+
+/** A call that the circuit breaker holds back is `undefined`. */
+const outcomeOf = (called: Result<Answer, CallFailure> | undefined): string => {
+  if (called === undefined) return "not_sent";
+  return called.match(
+    ({ status }) => `${Math.trunc(status / 100)}xx`,
+    ({ kind }) => kind,
+  );
+};
 
 const FAILURE_OF_CALL: Record<CallFailure["kind"], SubmissionFailure["kind"]> = {
   not_sent: "refused",

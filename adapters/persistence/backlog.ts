@@ -1,0 +1,57 @@
+import type { Task } from "../../domain/task.js";
+import { date, integer, optional, type Row } from "./columns.js";
+import type { Sql } from "./database.js";
+
+/** Unfinished work of one kind. At most `BACKLOG_COUNT_MAX` rows of it are counted, those that are due first. */
+export type Unfinished = {
+  readonly waiting: number;
+  /** When the oldest of them began; `undefined` if there is none. */
+  readonly oldest: Date | undefined;
+  /** When the first of them is or was due; `undefined` if there is none. */
+  readonly dueAt: Date | undefined;
+};
+
+/** What all instances together have not finished. */
+export type Backlog = {
+  /** By state. A succeeded task counts while its image has to be stored, or to be erased. */
+  readonly tasks: ReadonlyMap<Task["state"], Unfinished>;
+  /** Webhooks that are not delivered yet and will be tried. */
+  readonly deliveries: Unfinished;
+};
+
+/** More rows of a kind are not read, so that the cost of a look has a bound. */
+export const BACKLOG_COUNT_MAX = 10_000;
+
+/** The states with background work: all tasks in them have a due time. */
+const UNFINISHED_STATES = ["queued", "reserved", "submitted", "generated", "succeeded"] as const;
+
+const summary = (rows: string): string =>
+  `select cast(count(*) as integer) as waiting, min(began_at) as oldest, min(due_at) as first_due from (
+    ${rows} order by due_at limit ${BACKLOG_COUNT_MAX}
+  ) as unfinished`;
+
+const TASKS = summary("select reserved_at as began_at, due_at from task where state = ? and due_at is not null");
+const DELIVERIES = summary(
+  `select at as began_at, due_at from webhook_delivery
+    join event on event.account_id = webhook_delivery.account_id and event.number = webhook_delivery.number
+    where due_at is not null`,
+);
+
+/** Reads indexes of unfinished rows only (`task_due_index`, `webhook_delivery_due_index`), never the whole tables. */
+export const readBacklog = async (sql: Sql): Promise<Backlog> => {
+  const read = async (statement: string, parameters: readonly unknown[]): Promise<Unfinished> => {
+    const [row = {}] = await sql(statement, parameters);
+    return toUnfinished(row);
+  };
+  const [deliveries, ...tasks] = await Promise.all([
+    read(DELIVERIES, []),
+    ...UNFINISHED_STATES.map(async (state) => [state, await read(TASKS, [state])] as const),
+  ]);
+  return { deliveries, tasks: new Map(tasks) };
+};
+
+const toUnfinished = (row: Row): Unfinished => ({
+  waiting: integer(row, "waiting"),
+  oldest: optional(row, "oldest", date),
+  dueAt: optional(row, "first_due", date),
+});

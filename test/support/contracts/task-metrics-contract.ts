@@ -1,0 +1,114 @@
+import { ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  aCreationRequest,
+  aNativeSize,
+  anAccount,
+  anEndpoint,
+  anImageName,
+  aPaidOrder,
+  aPendingOrder,
+  aPlace,
+  aReservedTask,
+  noon,
+  orderId,
+  secondsAfter,
+  taskId,
+} from "../../../adapters/contracts/builders.js";
+import type { Stores } from "../../../adapters/contracts/stores.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { Metrics } from "../../../adapters/observability/metrics.js";
+import { TaskMetrics } from "../../../adapters/observability/task-metrics.js";
+import { readBacklog } from "../../../adapters/persistence/backlog.js";
+import { SqlOrderStore } from "../../../adapters/persistence/sql-order-store.js";
+import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
+import { credits } from "../../../domain/credits.js";
+import { pay } from "../../../domain/order.js";
+import { fail, finish, openTask, submit, succeed } from "../../../domain/task.js";
+import type { AnyDatabase } from "../sql-stores.js";
+
+/** What a store tells the metrics about tasks and orders, and what it reads for them. */
+export const describeTaskMetrics = (
+  technology: string,
+  makeStores: () => Promise<Stores & { readonly database: AnyDatabase }>,
+): unknown =>
+  describe(`TaskMetrics ${technology}`, () => {
+    const later = secondsAfter(noon, 60);
+    let stores: Awaited<ReturnType<typeof makeStores>>;
+    let metrics: Metrics;
+    let clock: HandClock;
+    let tasks: SqlTaskStore;
+
+    beforeEach(async () => {
+      stores = await makeStores();
+      metrics = new Metrics({ version: "1.2.3", node: "v20.0.0" });
+      clock = new HandClock();
+      tasks = new SqlTaskStore(stores.database, undefined, new TaskMetrics(metrics, clock));
+      await stores.accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
+    });
+    afterEach(() => stores.close());
+
+    const open = async (n: number) => {
+      const task = aReservedTask({ id: taskId(n), request: aCreationRequest({ resolution: "1k" }) });
+      const decide = (standing: Parameters<typeof openTask>[0]) => openTask(standing, task, noon);
+      (await tasks.open({ account: task.accountId, dueAt: later, decide }))._unsafeUnwrap();
+      return task;
+    };
+    const samples = async (name: string) =>
+      (await metrics.text()).split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+
+    it("counts credits that are reserved, charged and refunded, each once", async () => {
+      const [first, second] = [await open(1), await open(2)];
+      const submitted = submit(first, "upstream-1", noon);
+      const generated = finish(submitted, "https://p.example/1");
+      const done = succeed(generated, anImageName(1), aNativeSize, noon);
+      await tasks.move(first, submitted, later);
+      await tasks.move(submitted, generated, later);
+      await tasks.move(generated, done, later);
+      await tasks.move(second, fail(second, "refused", noon), undefined);
+      expect((await tasks.move(second, fail(second, "refused", noon), undefined)).isErr()).toBe(true);
+      const { credits: cost } = first.reservation;
+      expect(await samples("panorama_credits_total")).toEqual([
+        `panorama_credits_total{kind="reserved"} ${2 * cost}`,
+        `panorama_credits_total{kind="charged"} ${cost}`,
+        `panorama_credits_total{kind="refunded"} ${cost}`,
+        'panorama_credits_total{kind="granted"} 0',
+      ]);
+      expect(await samples("panorama_stale_writes_total")).toEqual(["panorama_stale_writes_total 1"]);
+    });
+
+    it("counts the credits of an order once, however often it is paid", async () => {
+      const orders = new SqlOrderStore(stores.database, (order) => new TaskMetrics(metrics, clock).paid(order));
+      const order = aPendingOrder({ id: orderId(2), credits: credits(70) });
+      await orders.insert(order);
+      for (let n = 0; n < 2; n += 1) await orders.pay(pay(order, noon)._unsafeUnwrap());
+      expect(await samples("panorama_credits_total")).toContain('panorama_credits_total{kind="granted"} 70');
+    });
+
+    it("measures the wait of a task that left the queue, and counts leases", async () => {
+      const task = await open(1);
+      (await tasks.requeue(task, later))._unsafeUnwrap();
+      await clock.advance(7_000);
+      expect(await tasks.startQueued([aPlace(undefined)], 10, later)).toHaveLength(1);
+      expect(await samples("panorama_queue_wait_seconds_sum")).toEqual(["panorama_queue_wait_seconds_sum 7"]);
+      expect(await tasks.claim("sweep", later, secondsAfter(later, 60), 10)).toHaveLength(1);
+      expect(await samples("panorama_leases_total")).toEqual(['panorama_leases_total{work="sweep"} 1']);
+    });
+
+    it("reads unfinished tasks by state, and webhooks that wait", async () => {
+      await stores.endpoints.insert(anEndpoint(), () => ok(undefined));
+      const [first, second, third] = [await open(1), await open(2), await open(3)];
+      await tasks.move(second, submit(second, "upstream-2", noon), secondsAfter(noon, 5));
+      await tasks.requeue(third, later);
+      await tasks.move(first, fail(first, "refused", later), undefined);
+      const backlog = await readBacklog(stores.database.sql);
+      expect(Object.fromEntries(backlog.tasks)).toEqual({
+        queued: { waiting: 1, oldest: noon, dueAt: later },
+        reserved: { waiting: 0, oldest: undefined, dueAt: undefined },
+        submitted: { waiting: 1, oldest: noon, dueAt: secondsAfter(noon, 5) },
+        generated: { waiting: 0, oldest: undefined, dueAt: undefined },
+        succeeded: { waiting: 0, oldest: undefined, dueAt: undefined },
+      });
+      expect(backlog.deliveries).toMatchObject({ waiting: 1, dueAt: later });
+    });
+  });
