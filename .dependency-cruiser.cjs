@@ -71,7 +71,15 @@ const MAY_IMPORT = {
   "adapters/memory": { folders: CORE, packages: ["neverthrow"], node: ["crypto"] },
   "adapters/observability": {
     folders: [...CORE, ...SHARED],
-    packages: ["neverthrow", "pino", "prom-client"],
+    packages: [
+      "@opentelemetry/api",
+      "@opentelemetry/exporter-trace-otlp-http",
+      "@opentelemetry/resources",
+      "@opentelemetry/sdk-trace-base",
+      "neverthrow",
+      "pino",
+      "prom-client",
+    ],
     node: true,
   },
   "adapters/payments": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "stripe", "zod"] },

@@ -16,6 +16,7 @@ const SLOW_TESTS = [
   "test/bootstrap/*.test.ts",
   "test/adapters/mcp/mcp-package.test.ts",
   "test/adapters/observability/dashboard.test.ts",
+  "test/adapters/observability/tracing.test.ts",
   // start other processes, or the TypeScript compiler
   "test/architecture.test.ts",
   "test/public-surface.test.ts",
@@ -67,6 +68,7 @@ const WITHOUT_SERVER = [
   "rest-routes",
   "router",
   "tls-certificate",
+  "traceparent",
 ].map((name) => `test/adapters/http/${name}.test.ts`);
 const onNode: TestProjectConfiguration = {
   extends: true,

@@ -136,6 +136,7 @@ const environmentSchema = z.object({
     .string()
     .regex(/^[^\r\n]*[^\s@<]+@[^\s@>]+>?$/, "must be an e-mail address, such as Panorama <no-reply@panorama.example>")
     .optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional(),
   NODE_ENV: z.string().optional(),
   DEMO: z.stringbool().optional(),
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
@@ -172,6 +173,8 @@ export type Config = Settings & {
   readonly stripe: { readonly secretKey: string; readonly webhookSecret: string } | undefined;
   /** The mail server. Absent if the links for passwords go to the log, and sign-up does not confirm addresses. */
   readonly mail: { readonly url: string; readonly from: string } | undefined;
+  /** Base URL to which traces are sent. Absent: nothing is traced. */
+  readonly otlpEndpoint: string | undefined;
   readonly demo: boolean;
   readonly logLevel: string;
 };
@@ -337,6 +340,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
     stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
     mail: smtpUrl === undefined || mailFrom === undefined ? undefined : { url: smtpUrl, from: mailFrom },
+    otlpEndpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
     // Any other environment counts as production: a misspelled name must not open an account with a known address.
     demo: data.DEMO ?? (data.NODE_ENV === undefined || data.NODE_ENV === "development"),
     logLevel: data.LOG_LEVEL,

@@ -6,6 +6,7 @@ import type { Metrics } from "../adapters/observability/metrics.js";
 import type { ProviderCircuits } from "../adapters/observability/provider-circuits.js";
 import type { RequestObserver } from "../adapters/observability/request-observer.js";
 import type { TaskMetrics } from "../adapters/observability/task-metrics.js";
+import type { Tracing } from "../adapters/observability/tracing.js";
 import type { ExclusiveLock } from "../adapters/persistence/exclusive-lock.js";
 import type { PostgresDatabase } from "../adapters/persistence/postgres-database.js";
 import type { SqliteDatabase } from "../adapters/persistence/sqlite-database.js";
@@ -94,6 +95,8 @@ export const tokens = {
   reporter: token<Reporter>("reporter"),
   /** Receives what the stores have committed. */
   taskMetrics: token<Pick<TaskMetrics, keyof TaskMetrics>>("taskMetrics"),
+  /** Traces, if the operator has asked for them. */
+  tracing: token<Tracing | "off">("tracing"),
   /** The answer to `GET /metrics`. */
   scrape: token<() => Promise<string>>("scrape"),
   requestObserver: token<RequestObserver>("requestObserver"),

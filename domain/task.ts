@@ -48,6 +48,8 @@ type TaskCore = {
   /** The key that created it; `undefined` if it was created on the web pages, or by a version that did not record it. */
   readonly apiKeyId: ApiKeyId | undefined;
   readonly reservedAt: Date;
+  /** The W3C trace context of its creation. */
+  readonly traceparent?: string | undefined;
 };
 type Accepted = { readonly submittedAt: Date; readonly upstreamTaskId: string };
 
@@ -168,7 +170,7 @@ export type OpeningRefusal = InsufficientCredits | BudgetSpent | TooManyActiveTa
  */
 export const openTask = (
   standing: Standing,
-  draft: Pick<TaskCore, "id" | "slug" | "request"> & Partial<Pick<TaskCore, "apiKeyId">>,
+  draft: Pick<TaskCore, "id" | "slug" | "request"> & Partial<Pick<TaskCore, "apiKeyId" | "traceparent">>,
   now: Date,
   turn?: number,
   budget?: BudgetState,

@@ -31,7 +31,11 @@ export const createPanoramaRoute = (createPanorama: CreatePanorama, publicUrl: s
     if (creation.isErr()) return err(creation.error);
 
     const { request, maxCredits } = creation.value;
-    const created = await createPanorama(owner, request, key.value, { apiKey, maxCredits });
+    const created = await createPanorama(owner, request, key.value, {
+      apiKey,
+      maxCredits,
+      traceparent: exchange.traceparent,
+    });
     return created.map(({ task, replayed }) => {
       // A replayed creation gets the original answer, even if the task has progressed since.
       const body: z.infer<typeof creationResponseSchema> = {

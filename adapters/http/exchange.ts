@@ -4,6 +4,7 @@ import { clientAddress, type TrustedProxies } from "./client-address.js";
 import { readBody } from "./read-body.js";
 import { requestIdOf } from "./request-id.js";
 import type { RawExchange } from "./server.js";
+import { traceparentOf } from "./traceparent.js";
 
 /**
  * One request and the means to read it, independent of the HTTP server. What only some routes need is computed when
@@ -11,6 +12,7 @@ import type { RawExchange } from "./server.js";
  */
 export class Exchange {
   readonly requestId: string;
+  private knownTraceparent: string | undefined;
   /** `HEAD` is answered like `GET`, without a body. */
   readonly method: string;
   private readonly raw: RawExchange;
@@ -21,6 +23,16 @@ export class Exchange {
     this.raw = raw;
     this.method = raw.method;
     this.requestId = requestIdOf(raw.headers["x-request-id"]);
+  }
+
+  /** The W3C trace context that is passed on: that of the request, or of its span if requests are traced. */
+  get traceparent(): string {
+    this.knownTraceparent ??= traceparentOf(this.raw.headers.traceparent, this.requestId);
+    return this.knownTraceparent;
+  }
+
+  set traceparent(traceparent: string) {
+    this.knownTraceparent = traceparent;
   }
 
   /** Path and query as sent. */

@@ -3,6 +3,8 @@ import type { Awaitable } from "../../application/awaitable.js";
 /** The outcome of one request. It contains no path, key or body. */
 export type FinishedExchange = {
   readonly requestId: string;
+  /** The id of the request's trace, 32 hexadecimal digits. */
+  readonly traceId?: string | undefined;
   readonly method: string;
   /** The pattern of the route, never the path itself; `unknown` if no route matches. */
   readonly route: string;
@@ -16,8 +18,11 @@ export type FinishedExchange = {
 
 /** Receives what logs and metrics record about requests. */
 export type Observer = {
-  /** Runs `work`. If `logs`, its log lines contain the request id, which takes time for each promise in `work`. */
-  run(requestId: string, work: () => Awaitable<void>, logs: boolean): void;
+  /**
+   * Runs `work`. If `logs`, its log lines contain the request id, which takes time for each promise in `work`. `trace` has the
+   * W3C trace context of the request. It may be replaced, before `work` runs, by that of a span of this trace.
+   */
+  run(requestId: string, work: () => Awaitable<void>, logs: boolean, trace: { traceparent: string }): void;
   finished(exchange: FinishedExchange): void;
   /** A request was refused because the service is overloaded. There is no `run` and no `finished` for it. */
   overloaded(): void;

@@ -5,6 +5,7 @@ import type { Observer } from "./observer.js";
 import type { Overload } from "./overload.js";
 import type { Reply } from "./reply.js";
 import type { RawExchange, RequestSource, Written } from "./server.js";
+import { traceIdOf } from "./traceparent.js";
 import { writeReply } from "./write-reply.js";
 
 /** Answers with a value if nothing has to be waited for. */
@@ -88,7 +89,7 @@ export class Routes {
     const call: Call = { startedAt: performance.now(), route, exchange: new Exchange(raw), raw };
     this.inFlight.add(call.exchange);
     if (this.stopping) call.exchange.stop();
-    this.observer.run(call.exchange.requestId, () => this.answer(call), route.logs);
+    this.observer.run(call.exchange.requestId, () => this.answer(call), route.logs, call.exchange);
   }
 
   /** Never throws or rejects. Makes a promise only if the handler or the body does. */
@@ -133,7 +134,8 @@ export class Routes {
     const { requestId } = exchange;
     const method = METHODS.has(exchange.method) ? exchange.method : "OTHER";
     const seconds = (performance.now() - startedAt) / 1000;
-    this.observer.finished({ requestId, method, route: route.path, status, seconds, error, aborted });
+    const traceId = traceIdOf(exchange.traceparent);
+    this.observer.finished({ requestId, traceId, method, route: route.path, status, seconds, error, aborted });
     this.inFlight.delete(exchange);
     if (this.inFlight.size === 0) this.idle();
   }

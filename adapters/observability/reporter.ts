@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
 import { withoutSecretFields } from "./logger.js";
 import type { Metrics } from "./metrics.js";
+import type { Tracing } from "./tracing.js";
 
 /** Writes a log line and updates a metric for each event. */
 export class OperationalReporter implements Reporter {
@@ -9,8 +10,11 @@ export class OperationalReporter implements Reporter {
   /** For events of numbers and texts, none of which is a prompt or a secret (application/ports/reporter.ts). */
   private readonly textLogger: Logger;
   private readonly metrics: Metrics;
+  readonly trace?: NonNullable<Reporter["trace"]>;
 
-  constructor(logger: Logger, metrics: Metrics) {
+  /** With `tracing`, background work on a task is traced. */
+  constructor(logger: Logger, metrics: Metrics, tracing?: Tracing) {
+    if (tracing !== undefined) this.trace = (work, task, run) => tracing.onTask(work, task, run);
     this.logger = logger;
     this.textLogger = withoutSecretFields(logger);
     this.metrics = metrics;

@@ -2,8 +2,13 @@ import type { Logger } from "pino";
 import { withoutSecretFields } from "./logger.js";
 import type { AnsweredRequest, Metrics } from "./metrics.js";
 import { withRequest } from "./request-context.js";
+import type { Tracing } from "./tracing.js";
 
-type FinishedRequest = AnsweredRequest & { readonly requestId: string; readonly aborted: boolean };
+type FinishedRequest = AnsweredRequest & {
+  readonly requestId: string;
+  readonly traceId?: string | undefined;
+  readonly aborted: boolean;
+};
 
 const OVERLOAD_LOG_MILLISECONDS = 10_000;
 
@@ -13,26 +18,36 @@ export class RequestObserver {
   /** For the line of each request. */
   private readonly requestLogger: Logger;
   private readonly metrics: Metrics;
+  private readonly tracing: Tracing | undefined;
   private overloadLoggedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(logger: Logger, metrics: Metrics) {
+  /** With `tracing`, each request is a span. */
+  constructor(logger: Logger, metrics: Metrics, tracing?: Tracing) {
+    this.tracing = tracing;
     this.logger = logger;
     this.requestLogger = withoutSecretFields(logger);
     this.metrics = metrics;
   }
 
-  /** If `logs`, each log line that `work`, or asynchronous work awaited by it, writes contains the request's id. */
-  run(requestId: string, work: () => void | Promise<void>, logs = true): void {
+  /**
+   * If `logs`, each log line that `work`, or asynchronous work awaited by it, writes contains the request's id. `trace` has
+   * the W3C trace context of the request, and gets that of its span.
+   */
+  run(requestId: string, work: () => void | Promise<void>, logs = true, trace?: { traceparent: string }): void {
     this.metrics.requestStarted();
-    void (logs ? withRequest({ requestId }, work) : work());
+    const run = () => (logs ? withRequest({ requestId }, work) : work());
+    if (this.tracing === undefined || trace === undefined) void run();
+    else this.tracing.request(trace, run);
   }
 
   /** Must be called exactly once for each call of `run`. */
-  finished({ requestId, method, route, status, seconds, error, aborted }: FinishedRequest): void {
+  finished({ requestId, traceId, method, route, status, seconds, error, aborted }: FinishedRequest): void {
     this.metrics.requestAnswered({ method, route, status, seconds, error });
+    this.tracing?.endRequest(method, route, status);
     this.requestLogger.info({
       event: "request",
       requestId,
+      traceId,
       method,
       route,
       status,

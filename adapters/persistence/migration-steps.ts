@@ -647,6 +647,13 @@ export const migrationSteps: readonly Step[] = [
       ],
     },
   },
+  {
+    name: "017-traceparent-compatible",
+    up: {
+      sqlite: [`alter table "task" add column "traceparent" text null`],
+      postgresql: [`alter table "task" add column "traceparent" varchar(55) null`],
+    },
+  },
 ];
 
 /** The migrator records here which steps have run. */

@@ -184,6 +184,7 @@ export const TaskTable = defineEntity({
     /** Set when the owner deletes the panorama. Then only the ledger and the idempotency keys refer to the task. */
     hiddenAt: p.datetime(3).nullable(),
     webhookUrl: p.text().nullable(),
+    traceparent: p.string().length(55).nullable(),
   },
 });
 

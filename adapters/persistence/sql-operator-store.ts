@@ -220,7 +220,7 @@ export class SqlOperatorStore implements OperatorStore {
       );
       await sql(
         `update task set prompt = null, image_urls = '[]', metadata = null, seed = null, webhook_url = null,
-        visibility = 'private', api_key_id = null where ${isAmong("id", dialect)}`,
+        visibility = 'private', api_key_id = null, traceparent = null where ${isAmong("id", dialect)}`,
         [ids],
       );
       await sql(`delete from task_metadata where account_id = ? and ${isAmong("task_id", dialect)}`, [account, ids]);

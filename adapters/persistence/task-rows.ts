@@ -52,8 +52,14 @@ export const TASK_COLUMNS = [
   .map((column) => `task.${column}`)
   .join(", ");
 
-/** Written out for each state, without spreads: a read by id spends most of its time in here and in the driver. */
+/** Only background work needs the trace context: a read by id does not select it. */
 export const toTask = (row: Row): Task => {
+  const task = toTaskWithoutTrace(row);
+  return typeof row.traceparent === "string" ? { ...task, traceparent: row.traceparent } : task;
+};
+
+/** Written out for each state, without spreads: a read by id spends most of its time in here and in the driver. */
+const toTaskWithoutTrace = (row: Row): Task => {
   const id = branded<Task["id"]>(row, "id");
   const accountId = branded<Task["accountId"]>(row, "account_id");
   const slug = branded<Task["slug"]>(row, "slug");
@@ -175,6 +181,7 @@ export const newTaskRow = (task: OpenedTask["task"], dueAt: Date): Row => ({
   webhook_url: task.request.webhookUrl ?? null,
   credits: task.reservation.credits,
   api_key_id: task.apiKeyId ?? null,
+  traceparent: task.traceparent ?? null,
   reserved_at: task.reservedAt,
   due_at: dueAt,
   fence: 0,

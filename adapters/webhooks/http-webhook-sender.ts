@@ -28,7 +28,7 @@ export class HttpWebhookSender implements WebhookSender {
     this.timeoutMilliseconds = timeoutMilliseconds;
   }
 
-  async send({ url: text, id, body, secrets, at }: OutgoingWebhook): Promise<AttemptResult> {
+  async send({ url: text, id, body, secrets, at, traceparent }: OutgoingWebhook): Promise<AttemptResult> {
     const url = new URL(text);
     const isPrivate = this.privateOrigins.has(url.origin);
     const forbidden = isPrivate ? undefined : whyForbidden(url);
@@ -46,6 +46,7 @@ export class HttpWebhookSender implements WebhookSender {
           "webhook-id": id,
           "webhook-timestamp": String(timestamp),
           "webhook-signature": webhookSignature(id, timestamp, body, secrets),
+          ...(traceparent !== undefined && { traceparent }),
         },
         body,
         signal: AbortSignal.timeout(this.timeoutMilliseconds),

@@ -30,7 +30,8 @@ export const startQueuedTasks =
     const sending = new Set<Promise<void>>();
     let sentBack = false;
     const send = (task: ReservedTask, submissionDeadline: Date): void => {
-      const ended = submitTask(ports, settings, task, submissionDeadline)
+      const run = () => submitTask(ports, settings, task, submissionDeadline);
+      const ended = (reporter.trace?.("start", task, run) ?? run())
         .then((submitted) => {
           if (submitted.isOk() && submitted.value.state === "queued") sentBack = true;
         })

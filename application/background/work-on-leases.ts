@@ -47,7 +47,8 @@ export const workOnLeases = async <Work extends keyof DueWork>(
   };
   const begin = (lease: Lease<DueWork[Work]>): void => {
     const { id }: Task = lease.task;
-    const ended = workOn(lease)
+    const run = () => workOn(lease);
+    const ended = (reporter.trace?.(work, lease.task, run) ?? run())
       .then((dueAt) => {
         if (dueAt !== undefined) postponements.push({ lease, dueAt });
       })

@@ -28,6 +28,8 @@ export type CreationOptions = {
   readonly apiKey?: AdmittedKey | undefined;
   /** The most that the panorama may cost, otherwise it is refused; a part of the idempotent request. */
   readonly maxCredits?: number | undefined;
+  /** The W3C trace context of the request. */
+  readonly traceparent?: string | undefined;
 };
 
 /** `replayed`: the idempotency key belongs to this existing task; this call started and charged nothing. */
@@ -67,7 +69,7 @@ export const createPanorama =
     owner: AccountId,
     request: CreationRequest,
     idempotencyKey?: IdempotencyKey,
-    { apiKey, maxCredits }: CreationOptions = {},
+    { apiKey, maxCredits, traceparent }: CreationOptions = {},
   ): Promise<Result<CreatedPanorama, CreatePanoramaError>> => {
     const { tasks, provider, generationTime, clock, ids, secrets, storage, reporter } = ports;
     const { submissionDeadlineMilliseconds, queueDeadlineMilliseconds, queueMax, policy = PANORAMA_POLICY } = settings;
@@ -80,7 +82,7 @@ export const createPanorama =
     };
     const now = clock.now();
     const after = (milliseconds: number) => new Date(now.getTime() + milliseconds);
-    const draft = { id: ids.taskId(), slug: ids.slug(), request, apiKeyId: apiKey?.id };
+    const draft = { id: ids.taskId(), slug: ids.slug(), request, apiKeyId: apiKey?.id, traceparent };
     const budgets = apiKey?.budgets;
     const { callsPerSecond } = provider;
     const all = provider.places();

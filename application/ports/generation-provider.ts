@@ -15,6 +15,8 @@ export type GenerationOrder = {
    * free slot, so the order must not be sent there. Without it the places of the order are not counted.
    */
   readonly changePlace?: ((place: ProviderPlace) => Promise<boolean>) | undefined;
+  /** Sent with the order. */
+  readonly traceparent?: string | undefined;
 };
 
 /**

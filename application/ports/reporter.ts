@@ -1,7 +1,7 @@
 import type { AccountId } from "../../domain/account.js";
 import type { PixelSize } from "../../domain/resolution.js";
 import type { StorageStatus } from "../../domain/storage-status.js";
-import type { FailureReason } from "../../domain/task.js";
+import type { FailureReason, Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Delivery } from "../../domain/webhook-delivery.js";
 import type { EndpointId, OffReason } from "../../domain/webhook-endpoint.js";
@@ -58,4 +58,6 @@ export type OperationalEvent =
 /** Where events for the operator go. It must not throw. */
 export interface Reporter {
   report(event: OperationalEvent): void;
+  /** Runs background work on a task as a part of the task's trace. Absent if nothing is traced. */
+  trace?<T>(work: string, task: Task | undefined, run: () => Promise<T>): Promise<T>;
 }

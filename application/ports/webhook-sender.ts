@@ -11,6 +11,8 @@ export type OutgoingWebhook = {
   /** It is signed with each of them. */
   readonly secrets: readonly EndpointSecret[];
   readonly at: Date;
+  /** Sent with it. */
+  readonly traceparent?: string | undefined;
 };
 
 /** Sends webhooks as Standard Webhooks defines them. */

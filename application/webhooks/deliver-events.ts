@@ -18,7 +18,7 @@ type Ports = {
   readonly deliveries: Pick<DeliveryStore, "claim" | "record" | "switchOff">;
   readonly sender: WebhookSender;
   readonly clock: Clock;
-  readonly reporter: Pick<Reporter, "report">;
+  readonly reporter: Reporter;
 };
 
 type Settings = WorkLimits & {
@@ -50,7 +50,8 @@ export const deliverEvents =
     const begin = (lease: DeliveryLease): void => {
       const { lane } = lease;
       runningIn.set(lane, (runningIn.get(lane) ?? 0) + 1);
-      const ended = attempt(ports, settings, lease)
+      const run = () => attempt(ports, settings, lease);
+      const ended = (ports.reporter.trace?.("deliver", lease.task, run) ?? run())
         .catch((error: unknown) => void errors.push(error))
         .finally(() => {
           running.delete(ended);
@@ -103,7 +104,14 @@ const attempt = async (ports: Ports, { bodyOf }: Settings, lease: DeliveryLease)
   }
   const at = clock.now();
   const body = bodyOf(event, lease.task);
-  const result = await sender.send({ url, id: eventId, body, secrets: secretsAt(endpoint, at), at });
+  const result = await sender.send({
+    url,
+    id: eventId,
+    body,
+    secrets: secretsAt(endpoint, at),
+    at,
+    traceparent: lease.task?.traceparent,
+  });
   const now = clock.now();
   const next = afterAttempt(delivery, result, now);
   await deliveries.record(lease, next, result, now);

@@ -1,6 +1,8 @@
 import { ContainerModule } from "inversify";
 import { eventBody } from "../../adapters/http/event-body.js";
 import { measuredStorage } from "../../adapters/observability/measured-storage.js";
+import { tracedImaging, tracedProvider, tracedSender, tracedStorage } from "../../adapters/observability/traced.js";
+import type { Tracing } from "../../adapters/observability/tracing.js";
 import { longestPollMilliseconds, POLL_MILLISECONDS } from "../../adapters/provider/remote/calls/poll-delay.js";
 import { cronSchedule } from "../../adapters/scheduling/work-schedule.js";
 import { createApplication } from "../../application/create-application.js";
@@ -15,19 +17,19 @@ const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 /** The whole application, with its background work. */
 export const application = new ContainerModule(({ bind }) => {
   const { config, database, provider, storage, imaging, mail, payments, webhookSender } = tokens;
-  const { signals, eventSignals, reporter, providerWebhooks, metrics } = tokens;
+  const { signals, eventSignals, reporter, providerWebhooks, metrics, tracing } = tokens;
   const outside = { provider, storage, imaging, mail, payments, webhookSender, signals, eventSignals, reporter };
 
   provide(
     bind,
     tokens.application,
-    { config, database, providerWebhooks, metrics, ...storePorts, ...outside },
-    ({ config, database, metrics, ...ports }) => {
+    { config, database, providerWebhooks, metrics, tracing, ...storePorts, ...outside },
+    ({ config, database, metrics, tracing, ...ports }) => {
       const { finishedImagesDays } = config.retention;
       return createApplication({
         ports: {
           ...ports,
-          storage: measuredStorage(ports.storage, metrics),
+          ...tracedPorts({ ...ports, storage: measuredStorage(ports.storage, metrics) }, tracing),
           schedule: cronSchedule(ports.clock),
         },
         settings: {
@@ -46,6 +48,22 @@ export const application = new ContainerModule(({ bind }) => {
   const { operators, keys, orders, ledger, endpoints } = tokens;
   provide(bind, tokens.exportAccount, { operators, keys, orders, ledger, endpoints, storage }, exportAccount);
 });
+
+type OutsidePorts = Parameters<typeof createApplication>[0]["ports"];
+
+/** What leaves this process or works on images, with spans if the operator has asked for traces. */
+const tracedPorts = <Ports extends Pick<OutsidePorts, "provider" | "storage" | "imaging" | "webhookSender">>(
+  { provider, storage, imaging, webhookSender }: Ports,
+  tracing: Tracing | "off",
+) =>
+  tracing === "off"
+    ? { storage }
+    : {
+        provider: tracedProvider(provider, tracing),
+        storage: tracedStorage(storage, tracing),
+        imaging: tracedImaging(imaging, tracing),
+        webhookSender: tracedSender(webhookSender, tracing),
+      };
 
 /** The local provider is polled often. */
 const pollMillisecondsMax = ({ provider }: Config): number =>

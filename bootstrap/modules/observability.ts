@@ -8,15 +8,18 @@ import { RequestObserver } from "../../adapters/observability/request-observer.j
 import { scrape } from "../../adapters/observability/scrape.js";
 import { storageCheck } from "../../adapters/observability/storage-check.js";
 import { TaskMetrics } from "../../adapters/observability/task-metrics.js";
+import type { Tracing } from "../../adapters/observability/tracing.js";
 import { readBacklog } from "../../adapters/persistence/backlog.js";
 import type { Database } from "../../adapters/persistence/database.js";
+import type { Config } from "../config.js";
+import { ConfigurationError } from "../configuration-error.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
 import { panoramaVersion } from "../version.js";
 
 /** Log, metrics and readiness. */
 export const observability = new ContainerModule(({ bind, rebind }) => {
-  const { config, clock, logger, metrics, database, providerCircuits } = tokens;
+  const { config, clock, logger, metrics, tracing, database, providerCircuits } = tokens;
 
   provide(bind, tokens.logger, { config }, ({ config }) => createLogger(config.logLevel, bufferedDestination(STDERR)));
   provide(bind, tokens.metrics, {}, () => new Metrics({ version: panoramaVersion(), node: process.version }));
@@ -24,17 +27,18 @@ export const observability = new ContainerModule(({ bind, rebind }) => {
   provide(bind, tokens.scrape, { database, logger, metrics, clock }, ({ database, ...ports }) =>
     scrape({ ...ports, readBacklog: () => readBacklog(database.sql), databaseLoad: () => database.load }),
   );
+  provide(rebind, tokens.tracing, { config }, openTracing, (made) => unlessOff(made)?.close());
   provide(
     rebind,
     tokens.reporter,
-    { logger, metrics },
-    ({ logger, metrics }) => new OperationalReporter(logger, metrics),
+    { logger, metrics, tracing },
+    ({ logger, metrics, tracing }) => new OperationalReporter(logger, metrics, unlessOff(tracing)),
   );
   provide(
     bind,
     tokens.requestObserver,
-    { logger, metrics },
-    ({ logger, metrics }) => new RequestObserver(logger, metrics),
+    { logger, metrics, tracing },
+    ({ logger, metrics, tracing }) => new RequestObserver(logger, metrics, unlessOff(tracing)),
   );
   provide(
     bind,
@@ -57,6 +61,20 @@ export const observability = new ContainerModule(({ bind, rebind }) => {
 });
 
 const STDERR = 2;
+
+const unlessOff = (tracing: Tracing | "off"): Tracing | undefined => (tracing === "off" ? undefined : tracing);
+
+/** The packages of OpenTelemetry are loaded only where traces are wanted. */
+const openTracing = async ({ config: { otlpEndpoint } }: { readonly config: Config }): Promise<Tracing | "off"> => {
+  if (otlpEndpoint === undefined) return "off";
+  const { Tracing } = await import("../../adapters/observability/tracing.js").catch((error: unknown) => {
+    throw new ConfigurationError(
+      "OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry are not installed: install the optional dependencies, or leave the variable out.",
+      { cause: error },
+    );
+  });
+  return new Tracing(otlpEndpoint, panoramaVersion());
+};
 
 const checkDatabase = async (database: Database, logger: Logger) => {
   try {

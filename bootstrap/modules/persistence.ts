@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ContainerModule } from "inversify";
 import { err, type Result } from "neverthrow";
 import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
+import { tracedDatabase } from "../../adapters/observability/traced.js";
 import { PostgresApiRequests } from "../../adapters/persistence/postgres-api-requests.js";
 import type { PostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { PostgresRateLimits } from "../../adapters/persistence/postgres-rate-limits.js";
@@ -32,9 +33,18 @@ import { tokens } from "../tokens.js";
 
 /** The database and the stores in it. */
 export const persistence = new ContainerModule(({ bind }) => {
-  const { config, database, clock, createsDatabase, taskMetrics } = tokens;
+  const { config, database, clock, createsDatabase, taskMetrics, tracing } = tokens;
 
-  provide(bind, tokens.database, { config, createsDatabase }, openConfiguredDatabase, (database) => database.close());
+  provide(
+    bind,
+    tokens.database,
+    { config, createsDatabase, tracing },
+    async ({ tracing, ...how }) => {
+      const opened = await openConfiguredDatabase(how);
+      return tracing === "off" ? opened : tracedDatabase(opened, tracing);
+    },
+    (database) => database.close(),
+  );
   provide(bind, tokens.migrateDatabase, { config }, migrateConfiguredDatabase);
   provide(bind, tokens.backupDatabase, { config }, backupConfiguredDatabase);
   provide(bind, tokens.backupWithObjects, { config }, backupConfiguredFolder);

@@ -14,8 +14,9 @@ export const system = new ContainerModule(({ bind }) => {
   provide(bind, tokens.secrets, {}, () => new NodeSecrets());
   provide(bind, tokens.signals, {}, () => new InProcessTaskSignals());
   provide(bind, tokens.eventSignals, {}, () => new InProcessEventSignals());
-  // Commands have no log and no metrics; `serve` replaces these (observability.ts).
+  // Commands have no log, no metrics and no traces; `serve` replaces these (observability.ts).
   provide(bind, tokens.reporter, {}, () => ({ report: ignore }));
+  provide(bind, tokens.tracing, {}, () => "off" as const);
   const noMetrics = { opened: ignore, started: ignore, moved: ignore, stale: ignore, claimed: ignore, paid: ignore };
   provide(bind, tokens.taskMetrics, {}, () => noMetrics);
 });

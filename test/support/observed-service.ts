@@ -2,7 +2,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Metrics } from "../../adapters/observability/metrics.js";
-import type { Application } from "../../application/create-application.js";
 import { readConfig } from "../../bootstrap/config.js";
 import { openDemoAccount } from "../../bootstrap/open-demo-account.js";
 import { createService } from "../../bootstrap/service.js";
@@ -13,7 +12,8 @@ import { seamless } from "./test-images.js";
 
 /** The whole service in this process, with a worker as its provider and one account. */
 export type ObservedService = {
-  readonly application: Application;
+  /** Sends the account's events there. */
+  readonly addWebhook: (url: string) => Promise<void>;
   readonly provider: FakeHttpProvider;
   /** Sends a request with the API key. */
   readonly request: (path: string, init?: RequestInit) => Promise<Response>;
@@ -58,7 +58,11 @@ export const startObservedService = async (
   const request = (path: string, { headers, ...init }: RequestInit = {}) =>
     fetch(url + path, { ...init, headers: { authorization: `Bearer ${access.apiKey}`, ...headers } });
   return {
-    application,
+    addWebhook: async (to) => {
+      const [owner] = await (await service.get(tokens.operators)).accounts(1, undefined);
+      if (owner === undefined) throw new Error("There is no account.");
+      (await application.webhooks.createEndpoint(owner.account.id, to))._unsafeUnwrap();
+    },
     provider,
     request,
     generate: async (headers = {}, body = { prompt: "A quiet lake at dawn" }) => {

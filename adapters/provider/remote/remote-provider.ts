@@ -109,7 +109,10 @@ export class RemoteProvider implements GenerationProvider {
       publicFetch: this.publicFetch,
       upload: (path, form) => this.api.upload(path, form),
     });
-    return (await this.api.create(creation, submissionDeadline)).andThen(({ body }) =>
+    const { traceparent } = order;
+    const traced =
+      traceparent === undefined ? creation : { ...creation, headers: { ...creation.headers, traceparent } };
+    return (await this.api.create(traced, submissionDeadline)).andThen(({ body }) =>
       this.dialect.upstreamTaskIdOf(body),
     );
   }

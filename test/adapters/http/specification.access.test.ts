@@ -194,15 +194,20 @@ describe("every answer of the HTTP server", () => {
   it("is reported to the observer with the route pattern and without secrets", async () => {
     const customer = await service.customer();
     const id = await service.created(customer);
-    await service.request(`/panoramas/${id}?secret=1`, customer, { headers: { "x-request-id": "mine" } });
+    const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const headers = { "x-request-id": "mine", traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+    await service.request(`/panoramas/${id}?secret=1`, customer, { headers });
     expect(service.finished.at(-1)).toEqual({
       requestId: "mine",
+      traceId,
       method: "GET",
       route: "/api/v1/panoramas/:id",
       status: 200,
       seconds: expect.any(Number),
       aborted: false,
     });
+    await service.request("/credits", { ...customer, key: "sk-wrong" });
+    expect(service.finished.at(-1)).toMatchObject({ status: 401, error: "invalid_api_key" });
   });
 });
 

@@ -25,12 +25,17 @@ const expressions = [...rules.map(({ alert, expr }): [string, string] => [alert,
 /** Prometheus adds the first two to every sample, and makes the metric `up`. */
 const OF_PROMETHEUS = { labels: ["instance", "job"], metrics: ["up"] };
 
+const BUCKET: Readonly<Record<string, readonly string[]>> = { _bucket: ["le"] };
+
 /** The labels of metrics that have no sample yet, such as those of failures. */
 const declaredLabels = ({ registry }: Metrics): [string, readonly string[]][] =>
-  (registry.getMetricsAsArray() as unknown as { name: string; labelNames: string[] }[]).map(({ name, labelNames }) => [
-    name,
-    labelNames,
-  ]);
+  (registry.getMetricsAsArray() as unknown as { name: string; labelNames: string[] }[]).flatMap(
+    ({ name, labelNames }) =>
+      ["", "_bucket", "_sum", "_count"].map((end): [string, string[]] => [
+        name + end,
+        [...labelNames, ...(BUCKET[end] ?? [])],
+      ]),
+  );
 
 describe("the dashboard and the alert rules", () => {
   let service: ObservedService;
@@ -38,8 +43,6 @@ describe("the dashboard and the alert rules", () => {
 
   beforeAll(async () => {
     service = await startObservedService();
-    await service.generate();
-    service.provider.plan = "fail";
     await service.generate();
     await service.request("/api/v1/panoramas", { method: "POST", body: "{}" });
     answer = metricsIn(await service.scrape());

@@ -67,6 +67,7 @@ describe("Database on PostgreSQL", () => {
       { name: "014-places" },
       { name: "015-operators" },
       { name: "016-retention-compatible" },
+      { name: "017-traceparent-compatible" },
     ]);
     await opened.close();
   });

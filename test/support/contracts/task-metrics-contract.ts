@@ -48,8 +48,9 @@ export const describeTaskMetrics = (
     });
     afterEach(() => stores.close());
 
-    const open = async (n: number) => {
-      const task = aReservedTask({ id: taskId(n), request: aCreationRequest({ resolution: "1k" }) });
+    const open = async (n: number, differences: { readonly traceparent?: string } = {}) => {
+      const request = aCreationRequest({ resolution: "1k" });
+      const task = aReservedTask({ id: taskId(n), request, ...differences });
       const decide = (standing: Parameters<typeof openTask>[0]) => openTask(standing, task, noon);
       (await tasks.open({ account: task.accountId, dueAt: later, decide }))._unsafeUnwrap();
       return task;
@@ -93,6 +94,22 @@ export const describeTaskMetrics = (
       expect(await samples("panorama_queue_wait_seconds_sum")).toEqual(["panorama_queue_wait_seconds_sum 7"]);
       expect(await tasks.claim("sweep", later, secondsAfter(later, 60), 10)).toHaveLength(1);
       expect(await samples("panorama_leases_total")).toEqual(['panorama_leases_total{work="sweep"} 1']);
+    });
+
+    it("keeps the trace context of a creation for background work and webhooks", async () => {
+      await stores.endpoints.insert(anEndpoint(), () => ok(undefined));
+      const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+      const [traced, other] = [await open(1, { traceparent }), await open(2)];
+      const leases = await tasks.claim("sweep", later, secondsAfter(later, 60), 10);
+      const ofTask = Object.fromEntries(leases.map(({ task }) => [task.id, task.traceparent]));
+      expect(ofTask).toEqual({ [traced.id]: traceparent, [other.id]: undefined });
+      (await tasks.requeue(traced, later))._unsafeUnwrap();
+      const [started] = await tasks.startQueued([aPlace(undefined)], 10, later);
+      if (started === undefined) throw new Error("no task was started");
+      expect(started.traceparent).toBe(traceparent);
+      (await tasks.move(started, fail(started, "refused", noon), undefined))._unsafeUnwrap();
+      const [delivery] = await stores.deliveries.claim(noon, later, 10, 10, []);
+      expect(delivery?.task?.traceparent).toBe(traceparent);
     });
 
     it("reads unfinished tasks by state, and webhooks that wait", async () => {
