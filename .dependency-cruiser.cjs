@@ -161,6 +161,11 @@ const MAY_IMPORT = {
     packages: [...TEST_PACKAGES, "inversify", "reflect-metadata"],
     node: true,
   },
+  "test/deployment": {
+    folders: ["bootstrap", "adapters", "test", "test/bench"],
+    packages: ["dockerfile-ast", "dockerfile-utils", "sharp", "undici", "vitest", "yaml"],
+    node: true,
+  },
   "test/packages": { folders: ["test"], packages: ["esbuild", "vitest"], node: true },
   "test/mutation": {
     folders: ["adapters/memory", "adapters/contracts", "test"],

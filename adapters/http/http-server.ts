@@ -90,10 +90,15 @@ export class HttpServer {
     return this.secure?.port;
   }
 
-  /** Stops accepting connections, and closes those of requests that are not answered within `deadlineMilliseconds`. */
-  async stop(deadlineMilliseconds: number): Promise<void> {
+  /**
+   * Stops accepting connections, and closes those of requests that are not answered within `deadlineMilliseconds`. Behind a
+   * reverse proxy, answers requests on open connections for `proxyMilliseconds` before.
+   */
+  async stop(deadlineMilliseconds: number, proxyMilliseconds = 0): Promise<void> {
     this.stopping = true;
-    await Promise.all([this.main.stop(deadlineMilliseconds), this.secure?.stop(deadlineMilliseconds)]);
+    await Promise.all(
+      [this.main, this.secure].map((listener) => listener?.stop(deadlineMilliseconds, proxyMilliseconds)),
+    );
   }
 
   private addWebhooks({ receivePaymentWebhook, receiveProviderWebhook }: HttpServerParts): void {

@@ -29,7 +29,7 @@ export class Listener {
   }
 
   /** As `Routes.stop`. */
-  stop(deadlineMilliseconds: number): Promise<void> {
-    return this.routes.stop(deadlineMilliseconds);
+  stop(deadlineMilliseconds: number, proxyMilliseconds = 0): Promise<void> {
+    return this.routes.stop(deadlineMilliseconds, proxyMilliseconds);
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { Awaitable } from "../../application/awaitable.js";
 import { errorReply } from "./errors.js";
 import { Exchange } from "./exchange.js";
@@ -40,6 +41,8 @@ export class Routes {
   private readonly inFlight = new Set<Exchange>();
   private idle = () => {};
   private stopping = false;
+  /** Whether a reverse proxy has sent requests. */
+  private isProxied = false;
 
   constructor(observer: Observer, source: RequestSource, overload: Overload, fallback: Fallback = JSON_FALLBACK) {
     this.observer = observer;
@@ -69,25 +72,36 @@ export class Routes {
   /**
    * Stops accepting connections, ends long waits, and resolves when every request in flight is answered. After
    * `deadlineMilliseconds`, closes the connections of requests that are not answered yet.
+   *
+   * A reverse proxy keeps connections, and a request may be on its way on each of them: if they were closed now, it could
+   * not know whether a POST was received. So behind a proxy requests on open connections are answered for another
+   * `proxyMilliseconds`. Each answer closes its connection, and the proxy closes those that it does not use.
    */
-  async stop(deadlineMilliseconds: number): Promise<void> {
+  async stop(deadlineMilliseconds: number, proxyMilliseconds = 0): Promise<void> {
     this.stopping = true;
     this.source.stopAccepting();
     for (const exchange of this.inFlight) exchange.stop();
+    const stopped = new AbortController();
+    const deadline = setTimeout(deadlineMilliseconds, undefined, { signal: stopped.signal }).catch(() => {});
+    await Promise.race([deadline, this.answered(this.isProxied ? proxyMilliseconds : 0, stopped.signal)]);
+    stopped.abort();
+    this.source.closeConnections(); // idle ones and those of late requests
+  }
+
+  /** Resolves when no request is in flight, after so many milliseconds at the earliest. */
+  private async answered(milliseconds: number, signal: AbortSignal): Promise<void> {
+    if (milliseconds > 0) await setTimeout(milliseconds, undefined, { signal }).catch(() => {});
     if (this.inFlight.size > 0) {
-      let timer: NodeJS.Timeout | undefined;
       await new Promise<void>((resolve) => {
         this.idle = resolve;
-        timer = setTimeout(resolve, deadlineMilliseconds);
       });
-      clearTimeout(timer);
     }
-    this.source.closeConnections(); // idle ones and those of late requests
   }
 
   private handle(route: Route, raw: RawExchange): void {
     const call: Call = { startedAt: performance.now(), route, exchange: new Exchange(raw), raw };
     this.inFlight.add(call.exchange);
+    if (!this.isProxied && raw.headers["x-forwarded-for"] !== undefined) this.isProxied = true;
     if (this.stopping) call.exchange.stop();
     this.observer.run(call.exchange.requestId, () => this.answer(call), route.logs, call.exchange);
   }

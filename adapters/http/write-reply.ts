@@ -21,7 +21,10 @@ export const writeReply = (raw: RawExchange, requestId: string, reply: Reply, cl
   if (unread) raw.discardBody();
   const closes = close && !unread; // a client that is still sending would not get the answer
   if (body === undefined) return raw.send(undefined, closes);
-  if (typeof body === "object" && "chunks" in body) return streamText(raw, body);
+  if (typeof body === "object" && "chunks" in body) {
+    if (closes) raw.header("connection", "close");
+    return streamText(raw, body);
+  }
   if (raw.method === "HEAD" || reply.status === 304 || isEmpty(body)) {
     raw.header("content-length", String(sizeOf(body))); // the length for GET
     return raw.send(undefined, closes);
@@ -29,6 +32,7 @@ export const writeReply = (raw: RawExchange, requestId: string, reply: Reply, cl
   // Sent as bytes, because on Node.js 24 uWebSockets writes a string without characters above U+00FF as Latin-1.
   if (typeof body === "string") return raw.send(Buffer.from(body), closes);
   if (body instanceof Uint8Array) return raw.send(Buffer.from(body.buffer, body.byteOffset, body.length), closes);
+  if (closes) raw.header("connection", "close");
   return stream(raw, body);
 };
 

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { hostname } from "node:os";
+import { setImmediate } from "node:timers/promises";
 import { ok } from "neverthrow";
 import type { Logger } from "pino";
 import { shownEnvironment } from "../config.js";
@@ -10,6 +11,9 @@ import type { Command } from "./command.js";
 
 /** After SIGTERM or SIGINT, requests and background work in flight may take this long. */
 const STOP_MILLISECONDS = 20_000;
+
+/** Longer than a reverse proxy keeps unused connections (`keepalive_timeout 5s` in bootstrap/deployment/nginx.conf). */
+const PROXY_MILLISECONDS = 6_000;
 
 export const serve: Command = {
   words: "serve",
@@ -49,7 +53,9 @@ export const serve: Command = {
 
     logger.info({ signal: await stopSignal }, "stopping: waiting for requests and background work in flight");
     logger.flush();
-    await server.stop(STOP_MILLISECONDS);
+    // Connections that have arrived are accepted first: when the server stops accepting, the system resets the others.
+    await setImmediate();
+    await server.stop(STOP_MILLISECONDS, PROXY_MILLISECONDS);
     await application.stop(STOP_MILLISECONDS);
     logger.info("stopped");
     return ok(undefined);

@@ -259,8 +259,8 @@ export class HttpService {
     await keepFinishedImages(this, LIMITS)();
   }
 
-  stop(deadlineMilliseconds = 1_000): Promise<void> {
-    return this.server.stop(deadlineMilliseconds);
+  stop(deadlineMilliseconds = 1_000, proxyMilliseconds = 0): Promise<void> {
+    return this.server.stop(deadlineMilliseconds, proxyMilliseconds);
   }
 
   async end(): Promise<void> {

@@ -48,10 +48,11 @@ export class Installation {
     };
   }
 
-  /** `program`: the command of another version. */
+  /** `program`: the command of another version. Without `PORT` in the environment, it listens on a free port. */
   static async create(environment: Record<string, string> = {}, program = PANORAMA): Promise<Installation> {
     const dataDir = await mkdtemp(join(tmpdir(), "panorama-test-"));
-    return new Installation(dataDir, await freePort(), await freePort(), environment, program);
+    const port = Number(environment.PORT ?? (await freePort()));
+    return new Installation(dataDir, port, await freePort(), environment, program);
   }
 
   /**

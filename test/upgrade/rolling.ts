@@ -1,12 +1,12 @@
-import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { PostgresServer } from "../support/postgres.js";
+import { buildRelease, releaseRef } from "../support/release.js";
 import { Installation } from "../support/service-process.js";
 
 /*
@@ -27,37 +27,9 @@ const END_SECONDS = 90;
 const promptOf = (n: number): string => (n % 10 === 0 ? "a foggy ocean" : "a lake test:fail");
 
 const { values } = parseArgs({ options: { from: { type: "string" } } });
-const git = (...args: string[]): string => execFileSync("git", args, { encoding: "utf8", stdio: "pipe" }).trim();
-
-const releaseRef = (): string => {
-  try {
-    return git("rev-parse", "--verify", `${values.from ?? git("describe", "--tags", "--abbrev=0")}^{commit}`);
-  } catch {
-    console.error(
-      values.from === undefined
-        ? "There is no released tag in this clone. Fetch it (git fetch --tags --unshallow), or name a commit: npm run test:upgrade -- --from REF."
-        : `${values.from} is no commit of this clone.`,
-    );
-    process.exit(1);
-  }
-};
-
-/** Unpacks and builds the release in a temporary folder. */
-const buildRelease = (ref: string): string => {
-  const folder = mkdtempSync(join(tmpdir(), "panorama-release-"));
-  const run = (command: string) =>
-    execFileSync("sh", ["-c", command], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
-  execFileSync("sh", ["-c", `git archive ${ref} | tar -x -C "${folder}"`]);
-  const isLocked = readFileSync("package-lock.json").equals(readFileSync(join(folder, "package-lock.json")));
-  if (isLocked) run(`ln -s "${process.cwd()}/node_modules" node_modules`);
-  else run("npm ci --ignore-scripts --no-audit --no-fund && npm rebuild");
-  run("npm run build");
-  return folder;
-};
-
 type Created = { readonly id: string; readonly key: string };
 
-const ref = releaseRef();
+const ref = releaseRef(values.from);
 console.log(`from ${ref}`);
 const folder = buildRelease(ref);
 const server = await PostgresServer.start();

@@ -130,10 +130,26 @@ describe("stopping the HTTP server", () => {
     await expect(creation).rejects.toThrow("fetch failed");
   });
 
+  it("answers what a proxy sends on open connections for a while, and each answer closes its connection", async () => {
+    const connections = await Promise.all([1, 2].map(() => RawConnection.open(service.port)));
+    const [used, kept] = connections as [RawConnection, RawConnection];
+    for (const connection of connections) {
+      connection.send("GET /healthz HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 192.0.2.1\r\n\r\n");
+      expect(await connection.response()).toContain("200 OK");
+    }
+    const begin = performance.now();
+    const stopping = service.stop(10_000, 300);
+    used.send("POST /api/v1/panoramas HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n");
+    expect(await used.response()).toMatch(/^HTTP\/1\.1 401 .*\r\nconnection: close\r\n/is);
+    await stopping;
+    expect(performance.now() - begin).toBeGreaterThanOrEqual(290);
+    kept.close();
+  });
+
   it("resolves immediately if nothing is in flight, also with idle connections", async () => {
     await fetch(`${service.url}/healthz`); // fetch keeps its connection open
     const begin = performance.now();
-    await service.stop(10_000);
+    await service.stop(10_000, 10_000);
     expect(performance.now() - begin).toBeLessThan(1_000);
   });
 });

@@ -1,0 +1,256 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import sharp from "sharp";
+import { Agent, FormData, fetch, type RequestInit } from "undici";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { quantile } from "../bench/statistics.js";
+import { Nginx } from "../support/nginx.js";
+import { PostgresServer } from "../support/postgres.js";
+import { buildRelease, releaseRef } from "../support/release.js";
+import { S3Server } from "../support/s3-server.js";
+import { Installation } from "../support/service-process.js";
+
+/*
+ * A restart of every instance under load: `npm run test:rolling`. Three instances behind nginx, configured as
+ * bootstrap/deployment/nginx.conf shows, on one PostgreSQL and one bucket. Customers create panoramas, poll them and
+ * upload images without any retry, while one instance after the other is restarted, `--rounds` times each. With
+ * `-- --from REF`, a released tag or a commit, the first round replaces instances of that version by this one.
+ * Fails if one request fails, a task is lost or does not end, or the ledger is not exact.
+ */
+
+const CUSTOMERS = 12;
+const KEYS_OF_EACH = 4;
+const CREDITS = 10_000;
+/** A key may make ten writes and sixty reads in a minute. */
+const VISIT_MILLISECONDS = 6_500;
+const POLL_MILLISECONDS = 1_250;
+/** Longer than nginx leaves out an instance that it could not reach (`fail_timeout`). */
+const BETWEEN_RESTARTS_MILLISECONDS = 2_000;
+const END_SECONDS = 90;
+const PROBERS = 8;
+const PROBE_MILLISECONDS = 20;
+/** Some creations become panoramas; the others fail and are refunded. */
+const VISITS_PER_PANORAMA = 10;
+const VISITS_PER_UPLOAD = 4;
+
+const { values } = parseArgs({ options: { from: { type: "string" }, rounds: { type: "string", default: "3" } } });
+const rounds = Number(values.rounds);
+if (!(Number.isInteger(rounds) && rounds >= 1)) throw new Error("--rounds must be an integer, 1 or more");
+const program = Nginx.find();
+if (program === undefined) {
+  console.error("This test needs nginx. Install it: apt-get install nginx-light.");
+  process.exit(1);
+}
+
+const release = values.from === undefined ? undefined : buildRelease(releaseRef(values.from));
+const releasedCommand = release && join(release, "dist/bootstrap/panorama.cjs");
+/** The first releases know no bucket of this kind: then the instances share their folder. */
+const usesBucket = release === undefined || existsSync(join(release, "adapters/storage/s3-object-storage.ts"));
+
+const database = await PostgresServer.start();
+const bucketServer = await S3Server.start({ tls: true });
+const bucket = await bucketServer.createBucket({ rejectUnauthorized: false });
+const dataDir = mkdtempSync(join(tmpdir(), "panorama-rolling-"));
+const environment: Record<string, string> = {
+  NODE_ENV: "production",
+  DATABASE_URL: database.url,
+  PUBLIC_URL: "https://panorama.example",
+  DATA_DIR: dataDir, // the local provider keeps its state there
+  LOCAL_PROVIDER_DELAY_MS: "300",
+  ...(usesBucket && {
+    STORAGE: "s3",
+    S3_BUCKET: bucket,
+    S3_ENDPOINT: bucketServer.endpoint,
+    S3_PUBLIC_URL: `${bucketServer.endpoint}/${bucket}`,
+    AWS_ACCESS_KEY_ID: bucketServer.credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: bucketServer.credentials.secretAccessKey,
+    NODE_EXTRA_CA_CERTS: bucketServer.certificateFile ?? "",
+  }),
+};
+
+const problems: string[] = [];
+const statuses = new Map<string, number>();
+const latencies: number[] = [];
+const created: string[] = [];
+let visits = 0;
+let probes = 0;
+let isLoading = true;
+let nginx: Nginx | undefined;
+let client: Agent | undefined;
+
+/** One request, which is not repeated. Resolves to the body, or to `undefined` if it failed. */
+const send = async (what: string, key: string, path: string, init: RequestInit = {}): Promise<unknown> => {
+  const start = performance.now();
+  const headers = { authorization: `Bearer ${key}`, ...(init.headers as Record<string, string>) };
+  try {
+    const answer = await fetch(`${nginx?.url}/api/v1${path}`, { ...init, headers, dispatcher: client as Agent });
+    const body = await answer.text();
+    latencies.push(performance.now() - start);
+    const name = `${what} ${answer.status}`;
+    statuses.set(name, (statuses.get(name) ?? 0) + 1);
+    if (answer.ok) return JSON.parse(body);
+    problems.push(`${name}: ${body.replaceAll("\n", " ").slice(0, 200)}`);
+  } catch (error) {
+    statuses.set(`${what} failed`, (statuses.get(`${what} failed`) ?? 0) + 1);
+    problems.push(`${what}: no answer: ${error} ${error instanceof Error ? error.cause : ""}`);
+  }
+  return undefined;
+};
+
+const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: "#308030" } })
+  .jpeg()
+  .toBuffer();
+
+const upload = async (key: string): Promise<void> => {
+  const body = new FormData();
+  body.append("files", new Blob([new Uint8Array(picture)], { type: "image/jpeg" }), "picture.jpg");
+  await send("upload", key, "/images", { method: "POST", body });
+};
+
+/** Creates a panorama and polls it until it has ended and its image is stored. Every second creation cannot be repeated. */
+const createAndPoll = async (key: string, visit: number): Promise<void> => {
+  const prompt = visit % VISITS_PER_PANORAMA === 0 ? "a foggy ocean" : "a lake test:fail";
+  const headers: Record<string, string> = visit % 2 === 0 ? { "idempotency-key": randomUUID() } : {};
+  const body = JSON.stringify({ prompt, resolution: "1k" });
+  const what = `creation ${visit % 2 === 0 ? "with" : "without"} Idempotency-Key`;
+  const task = (await send(what, key, "/panoramas", { method: "POST", headers, body })) as { id: string } | undefined;
+  if (task === undefined) return;
+  created.push(task.id);
+  while (isLoading) {
+    await setTimeout(POLL_MILLISECONDS);
+    const read = (await send("poll", key, `/panoramas/${task.id}`)) as
+      | { status: string; output?: { storage_status: string } }
+      | undefined;
+    if (read?.status === "failed" || read?.output?.storage_status === "saved") return;
+  }
+};
+
+/** A customer's program with one key: something to do every few seconds, beginning at a time of its own. */
+const load = async (key: string, index: number, keys: number): Promise<void> => {
+  await setTimeout((index / keys) * VISIT_MILLISECONDS);
+  const running = new Set<Promise<void>>();
+  while (isLoading) {
+    visits += 1;
+    const visit = visits % VISITS_PER_UPLOAD === 0 ? upload(key) : createAndPoll(key, visits);
+    const ended = visit.finally(() => running.delete(ended));
+    running.add(ended);
+    await setTimeout(VISIT_MILLISECONDS);
+  }
+  await Promise.all(running);
+};
+
+/**
+ * Requests that nginx must not repeat, one after the other, so that one of them meets each moment of a restart. They have
+ * no key, so the service answers 401.
+ */
+const probe = async (): Promise<void> => {
+  const init: RequestInit = { method: "POST", body: "{}", dispatcher: client as Agent };
+  while (isLoading) {
+    const answer = await fetch(`${nginx?.url}/api/v1/panoramas`, init).catch((error: unknown) => error as Error);
+    if (answer instanceof Error) problems.push(`POST without a key: no answer: ${answer.cause}`);
+    else if (answer.status !== 401) problems.push(`POST without a key: ${answer.status} instead of 401`);
+    else probes += 1;
+    if (!(answer instanceof Error)) await answer.arrayBuffer();
+    await setTimeout(PROBE_MILLISECONDS);
+  }
+};
+
+const isReady = async (instance: Installation): Promise<boolean> =>
+  (await globalThis.fetch(`${instance.url}/readyz`).catch(() => undefined))?.status === 200;
+
+/** Stops the instance and starts `next` in its place, as `systemctl restart` does. Resolves when that is ready. */
+const replace = async (instance: Installation, next: Installation): Promise<number> => {
+  const start = performance.now();
+  const status = await instance.end("SIGTERM");
+  if (status !== 0) problems.push(`an instance ended with ${status} after SIGTERM`);
+  await next.start();
+  while (!(await isReady(next))) await setTimeout(100);
+  return (performance.now() - start) / 1000;
+};
+
+const first = await Promise.all([1, 2, 3].map(() => Installation.create(environment, releasedCommand)));
+const current = await Promise.all(
+  first.map(({ environment: own }) => Installation.create({ ...environment, PORT: String(own.PORT) })),
+);
+try {
+  const migrated = await first[0]?.command("migrate");
+  if (migrated?.status !== 0) throw new Error(`the first version cannot migrate: ${migrated?.stderr}`);
+  const keys: string[] = [];
+  for (let n = 1; n <= CUSTOMERS; n += 1) {
+    const email = ["--email", `customer-${n}@example.com`];
+    const opened = await first[0]?.command("account", "create", ...email, "--credits", String(CREDITS), "--key");
+    keys.push(String(opened?.json.api_key));
+    while (keys.length % KEYS_OF_EACH !== 0) {
+      const key = await first[0]?.command("key", "create", "--account", String(opened?.json.account_id));
+      keys.push(String(key?.json.api_key));
+    }
+  }
+  await Promise.all(first.map((instance) => instance.start()));
+  nginx = await Nginx.start(
+    program,
+    first.map(({ environment: own }) => `127.0.0.1:${own.PORT}`),
+  );
+  client = new Agent({ connect: { ca: nginx.certificate } });
+
+  const loading = Promise.all([
+    ...keys.map((key, index) => load(key, index, keys.length)),
+    ...Array.from({ length: PROBERS }, probe),
+  ]);
+  await setTimeout(2 * VISIT_MILLISECONDS);
+  const seconds: number[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    if (round === 1) {
+      const upgraded = await current[0]?.command("migrate");
+      if (upgraded?.status !== 0) throw new Error(`this version cannot migrate: ${upgraded?.stderr}`);
+    }
+    for (const [index, next] of current.entries()) {
+      seconds.push(await replace((round === 1 ? first[index] : next) as Installation, next));
+      await setTimeout(BETWEEN_RESTARTS_MILLISECONDS);
+    }
+  }
+  await setTimeout(VISIT_MILLISECONDS);
+  isLoading = false;
+  await loading;
+
+  const stored = await openPostgresDatabase(database.url, 2);
+  const ended = "state in ('succeeded', 'failed') and storage_status is distinct from 'uploading'";
+  const unfinished = () => stored.sql(`select id, state from task where not (${ended})`);
+  for (let n = 0; (await unfinished()).length > 0 && n < END_SECONDS; n += 1) await setTimeout(1_000);
+  for (const { id, state } of await unfinished()) problems.push(`task ${id} is still ${state}`);
+  const tasks = await stored.sql("select id, state, prompt, storage_status from task");
+  const known = new Set(tasks.map(({ id }) => id));
+  for (const id of created.filter((id) => !known.has(id))) problems.push(`task ${id} is lost`);
+  if (tasks.length !== created.length) problems.push(`${created.length} creations made ${tasks.length} tasks`);
+  const panoramas = tasks.filter(({ prompt }) => !String(prompt).endsWith("test:fail"));
+  const saved = panoramas.filter(({ state, storage_status }) => state === "succeeded" && storage_status === "saved");
+  if (saved.length !== panoramas.length) problems.push(`${panoramas.length - saved.length} panoramas failed`);
+  await stored.close();
+  const verified = await current[0]?.command("ledger", "verify");
+  if (verified?.status !== 0) problems.push(`ledger: ${JSON.stringify(verified?.json)}`);
+
+  const repeated = nginx.requests().filter(({ upstreamStatuses }) => upstreamStatuses.length > 1);
+  const order = latencies.sort((a, b) => a - b);
+  console.log(
+    `${seconds.length} restarts of ${Math.max(...seconds).toFixed(1)} s at most; ${latencies.length} requests answered: ` +
+      `${[...statuses].map(([name, times]) => `${times} × ${name}`).join(", ")}, ${probes} × POST without a key 401. p50 ${quantile(order, 0.5).toFixed(0)} ms, ` +
+      `p99 ${quantile(order, 0.99).toFixed(0)} ms, longest ${order.at(-1)?.toFixed(0)} ms. ${tasks.length} tasks, ` +
+      `${saved.length} of them panoramas. nginx asked a second instance ${repeated.length} times ` +
+      `(${repeated.filter(({ method }) => method === "POST").length} POST).`,
+  );
+  if (problems.length > 0) for (const line of nginx.errors()) console.error(line);
+} finally {
+  await client?.close();
+  await nginx?.remove();
+  for (const instance of [...first, ...current]) await instance.remove();
+  await bucketServer.stop();
+  await database.remove();
+  for (const path of [release, dataDir]) if (path !== undefined) rmSync(path, { recursive: true, force: true });
+}
+for (const problem of new Set(problems)) {
+  console.error(`FAILED, ${problems.filter((other) => other === problem).length} times: ${problem}`);
+}
+process.exit(problems.length > 0 ? 1 : 0);
