@@ -8,6 +8,7 @@ import sharp from "sharp";
 import { Agent, FormData, fetch, type RequestInit } from "undici";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { quantile } from "../bench/statistics.js";
+import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { Nginx } from "../support/nginx.js";
 import { PostgresServer } from "../support/postgres.js";
 import { buildRelease, releaseRef } from "../support/release.js";
@@ -18,8 +19,11 @@ import { Installation } from "../support/service-process.js";
  * A restart of every instance under load: `npm run test:rolling`. Three instances behind nginx, configured as
  * bootstrap/deployment/nginx.conf shows, on one PostgreSQL and one bucket. Customers create panoramas, poll them and
  * upload images without any retry, while one instance after the other is restarted, `--rounds` times each. With
- * `-- --from REF`, a released tag or a commit, the first round replaces instances of that version by this one.
- * Fails if one request fails, a task is lost or does not end, or the ledger is not exact.
+ * `-- --from REF`, a released tag or a commit, the first round replaces instances of that version by this one. At the end
+ * each instance is killed once. Fails if one request fails, a task is lost or does not end, or the ledger is not exact.
+ *
+ * nginx may not repeat every POST. Those that it may not are not sent while an instance is killed, or while a version stops
+ * that closes its connections at once.
  */
 
 const CUSTOMERS = 12;
@@ -48,6 +52,8 @@ if (program === undefined) {
 
 const release = values.from === undefined ? undefined : buildRelease(releaseRef(values.from));
 const releasedCommand = release && join(release, "dist/bootstrap/panorama.cjs");
+/** Whether the first version answers requests on open connections before it ends. Those that do have this file. */
+const isGraceful = release === undefined || existsSync(join(release, "bootstrap/deployment/nginx.conf"));
 /** The first releases know no bucket of this kind: then the instances share their folder. */
 const usesBucket = release === undefined || existsSync(join(release, "adapters/storage/s3-object-storage.ts"));
 
@@ -79,6 +85,8 @@ const created: string[] = [];
 let visits = 0;
 let probes = 0;
 let isLoading = true;
+/** Whether all requests are such that nginx may repeat them. */
+let isRepeatable = !isGraceful;
 let nginx: Nginx | undefined;
 let client: Agent | undefined;
 
@@ -111,12 +119,13 @@ const upload = async (key: string): Promise<void> => {
   await send("upload", key, "/images", { method: "POST", body });
 };
 
-/** Creates a panorama and polls it until it has ended and its image is stored. Every second creation cannot be repeated. */
+/** Creates a panorama and polls it until it has ended and its image is stored. */
 const createAndPoll = async (key: string, visit: number): Promise<void> => {
   const prompt = visit % VISITS_PER_PANORAMA === 0 ? "a foggy ocean" : "a lake test:fail";
-  const headers: Record<string, string> = visit % 2 === 0 ? { "idempotency-key": randomUUID() } : {};
+  const hasKey = isRepeatable || visit % 2 === 0;
+  const headers: Record<string, string> = hasKey ? { "idempotency-key": randomUUID() } : {};
   const body = JSON.stringify({ prompt, resolution: "1k" });
-  const what = `creation ${visit % 2 === 0 ? "with" : "without"} Idempotency-Key`;
+  const what = `creation ${hasKey ? "with" : "without"} Idempotency-Key`;
   const task = (await send(what, key, "/panoramas", { method: "POST", headers, body })) as { id: string } | undefined;
   if (task === undefined) return;
   created.push(task.id);
@@ -149,24 +158,31 @@ const load = async (key: string, index: number, keys: number): Promise<void> => 
  */
 const probe = async (): Promise<void> => {
   const init: RequestInit = { method: "POST", body: "{}", dispatcher: client as Agent };
-  while (isLoading) {
+  for (; isLoading; await setTimeout(PROBE_MILLISECONDS)) {
+    if (isRepeatable) continue;
     const answer = await fetch(`${nginx?.url}/api/v1/panoramas`, init).catch((error: unknown) => error as Error);
     if (answer instanceof Error) problems.push(`POST without a key: no answer: ${answer.cause}`);
     else if (answer.status !== 401) problems.push(`POST without a key: ${answer.status} instead of 401`);
     else probes += 1;
     if (!(answer instanceof Error)) await answer.arrayBuffer();
-    await setTimeout(PROBE_MILLISECONDS);
   }
 };
 
 const isReady = async (instance: Installation): Promise<boolean> =>
   (await globalThis.fetch(`${instance.url}/readyz`).catch(() => undefined))?.status === 200;
 
-/** Stops the instance and starts `next` in its place, as `systemctl restart` does. Resolves when that is ready. */
-const replace = async (instance: Installation, next: Installation): Promise<number> => {
+/**
+ * Ends the instance and starts `next` in its place, as `systemctl restart` does. Resolves when that is ready, to the
+ * seconds that it took.
+ */
+const replace = async (
+  instance: Installation,
+  next: Installation,
+  signal: "SIGTERM" | "SIGKILL" = "SIGTERM",
+): Promise<number> => {
   const start = performance.now();
-  const status = await instance.end("SIGTERM");
-  if (status !== 0) problems.push(`an instance ended with ${status} after SIGTERM`);
+  const status = await instance.end(signal);
+  if (signal === "SIGTERM" && status !== 0) problems.push(`an instance ended with ${status} after SIGTERM`);
   await next.start();
   while (!(await isReady(next))) await setTimeout(100);
   return (performance.now() - start) / 1000;
@@ -177,18 +193,12 @@ const current = await Promise.all(
   first.map(({ environment: own }) => Installation.create({ ...environment, PORT: String(own.PORT) })),
 );
 try {
-  const migrated = await first[0]?.command("migrate");
-  if (migrated?.status !== 0) throw new Error(`the first version cannot migrate: ${migrated?.stderr}`);
-  const keys: string[] = [];
-  for (let n = 1; n <= CUSTOMERS; n += 1) {
-    const email = ["--email", `customer-${n}@example.com`];
-    const opened = await first[0]?.command("account", "create", ...email, "--credits", String(CREDITS), "--key");
-    keys.push(String(opened?.json.api_key));
-    while (keys.length % KEYS_OF_EACH !== 0) {
-      const key = await first[0]?.command("key", "create", "--account", String(opened?.json.account_id));
-      keys.push(String(key?.json.api_key));
-    }
+  for (const version of new Set([first[0], current[0]])) {
+    const migrated = await version?.command("migrate");
+    if (migrated?.status !== 0) throw new Error(`cannot migrate: ${migrated?.stderr}`);
   }
+  const stored = await openPostgresDatabase(database.url, 2);
+  const keys = secretsOf(await accountsWithKeys(stored, CUSTOMERS, CREDITS, KEYS_OF_EACH));
   await Promise.all(first.map((instance) => instance.start()));
   nginx = await Nginx.start(
     program,
@@ -203,20 +213,21 @@ try {
   await setTimeout(2 * VISIT_MILLISECONDS);
   const seconds: number[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    if (round === 1) {
-      const upgraded = await current[0]?.command("migrate");
-      if (upgraded?.status !== 0) throw new Error(`this version cannot migrate: ${upgraded?.stderr}`);
-    }
     for (const [index, next] of current.entries()) {
       seconds.push(await replace((round === 1 ? first[index] : next) as Installation, next));
       await setTimeout(BETWEEN_RESTARTS_MILLISECONDS);
     }
+    isRepeatable = false;
+  }
+  isRepeatable = true;
+  for (const instance of current) {
+    await setTimeout(BETWEEN_RESTARTS_MILLISECONDS);
+    await replace(instance, instance, "SIGKILL");
   }
   await setTimeout(VISIT_MILLISECONDS);
   isLoading = false;
   await loading;
 
-  const stored = await openPostgresDatabase(database.url, 2);
   const ended = "state in ('succeeded', 'failed') and storage_status is distinct from 'uploading'";
   const unfinished = () => stored.sql(`select id, state from task where not (${ended})`);
   for (let n = 0; (await unfinished()).length > 0 && n < END_SECONDS; n += 1) await setTimeout(1_000);
@@ -235,7 +246,7 @@ try {
   const repeated = nginx.requests().filter(({ upstreamStatuses }) => upstreamStatuses.length > 1);
   const order = latencies.sort((a, b) => a - b);
   console.log(
-    `${seconds.length} restarts of ${Math.max(...seconds).toFixed(1)} s at most; ${latencies.length} requests answered: ` +
+    `${seconds.length} restarts, the longest ${Math.max(...seconds).toFixed(1)} s, and ${current.length} kills; ${latencies.length} requests answered: ` +
       `${[...statuses].map(([name, times]) => `${times} × ${name}`).join(", ")}, ${probes} × POST without a key 401. p50 ${quantile(order, 0.5).toFixed(0)} ms, ` +
       `p99 ${quantile(order, 0.99).toFixed(0)} ms, longest ${order.at(-1)?.toFixed(0)} ms. ${tasks.length} tasks, ` +
       `${saved.length} of them panoramas. nginx asked a second instance ${repeated.length} times ` +
