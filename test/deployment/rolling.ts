@@ -30,7 +30,7 @@ const CUSTOMERS = 12;
 const KEYS_OF_EACH = 4;
 const CREDITS = 10_000;
 /** A key may make ten writes and sixty reads in a minute. */
-const VISIT_MILLISECONDS = 6_500;
+const VISIT_MILLISECONDS = 8_000;
 const POLL_MILLISECONDS = 1_250;
 /** Longer than nginx leaves out an instance that it could not reach (`fail_timeout`). */
 const BETWEEN_RESTARTS_MILLISECONDS = 2_000;
@@ -119,37 +119,43 @@ const upload = async (key: string): Promise<void> => {
   await send("upload", key, "/images", { method: "POST", body });
 };
 
-/** Creates a panorama and polls it until it has ended and its image is stored. */
-const createAndPoll = async (key: string, visit: number): Promise<void> => {
+/** Creates a panorama. Resolves to the id of its task. */
+const create = async (key: string, visit: number): Promise<string | undefined> => {
   const prompt = visit % VISITS_PER_PANORAMA === 0 ? "a foggy ocean" : "a lake test:fail";
   const hasKey = isRepeatable || visit % 2 === 0;
   const headers: Record<string, string> = hasKey ? { "idempotency-key": randomUUID() } : {};
   const body = JSON.stringify({ prompt, resolution: "1k" });
   const what = `creation ${hasKey ? "with" : "without"} Idempotency-Key`;
   const task = (await send(what, key, "/panoramas", { method: "POST", headers, body })) as { id: string } | undefined;
-  if (task === undefined) return;
-  created.push(task.id);
-  while (isLoading) {
-    await setTimeout(POLL_MILLISECONDS);
-    const read = (await send("poll", key, `/panoramas/${task.id}`)) as
-      | { status: string; output?: { storage_status: string } }
-      | undefined;
-    if (read?.status === "failed" || read?.output?.storage_status === "saved") return;
-  }
+  if (task !== undefined) created.push(task.id);
+  return task?.id;
 };
 
-/** A customer's program with one key: something to do every few seconds, beginning at a time of its own. */
+/** Whether the task has ended and its image is stored. */
+const hasEnded = async (key: string, id: string): Promise<boolean> => {
+  const read = await send("poll", key, `/panoramas/${id}`);
+  const { status, output } = (read ?? {}) as { status?: string; output?: { storage_status: string } };
+  return status === "failed" || output?.storage_status === "saved";
+};
+
+/** A customer's program with one key, which begins at a time of its own: a creation or an upload, then polls. */
 const load = async (key: string, index: number, keys: number): Promise<void> => {
   await setTimeout((index / keys) * VISIT_MILLISECONDS);
-  const running = new Set<Promise<void>>();
+  const open: string[] = [];
   while (isLoading) {
+    const next = Date.now() + VISIT_MILLISECONDS;
     visits += 1;
-    const visit = visits % VISITS_PER_UPLOAD === 0 ? upload(key) : createAndPoll(key, visits);
-    const ended = visit.finally(() => running.delete(ended));
-    running.add(ended);
-    await setTimeout(VISIT_MILLISECONDS);
+    if (visits % VISITS_PER_UPLOAD === 0) await upload(key);
+    else {
+      const id = await create(key, visits);
+      if (id !== undefined) open.push(id);
+    }
+    while (isLoading && Date.now() < next) {
+      await setTimeout(POLL_MILLISECONDS);
+      const id = open.shift();
+      if (id !== undefined && !(await hasEnded(key, id))) open.push(id);
+    }
   }
-  await Promise.all(running);
 };
 
 /**
