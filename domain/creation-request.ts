@@ -98,7 +98,15 @@ export const creationRequestSchema = z
       )
       .meta({ maxLength: PROMPT_CHARACTERS_MAX })
       .optional(),
-    image_urls: z.array(httpsUrlSchema(IMAGE_URL_CHARACTERS_MAX)).max(IMAGE_URLS_MAX).optional(),
+    image_urls: z
+      .array(httpsUrlSchema(IMAGE_URL_CHARACTERS_MAX))
+      // Not `max`: zod would compare the `length` of any object, and throw if that is an object itself.
+      .refine(
+        (urls) => urls.length <= IMAGE_URLS_MAX,
+        brokenRule((urls) => ({ name: "items_max", max: IMAGE_URLS_MAX, actual: urls.length })),
+      )
+      .meta({ maxItems: IMAGE_URLS_MAX })
+      .optional(),
     visibility: z.enum(VISIBILITIES).meta({ description: VISIBILITIES_DESCRIPTION }).default("private"),
     seed: z
       .unknown()
@@ -212,8 +220,6 @@ const ruleOf = (issue: z.core.$ZodIssue): BrokenRule => {
       return { name: "one_of", allowed: issue.values.map(String), actual: input };
     case "invalid_type":
       return { name: "type", expected: EXPECTED[issue.expected] ?? "object", actual: input };
-    case "too_big":
-      return { name: "items_max", max: Number(issue.maximum), actual: Array.isArray(input) ? input.length : 0 };
     case "custom":
       // Stryker disable next-line OptionalChaining: every refinement has params
       return issue.params?.rule(input);

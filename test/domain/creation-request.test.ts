@@ -133,6 +133,8 @@ describe("a creation request", () => {
     ["prompt", "a\u0000lake", { name: "storable_text" }],
     ["prompt", "a lake \ud83c", { name: "storable_text" }],
     ["image_urls", null, type("strings", null)],
+    // An object whose length is no number, and cannot be made one.
+    ["image_urls", { length: { valueOf: 1, toString: 1 } }, type("strings", { length: { valueOf: 1, toString: 1 } })],
     ["image_urls", url, type("strings", url)],
     ["image_urls", { 0: url }, type("strings", { 0: url })],
     ["image_urls", [url, url, url, url], { name: "items_max", max: 3, actual: 4 }],

@@ -164,7 +164,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a paused worker leaves the objects of a deleted panorama",
     file: "application/background/store-panorama.ts",
-    edits: [["if (moved.isErr()) return deleteIfHidden(ports, task);", "if (moved.isErr()) return;"]],
+    edits: [["if (moved.isErr()) return deleteIfUnwanted(ports, task);", "if (moved.isErr()) return;"]],
     foundBy: matrix("deleted while"),
   },
   {
@@ -229,7 +229,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a task is canceled without asking the provider",
     file: "application/panoramas/cancel-task.ts",
-    edits: [["!(await isStopped(ports, task))", "task.id.length === 0"]],
+    edits: [
+      [
+        "const canceled = await provider.cancel?.(task.upstreamTaskId);",
+        "if (task.id.length > 0) return ok(true);\n  const canceled = await provider.cancel?.(task.upstreamTaskId);",
+      ],
+    ],
     foundBy: matrix("canceled at the provider"),
   },
   {
@@ -254,7 +259,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a claim of the memory store takes no lease",
     file: MEMORY_TASKS,
-    edits: [["stored.dueAt = until;", "stored.dueAt = now;"]],
+    edits: [["        stored.dueAt = until;", "        stored.dueAt = now;"]],
     foundBy: simulation,
   },
   {
