@@ -80,6 +80,15 @@ const exportsOf = (folders: readonly string[]): Targets =>
 
 const PACKAGE_JSON = { "./package.json": "./package.json" };
 
+/** The part of the changelog for those who import the library: headings, and the entries "For the library". */
+const libraryChanges = (changes: string): string =>
+  changes
+    .split(/^(?=- |#)/m)
+    .filter((entry) => entry.startsWith("#") || entry.startsWith("- For the library"))
+    .map((entry) => (entry.startsWith("#") ? `\n${entry.split("\n")[0]}\n\n` : entry))
+    .join("")
+    .trimStart();
+
 const writePackage = async (
   name: string,
   description: string,
@@ -94,7 +103,8 @@ const writePackage = async (
     `${JSON.stringify({ ...common, ...manifest, files: [...folders, "CHANGELOG.md"] }, undefined, 2)}\n`,
   );
   await cp(join(project, "LICENSE"), join(folder, "LICENSE"));
-  await cp(join(project, "CHANGELOG.md"), join(folder, "CHANGELOG.md"));
+  const changes = await readFile(join(project, "CHANGELOG.md"), "utf8");
+  await writeFile(join(folder, "CHANGELOG.md"), name === "panorama-service" ? changes : libraryChanges(changes));
   await cp(join(project, "bootstrap/packages", `${name}.md`), join(folder, "README.md"));
   await writeFile(join(folder, "REFERENCE.md"), await referenceOf(folder)); // in the tarball if `folders` has it
   console.log(`${relative(project, folder)}: its reference is REFERENCE.md`);
@@ -119,13 +129,23 @@ const copyModules = async (name: string, folder: string, withSources: boolean): 
         legalComments: "none",
       });
       await writeFile(path, code);
-    } else if (!withSources && file.endsWith(".d.ts.map")) {
-      await rm(path);
+    } else if (file.endsWith(".d.ts.map")) {
+      if (withSources) await writeFile(path, await shortMap(path, join(folder, file)));
+      else await rm(path);
     } else if (!withSources && file.endsWith(".d.ts")) {
       await writeFile(path, (await readFile(path, "utf8")).replace(/\/\/# sourceMappingURL=.*\n?$/, ""));
     }
   }
   if (withSources) await cp(join(project, folder), join(target, name, folder), { recursive: true });
+};
+
+/** A map of the declared names only: a third of what the compiler writes, and all that an editor needs. */
+const shortMap = async (path: string, file: string): Promise<string> => {
+  const declarations = await readFile(path.replace(/\.map$/, ""), "utf8");
+  const source = file.replace(/\.d\.ts\.map$/, ".ts");
+  const { sources } = JSON.parse(await readFile(path, "utf8")) as { readonly sources: readonly string[] };
+  const sourceText = await readFile(join(project, source), "utf8");
+  return declarationMap(basename(file, ".map"), declarations, sources[0] ?? "", sourceText);
 };
 
 const CORE_FOLDERS = ["domain", "application"];

@@ -6,7 +6,6 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { build } from "esbuild";
-import sharp from "sharp";
 
 const SOURCES = [
   "viewer.ts",
@@ -40,12 +39,12 @@ const source = (name) => fileURLToPath(new URL(name, import.meta.url));
  */
 export const buildClient = async (folder) => {
   await mkdir(folder, { recursive: true });
-  const icon = await readFile(source("icon.svg"));
   const files = new Map([
     ["display.woff2", await readFile(createRequire(import.meta.url).resolve(DISPLAY_FONT))],
-    ["icon.svg", icon],
-    ["favicon.png", await iconOf(icon, 48)],
-    ["touch-icon.png", await iconOf(icon, 180)],
+    ["icon.svg", await readFile(source("icon.svg"))],
+    // The same picture, for what takes no SVG. Not made here: libvips may have been told to read no SVG in this process.
+    ["favicon.png", await readFile(source("favicon.png"))],
+    ["touch-icon.png", await readFile(source("touch-icon.png"))],
   ]);
   const { outputFiles } = await build({
     entryPoints: SOURCES.map(source),
@@ -78,12 +77,6 @@ const builtFiles = (files) => ({
 });
 
 const builtName = (name, content) => `${createHash("sha256").update(content).digest("hex").slice(0, 12)}-${name}`;
-
-const iconOf = (svg, sizePixels) =>
-  sharp(svg, { density: (72 * sizePixels) / 32 })
-    .resize(sizePixels)
-    .png()
-    .toBuffer();
 
 const write = async (folder, name, content) => {
   const path = join(folder, builtName(name, content));

@@ -123,6 +123,8 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "post /account/webhooks/:id/enable": { fields: {} },
   "post /account/deliveries/:id/resend": { fields: {} },
   "get /docs": ACCEPTS_NOTHING,
+  "get /favicon.ico": ACCEPTS_NOTHING,
+  "get /robots.txt": ACCEPTS_NOTHING,
   "get /mcp": ACCEPTS_NOTHING,
   "get /mcp/package.tgz": ACCEPTS_NOTHING,
   // The name of an object cannot be guessed, and shows it to everybody who knows it. Other ids show nothing.
