@@ -2,46 +2,11 @@ import { parseArgs } from "node:util";
 import { err, type Result } from "neverthrow";
 import { CannotListen } from "../adapters/http/cannot-listen.js";
 import { DatabaseError } from "../adapters/persistence/database-error.js";
-import {
-  accountClose,
-  accountCreate,
-  accountFind,
-  accountInvite,
-  accountList,
-  accountSetLowBalance,
-  accountSetPassword,
-  accountShow,
-} from "./commands/account.js";
-import { auditList } from "./commands/audit.js";
-import { backup } from "./commands/backup.js";
 import type { Command, Output, Values } from "./commands/command.js";
 import { type CommandError, EXIT_STATUS, failed, misconfigured, misused, refused } from "./commands/command-error.js";
-import { completion } from "./commands/completion.js";
-import { creditsGrant, creditsTake } from "./commands/credits.js";
-import { doctor } from "./commands/doctor.js";
-import { exportAccount } from "./commands/export.js";
-import { generate } from "./commands/generate.js";
+import { COMMANDS } from "./commands/commands.js";
 import { helpOf, helpOfAll, synopsisOf } from "./commands/help.js";
-import { imageRetry } from "./commands/image.js";
-import { keyCreate, keyLimits, keyList, keyRevoke } from "./commands/key.js";
-import { ledgerShow, ledgerVerify } from "./commands/ledger.js";
-import { mcp } from "./commands/mcp.js";
-import { migrate } from "./commands/migrate.js";
-import { orderCreate, orderPay } from "./commands/order.js";
-import { queueShow } from "./commands/queue.js";
 import { serve } from "./commands/serve.js";
-import { settingsShow } from "./commands/settings.js";
-import { storageVerify } from "./commands/storage.js";
-import { taskCancel, taskList, taskRetry, taskShow } from "./commands/task.js";
-import {
-  webhookCreate,
-  webhookDelete,
-  webhookDeliveries,
-  webhookEnable,
-  webhookList,
-  webhookResend,
-  webhookRotate,
-} from "./commands/webhook.js";
 import { readConfig } from "./config.js";
 import { StartError } from "./configuration-error.js";
 import { operatorName } from "./operator-name.js";
@@ -49,51 +14,6 @@ import { recordedArguments } from "./recorded-arguments.js";
 import type { Service } from "./service.js";
 import { tokens } from "./tokens.js";
 import { panoramaVersion } from "./version.js";
-
-const COMMANDS: readonly Command[] = [
-  serve,
-  accountCreate,
-  accountInvite,
-  accountList,
-  accountFind,
-  accountShow,
-  accountSetPassword,
-  accountSetLowBalance,
-  accountClose,
-  exportAccount,
-  creditsGrant,
-  creditsTake,
-  orderCreate,
-  orderPay,
-  keyCreate,
-  keyList,
-  keyLimits,
-  keyRevoke,
-  ledgerShow,
-  ledgerVerify,
-  storageVerify,
-  taskList,
-  taskShow,
-  taskCancel,
-  taskRetry,
-  imageRetry,
-  queueShow,
-  webhookCreate,
-  webhookList,
-  webhookDelete,
-  webhookRotate,
-  webhookEnable,
-  webhookDeliveries,
-  webhookResend,
-  auditList,
-  generate,
-  mcp,
-  migrate,
-  settingsShow,
-  backup,
-  doctor,
-  completion(() => COMMANDS),
-];
 
 /** Whether `args` begins with the words of the command. */
 const isCalled = ({ words }: Command, args: readonly string[]): boolean =>

@@ -5,6 +5,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSqliteFile } from "../../adapters/persistence/sqlite-connection.js";
 import { EXIT_STATUS } from "../../bootstrap/commands/command-error.js";
+import { COMMANDS } from "../../bootstrap/commands/commands.js";
+import { helpOf } from "../../bootstrap/commands/help.js";
 import { freePort } from "../support/free-port.js";
 import { RestClient } from "../support/rest-client.js";
 import { type CommandOutcome, Installation } from "../support/service-process.js";
@@ -380,11 +382,13 @@ describe("the panorama command while the service runs", () => {
     );
   });
 
-  it("every command that --help lists has a help of its own", async () => {
-    const commands = [...(await printed("--help")).stdout.matchAll(/^ {2}panorama ([a-z]+(?: [a-z-]+(?=$| ))?)/gm)];
-    for (const [, words = ""] of commands) {
-      const { stdout } = await printed(...words.split(" "), "--help");
-      expect([words, stdout.includes(`\nExample: panorama ${words}`)]).toEqual([words, true]);
+  it("every command that --help lists has a help of its own, with an example", async () => {
+    const lines = (await printed("--help")).stdout.split("\n");
+    expect(lines.filter((line) => line.startsWith("  panorama "))).toHaveLength(COMMANDS.length);
+    for (const command of COMMANDS) {
+      expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^  panorama ${command.words}( |$)`)));
+      expect(helpOf(command)).toMatch(new RegExp(`^Usage: panorama ${command.words}\\b`));
+      expect(helpOf(command)).toContain(`\nExample: panorama ${command.words}`);
     }
   });
 
