@@ -124,7 +124,7 @@ const MAY_IMPORT = {
   "adapters/web": { folders: [...CORE, ...SHARED, "adapters/web-page"], packages: ["neverthrow"], node: true },
   // Runs in the browser; only its build script uses esbuild and Node.js.
   "adapters/web/client": {
-    packages: ["@fontsource/bricolage-grotesque", "esbuild", "pannellum", "swagger-ui-dist"],
+    packages: ["@fontsource/bricolage-grotesque", "esbuild", "pannellum", "sharp", "swagger-ui-dist"],
     node: true,
   },
   "adapters/web-page": { folders: CORE },

@@ -38,6 +38,7 @@ const SLOW_TESTS = [
   "test/adapters/client/browser-page.test.ts",
   "test/adapters/web/accessibility.test.ts",
   "test/adapters/web/account.test.ts",
+  "test/adapters/web/landing.test.ts",
   "test/adapters/web/viewer.test.ts",
   "test/adapters/web/works.test.ts",
   // simulates thousands of runs

@@ -7,6 +7,7 @@ import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-defaults.js"
 import type { ProviderLimits } from "../adapters/provider/remote/settings.js";
 import { completeSettings } from "../application/complete-settings.js";
 import { readSettings, type Settings } from "./settings.js";
+import { parseSlug, type Slug } from "../domain/slug.js";
 
 const DEFAULTS = completeSettings({});
 
@@ -53,6 +54,15 @@ const origins = z
     (texts) => texts.every((text) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text),
     "must be origins such as http://10.0.0.5:9000, separated by commas",
   );
+
+const slugs = z.string().transform((list, context) => {
+  const parsed = list.split(",").map((text) => parseSlug(text.trim()));
+  if (parsed.every((slug) => slug !== undefined)) return parsed;
+  context.addIssue(
+    "must be slugs of public panoramas, separated by commas: the 16 characters after /p/ in their links",
+  );
+  return z.NEVER;
+});
 
 const trustedProxies = z.string().transform((list, context) => {
   const parsed = parseTrustedProxies(list);
@@ -128,6 +138,8 @@ const environmentSchema = z.object({
   SEAM_MAX: z.coerce.number().min(0).max(255).optional(),
   LEASE_MS: milliseconds(1000).default(DEFAULTS.leaseMilliseconds),
   WEBHOOK_PRIVATE_ORIGINS: origins.default([]),
+  HERO_PANORAMAS: slugs.default([]),
+  LEGAL_PAGES_DIR: z.string().min(1).optional(),
   REFERENCE_RETENTION_HOURS: z.coerce.number().int().min(1).max(8760).default(DEFAULTS.referenceRetentionHours),
   STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional(),
   STRIPE_WEBHOOK_SECRET: z.string().startsWith("whsec_").optional(),
@@ -167,6 +179,10 @@ export type Config = Settings & {
   readonly leaseMilliseconds: number;
   /** Origins to which webhooks are sent although they use http or have a private address. */
   readonly webhookPrivateOrigins: readonly string[];
+  /** The public panoramas from which the landing page takes its picture. Empty: the newest one. */
+  readonly heroPanoramas: readonly Slug[];
+  /** The folder with the operator's terms, privacy and contact pages. Absent if there are none. */
+  readonly legalPagesFolder: string | undefined;
   /** How long an uploaded reference image is kept that no task uses. */
   readonly referenceRetentionHours: number;
   /** Credentials of Stripe. Absent if the operator collects payments in another way. */
@@ -337,6 +353,8 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     seamMax: data.SEAM_MAX,
     leaseMilliseconds: data.LEASE_MS,
     webhookPrivateOrigins: data.WEBHOOK_PRIVATE_ORIGINS,
+    heroPanoramas: data.HERO_PANORAMAS,
+    legalPagesFolder: data.LEGAL_PAGES_DIR,
     referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
     stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
     mail: smtpUrl === undefined || mailFrom === undefined ? undefined : { url: smtpUrl, from: mailFrom },

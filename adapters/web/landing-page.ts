@@ -1,61 +1,119 @@
 import type { ListPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
+import { PROMPT_CHARACTERS_MAX } from "../../domain/creation-request.js";
+import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { type Prices, RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import type { Page } from "../web-page/page.js";
 import { pixelSize } from "../wording/pixel-size.js";
+import { type HeroPicture, heroPicture } from "./hero-picture.js";
 import { type Html, html } from "./html.js";
 import type { Layout } from "./layout.js";
-import { galleryCard, type Images } from "./panorama-card.js";
+import { galleryTile } from "./panorama-card.js";
 import type { SessionGuard } from "./session-guard.js";
+
+type Parts = Parameters<typeof heroPicture>[0] & {
+  readonly policy: Pick<PanoramaPolicy, "prices">;
+  readonly listPublicPanoramas: ListPublicPanoramas;
+  readonly guard: SessionGuard;
+  readonly layout: Layout;
+  readonly publicUrl: string;
+};
 
 const LATEST_PANORAMAS = 6;
 
-/** `GET /`: an introduction, the latest panoramas, a quick start and the prices. */
-export const landingPage = (
-  list: ListPublicPanoramas,
-  images: Images,
-  guard: SessionGuard,
-  layout: Layout,
-  publicUrl: string,
-  prices: Prices,
-): Page => ({
+const EXAMPLES = ["Neon city in the rain", "Inside a glacier", "Lavender at dusk"];
+const SURPRISES = [
+  "Northern lights over a frozen lake",
+  "Dunes under two moons",
+  "A volcano at night",
+  "Coral reef in clear water",
+  "Pine forest in the morning mist",
+  "Tropical beach after a storm",
+  "Above the rings of a planet",
+  "Autumn valley at sunrise",
+];
+
+const DESCRIPTION =
+  "Describe a place, then stand in it: seamless 360° panoramas from a sentence or from your own images, for the web, " +
+  "for games and for headsets.";
+
+/** `GET /`: a panorama with a prompt field in it, the latest panoramas, how it works, a quick start and the prices. */
+export const landingPage = (parts: Parts): Page => ({
   method: "GET",
   path: "/",
   body: "none",
   handle: async (request) => {
+    const { guard, layout, listPublicPanoramas: list, publicUrl, images } = parts;
     const visitor = await guard.visitor(request);
     const { panoramas } = await list(LATEST_PANORAMAS);
-    const main = html`<section class="hero"><div class="page">
-<h1>Describe a place.<br>Then stand in it.</h1>
-<p class="lead">Panorama generates seamless 360° images from a text, from your own images, or from both: for the web, for
-games and for headsets.</p>
-<p class="actions"><a class="button" href="${visitor ? "/works" : "/signup"}">Create a panorama</a>
-<a class="button quiet" href="/gallery">See the gallery</a></p>
-</div></section>
-<div class="page">
+    const picture = await heroPicture(parts, panoramas);
+    const main = html`${hero(picture, visitor !== undefined)}
 ${
   panoramas.length > 0 &&
-  html`<section aria-labelledby="latest"><div class="row"><h2 id="latest">Latest panoramas</h2><a href="/gallery">All panoramas</a></div>
-<ul class="grid">${panoramas.map((task) => galleryCard(task, images))}</ul></section>`
+  html`<section class="band" aria-labelledby="latest"><div class="band-head"><h2 id="latest">Latest panoramas</h2>
+<a href="/gallery">See the gallery</a></div>
+<ul class="tiles">${panoramas.map((task) => galleryTile(task, images))}</ul></section>`
 }
-<section aria-labelledby="start"><h2 id="start">Quick start</h2>
+<div class="page">
+<section aria-labelledby="how"><h2 id="how">How it works</h2>
 <ol class="steps">
-<li><h3>Get a key</h3><p><a href="/signup">Sign up</a>, buy credits on your account page, and create an API key there.</p></li>
-<li><h3>Create</h3><p>One request reserves the credits and returns a task. If the generation fails, the credits are refunded.</p></li>
-<li><h3>Collect</h3><p>Read the task until it has succeeded. You get an equirectangular JPEG and a link to the viewer.</p></li>
-</ol>
+<li><h3>Describe it</h3><p>A sentence is enough. Add up to three pictures of your own if you like.</p></li>
+<li><h3>Step inside</h3><p>After a moment you are in the middle of it. Look around with a finger, a mouse or a headset.</p></li>
+<li><h3>Take it with you</h3><p>Share a link, put it on a website, or download the picture for your game.</p></li>
+</ol></section>
+<section aria-labelledby="start"><h2 id="start">For programs</h2>
+<div class="start"><div><p>One request starts a panorama and reserves its credits. If the generation fails, you get them back.
+Read the task until it has succeeded: it has the address of the picture and of its viewer.</p>
+<p>There is a <a href="/docs">REST interface</a>, and a server for <a href="/mcp">assistants (MCP)</a>.
+You find your API keys in <a href="/account">your account</a>.</p></div>
 <pre tabindex="0" aria-label="Example"><code>curl -sS ${publicUrl}/api/v1/panoramas \\
   -H "Authorization: Bearer $PANORAMA_API_KEY" \\
   -H "Content-Type: application/json" \\
-  -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'</code></pre>
-<p>You can read and try <a href="/docs">the whole interface</a> in the browser.</p>
+  -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'</code></pre></div>
 </section>
 <section aria-labelledby="prices"><h2 id="prices">Prices</h2>
-<ul class="prices">${RESOLUTION_NAMES.map((name) => price(name, prices))}</ul>
+<ul class="prices">${RESOLUTION_NAMES.map((name) => price(name, parts.policy.prices))}</ul>
 </section>
 </div>`;
-    return layout.reply(200, { title: "360° images from text and images", main, visitor, styles: ["landing.css"] });
+    return layout.reply(200, {
+      title: "360° images from text and images",
+      description: DESCRIPTION,
+      main,
+      visitor,
+      frame: "hero-page",
+      scripts: ["hero.js"],
+      styles: ["gallery.css", "landing.css"],
+    });
   },
 });
+
+/** Without its script the form leads visitors over the login to `/works`, and keeps the prompt. */
+const hero = ({ title, viewer, thumbnail, picture }: HeroPicture, isMember: boolean): Html => {
+  const surprise = SURPRISES[Math.floor(Math.random() * SURPRISES.length)] ?? "";
+  const example = (prompt: string, text: string): Html =>
+    html`<li><a href="${pathFor(prompt, isMember)}">${text}</a></li>`;
+  return html`<section class="hero" id="hero" data-thumbnail="${thumbnail}" data-picture="${picture}">
+<picture><source media="(prefers-reduced-motion: reduce)" srcset="${picture}">
+<img class="hero-still" id="hero-still" src="${thumbnail}" alt="" fetchpriority="high"></picture>
+<noscript><img class="hero-still" src="${picture}" alt=""></noscript>
+<canvas class="hero-sphere" id="hero-sphere" aria-hidden="true"></canvas>
+<div class="hero-text"><h1>Describe a place.<br>Then stand in it.</h1>
+<p class="hero-lead">Type a sentence. In seconds you have a 360° world to look around in, share, and use in your game or
+headset.</p>
+<form class="hero-form" id="hero-form" method="get" action="/works"${!isMember && html` data-visitor`}>
+<input name="prompt" aria-label="Describe a place" placeholder="A quiet lake at dawn, mist over the water" required
+maxlength="${PROMPT_CHARACTERS_MAX}" autocomplete="off" dir="auto"><button class="button">Make it</button></form>
+<ul class="hero-examples" aria-label="Examples">${EXAMPLES.map((prompt) => example(prompt, prompt))}${example(surprise, "Surprise me")}</ul></div>
+<div class="hero-note"><button type="button" class="hero-pause" id="hero-pause" aria-label="Pause the rotation" hidden>
+<svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true"><path class="pause" d="M8 5v14M16 5v14"/><path class="play" d="M8 5l11 7-11 7z"/></svg></button>
+${viewer === undefined ? html`<span>${title}</span>` : html`<a href="${viewer}" dir="auto">${title}</a>`}</div>
+</section>`;
+};
+
+/** Where a prompt is continued: visitors sign up first. */
+const pathFor = (prompt: string, isMember: boolean): string => {
+  const works = `/works?${new URLSearchParams({ prompt })}`;
+  return isMember ? works : `/signup?${new URLSearchParams({ next: works })}`;
+};
 
 const price = (name: Resolution, prices: Prices): Html =>
   html`<li><strong>${name.toUpperCase()}</strong><span>${pixelSize(RESOLUTIONS[name])} pixels</span><span>${prices[name]} credits</span></li>`;

@@ -6,6 +6,8 @@ import type { StaticFiles } from "./static-files.js";
 
 export type Content = {
   readonly title: string;
+  /** One or two sentences for search engines and link previews. */
+  readonly description?: string;
   readonly main: Html;
   /** Additional elements of the head, such as descriptions for link previews. */
   readonly head?: Html;
@@ -13,8 +15,11 @@ export type Content = {
   readonly scripts?: readonly string[];
   readonly styles?: readonly string[];
   readonly visitor?: Visitor | undefined;
-  /** `stage`: the main part fills the window. `bare`: also without the header. */
-  readonly frame?: "stage" | "bare";
+  /**
+   * `stage`: the main part fills the window. `bare`: also without the header. `hero-page`: the header lies over a picture at
+   * the top of the main part. `dark`: everything on the dark surface.
+   */
+  readonly frame?: "stage" | "bare" | "hero-page" | "dark";
   /** Whether other sites may show the page in a frame. */
   readonly embeddable?: boolean;
   /** Other origins to which the answer to a form may redirect. */
@@ -25,11 +30,13 @@ export type Content = {
 export class Layout {
   private readonly files: StaticFiles;
   private readonly imageOrigin: string;
+  private readonly footer: Html;
 
-  /** `imageOrigin`: the origin that serves stored images. */
-  constructor(files: StaticFiles, imageOrigin: string) {
+  /** `imageOrigin`: the origin that serves stored images. `footerLinks`: pages that the footer names besides its own. */
+  constructor(files: StaticFiles, imageOrigin: string, footerLinks: readonly FooterLink[] = []) {
     this.files = files;
     this.imageOrigin = imageOrigin;
+    this.footer = footer(footerLinks);
   }
 
   reply(status: number, content: Content, headers: Readonly<Record<string, string>> = {}): PageReply {
@@ -71,13 +78,14 @@ export class Layout {
     return this.message(429, "Too many requests", sentence, visitor);
   }
 
-  private page({ title, main, head, scripts = [], styles = [], visitor, frame }: Content): Html {
+  private page({ title, description, main, head, scripts = [], styles = [], visitor, frame }: Content): Html {
     return html`<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · Panorama</title>
+${description !== undefined && html`<meta name="description" content="${description}">`}
 <link rel="preload" href="${this.files.urlOf("display.woff2")}" as="font" type="font/woff2" crossorigin>
 ${["style.css", ...styles].map((name) => html`<link rel="stylesheet" href="${this.files.urlOf(name)}">`)}
 <link rel="icon" type="image/svg+xml" href="${this.files.urlOf("icon.svg")}">
@@ -88,7 +96,7 @@ ${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)
 <body class="${frame ?? "plain"}">
 ${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(visitor)}`}
 <main id="main" tabindex="-1">${main}</main>
-${frame === undefined && footer}
+${frame !== "stage" && frame !== "bare" && this.footer}
 </body>
 </html>
 `;
@@ -126,8 +134,13 @@ const memberLinks = ({ formToken }: Visitor): Html => html`<a href="/works">Work
 export const hiddenToken = (formToken: string): Html =>
   html`<input type="hidden" name="form_token" value="${formToken}">`;
 
-const footer = html`<footer class="site"><span>360° panoramas from text and images</span>
-<nav aria-label="More"><a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a> <a href="/api/v1/openapi.json">OpenAPI</a></nav></footer>`;
+/** A page of this site, and the words of the link to it. */
+export type FooterLink = { readonly path: string; readonly title: string };
+
+const footer = (links: readonly FooterLink[]): Html => html`<footer class="site">
+<span>360° panoramas from text and images</span>
+<nav aria-label="More"><a href="/gallery">Gallery</a> <a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a>
+${links.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</nav></footer>`;
 
 const mark = html`<svg class="mark" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">
 <circle cx="16" cy="16" r="13"/><path d="M3.6 19.5c7-5.2 17.8-5.2 24.8 0"/><circle class="sun" cx="20.5" cy="10.5" r="2.6"/></svg>`;

@@ -19,13 +19,13 @@ export const titleOf = ({ request }: Task): string =>
 export const thumbnailUrl = ({ status, imageName }: SavedImage | SavedWithoutThumbnail, images: Images): string =>
   images.urlOf(status === "saved" ? thumbnailNameOf(imageName) : imageName);
 
-/** A panorama in the gallery. The whole card is one link. */
-export const galleryCard = (task: SucceededTask, images: Images): Html => {
+/** A panorama in the gallery, its title over the picture. The whole tile is one link. */
+export const galleryTile = (task: SucceededTask, images: Images): Html => {
   const { image, slug, request } = task;
-  return html`<li class="card"><a href="${viewerPath(slug, request.visibility)}">
+  return html`<li><a href="${viewerPath(slug, request.visibility)}">
 ${isKept(image) && cardImage(thumbnailUrl(image, images))}
-<span class="card-text"><span class="card-title">${titleOf(task)}</span>
-<span class="card-note">${dateOf(task.succeededAt)} · ${request.resolution.toUpperCase()}</span></span></a></li>`;
+<span class="tile-text"><span class="tile-title" dir="auto">${titleOf(task)}</span>
+<span class="tile-note">${dateOf(task.succeededAt)} · ${request.resolution.toUpperCase()}</span></span></a></li>`;
 };
 
 /** `alt` is empty because the title of the card describes the image. */

@@ -33,6 +33,7 @@ import type { RotateEndpointSecret } from "../../application/webhooks/rotate-end
 import { panoramaName } from "../../domain/object-name.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import type { SignUpMode } from "../../domain/sign-up.js";
+import type { Slug } from "../../domain/slug.js";
 import type { WebSide } from "../web-page/page.js";
 import { accountPages } from "./account-pages.js";
 import { docsPage } from "./docs-page.js";
@@ -97,19 +98,21 @@ export type WebSettings = {
   /** The prices and limits that the use cases apply. */
   readonly policy: PanoramaPolicy;
   readonly signUpMode: SignUpMode;
+  /** The panoramas from which the landing page takes its picture (hero-picture.ts). */
+  readonly heroPanoramas?: readonly Slug[];
 };
 
 /** Makes the whole web side, for an HTTP server to mount. */
 export const webPages = async (
   parts: WebParts,
-  { publicUrl, staticFolder, mcp, sendsMail, policy, signUpMode }: WebSettings,
+  { publicUrl, staticFolder, mcp, sendsMail, policy, signUpMode, heroPanoramas = [] }: WebSettings,
 ): Promise<WebSide> => {
   const files = await StaticFiles.read(staticFolder);
   const layout = new Layout(files, originOf(parts.images));
   const guard = new SessionGuard(parts.findSession, layout, publicUrl);
   const all = { ...parts, guard, layout, publicUrl, sendsMail, policy, signUpMode };
   const pages = [
-    landingPage(parts.listPublicPanoramas, parts.images, guard, layout, publicUrl, policy.prices),
+    landingPage({ ...all, files, heroPanoramas }),
     galleryPage(parts.listPublicPanoramas, parts.images, guard, layout),
     ...viewerPages(all),
     ...loginPages(all),

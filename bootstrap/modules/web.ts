@@ -18,7 +18,7 @@ export const web = new ContainerModule(({ bind }) => {
       rateLimits: tokens.rateLimits,
       images: tokens.storage,
     },
-    ({ config: { publicUrl, mail, signUp }, application, ...parts }) =>
+    ({ config: { publicUrl, mail, signUp, heroPanoramas }, application, ...parts }) =>
       webPages(
         { ...parts, ...useCases(application) },
         {
@@ -28,6 +28,7 @@ export const web = new ContainerModule(({ bind }) => {
           sendsMail: mail !== undefined,
           policy: application.policy,
           signUpMode: signUp,
+          heroPanoramas,
         },
       ),
   );

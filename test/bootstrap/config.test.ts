@@ -32,6 +32,8 @@ describe("readConfig", () => {
       seamMax: undefined,
       leaseMilliseconds: 60_000,
       webhookPrivateOrigins: [],
+      heroPanoramas: [],
+      legalPagesFolder: undefined,
       referenceRetentionHours: 24,
       stripe: undefined,
       mail: undefined,

@@ -82,6 +82,7 @@ import type { AccountId, Email } from "../../domain/account.js";
 import { parseCreationRequest } from "../../domain/creation-request.js";
 import { credits } from "../../domain/credits.js";
 import { PANORAMA_POLICY, RATE_LIMITS } from "../../domain/panorama-policy.js";
+import type { Slug } from "../../domain/slug.js";
 import type { SucceededTask, Task } from "../../domain/task.js";
 import { DEADLINES } from "./application.js";
 import { builtClient } from "./built-client.js";
@@ -142,6 +143,8 @@ export class WebService {
   readonly ids = new RandomIds();
   readonly failures: unknown[] = [];
   private readonly settings: Settings;
+  /** The operator's choice of panoramas for the landing page. */
+  readonly heroPanoramas: Slug[] = [];
   readonly rateLimits = new MemoryRateLimits(this.clock, RATE_LIMITS);
   readonly keyUses = keyUses({ keys: this.keys, clock: this.clock });
   readonly storage: FilesystemObjectStorage;
@@ -281,6 +284,7 @@ export class WebService {
         sendsMail: this.sendsMail,
         policy,
         signUpMode: this.settings.signUp ?? "open",
+        heroPanoramas: this.heroPanoramas,
       },
     );
     this.server = new HttpServer(

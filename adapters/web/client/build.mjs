@@ -6,15 +6,18 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { build } from "esbuild";
+import sharp from "sharp";
 
 const SOURCES = [
   "viewer.ts",
   "gallery.ts",
+  "hero.ts",
   "works.ts",
   "account.ts",
   "docs.ts",
   "style.css",
   "landing.css",
+  "gallery.css",
   "viewer.css",
   "works.css",
   "account.css",
@@ -24,11 +27,16 @@ const SOURCES = [
 /** The face of headings: its Latin characters in one weight. */
 const DISPLAY_FONT = "@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-700-normal.woff2";
 
+/** The panorama of the landing page where there is no other: painted by the local provider, turned a little. */
+const HERO = "hero.jpg";
+/** For the first moment, magnified: the page is shown before it is sharp. */
+const HERO_SMALL_QUALITY = 40;
+
 /** The highest quality, 11, takes twenty times as long for 8 % fewer bytes. */
 const BROTLI_QUALITY = 9;
 
 /** Files that are compressed already. */
-const IS_COMPRESSED = new Set([".woff2", ".png", ".jpg"]);
+const IS_COMPRESSED = new Set([".woff2", ".png", ".jpg", ".webp"]);
 
 const source = (name) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -39,12 +47,15 @@ const source = (name) => fileURLToPath(new URL(name, import.meta.url));
  */
 export const buildClient = async (folder) => {
   await mkdir(folder, { recursive: true });
+  const hero = await readFile(source(HERO));
   const files = new Map([
     ["display.woff2", await readFile(createRequire(import.meta.url).resolve(DISPLAY_FONT))],
     ["icon.svg", await readFile(source("icon.svg"))],
     // The same picture, for what takes no SVG. Not made here: libvips may have been told to read no SVG in this process.
     ["favicon.png", await readFile(source("favicon.png"))],
     ["touch-icon.png", await readFile(source("touch-icon.png"))],
+    [HERO, hero],
+    ["hero-small.webp", await sharp(hero).resize(512).webp({ quality: HERO_SMALL_QUALITY }).toBuffer()],
   ]);
   const { outputFiles } = await build({
     entryPoints: SOURCES.map(source),

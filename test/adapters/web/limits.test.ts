@@ -73,7 +73,7 @@ describe("pages with the long prompts of an earlier version", () => {
   it.each(["/", "/gallery"])("%s stays small and shows the first 120 characters of each", async (path) => {
     const page = await (await fetch(`${service.url}${path}`)).text();
     expect(page.length).toBeLessThan(30_000);
-    expect(page).toContain(`<span class="card-title">11 ${"🌊".repeat(117)}…</span>`);
+    expect(page).toContain(`<span class="tile-title" dir="auto">11 ${"🌊".repeat(117)}…</span>`);
   });
 
   it("the viewer and its link preview show the first 120 characters", async () => {

@@ -3,6 +3,8 @@ import { Noise, randomsFrom, smoothstep } from "./noise.js";
 import type { Ray } from "./ray.js";
 
 const LIGHT: Rgb = [0.85, 0.9, 1.25];
+/** Above this height on the unit sphere the glow in the clouds is too weak to be seen. */
+const GLOW_TOP = 0.8;
 
 type Bolt = {
   readonly azimuth: number;
@@ -43,7 +45,7 @@ export class Lightning {
   }
 
   paint(paint: Paint, { x, y, z }: Ray): void {
-    if (y > 0.5) return;
+    if (y > GLOW_TOP) return;
     const azimuth = Math.atan2(x, z);
     for (const bolt of this.bolts) {
       const around = azimuth - bolt.azimuth;
@@ -58,7 +60,7 @@ export class Lightning {
           ? this.crook(bolt, y)
           : this.crook(bolt, y) - this.crook(bolt, bolt.top) + bolt.lean * (bolt.top - y);
       const distance = Math.abs(across - offset);
-      const fade = smoothstep(bolt.bottom, bolt.bottom + 0.05, y);
+      const fade = smoothstep(bolt.bottom, bolt.bottom + 0.05, y) * smoothstep(bolt.top, bolt.top - 0.03, y);
       shine(
         paint,
         LIGHT,

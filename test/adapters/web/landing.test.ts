@@ -1,0 +1,161 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openTab, type Tab } from "../../support/browser.js";
+import { startChromium } from "../../support/chromium.js";
+import { quarterAt } from "../../support/pixels.js";
+import { type Person, WebService } from "../../support/web-service.js";
+
+describe("the panorama of the landing page", () => {
+  let service: WebService;
+  let browser: Browser;
+  let ann: Person;
+  let tab: Tab;
+  let chosen: Person;
+
+  /** Small, because WebGL runs in software; with nothing over the picture, so that its colours can be read. */
+  const VIEWPORT = { width: 800, height: 600 };
+  const bare = (page: Page) =>
+    page.evaluate(`{
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(".hero::after { display: none } .hero-text { visibility: hidden }");
+      document.adoptedStyleSheets = [sheet];
+    }`);
+  const shows = (page: Page, what: string) => page.locator(`#hero[data-shows="${what}"]`).waitFor({ timeout: 15_000 });
+  const yaw = async (page: Page) => Number(await page.locator("#hero").getAttribute("data-yaw"));
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([WebService.start(), startChromium()]);
+    ann = await service.person("ann", 1000);
+    chosen = await service.person("chosen", 1000);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.end();
+    expect(service?.failures).toEqual([]);
+  });
+  beforeEach(async () => {
+    service.provider.play({ poll: "succeeded", download: "image" });
+    tab = await openTab(browser, service, { viewport: VIEWPORT, reducedMotion: "no-preference" });
+  });
+  afterEach(async () => {
+    service.heroPanoramas.length = 0;
+    await tab.close();
+    expect(tab.problems).toEqual([]);
+  });
+
+  it("is the bundled one on a new site, with its name but no link", async () => {
+    await tab.page.goto("/");
+    await shows(tab.page, "sphere");
+    expect(await tab.page.locator(".hero-note").textContent()).toContain("Neon city in a thunderstorm");
+    expect(await tab.page.locator(".hero-note a").count()).toBe(0);
+    expect(await tab.page.locator("#hero").getAttribute("data-picture")).toMatch(/^\/static\/[0-9a-f]{12}-hero\.jpg$/);
+  });
+
+  it("turns to the right, is dragged, and stands still after the button is pressed", async () => {
+    await service.kept(ann, { prompt: "four quarters", resolution: "2k" });
+    await tab.page.goto("/");
+    await shows(tab.page, "sphere");
+    await bare(tab.page);
+    expect(await tab.page.getByRole("link", { name: "four quarters" }).first().getAttribute("href")).toMatch(/^\/p\//);
+    // The second and the third quarter meet in the middle of the view and move to the left.
+    await expect.poll(() => quarterAt(tab.page, 390, 300), { timeout: 15_000 }).toBe(2);
+
+    const pause = tab.page.getByRole("button", { name: "Pause the rotation" });
+    await pause.focus();
+    await tab.page.keyboard.press("Enter");
+    const stopped = await yaw(tab.page);
+    expect(stopped).toBeGreaterThan(0);
+    expect(await tab.page.locator("#hero-pause").getAttribute("aria-label")).toBe("Continue the rotation");
+
+    // 300 of 600 pixels are half of the field of view of 68°.
+    await tab.page.mouse.move(600, 100);
+    await tab.page.mouse.down();
+    await tab.page.mouse.move(300, 100, { steps: 5 });
+    await tab.page.mouse.up();
+    const hero = await tab.page.locator("#hero").boundingBox();
+    expect(await yaw(tab.page)).toBeCloseTo(stopped + (300 * 68) / (hero?.height ?? 0), 0);
+    await expect.poll(() => quarterAt(tab.page, 200, 300)).toBe(2);
+
+    await tab.page.getByRole("button", { name: "Continue the rotation" }).click();
+    await tab.page.getByRole("button", { name: "Pause the rotation" }).click();
+    expect(await yaw(tab.page)).toBeGreaterThan(stopped);
+  });
+
+  it("stays a still image, in full size, for readers who prefer reduced motion", async () => {
+    const calm = await openTab(browser, service, { viewport: VIEWPORT });
+    await calm.page.goto("/");
+    const still = calm.page.locator("#hero-still");
+    await expect.poll(() => still.evaluate((image) => (image as { naturalWidth?: number }).naturalWidth)).toBe(2048);
+    expect(await calm.page.locator("#hero").getAttribute("data-shows")).toBeNull();
+    expect(await calm.page.locator("#hero-pause").isVisible()).toBe(false);
+    await bare(calm.page);
+    const [left, right] = [await quarterAt(calm.page, 300, 300), await quarterAt(calm.page, 500, 300)];
+    expect([left, right]).toEqual([1, 2]);
+    await calm.close();
+    expect(calm.problems).toEqual([]);
+  });
+
+  it("stays a still image, in full size, without WebGL", async () => {
+    await tab.page.addInitScript("HTMLCanvasElement.prototype.getContext = () => null");
+    await tab.page.goto("/");
+    await shows(tab.page, "still");
+    await bare(tab.page);
+    await expect.poll(() => quarterAt(tab.page, 500, 300)).toBe(2);
+    expect(await tab.page.locator("#hero-pause").isVisible()).toBe(false);
+  });
+
+  it("is an image in full size without scripts, and the form keeps the prompt through the login", async () => {
+    const plain = await openTab(browser, service, { viewport: VIEWPORT, javaScriptEnabled: false });
+    await plain.page.goto("/");
+    const picture = await plain.page.locator("#hero").getAttribute("data-picture");
+    expect(await plain.page.locator("noscript img, img.hero-still >> nth=1").last().getAttribute("src")).toBe(picture);
+    await plain.page.getByLabel("Describe a place").fill("a lake & “mist”");
+    await plain.page.getByRole("button", { name: "Make it" }).click();
+    const url = new URL(plain.page.url());
+    expect(url.pathname).toBe("/login");
+    const next = new URL(url.searchParams.get("next") ?? "", service.url);
+    expect([next.pathname, next.searchParams.get("prompt")]).toEqual(["/works", "a lake & “mist”"]);
+    await plain.close();
+  });
+
+  it("leads visitors over the sign-up to their prompt, typed or chosen", async () => {
+    const promptAfterSignUp = () => {
+      const { pathname, searchParams } = new URL(tab.page.url());
+      const next = new URL(searchParams.get("next") ?? "", service.url);
+      return [pathname, next.pathname, next.searchParams.get("prompt")];
+    };
+    await tab.page.goto("/");
+    await tab.page.getByRole("button", { name: "Make it" }).click(); // empty: nothing is sent
+    expect(new URL(tab.page.url()).pathname).toBe("/");
+    await tab.page.getByLabel("Describe a place").fill("a lake & “mist”");
+    await tab.page.keyboard.press("Enter");
+    await tab.page.waitForURL("**/signup?*");
+    expect(promptAfterSignUp()).toEqual(["/signup", "/works", "a lake & “mist”"]);
+    await tab.page.goto("/");
+    await tab.page.getByRole("link", { name: "Inside a glacier" }).click();
+    await tab.page.waitForURL("**/signup?*");
+    expect(promptAfterSignUp()).toEqual(["/signup", "/works", "Inside a glacier"]);
+  });
+
+  it("is the operator's choice of public panoramas, another one each hour", async () => {
+    const titleNow = async () => {
+      const text = await (await fetch(service.url)).text();
+      return /<div class="hero-note">[\s\S]*?<a [^>]*>([^<]*)</.exec(text)?.[1];
+    };
+    const first = await service.kept(chosen, { prompt: "first", resolution: "1k" });
+    const second = await service.kept(chosen, { prompt: "second", resolution: "4k" });
+    const hidden = await service.kept(chosen, { prompt: "no longer public", visibility: "private" });
+    await service.kept(ann, { prompt: "the newest", resolution: "2k" });
+    expect(await titleNow()).toBe("the newest");
+    service.heroPanoramas.push(first.slug, second.slug);
+    const two = [await titleNow()];
+    await service.clock.advance(3_600_000);
+    two.push(await titleNow());
+    expect(two.sort()).toEqual(["first", "second"]);
+    service.heroPanoramas.splice(0, 2, hidden.slug, first.slug);
+    for (let hour = 0; hour < 2; hour++) {
+      expect(await titleNow()).toBe("first");
+      await service.clock.advance(3_600_000);
+    }
+  });
+});
