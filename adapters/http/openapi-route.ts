@@ -1,13 +1,46 @@
+import { createHash } from "node:crypto";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
-import { json } from "./reply.js";
+import { isCached } from "../web-page/is-cached.js";
+import { type Coding, codingFor, compress } from "./compression.js";
 import type { Handler } from "./routes.js";
 
-/** `GET /api/v1/openapi.json`. The document and its generator are loaded at the first request. */
+/**
+ * `GET /api/v1/openapi.json`. The document and its generator are loaded at the first request; each compressed form is made
+ * once. Clients may keep the document, and ask whether it is still the same.
+ */
 export const openApiRoute = (origin: string, policy: PanoramaPolicy): Handler => {
-  let description: object | undefined;
-  return async () => {
-    const { openApiDocument } = await import("./openapi-document.js");
-    description ??= openApiDocument(origin, policy);
-    return json(200, description, { "access-control-allow-origin": "*" });
+  let made: Promise<Description> | undefined;
+  return async (exchange) => {
+    const acceptEncoding = exchange.header("accept-encoding");
+    const known = exchange.header("if-none-match");
+    made ??= describe(origin, policy);
+    const { text, digest, forms } = await made;
+    const coding = codingFor(acceptEncoding);
+    const etag = `"${digest}${coding === undefined ? "" : `-${coding}`}"`;
+    if (coding !== undefined) forms[coding] ??= compress(text, coding, 9);
+    return {
+      status: isCached(known, etag) ? 304 : 200,
+      headers: {
+        "content-type": "application/json",
+        "cache-control": "no-cache",
+        "access-control-allow-origin": "*",
+        vary: "accept-encoding",
+        etag,
+        ...(coding !== undefined && { "content-encoding": coding }),
+      },
+      body: coding === undefined ? text : await forms[coding],
+    };
   };
+};
+
+type Description = {
+  readonly text: string;
+  readonly digest: string;
+  readonly forms: Partial<Record<Coding, Promise<Buffer>>>;
+};
+
+const describe = async (origin: string, policy: PanoramaPolicy): Promise<Description> => {
+  const { openApiDocument } = await import("./openapi-document.js");
+  const text = JSON.stringify(openApiDocument(origin, policy));
+  return { text, digest: createHash("sha256").update(text).digest("hex").slice(0, 16), forms: {} };
 };

@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { UploadLimits } from "../../domain/upload-rules.js";
-import type { AdmitFiles, Page, PageBody, PageRequest } from "../web-page/page.js";
+import type { AdmitFiles, Page, PageBody, PageReply, PageRequest } from "../web-page/page.js";
 import type { TrustedProxies } from "./client-address.js";
+import { COMPRESSED_BYTES_MIN, codingFor, compress } from "./compression.js";
 import type { Exchange } from "./exchange.js";
 import { readBytes } from "./read-bytes.js";
 import { receiveFiles } from "./receive-files.js";
@@ -50,13 +51,14 @@ const readFiles = async (
   return { form, files, bodyError: received.isErr() ? received.error : undefined };
 };
 
-const answer = (
+const answer = async (
   page: Page,
   exchange: Exchange,
   remoteAddress: string,
   readBody: PageRequest["readBody"],
-): Promise<Reply> =>
-  page.handle({
+): Promise<Reply> => {
+  const acceptEncoding = exchange.header("accept-encoding");
+  const reply = await page.handle({
     readBody,
     get signal() {
       return exchange.signal; // made only for the pages that need it
@@ -70,6 +72,17 @@ const answer = (
     cookies: cookiesOf(exchange.header("cookie")),
     remoteAddress,
   });
+  return reply.compressible === true ? compressed(reply, acceptEncoding) : reply;
+};
+
+const compressed = async (reply: PageReply, acceptEncoding: string | undefined): Promise<Reply> => {
+  const { body } = reply;
+  if (typeof body !== "string" || body.length < COMPRESSED_BYTES_MIN) return reply;
+  const headers = { ...reply.headers, vary: "accept-encoding" };
+  const coding = codingFor(acceptEncoding);
+  if (coding === undefined) return { ...reply, headers };
+  return { ...reply, headers: { ...headers, "content-encoding": coding }, body: await compress(body, coding, 4) };
+};
 
 /** Empty for text that is not valid percent-encoding. */
 const decoded = (text: string): string => {

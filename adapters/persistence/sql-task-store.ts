@@ -33,7 +33,7 @@ import { IN_GALLERY } from "./in-gallery.js";
 import { KEPT_IMAGE } from "./kept-image.js";
 import { anyQueued, lockQueue } from "./queue-rows.js";
 import { releaseReferences } from "./reference-rows.js";
-import { olderThan, update } from "./statement.js";
+import { newerThan, olderThan, update } from "./statement.js";
 import { filtered, type Source, TASKS } from "./task-filters.js";
 import { moveTask } from "./task-moves.js";
 import type { TaskObserver } from "./task-observer.js";
@@ -134,8 +134,12 @@ export class SqlTaskStore implements TaskStore {
     return this.newestFirst(conditions, parameters, limit, before, from);
   }
 
-  async listPublic(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
-    return (await this.newestFirst(IN_GALLERY, [], limit, before)).filter(isInGallery);
+  async listPublic(
+    limit: number,
+    beyond: TaskId | undefined,
+    first: "newest" | "oldest" = "newest",
+  ): Promise<SucceededTask[]> {
+    return (await this.inOrder(first, IN_GALLERY, [], limit, beyond)).filter(isInGallery);
   }
 
   async listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
@@ -324,19 +328,31 @@ export class SqlTaskStore implements TaskStore {
   }
 
   /** Reads on until it has `limit` tasks or there are no more: a shorter answer would look like the last page. */
-  private async newestFirst(
+  private newestFirst(
     condition: string,
     parameters: readonly unknown[],
     limit: number,
     before: TaskId | undefined,
     from: Source = TASKS,
   ): Promise<Task[]> {
+    return this.inOrder("newest", condition, parameters, limit, before, from);
+  }
+
+  private async inOrder(
+    first: "newest" | "oldest",
+    condition: string,
+    parameters: readonly unknown[],
+    limit: number,
+    beyond: TaskId | undefined,
+    from: Source = TASKS,
+  ): Promise<Task[]> {
     const tasks: Task[] = [];
-    for (let last: unknown = before, size = limit; ; size = NEXT_PAGE_SIZE) {
-      const older = olderThan(last, from.id);
+    const direction = first === "newest" ? "desc" : "asc";
+    for (let last: unknown = beyond, size = limit; ; size = NEXT_PAGE_SIZE) {
+      const rest = first === "newest" ? olderThan(last, from.id) : newerThan(last, from.id);
       const rows = await this.database.sql(
-        `select task.* from ${from.tables} where ${condition} ${older.text} order by ${from.id} desc limit ?`,
-        [...parameters, ...older.parameters, size],
+        `select task.* from ${from.tables} where ${condition} ${rest.text} order by ${from.id} ${direction} limit ?`,
+        [...parameters, ...rest.parameters, size],
       );
       tasks.push(...this.unreadable.separate(rows, toTask).read);
       if (rows.length < size || tasks.length >= limit) return tasks.slice(0, limit);

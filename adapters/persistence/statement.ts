@@ -27,6 +27,10 @@ export const update = (table: string, changes: Row, conditions: Row): Statement 
 export const olderThan = (before: unknown, id = "id"): Statement =>
   before === undefined ? { text: "", parameters: [] } : { text: `and ${id} < ?`, parameters: [before] };
 
+/** Narrows a list that is ordered by the column `id`, oldest first, to what is newer than `after`. */
+export const newerThan = (after: unknown, id = "id"): Statement =>
+  after === undefined ? { text: "", parameters: [] } : { text: `and ${id} > ?`, parameters: [after] };
+
 const equations = (columns: Row): string[] => Object.keys(columns).map((column) => `${column} = ?`);
 
 const PREPARED_CHARACTERS_MAX = 2_000;

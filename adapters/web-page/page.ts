@@ -59,4 +59,9 @@ export type PageReply = {
   /** By name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | undefined;
+  /**
+   * Whether the body may be sent compressed. Only without secrets: who can put text into a page and see how long the
+   * answer is could guess them (the attack BREACH).
+   */
+  readonly compressible?: boolean;
 };

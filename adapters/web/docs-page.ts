@@ -11,6 +11,8 @@ export const docsPage = (guard: SessionGuard, layout: Layout): Page => ({
   handle: async (request) =>
     layout.reply(200, {
       title: "API reference",
+      description:
+        "The REST interface of Panorama: create 360° panoramas from your own programs, poll them or get webhooks.",
       visitor: await guard.visitor(request),
       scripts: ["docs.js"],
       styles: ["docs.css"],

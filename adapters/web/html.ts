@@ -1,4 +1,4 @@
-/** Safe HTML. Only `html` creates it, so every inserted value is escaped. */
+/** Safe HTML. Only `html` creates it, so every inserted value is escaped, and the renderer of Markdown (legal-pages.ts). */
 export class Html {
   readonly text: string;
 

@@ -52,6 +52,8 @@ export class Layout {
         ...headers,
       },
       body: `<!doctype html>\n${this.page(content).text}`,
+      // The pages of members have the form token, and what only they may see.
+      compressible: content.visitor === undefined,
     };
   }
 

@@ -22,6 +22,7 @@ export const mcpPage = (offer: McpOffer, guard: SessionGuard, layout: Layout, pr
   handle: async (request) =>
     layout.reply(200, {
       title: "Panoramas in your assistant",
+      description: "A local MCP server with which assistants such as Claude make 360° panoramas with your credits.",
       visitor: await guard.visitor(request),
       main: html`<div class="page prose"><h1>Panoramas in your assistant</h1>
 <p class="lead">With a local MCP server, an assistant can generate 360° panoramas with your credits. The server runs on your

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { acceptsCoding } from "../web-page/accepts-coding.js";
 import { isCached } from "../web-page/is-cached.js";
 import type { Page } from "../web-page/page.js";
 
@@ -81,7 +82,7 @@ const staticPage = (
     path: url,
     body: "none",
     handle: async ({ headers }) => {
-      const compressed = forms.find(({ coding }) => accepts(headers["accept-encoding"], coding));
+      const compressed = forms.find(({ coding }) => acceptsCoding(headers["accept-encoding"], coding));
       const etag = `"${digest}${compressed?.suffix ?? ""}"`;
       return {
         status: isCached(headers["if-none-match"], etag) ? 304 : 200,
@@ -98,10 +99,3 @@ const staticPage = (
     },
   };
 };
-
-/** Whether an Accept-Encoding header names the coding, and not with `q=0`, which forbids it. */
-const accepts = (acceptEncoding: string | undefined, coding: string): boolean =>
-  (acceptEncoding ?? "").split(",").some((item) => {
-    const [name = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
-    return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-  });

@@ -40,6 +40,7 @@ import { docsPage } from "./docs-page.js";
 import { galleryPage } from "./gallery-page.js";
 import { landingPage } from "./landing-page.js";
 import { Layout } from "./layout.js";
+import { type LegalPage, legalPages } from "./legal-pages.js";
 import { loginPages } from "./login-pages.js";
 import { type McpOffer, mcpPage } from "./mcp-page.js";
 import type { Images } from "./panorama-card.js";
@@ -100,15 +101,17 @@ export type WebSettings = {
   readonly signUpMode: SignUpMode;
   /** The panoramas from which the landing page takes its picture (hero-picture.ts). */
   readonly heroPanoramas?: readonly Slug[];
+  /** The operator's pages, which the footer names. */
+  readonly legal?: readonly LegalPage[];
 };
 
 /** Makes the whole web side, for an HTTP server to mount. */
 export const webPages = async (
   parts: WebParts,
-  { publicUrl, staticFolder, mcp, sendsMail, policy, signUpMode, heroPanoramas = [] }: WebSettings,
+  { publicUrl, staticFolder, mcp, sendsMail, policy, signUpMode, heroPanoramas = [], legal = [] }: WebSettings,
 ): Promise<WebSide> => {
   const files = await StaticFiles.read(staticFolder);
-  const layout = new Layout(files, originOf(parts.images));
+  const layout = new Layout(files, originOf(parts.images), legal);
   const guard = new SessionGuard(parts.findSession, layout, publicUrl);
   const all = { ...parts, guard, layout, publicUrl, sendsMail, policy, signUpMode };
   const pages = [
@@ -122,6 +125,7 @@ export const webPages = async (
     ...webhookPages(all),
     docsPage(guard, layout),
     mcpPage(mcp, guard, layout, policy.prices),
+    ...legalPages(legal, guard, layout),
     ...siteFiles(files),
     ...files.pages,
   ];

@@ -1,8 +1,10 @@
 import { ContainerModule } from "inversify";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
+import { type LegalPage, readLegalPages } from "../../adapters/web/legal-pages.js";
 import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
 import { webPages } from "../../adapters/web/web-pages.js";
 import type { Application } from "../../application/create-application.js";
+import { ConfigurationError } from "../configuration-error.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
 
@@ -18,7 +20,7 @@ export const web = new ContainerModule(({ bind }) => {
       rateLimits: tokens.rateLimits,
       images: tokens.storage,
     },
-    ({ config: { publicUrl, mail, signUp, heroPanoramas }, application, ...parts }) =>
+    async ({ config: { publicUrl, mail, signUp, heroPanoramas, legalPagesFolder }, application, ...parts }) =>
       webPages(
         { ...parts, ...useCases(application) },
         {
@@ -29,10 +31,17 @@ export const web = new ContainerModule(({ bind }) => {
           policy: application.policy,
           signUpMode: signUp,
           heroPanoramas,
+          legal: legalPagesFolder === undefined ? [] : await legalIn(legalPagesFolder),
         },
       ),
   );
 });
+
+const legalIn = async (folder: string): Promise<readonly LegalPage[]> => {
+  const pages = await readLegalPages(folder);
+  if (pages.isErr()) throw new ConfigurationError(`Bad configuration: LEGAL_PAGES_DIR=${folder}: ${pages.error}`);
+  return pages.value;
+};
 
 const useCases = ({ accounts, panoramas, credits, webhooks }: Application) => ({
   findSession: accounts.findSession,

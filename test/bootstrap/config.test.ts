@@ -101,6 +101,17 @@ describe("readConfig", () => {
     }
   });
 
+  it("takes the panoramas of the landing page by their slugs", () => {
+    const slugs = ["abcdefghijklmnop", "0123456789abcdef"];
+    expect(valid({ HERO_PANORAMAS: slugs.join(" , ") }).heroPanoramas).toEqual(slugs);
+    for (const wrong of ["https://pano.example/p/abcdefghijklmnop", "abcdefghijklmnop,", "ABCDEFGHIJKLMNOP"]) {
+      expect(readConfig({ HERO_PANORAMAS: wrong })._unsafeUnwrapErr()).toBe(
+        `Bad configuration: HERO_PANORAMAS="${wrong}": must be slugs of public panoramas, separated by commas: the 16 ` +
+          "characters after /p/ in their links. See OPERATIONS.md for the allowed values.",
+      );
+    }
+  });
+
   it("trusts the listed proxies instead of this machine", () => {
     const list = "10.0.0.5, fd00::/8";
     expect(valid({ TRUSTED_PROXIES: list }).trustedProxies).toEqual(parseTrustedProxies(list));

@@ -43,6 +43,7 @@ keepPromptThroughSignUp();
 if (!matchMedia("(prefers-reduced-motion: reduce)").matches) void start();
 
 async function start(): Promise<void> {
+  await painted();
   const sphere = sphereOn(canvas);
   try {
     if (sphere === undefined) throw new Error("no WebGL");
@@ -202,6 +203,11 @@ function showStill(): void {
 function savesData(): boolean {
   const { connection } = navigator as { connection?: { readonly saveData?: boolean } };
   return connection?.saveData === true;
+}
+
+/** After the first frame, which shows the text over the still image: compiling the shader would delay it. */
+function painted(): Promise<void> {
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }
 
 function loaded(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openTab, type Tab } from "../../support/browser.js";
+import { logInAs, openTab, type Tab } from "../../support/browser.js";
 import { startChromium } from "../../support/chromium.js";
 import { quarterAt } from "../../support/pixels.js";
 import { type Person, WebService } from "../../support/web-service.js";
@@ -156,6 +156,49 @@ describe("the panorama of the landing page", () => {
     for (let hour = 0; hour < 2; hour++) {
       expect(await titleNow()).toBe("first");
       await service.clock.advance(3_600_000);
+    }
+  });
+
+  it("and the viewer stay small, the pictures of panoramas not counted", async () => {
+    const { slug } = await service.kept(chosen, { prompt: "small" });
+    const { page } = tab;
+    const network = await page.context().newCDPSession(page);
+    const urls = new Map<string, string>();
+    const sizes = new Map<string, number>();
+    network.on("Network.responseReceived", ({ requestId, response }) => void urls.set(requestId, response.url));
+    network.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+      const url = urls.get(requestId) ?? "";
+      // The larger picture of the landing page is requested after the page has loaded.
+      if (!url.includes("/assets/") && !url.endsWith("-hero.jpg")) sizes.set(url, encodedDataLength);
+    });
+    await network.send("Network.enable");
+    await network.send("Network.setCacheDisabled", { cacheDisabled: true });
+    for (const [path, kilobytes, ready] of [
+      ["/", 120, '#hero[data-shows="sphere"]'],
+      [`/p/${slug}`, 90, 'body[data-ready="sphere"]'],
+    ] as const) {
+      sizes.clear();
+      await page.goto(path);
+      await page.locator(ready).waitFor({ state: "attached", timeout: 15_000 });
+      const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+      expect(sizes.get(service.url + path)).toBeGreaterThan(1000);
+      expect(bytes).toBeGreaterThan(30_000);
+      expect(bytes).toBeLessThanOrEqual(kilobytes * 1000);
+    }
+  });
+
+  it("is compressed for visitors, and for members, whose pages have secrets, it is not", async () => {
+    const acceptEncoding = { "accept-encoding": "br" };
+    const visitor = await fetch(service.url, { headers: acceptEncoding });
+    expect(visitor.headers.get("content-encoding")).toBe("br");
+    expect(await visitor.text()).toContain("Then stand in it.");
+    await logInAs(tab, ann);
+    const cookies = await tab.page.context().cookies();
+    const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
+    for (const path of ["/", "/works?prompt=guess", "/nope"]) {
+      const member = await fetch(service.url + path, { headers: { ...acceptEncoding, cookie } });
+      expect([path, member.headers.get("content-encoding")]).toEqual([path, null]);
+      expect(await member.text()).toContain("form_token");
     }
   });
 });

@@ -250,6 +250,9 @@ describe("the works and gallery pages", () => {
     expect(await plain.page.locator("#gallery li").count()).toBe(24);
     await plain.page.getByRole("link", { name: "Older panoramas" }).click();
     expect(await plain.page.locator("#gallery li").count()).toBe(Math.min(24, all - 24));
+    await plain.page.getByRole("link", { name: "Newer panoramas" }).click();
+    expect(plain.page.url()).toBe(`${service.url}/gallery`);
+    expect(await plain.page.locator("#gallery li").count()).toBe(24);
     await plain.close();
 
     await tab.page.goto("/gallery");

@@ -62,7 +62,7 @@ describe("listPublicPanoramas", () => {
   it("lists the public panoramas newest first, page by page", async () => {
     const made: Task[] = [];
     for (const visibility of ["public", "private", "public", "public"] as const) made.push(await create(visibility));
-    expect(await listPublicPanoramas(world)(9)).toEqual({ panoramas: [], next: undefined });
+    expect(await listPublicPanoramas(world)(9)).toEqual({ panoramas: [], next: undefined, newer: undefined });
     await finish();
     const newestFirst = [made[3]?.id, made[2]?.id, made[0]?.id];
     const pages: (string | undefined)[][] = [];
@@ -75,6 +75,28 @@ describe("listPublicPanoramas", () => {
     expect(pages).toEqual([newestFirst.slice(0, 2), newestFirst.slice(2)]);
     const whole = await listPublicPanoramas(world)(3);
     expect(whole.panoramas.map(({ id }) => id)).toEqual(newestFirst);
-    expect(whole.next).toBeUndefined();
+    expect([whole.next, whole.newer]).toEqual([undefined, undefined]);
+  });
+
+  it("leads back page by page to the newest", async () => {
+    const made: Task[] = [];
+    for (let n = 0; n < 5; n += 1) made.push(await create("public"));
+    await finish();
+    const ids = made.map(({ id }) => id).reverse();
+    const list = listPublicPanoramas(world);
+    const last = await list(2, ids[3]);
+    expect([last.panoramas.map(({ id }) => id), last.next, last.newer]).toEqual([[ids[4]], undefined, ids[4]]);
+    const middle = await list(2, undefined, last.newer);
+    expect([middle.panoramas.map(({ id }) => id), middle.next, middle.newer]).toEqual([
+      ids.slice(2, 4),
+      ids[3],
+      ids[2],
+    ]);
+    const first = await list(2, undefined, middle.newer);
+    expect([first.panoramas.map(({ id }) => id), first.next, first.newer]).toEqual([
+      ids.slice(0, 2),
+      ids[1],
+      undefined,
+    ]);
   });
 });
