@@ -775,16 +775,8 @@ export const describeTaskStore = (
         expect(await gallery(2)).toEqual([taskId(3), taskId(2)]);
         expect(await gallery(2, taskId(2))).toEqual([taskId(1)]);
         expect((await tasks.listPublic(1, undefined))[0]?.request.visibility).toBe("public");
-      });
-
-      it("listPublic returns the next newer ones, oldest first", async () => {
-        for (const n of [1, 2, 3, 4]) await publish(await kept(n));
-        const newer = async (limit: number, after?: TaskId) =>
-          (await tasks.listPublic(limit, after, "oldest")).map(({ id }) => id);
-        expect(await newer(2)).toEqual([taskId(1), taskId(2)]);
-        expect(await newer(2, taskId(1))).toEqual([taskId(2), taskId(3)]);
-        expect(await newer(2, taskId(3))).toEqual([taskId(4)]);
-        expect(await newer(2, taskId(4))).toEqual([]);
+        const newer = await tasks.listPublic(1, taskId(1), "oldest");
+        expect(newer.map(({ id }) => id)).toEqual([taskId(2)]);
       });
 
       it("setVisibility changes the task, also while background work moves it", async () => {

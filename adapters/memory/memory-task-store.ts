@@ -187,8 +187,8 @@ export class MemoryTaskStore implements TaskStore {
     return this.newestFirst(limit, before, wanted);
   }
 
-  async listPublic(limit: number, beyond: TaskId | undefined, first?: "newest" | "oldest"): Promise<SucceededTask[]> {
-    if (first !== "oldest") return this.newestFirst(limit, beyond, isInGallery);
+  async listPublic(limit: number, beyond: TaskId | undefined, first = "newest"): Promise<SucceededTask[]> {
+    if (first === "newest") return this.newestFirst(limit, beyond, isInGallery);
     const all = this.newestFirst(Number.POSITIVE_INFINITY, undefined, isInGallery).reverse();
     return all.filter(({ id }) => beyond === undefined || id > beyond).slice(0, limit);
   }

@@ -3,10 +3,7 @@ import type { TaskId } from "../../domain/task-id.js";
 import { pageOf } from "../page-of.js";
 import type { TaskStore } from "../ports/task-store.js";
 
-/**
- * Newest first. `next`: pass it as `before` to read the next older page; `undefined` on the last page. `newer`: pass it as
- * `after` to read the next newer page; `undefined` on the first page.
- */
+/** `next` is `before` for the older page, `newer` is `after` for the newer one; `undefined` if there is none. */
 export type GalleryPage = {
   readonly panoramas: readonly SucceededTask[];
   readonly next: TaskId | undefined;
@@ -16,17 +13,12 @@ export type GalleryPage = {
 /** What `listPublicPanoramas` returns. */
 export type ListPublicPanoramas = ReturnType<typeof listPublicPanoramas>;
 
-/**
- * The public gallery: public panoramas of all accounts whose image is in permanent storage, newest first: those older than
- * `before`, or the next ones newer than `after`.
- */
+/** The public gallery: public panoramas of all accounts whose image is in permanent storage, newest first. */
 export const listPublicPanoramas =
   ({ tasks }: { readonly tasks: Pick<TaskStore, "listPublic"> }) =>
   async (limit: number, before?: TaskId, after?: TaskId): Promise<GalleryPage> => {
-    if (after !== undefined) {
-      const { items, last } = pageOf(await tasks.listPublic(limit + 1, after, "oldest"), limit);
-      return { panoramas: items.toReversed(), next: items[0]?.id, newer: last?.id };
-    }
-    const { items, last } = pageOf(await tasks.listPublic(limit + 1, before), limit);
-    return { panoramas: items, next: last?.id, newer: before && items[0]?.id };
+    const { items, last } = pageOf(await tasks.listPublic(limit + 1, after ?? before, after && "oldest"), limit);
+    return after === undefined
+      ? { panoramas: items, next: last?.id, newer: before && items[0]?.id }
+      : { panoramas: items.toReversed(), next: items[0]?.id, newer: last?.id };
   };

@@ -156,10 +156,7 @@ export interface TaskStore {
    */
   list(owner: AccountId, limit: number, before: TaskId | undefined, filter?: TaskFilter): Promise<Task[]>;
 
-  /**
-   * Public panoramas of all accounts whose image is stored permanently; otherwise like `list`. With `oldest` the oldest
-   * ones first, newer than the task `beyond`.
-   */
+  /** Public panoramas of all accounts whose image is stored permanently; otherwise like `list`, or the other way round. */
   listPublic(limit: number, beyond: TaskId | undefined, first?: "newest" | "oldest"): Promise<SucceededTask[]>;
 
   /** Finished tasks of all accounts whose image has the storage status `failed`; otherwise like `list`. */

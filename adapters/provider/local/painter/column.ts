@@ -216,9 +216,11 @@ class GroundColumn {
         hiddenRise = hiddenRiseBelow(top);
       }
       if (props !== undefined && isRing) {
-        for (let side = -1; side <= 1 && !wet; side++) {
-          if (props.standsAt(ring, side, azimuth, surface))
-            this.paintProp(light, props, distance, surface, top, weight);
+        const groundAt = (other: number) =>
+          terrain.height(Math.sin(other) * distance, Math.cos(other) * distance, octaves[index] as number, floor);
+        for (let side = -1; side <= 1; side++) {
+          if (props.standsAt(ring, side, azimuth, wet ? height : surface, groundAt))
+            this.paintProp(light, props, distance, props.footMetres, top, weight);
         }
         ring++;
       }

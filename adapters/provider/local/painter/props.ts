@@ -21,8 +21,9 @@ export class Props {
   readonly rings: readonly number[];
   /** Upper bound of their heights. */
   readonly heightMetres: number;
-  /** The height of the prop that the last `standsAt` has found. */
+  /** Of the prop that the last `standsAt` has found: its height, and that of the ground where it stands. */
   standingMetres = 0;
+  footMetres = 0;
   private readonly scene: Scene;
   private readonly props: PropSet;
   private readonly noise: Noise;
@@ -51,13 +52,21 @@ export class Props {
 
   /**
    * Whether a prop of this ring crosses this direction; then `paint` paints it. Neighbours overlap: `side` selects the
-   * prop whose position this is (0), or one beside it (-1 and 1).
+   * prop whose position this is (0), or one beside it (-1 and 1). `groundAt` is the height of the ground in another
+   * direction at the same distance.
    */
-  standsAt(ring: number, side: number, azimuth: number, groundMetres: number): boolean {
+  standsAt(
+    ring: number,
+    side: number,
+    azimuth: number,
+    groundMetres: number,
+    groundAt: (azimuth: number) => number,
+  ): boolean {
     const { props } = this;
     const { seed } = this.scene;
     const distance = this.rings[ring] as number;
-    if (groundMetres > props.groundMetresMax || groundMetres < 0.4) return false;
+    const isPalm = props.kind === "palm";
+    if (!isPalm && !this.growsOn(groundMetres)) return false;
     const spacing = props.heightMetres * HALF_WIDTHS[props.kind] * 1.5;
     const places = Math.max(5, Math.round((2 * Math.PI * distance) / spacing));
     const turn = (azimuth / (2 * Math.PI) + 1) * places;
@@ -80,6 +89,9 @@ export class Props {
       (Math.cos(centreAzimuth) * distance) / 130,
     );
     if (chance > props.density * clamp01(0.75 + 1.5 * clump)) return false;
+    // Leaves of a palm reach over water. Other props follow the ground under each of their columns.
+    this.footMetres = isPalm ? groundAt(centreAzimuth) : groundMetres;
+    if (isPalm && !this.growsOn(this.footMetres)) return false;
 
     this.across = across / wide;
     this.halfWidthMetres = wide;
@@ -88,6 +100,10 @@ export class Props {
     this.litSide = this.sunSide(azimuth);
     if (props.kind === "palm") this.crossFronds(this.across);
     return true;
+  }
+
+  private growsOn(groundMetres: number): boolean {
+    return groundMetres <= this.props.groundMetresMax && groundMetres >= 0.4;
   }
 
   /** Paints the prop found last at this height in metres above its foot; returns its opacity there. */
@@ -165,7 +181,7 @@ export class Props {
     const out = Math.abs(u - top);
     for (let frond = 0; frond < FRONDS; frond++) {
       const rise = 0.62 - 0.24 * frond + 0.1 * Math.sin(40 * this.variation + frond * 2.3 + (u > top ? 1 : 0));
-      const reach = 0.95 - 0.07 * frond;
+      const reach = (0.95 - 0.07 * frond) * (1 - Math.abs(top)); // within the width of the prop
       const feathered = 0.6 + 0.8 * Math.abs(this.noise.at2(u * 26, frond * 5 + 30 * this.variation));
       this.frondThick[frond] = 0.055 * feathered * Math.sqrt(Math.max(0, 1 - out / reach));
       this.frondMiddle[frond] = out > reach ? Number.POSITIVE_INFINITY : 0.79 + rise * out - 0.78 * out * out;
