@@ -70,6 +70,36 @@ describe("accessibility of the web pages", () => {
     });
   }
 
+  it("has no serious findings on the landing page while its panorama turns", async () => {
+    const tab = await openTab(browser, service, { reducedMotion: "no-preference" });
+    await tab.page.goto("/");
+    await tab.page.getByRole("button", { name: "Pause the rotation" }).click();
+    expect(await findings(tab)).toEqual([]);
+    await tab.close();
+    expect(tab.problems).toEqual([]);
+  });
+
+  it("has a plain background behind all text over pictures in forced colours", async () => {
+    const tab = await openTab(browser, service, { forcedColors: "active" });
+    await tab.page.goto("/");
+    const over = [
+      ".brand",
+      "header nav",
+      "h1",
+      ".hero-lead",
+      ".hero-form",
+      ".hero-examples a",
+      ".hero-note",
+      ".tile-text",
+    ];
+    for (const selector of over) {
+      const background = `getComputedStyle(document.querySelector("${selector}")).backgroundColor`;
+      expect([selector, await tab.page.evaluate(background)]).toEqual([selector, "rgb(255, 255, 255)"]);
+    }
+    await tab.close();
+    expect(tab.problems).toEqual([]);
+  });
+
   it("includes keyboard operation with a visible focus", async () => {
     const tab = await openTab(browser, service);
     const { page } = tab;

@@ -52,7 +52,7 @@ it("the leaves of palms end before the edge of their picture, and reach over wat
   for (const opacities of onLand) expect([opacities[0], opacities.at(-1)]).toEqual([0, 0]);
   // Water ahead, land behind: each palm is whole or not there.
   const widths = new Set(onLand.map(({ length }) => length));
-  const atTheShore = palmsOn((azimuth) => (Math.abs(azimuth) > 2.4 ? 2 : -1));
+  const atTheShore = palmsOn((azimuth) => (Math.cos(azimuth) < -0.3 ? 2 : -1));
   expect(atTheShore.length).toBeGreaterThan(1);
   expect(atTheShore.length).toBeLessThan(onLand.length);
   for (const opacities of atTheShore) expect(widths).toContain(opacities.length);
