@@ -121,7 +121,11 @@ const MAY_IMPORT = {
   },
   "adapters/system": { folders: CORE, packages: ["ipaddr.js", "neverthrow", "sharp", "uuid"], node: true },
   "adapters/terminal": { folders: [...CORE, ...SHARED], packages: ["neverthrow"], node: true },
-  "adapters/web": { folders: [...CORE, ...SHARED, "adapters/web-page"], packages: ["marked", "neverthrow"], node: true },
+  "adapters/web": {
+    folders: [...CORE, ...SHARED, "adapters/web-page"],
+    packages: ["marked", "neverthrow"],
+    node: true,
+  },
   // Runs in the browser; only its build script uses esbuild and Node.js.
   "adapters/web/client": {
     packages: ["@fontsource/bricolage-grotesque", "esbuild", "pannellum", "sharp", "swagger-ui-dist"],

@@ -6,8 +6,8 @@ import { FAL_MODELS, type FalModel } from "../adapters/provider/remote/fal/fal-m
 import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-defaults.js";
 import type { ProviderLimits } from "../adapters/provider/remote/settings.js";
 import { completeSettings } from "../application/complete-settings.js";
-import { readSettings, type Settings } from "./settings.js";
 import { parseSlug, type Slug } from "../domain/slug.js";
+import { readSettings, type Settings } from "./settings.js";
 
 const DEFAULTS = completeSettings({});
 
