@@ -123,12 +123,12 @@ const MAY_IMPORT = {
   "adapters/terminal": { folders: [...CORE, ...SHARED], packages: ["neverthrow"], node: true },
   "adapters/web": {
     folders: [...CORE, ...SHARED, "adapters/web-page"],
-    packages: ["marked", "neverthrow"],
+    packages: ["@highlightjs/cdn-assets", "marked", "neverthrow"],
     node: true,
   },
   // Runs in the browser; only its build script uses esbuild and Node.js.
   "adapters/web/client": {
-    packages: ["@fontsource/bricolage-grotesque", "esbuild", "pannellum", "sharp", "swagger-ui-dist"],
+    packages: ["@fontsource/bricolage-grotesque", "esbuild", "pannellum", "sharp"],
     node: true,
   },
   "adapters/web-page": { folders: CORE },

@@ -6,11 +6,13 @@ import { creditsResponseSchema } from "./read-credits-route.js";
 
 const timestamp = z.iso.datetime().meta({ format: "date-time", description: "When it happened." });
 
+const balance = z.object({ remaining_credits: creditsResponseSchema.shape.remaining_credits });
+
 /** The body of a webhook. */
 export const eventSchema = z
   .union([
     z.object({ type: z.enum(EVENT_TYPES).exclude(["credits.low"]), timestamp, data: panoramaTaskSchema }),
-    z.object({ type: z.literal("credits.low"), timestamp, data: creditsResponseSchema }),
+    z.object({ type: z.literal("credits.low"), timestamp, data: balance }),
   ])
   .meta({ id: "Event", description: "What happened, with the task as GET /panoramas/{id} shows it now." });
 

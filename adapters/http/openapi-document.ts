@@ -30,6 +30,7 @@ import { STREAM_MILLISECONDS_MAX } from "./events-route.js";
 import { HELD_STREAMS_MAX } from "./held-streams.js";
 import { HELD_WAITS_MAX } from "./held-waits.js";
 import { pageQuerySchema, taskPageSchema } from "./list-panoramas-route.js";
+import { openApiExamples } from "./openapi-examples.js";
 import { panoramaTaskSchema } from "./panorama-task.js";
 import { WAIT_SECONDS_MAX } from "./prefer.js";
 import { creditsResponseSchema } from "./read-credits-route.js";
@@ -66,7 +67,12 @@ const invalidRequestSchema = z
   .object({ error: z.object({ ...errorMembers(["invalid_request"]), param }) })
   .meta({ id: "InvalidRequest" });
 
-type Failure = { readonly schema: z.ZodType; readonly description: string; readonly headers?: z.ZodRawShape };
+type Answer = {
+  readonly schema: z.ZodType;
+  readonly description: string;
+  readonly headers?: z.ZodRawShape;
+  readonly example?: object;
+};
 
 /** Allows unknown fields in answers, so that a new field does not break clients. The values of a map keep their schema. */
 const ALLOW_UNKNOWN_FIELDS: CreateDocumentOptions = {
@@ -84,6 +90,7 @@ export const openApiDocument = (
   policy: PanoramaPolicy = PANORAMA_POLICY,
 ): ReturnType<typeof createDocument> => {
   const { prices, rates, activeMax, uploads } = policy;
+  const examples = openApiExamples(origin, policy);
   const rateLimitHeaders = z.object({
     "RateLimit-Policy": z.string().meta({
       description: "The limit of the API key.",
@@ -130,19 +137,19 @@ export const openApiDocument = (
       schema: errorSchema("UpstreamError", ["upstream_error"]),
       description: "The generation provider did not accept the task; no credits are charged for it.",
     },
-  } as const satisfies Record<number, Failure>;
+  } as const satisfies Record<number, Answer>;
 
-  const response = ({ schema, description, headers }: Failure) => ({
+  const response = ({ schema, description, headers, example }: Answer) => ({
     description,
     headers: z.object({ ...headers, "X-Request-Id": requestId }),
-    content: { "application/json": { schema } },
+    content: { "application/json": { schema, ...(example && { example }) } },
   });
 
   const refusals = (...statuses: (keyof typeof failures)[]): ZodOpenApiResponsesObject =>
     Object.fromEntries(statuses.map((status) => [status, response(failures[status])]));
 
-  const success = (description: string, schema: z.ZodType, headers: z.ZodRawShape = {}) =>
-    response({ description, schema, headers: { ...headers, ...rateLimitHeaders.shape } });
+  const success = (description: string, schema: z.ZodType, example: object, headers: z.ZodRawShape = {}) =>
+    response({ description, schema, example, headers: { ...headers, ...rateLimitHeaders.shape } });
 
   /**
    * States in words what zod checks in code: a prompt, image URLs, or both. `anyOf` would state it too, but generated
@@ -171,9 +178,12 @@ export const openApiDocument = (
           }),
       }),
     },
-    requestBody: { required: true, content: { "application/json": { schema: creationRequest } } },
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: creationRequest, example: examples.creation } },
+    },
     responses: {
-      202: success("The task is processing.", creationResponseSchema, {
+      202: success("The task is processing.", creationResponseSchema, examples.created, {
         Location: z.string().meta({ description: "The path of the task." }),
         "Idempotent-Replayed": z.literal("true").optional().meta({
           description: "Sent only if an earlier request with the same Idempotency-Key created this task.",
@@ -194,10 +204,12 @@ export const openApiDocument = (
     description:
       "Every filter narrows the list. A cursor belongs to its filters: send them again with it. Filter by metadata with metadata.KEY=value, once for each pair that a task must have.",
     requestParams: { query: pageQuerySchema.extend(filterParameters) },
-    responses: { 200: success("One page.", taskPageSchema), ...refusals(400, 401, 429, 500) },
+    responses: { 200: success("One page.", taskPageSchema, examples.page), ...refusals(400, 401, 429, 500) },
   };
 
-  const path = z.object({ id: z.string().meta({ description: "The id from the answer to the creation." }) });
+  const path = z.object({
+    id: z.string().meta({ description: "The id from the answer to the creation.", example: examples.task.id }),
+  });
 
   const readPanorama: ZodOpenApiOperationObject = {
     operationId: "readPanorama",
@@ -215,7 +227,7 @@ export const openApiDocument = (
       }),
     },
     responses: {
-      200: success("The task.", panoramaTaskSchema, {
+      200: success("The task.", panoramaTaskSchema, examples.task, {
         "Preference-Applied": z.string().optional().meta({ description: "The wait that the service applied." }),
       }),
       ...refusals(401, 404, 429, 500),
@@ -228,7 +240,10 @@ export const openApiDocument = (
     description:
       "Ends a task in processing as failed, with its refund, if it costs nothing yet: it waits for a free slot of the provider, or the provider stops it without a charge. Otherwise it goes on. The answer is the task as it is afterwards. Can be repeated.",
     requestParams: { path },
-    responses: { 200: success("The task, canceled or not.", panoramaTaskSchema), ...refusals(401, 404, 429, 500) },
+    responses: {
+      200: success("The task, canceled or not.", panoramaTaskSchema, examples.task),
+      ...refusals(401, 404, 429, 500),
+    },
   };
 
   const deletePanorama: ZodOpenApiOperationObject = {
@@ -260,7 +275,7 @@ export const openApiDocument = (
       },
     },
     responses: {
-      200: success("The URLs of the images.", uploadResponseSchema),
+      200: success("The URLs of the images.", uploadResponseSchema, examples.uploaded),
       ...refusals(400, 401, 429, 500),
     },
   };
@@ -269,7 +284,7 @@ export const openApiDocument = (
     operationId: "readCredits",
     summary: "Read the balance",
     description: "All credits that the account has bought are remaining, reserved or spent.",
-    responses: { 200: success("The credits.", creditsResponseSchema), ...refusals(401, 429, 500) },
+    responses: { 200: success("The credits.", creditsResponseSchema, examples.totals), ...refusals(401, 429, 500) },
   };
 
   /** `text/event-stream`: OpenAPI 3.1 has no schema for it, so the description says what it is. */
@@ -306,7 +321,7 @@ export const openApiDocument = (
     ...taskStream,
     requestParams: {
       ...taskStream.requestParams,
-      path: z.object({ id: z.string().meta({ description: "The id from the answer to the creation." }) }),
+      path,
     },
     responses: {
       ...taskStream.responses,
@@ -328,7 +343,7 @@ export const openApiDocument = (
         "webhook-signature": z.string().meta({ description: "One or two signatures, separated by a space." }),
       }),
     },
-    requestBody: { required: true, content: { "application/json": { schema: eventSchema } } },
+    requestBody: { required: true, content: { "application/json": { schema: eventSchema, example: examples.event } } },
     responses: { 204: { description: "The event is received." } },
   };
 

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { CheckPasswordLink } from "../../application/accounts/check-password-link.js";
 import type { CreateApiKey } from "../../application/accounts/create-api-key.js";
 import type { FindSession } from "../../application/accounts/find-session.js";
@@ -103,12 +104,14 @@ export type WebSettings = {
   readonly heroPanoramas?: readonly Slug[];
   /** The operator's pages, which the footer names. */
   readonly legal?: readonly LegalPage[];
+  /** Makes the OpenAPI description of the REST interface, which `/docs` shows. */
+  readonly describe: () => Promise<object>;
 };
 
 /** Makes the whole web side, for an HTTP server to mount. */
 export const webPages = async (
   parts: WebParts,
-  { publicUrl, staticFolder, mcp, sendsMail, policy, signUpMode, heroPanoramas = [], legal = [] }: WebSettings,
+  { publicUrl, staticFolder, mcp, sendsMail, policy, signUpMode, heroPanoramas = [], legal = [], describe }: WebSettings,
 ): Promise<WebSide> => {
   const files = await StaticFiles.read(staticFolder);
   const layout = new Layout(files, originOf(parts.images), legal);
@@ -123,7 +126,7 @@ export const webPages = async (
     ...worksPages(all),
     ...accountPages(all),
     ...webhookPages(all),
-    docsPage(guard, layout),
+    docsPage({ ...all, describe, guidesFolder: join(staticFolder, "guides") }),
     mcpPage(mcp, guard, layout, policy.prices),
     ...legalPages(legal, guard, layout),
     ...siteFiles(files),

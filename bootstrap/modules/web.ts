@@ -32,6 +32,10 @@ export const web = new ContainerModule(({ bind }) => {
           signUpMode: signUp,
           heroPanoramas,
           legal: legalPagesFolder === undefined ? [] : await legalIn(legalPagesFolder),
+          describe: async () => {
+            const { openApiDocument } = await import("../../adapters/http/openapi-document.js");
+            return openApiDocument(publicUrl, application.policy);
+          },
         },
       ),
   );

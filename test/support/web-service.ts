@@ -4,6 +4,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { parseTrustedProxies } from "../../adapters/http/client-address.js";
 import { HttpServer } from "../../adapters/http/http-server.js";
+import { openApiDocument } from "../../adapters/http/openapi-document.js";
 import { sharpImaging } from "../../adapters/imaging/sharp-imaging.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
@@ -285,6 +286,7 @@ export class WebService {
         policy,
         signUpMode: this.settings.signUp ?? "open",
         heroPanoramas: this.heroPanoramas,
+        describe: async () => openApiDocument(url, policy),
       },
     );
     this.server = new HttpServer(

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -43,7 +43,7 @@ const source = (name) => fileURLToPath(new URL(name, import.meta.url));
 /**
  * Builds the scripts, styles, fonts and icons of the web pages into `folder`. Each script and style is self-contained,
  * but for files that it names by their built name. The name of a file begins with a digest of its content; next to a
- * file that is not compressed already are `.br` and `.gz`, the same file compressed.
+ * file that is not compressed already are `.br` and `.gz`, the same file compressed. The guides of `/docs` are in `guides`.
  */
 export const buildClient = async (folder) => {
   await mkdir(folder, { recursive: true });
@@ -72,6 +72,7 @@ export const buildClient = async (folder) => {
   });
   for (const { path, contents } of outputFiles) files.set(basename(path), contents);
   await Promise.all([...files].map(([name, content]) => write(folder, name, content)));
+  await cp(source("docs"), join(folder, "guides"), { recursive: true });
 };
 
 /** Resolves `url("/static/NAME")` in a style to the built file of this name. */

@@ -1,0 +1,37 @@
+import hljs from "@highlightjs/cdn-assets/highlight.min.js";
+import { Html, html } from "../html.js";
+
+const HIGHLIGHTED = ["bash", "json", "python", "typescript"];
+
+/** The languages of an example, in the order of its tabs. */
+export const LANGUAGES = [
+  { name: "bash", label: "curl" },
+  { name: "typescript", label: "TypeScript" },
+  { name: "python", label: "Python" },
+] as const;
+
+export type LanguageName = (typeof LANGUAGES)[number]["name"];
+
+/** The same call in several languages. */
+export type Example = { readonly title: string; readonly code: Partial<Record<LanguageName, string>> };
+
+export const isLanguage = (name: string | undefined): name is LanguageName =>
+  LANGUAGES.some((language) => language.name === name);
+
+/** A block of code. It can be scrolled with the keyboard. `language`: text without highlighting if it is not known. */
+export const codeBlock = (code: string, language: string | undefined, label: string): Html =>
+  html`<div class="code ${language ?? "text"}"><pre tabindex="0" role="region" aria-label="${label}"><code>${highlighted(code, language)}</code></pre></div>`;
+
+const highlighted = (code: string, language: string | undefined): Html =>
+  language !== undefined && HIGHLIGHTED.includes(language) ? new Html(hljs.highlight(code, { language }).value) : html`${code}`;
+
+/** One tab for each language: radio buttons, of which style sheets show one, so that no script is needed. */
+export const exampleTabs = ({ title, code }: Example, id: string): Html => {
+  const languages = LANGUAGES.filter(({ name }) => code[name] !== undefined);
+  return html`<fieldset class="example"><legend>${title}</legend>
+${languages.map(
+  ({ name, label }, index) =>
+    html`<label class="tab"><input type="radio" name="${id}" value="${name}"${index === 0 && new Html(" checked")}>${label}</label>`,
+)}
+${languages.map(({ name, label }) => codeBlock(code[name] ?? "", name, `${title}, ${label}`))}</fieldset>`;
+};

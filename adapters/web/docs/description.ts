@@ -1,0 +1,70 @@
+/** What the page shows of an OpenAPI 3.1 description. */
+export type Description = {
+  readonly info: { readonly version: string };
+  readonly servers: readonly [{ readonly url: string }];
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly webhooks: Readonly<Record<string, PathItem>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+};
+
+export type PathItem = Readonly<Record<string, Operation>>;
+
+export type Operation = {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, Answer>>;
+};
+
+export type Parameter = {
+  readonly in: "path" | "query" | "header";
+  readonly name: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+};
+
+export type Answer = {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, { readonly description?: string }>>;
+  readonly content?: Content;
+};
+
+export type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
+
+export type Schema = {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly example?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema;
+  readonly required?: readonly string[];
+};
+
+/** An operation with its method in upper case and its path below the base URL. Of a webhook, the path is its name. */
+export type Route = { readonly method: string; readonly path: string; readonly operation: Operation };
+
+export const routesOf = (items: Readonly<Record<string, PathItem>>): readonly Route[] =>
+  Object.entries(items).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+
+/** The name of the component to which a schema refers. */
+export const referenceOf = ({ $ref }: Schema): string | undefined => $ref?.split("/").at(-1);

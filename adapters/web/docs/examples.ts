@@ -1,0 +1,160 @@
+import type { Example } from "./code.js";
+import { type Description, type Operation, type Parameter, type Route, routesOf } from "./description.js";
+
+/** The call of an operation in every language, with the examples of the description. */
+export const exampleOf = (route: Route, baseUrl: string): Example => ({
+  title: route.operation.summary,
+  code: {
+    bash: curlOf(route, baseUrl),
+    typescript: typescriptOf(route.operation, baseUrl),
+    python: pythonOf(route, baseUrl),
+  },
+});
+
+/** The file in examples of uploads. */
+const FILE = "lake.jpg";
+
+const KEY_VARIABLE = "PANORAMA_API_KEY";
+
+const exampleIn = (operation: Operation, place: Parameter["in"]): readonly (readonly [string, string])[] =>
+  (operation.parameters ?? []).flatMap(({ in: where, name, schema }) =>
+    where === place && schema.example !== undefined ? [[name, String(schema.example)] as const] : [],
+  );
+
+const urlOf = ({ path, operation }: Route, baseUrl: string): string =>
+  baseUrl + exampleIn(operation, "path").reduce((url, [name, value]) => url.replace(`{${name}}`, value), path);
+
+const bodyOf = (operation: Operation): unknown => operation.requestBody?.content["application/json"]?.example;
+
+const takesFiles = (operation: Operation): boolean =>
+  operation.requestBody?.content["multipart/form-data"] !== undefined;
+
+const isStream = (operation: Operation): boolean =>
+  operation.responses[200]?.content?.["text/event-stream"] !== undefined;
+
+const curlOf = (route: Route, baseUrl: string): string => {
+  const { method, operation } = route;
+  const body = bodyOf(operation);
+  const files = takesFiles(operation);
+  return [
+    `curl -sS${isStream(operation) ? "N" : ""} ${urlOf(route, baseUrl)}`,
+    ...(method === "GET" || body !== undefined || files ? [] : [`-X ${method}`]),
+    `-H "Authorization: Bearer $${KEY_VARIABLE}"`,
+    ...exampleIn(operation, "header").map(([name, value]) => `-H "${name}: ${value}"`),
+    ...(body === undefined ? [] : ['-H "Content-Type: application/json"', `-d '${JSON.stringify(body, null, 2)}'`]),
+    ...(files ? [`-F files=@${FILE}`] : []),
+  ].join(" \\\n  ");
+};
+
+const pythonOf = (route: Route, baseUrl: string): string => {
+  const { method, operation } = route;
+  const body = bodyOf(operation);
+  const headers = exampleIn(operation, "header").map(([name, value]) => `, ${text(name)}: ${text(value)}`);
+  const last = isStream(operation) ? "    stream=True,\n" : "    timeout=60,\n";
+  const call = `requests.${method.toLowerCase()}(
+    ${text(urlOf(route, baseUrl))},
+    headers={"Authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}"${headers.join("")}},
+${body === undefined ? "" : `    json=${pythonValue(body, "    ")},\n`}${takesFiles(operation) ? `    files=[("files", open("${FILE}", "rb"))],\n` : ""}${last})`;
+  return `import os\nimport requests\n\nanswer = ${call}\nanswer.raise_for_status()\n${pythonResult(operation)}`;
+};
+
+const pythonResult = (operation: Operation): string => {
+  if (isStream(operation)) return "for line in answer.iter_lines():\n    print(line.decode())";
+  return operation.responses[204] === undefined ? "print(answer.json())" : "print(answer.status_code)";
+};
+
+const text = (value: string): string => JSON.stringify(value);
+
+const pythonValue = (value: unknown, indent: string): string => {
+  if (value === null) return "None";
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (typeof value !== "object") return JSON.stringify(value);
+  const inner = `${indent}    `;
+  const lines = Array.isArray(value)
+    ? value.map((item) => pythonValue(item, inner))
+    : Object.entries(value).map(([name, member]) => `${text(name)}: ${pythonValue(member, inner)}`);
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  return lines.length === 0
+    ? `${open}${close}`
+    : `${open}\n${lines.map((line) => inner + line).join(",\n")},\n${indent}${close}`;
+};
+
+const typescriptOf = (operation: Operation, baseUrl: string): string => {
+  const call = CALLS[operation.operationId];
+  if (call === undefined) throw new Error(`the operation ${operation.operationId} has no example in TypeScript`);
+  const id = text(exampleIn(operation, "path")[0]?.[1] ?? "");
+  const { imports = [], code } = call(id, bodyOf(operation), baseUrl);
+  const lines = [...imports, ...(code.includes("client.") ? CLIENT_IMPORTS : [])].sort(byPackage);
+  return `${lines.join("\n")}\n\n${code.includes("client.") ? clientOf(baseUrl) : ""}${code}`;
+};
+
+const byPackage = (a: string, b: string): number => (packageOf(a) < packageOf(b) ? -1 : 1);
+const packageOf = (line: string): string => line.slice(line.indexOf(" from "));
+
+const CLIENT_IMPORTS = [
+  'import { PanoramaClient } from "panorama-client";',
+  'import { parseServiceUrl } from "panorama-client/service-url";',
+];
+
+const clientOf = (baseUrl: string): string => `const client = new PanoramaClient({
+  baseUrl: parseServiceUrl(${text(baseUrl)})._unsafeUnwrap(),
+  apiKey: process.env.${KEY_VARIABLE} ?? "",
+});
+`;
+
+type Call = (
+  id: string,
+  body: unknown,
+  baseUrl: string,
+) => { readonly imports?: readonly string[]; readonly code: string };
+
+const printed = (name: string, call: string, shown = `${name}.value`): string =>
+  `const ${name} = ${call};\nif (${name}.isErr()) throw new Error(${name}.error.message);\nconsole.log(${shown});`;
+
+/** The method of the typed client for each operation. */
+const CALLS: Readonly<Record<string, Call>> = {
+  createPanorama: (_id, body) => ({
+    imports: ['import { parseCreationRequest } from "panorama-client/creation-request";'],
+    code: `const request = parseCreationRequest(${typescriptValue(body)})._unsafeUnwrap();
+${printed("created", "await client.create(request)")}`,
+  }),
+  listPanoramas: () => ({
+    code: `for await (const task of client.listAll()) {
+  if (task.isErr()) throw new Error(task.error.message);
+  console.log(task.value.id, task.value.status);
+}`,
+  }),
+  readPanorama: (id) => ({ code: printed("task", `await client.read(${id}, { waitSeconds: 30 })`) }),
+  cancelPanorama: (id) => ({ code: printed("task", `await client.cancel(${id})`, "task.value.status") }),
+  deletePanorama: (id) => ({
+    code: `const deleted = await client.delete(${id});
+if (deleted.isErr()) throw new Error(deleted.error.message);`,
+  }),
+  streamPanoramaEvents: (id) => ({
+    code: printed("task", `await client.waitFor(${id}, { seconds: 120 })`, "task.value.status"),
+  }),
+  streamEvents: (_id, _body, baseUrl) => ({
+    imports: ['import { readEventStream } from "panorama-client/read-event-stream";'],
+    code: `const answer = await fetch(${text(`${baseUrl}/events`)}, {
+  headers: { authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\` },
+});
+if (!answer.ok || answer.body === null) throw new Error(\`status \${answer.status}\`);
+for await (const { id, data } of readEventStream(answer.body)) console.log(id, JSON.parse(data));`,
+  }),
+  uploadImages: () => ({
+    imports: ['import { readFile } from "node:fs/promises";'],
+    code: printed("urls", `await client.upload([{ bytes: await readFile("${FILE}"), name: "${FILE}" }])`),
+  }),
+  readCredits: () => ({ code: printed("credits", "await client.creditTotals()") }),
+};
+
+/** JSON without the quotes around names that need none. */
+const typescriptValue = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replace(/^( +)"([A-Za-z_]\w*)":/gm, "$1$2:");
+
+/** The id in the examples of the description. Throws if it has none. */
+export const exampleId = ({ paths }: Pick<Description, "paths">): string => {
+  const [id] = routesOf(paths).flatMap(({ operation }) => exampleIn(operation, "path").map(([, value]) => value));
+  if (id === undefined) throw new Error("the description has no example of an id");
+  return id;
+};
