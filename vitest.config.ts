@@ -39,6 +39,8 @@ const SLOW_TESTS = [
   "test/adapters/web/accessibility.test.ts",
   "test/adapters/web/account.test.ts",
   "test/adapters/web/landing.test.ts",
+  "test/adapters/web/docs.test.ts",
+  "test/adapters/web/docs-examples.test.ts",
   "test/adapters/web/viewer.test.ts",
   "test/adapters/web/works.test.ts",
   // simulates thousands of runs

@@ -16,17 +16,18 @@ export const openApiExamples = (origin: string, { prices }: Pick<PanoramaPolicy,
     metadata: { order: "A-17" },
   } as const;
   const image = `${origin}/assets/panoramas/kX2f9vQm7Yt1Ls8Rw4BzNc`;
+  const id = "pan_0199f3a56c1e7b529d0e3f8a1c2b4d5e";
   const core = {
-    id: "0199f3a5-6c1e-7b52-9d0e-3f8a1c2b4d5e",
     credits_charged: prices["2k"],
     created_at: "2026-11-22T10:15:00.000Z",
     ...creation,
     image_urls: [],
   };
-  const created: z.infer<typeof creationResponseSchema> = { ...core, status: "processing" };
+  const created: z.infer<typeof creationResponseSchema> = { id, status: "processing", ...core };
   const task: z.infer<typeof panoramaTaskSchema> = {
-    ...core,
+    id,
     status: "succeeded",
+    ...core,
     finished_at: "2026-11-22T10:15:41.000Z",
     output: {
       image_url: `${image}.jpg`,

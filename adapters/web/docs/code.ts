@@ -23,7 +23,9 @@ export const codeBlock = (code: string, language: string | undefined, label: str
   html`<div class="code ${language ?? "text"}"><pre tabindex="0" role="region" aria-label="${label}"><code>${highlighted(code, language)}</code></pre></div>`;
 
 const highlighted = (code: string, language: string | undefined): Html =>
-  language !== undefined && HIGHLIGHTED.includes(language) ? new Html(hljs.highlight(code, { language }).value) : html`${code}`;
+  language !== undefined && HIGHLIGHTED.includes(language)
+    ? new Html(hljs.highlight(code, { language }).value)
+    : html`${code}`;
 
 /** One tab for each language: radio buttons, of which style sheets show one, so that no script is needed. */
 export const exampleTabs = ({ title, code }: Example, id: string): Html => {

@@ -28,7 +28,7 @@ export type Parameter = {
 
 export type Answer = {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, { readonly description?: string }>>;
+  readonly headers?: Readonly<Record<string, { readonly schema: Schema }>>;
   readonly content?: Content;
 };
 

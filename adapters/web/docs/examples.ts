@@ -41,7 +41,9 @@ const curlOf = (route: Route, baseUrl: string): string => {
     ...(method === "GET" || body !== undefined || files ? [] : [`-X ${method}`]),
     `-H "Authorization: Bearer $${KEY_VARIABLE}"`,
     ...exampleIn(operation, "header").map(([name, value]) => `-H "${name}: ${value}"`),
-    ...(body === undefined ? [] : ['-H "Content-Type: application/json"', `-d '${JSON.stringify(body, null, 2)}'`]),
+    ...(body === undefined
+      ? []
+      : ['-H "Content-Type: application/json"', `-d '${JSON.stringify(body, null, 2).replaceAll("\n", "\n  ")}'`]),
     ...(files ? [`-F files=@${FILE}`] : []),
   ].join(" \\\n  ");
 };

@@ -115,8 +115,8 @@ const answerItem = (
 ${
   Object.keys(headers).length > 0 &&
   html`<details><summary>Headers</summary><ul class="fields">${Object.entries(headers).map(
-    ([name, header]) =>
-      html`<li><code>${name}</code>${header.description !== undefined && html`<p>${prose(header.description)}</p>`}</li>`,
+    ([name, { schema }]) =>
+      html`<li><code>${name}</code>${schema.description !== undefined && html`<p>${prose(schema.description)}</p>`}</li>`,
   )}</ul></details>`
 }</li>`;
 };
@@ -212,7 +212,7 @@ const typeOf = (schema: Schema): Html | string => {
     return html`${schema.anyOf.map((part, index) => html`${index > 0 && " or "}${typeOf(part)}`)}`;
   if (schema.additionalProperties !== undefined) return html`map of ${typeOf(schema.additionalProperties)}`;
   const type = [schema.type ?? "any"].flat().join(" or ");
-  return schema.format === undefined ? type : `${type}, ${schema.format}`;
+  return schema.format === undefined ? type : `${type} (${schema.format})`;
 };
 
 /** What zod writes for integers without a limit. */
