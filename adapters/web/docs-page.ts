@@ -3,12 +3,12 @@ import { brotliCompress, gzip } from "node:zlib";
 import type { Visitor } from "../../application/accounts/find-session.js";
 import type { ReadAccount } from "../../application/accounts/read-account.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
+import { acceptsCoding } from "../web-page/accepts-coding.js";
 import type { Page, PageReply } from "../web-page/page.js";
 import type { Description } from "./docs/description.js";
 import { type Html, html } from "./html.js";
 import type { Layout } from "./layout.js";
 import type { SessionGuard } from "./session-guard.js";
-import { acceptsCoding } from "../web-page/accepts-coding.js";
 
 type Parts = {
   /** Makes the OpenAPI description of the REST interface. */

@@ -68,7 +68,8 @@ You find your API keys in <a href="/account">your account</a>.</p></div>
 <pre tabindex="0" aria-label="Example"><code>curl -sS ${publicUrl}/api/v1/panoramas \\
   -H "Authorization: Bearer $PANORAMA_API_KEY" \\
   -H "Content-Type: application/json" \\
-  -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'</code></pre></div>
+  -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'</code></pre>
+<p><a href="/docs">Guides and the API reference</a> have the rest, with examples in curl, TypeScript and Python.</p></div>
 </section>
 <section aria-labelledby="prices"><h2 id="prices">Prices</h2>
 <ul class="prices">${RESOLUTION_NAMES.map((name) => price(name, parts.policy.prices))}</ul>

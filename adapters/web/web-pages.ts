@@ -111,7 +111,17 @@ export type WebSettings = {
 /** Makes the whole web side, for an HTTP server to mount. */
 export const webPages = async (
   parts: WebParts,
-  { publicUrl, staticFolder, mcp, sendsMail, policy, signUpMode, heroPanoramas = [], legal = [], describe }: WebSettings,
+  {
+    publicUrl,
+    staticFolder,
+    mcp,
+    sendsMail,
+    policy,
+    signUpMode,
+    heroPanoramas = [],
+    legal = [],
+    describe,
+  }: WebSettings,
 ): Promise<WebSide> => {
   const files = await StaticFiles.read(staticFolder);
   const layout = new Layout(files, originOf(parts.images), legal);

@@ -1,3 +1,5 @@
+export {};
+
 /** The language of the examples that the reader chose last. */
 const STORED = "docs-language";
 
