@@ -63,13 +63,13 @@ ${
 <section aria-labelledby="start"><h2 id="start">For programs</h2>
 <div class="start"><div><p>One request starts a panorama and reserves its credits. If the generation fails, you get them back.
 Read the task until it has succeeded: it has the address of the picture and of its viewer.</p>
-<p>There is a <a href="/docs">REST interface</a>, and a server for <a href="/mcp">assistants (MCP)</a>.
+<p><a href="/docs">Guides and the API reference</a> have examples in curl, TypeScript and Python. There is also a server
+for <a href="/mcp">assistants (MCP)</a>.
 You find your API keys in <a href="/account">your account</a>.</p></div>
 <pre tabindex="0" aria-label="Example"><code>curl -sS ${publicUrl}/api/v1/panoramas \\
   -H "Authorization: Bearer $PANORAMA_API_KEY" \\
   -H "Content-Type: application/json" \\
-  -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'</code></pre>
-<p><a href="/docs">Guides and the API reference</a> have the rest, with examples in curl, TypeScript and Python.</p></div>
+  -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'</code></pre></div>
 </section>
 <section aria-labelledby="prices"><h2 id="prices">Prices</h2>
 <ul class="prices">${RESOLUTION_NAMES.map((name) => price(name, parts.policy.prices))}</ul>
