@@ -18,6 +18,6 @@ export interface Imaging {
    * Rejects images that are not 2:1 (within 1 %). Decodes the bytes once.
    */
   panorama(bytes: Uint8Array, size: PixelSize): Promise<Result<EncodedPanorama, UnusableImage>>;
-  /** Returns a WebP of 512 × 256 pixels. */
+  /** Returns a WebP of 1024 × 512 pixels. */
   thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>>;
 }
