@@ -42,6 +42,7 @@ const SLOW_TESTS = [
   "test/adapters/web/docs.test.ts",
   "test/adapters/web/docs-examples.test.ts",
   "test/adapters/web/viewer.test.ts",
+  "test/adapters/web/viewer-sharing.test.ts",
   "test/adapters/web/works.test.ts",
   // simulates thousands of runs
   "test/simulation/simulation.test.ts",

@@ -47,6 +47,7 @@ import { type McpOffer, mcpPage } from "./mcp-page.js";
 import type { Images } from "./panorama-card.js";
 import { passwordPages } from "./password-pages.js";
 import { SessionGuard } from "./session-guard.js";
+import { type SocialImage, sharePages } from "./share-pages.js";
 import { siteFiles } from "./site-files.js";
 import { StaticFiles } from "./static-files.js";
 import { viewerPages } from "./viewer-pages.js";
@@ -87,6 +88,7 @@ export type WebParts = {
   readonly rateLimits: RateLimits;
   readonly clock: Pick<Clock, "now">;
   readonly images: Images;
+  readonly socialImage: SocialImage;
 };
 
 export type WebSettings = {
@@ -131,6 +133,7 @@ export const webPages = async (
     landingPage({ ...all, files, heroPanoramas }),
     galleryPage(parts.listPublicPanoramas, parts.images, guard, layout),
     ...viewerPages(all),
+    ...sharePages(all),
     ...loginPages(all),
     ...passwordPages(all),
     ...worksPages(all),

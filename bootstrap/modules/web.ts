@@ -1,6 +1,8 @@
 import { ContainerModule } from "inversify";
+import { perspectiveViews } from "../../adapters/imaging/perspective-view.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { type LegalPage, readLegalPages } from "../../adapters/web/legal-pages.js";
+import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/share-pages.js";
 import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
 import { webPages } from "../../adapters/web/web-pages.js";
 import type { Application } from "../../application/create-application.js";
@@ -22,7 +24,11 @@ export const web = new ContainerModule(({ bind }) => {
     },
     async ({ config: { publicUrl, mail, signUp, heroPanoramas, legalPagesFolder }, application, ...parts }) =>
       webPages(
-        { ...parts, ...useCases(application) },
+        {
+          ...parts,
+          ...useCases(application),
+          socialImage: perspectiveViews(parts.images, SOCIAL_IMAGE_SIZE),
+        },
         {
           publicUrl,
           staticFolder: BUNDLED_FILES_FOLDER,

@@ -2,14 +2,22 @@ import type { Page } from "playwright-core";
 import sharp from "sharp";
 import { QUARTERS } from "./web-service.js";
 
-/** The quarter of the test image at this point of the window: 0 to 3, or -1 for any other colour. */
-export const quarterAt = async (page: Page, x: number, y: number): Promise<number> => {
+/** The colour of this point of the window: red, green and blue from 0 to 255. */
+export const pixelAt = async (page: Page, x: number, y: number): Promise<[number, number, number]> => {
   // At least 2 CSS pixels: with the `deviceScaleFactor` of `openTab` they are one pixel.
   const shot = await page.screenshot({ clip: { x, y, width: 2, height: 2 } });
   const [red = 0, green = 0, blue = 0] = await sharp(shot).removeAlpha().raw().toBuffer();
-  return QUARTERS.findIndex((colour) => {
+  return [red, green, blue];
+};
+
+/** The quarter of the test image at this point of the window: 0 to 3, or -1 for any other colour. */
+export const quarterAt = async (page: Page, x: number, y: number): Promise<number> =>
+  quarterOf(await pixelAt(page, x, y));
+
+/** The quarter of the test image that has this colour, or -1. */
+export const quarterOf = ([red, green, blue]: readonly [number, number, number]): number =>
+  QUARTERS.findIndex((colour) => {
     const value = Number.parseInt(colour.slice(1), 16);
     // JPEG and WebGL round the colours.
     return [red - (value >> 16), green - ((value >> 8) & 255), blue - (value & 255)].every((off) => Math.abs(off) < 12);
   });
-};

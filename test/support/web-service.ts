@@ -5,6 +5,7 @@ import sharp from "sharp";
 import { parseTrustedProxies } from "../../adapters/http/client-address.js";
 import { HttpServer } from "../../adapters/http/http-server.js";
 import { openApiDocument } from "../../adapters/http/openapi-document.js";
+import { perspectiveViews } from "../../adapters/imaging/perspective-view.js";
 import { sharpImaging } from "../../adapters/imaging/sharp-imaging.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
@@ -33,6 +34,7 @@ import {
   filesystemObjectStorage,
 } from "../../adapters/storage/filesystem-object-storage.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
+import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/share-pages.js";
 import { webPages } from "../../adapters/web/web-pages.js";
 import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
 import { checkPasswordLink } from "../../application/accounts/check-password-link.js";
@@ -277,6 +279,7 @@ export class WebService {
         listDeliveries: listDeliveries(ports),
         resendDelivery: resendDelivery(ports),
         images: storage,
+        socialImage: perspectiveViews(storage, SOCIAL_IMAGE_SIZE),
       },
       {
         publicUrl: url,

@@ -56,8 +56,15 @@ describe("accessibility of the web pages", () => {
       await sendPasswordLink(service)({ email: ann.email, remoteAddress: colorScheme, purpose: "new_password" });
       await check(`/password/reset?token=${service.mail.letters.at(-1)?.token}`);
       await check(`/p/${slug}`, "sphere");
+      await page.getByRole("button", { name: "Download" }).click();
+      expect(await findings(tab)).toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Share" }).click();
+      expect(await findings(tab)).toEqual([]);
       await check(`/p/${slug}?embed=1`, "sphere");
       await logInAs(tab, ann);
+      for (const { task } of service.database.tasks.values())
+        if (task.state !== "succeeded") await check(`/works/${task.slug}`);
       await check("/works");
       await page.getByText("Reference images").click();
       expect(await findings(tab)).toEqual([]);

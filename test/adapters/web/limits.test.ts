@@ -70,18 +70,20 @@ describe("pages with the long prompts of an earlier version", () => {
     expect(service?.failures).toEqual([]);
   });
 
-  it.each(["/", "/gallery"])("%s stays small and shows the first 120 characters of each", async (path) => {
+  it.each(["/", "/gallery"])("%s stays small and shows the first 80 characters of each", async (path) => {
     const page = await (await fetch(`${service.url}${path}`)).text();
     expect(page.length).toBeLessThan(30_000);
-    expect(page).toContain(`<span class="tile-title" dir="auto">11 ${"🌊".repeat(117)}…</span>`);
+    expect(page).toContain(`<span class="tile-title" dir="auto">11 ${"🌊".repeat(77)}…</span>`);
   });
 
-  it("the viewer and its link preview show the first 120 characters", async () => {
+  it("the viewer shows the first 80 characters, and on demand as many as a new prompt may have", async () => {
     const page = await (await fetch(`${service.url}/p/${slugs[0]}`)).text();
-    expect(page.length).toBeLessThan(10_000);
-    const title = `0 ${"🌊".repeat(118)}…`;
+    expect(page.length).toBeLessThan(20_000);
+    const title = `0 ${"🌊".repeat(78)}…`;
     expect(page).toContain(`<meta property="og:title" content="${title}">`);
-    expect(page).toContain(`<h1>${title}</h1>`);
+    expect(page).toContain(`<h1 dir="auto">${title}</h1>`);
+    expect(page).toContain(`<p dir="auto">0 ${"🌊".repeat(3_998)}…</p>`);
+    expect(page).not.toContain("Use this prompt"); // it does not fit into an address
     expect(page).toContain(`<title>${title} · Panorama</title>`);
   });
 });

@@ -21,8 +21,8 @@ const BUDGET_BYTES: Readonly<Record<string, number>> = {
   "gallery.js": 400,
   "works.js": 600,
   "account.js": 250,
-  "viewer.js": 19_000,
-  "viewer.css": 4_000,
+  "viewer.js": 9_000,
+  "viewer.css": 2_600,
   "docs.js": 1_200,
   "docs.css": 2_600,
 };

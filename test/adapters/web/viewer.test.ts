@@ -1,10 +1,23 @@
 import { err } from "neverthrow";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { thumbnailNameOf } from "../../../domain/object-name.js";
 import { logInAs, openTab, ready, type Tab } from "../../support/browser.js";
 import { startChromium } from "../../support/chromium.js";
-import { quarterAt } from "../../support/pixels.js";
+import { pixelAt, quarterAt, quarterOf } from "../../support/pixels.js";
 import { type Person, WebService } from "../../support/web-service.js";
+
+const radians = (angle: number): number => (angle * Math.PI) / 180;
+const degrees = (angle: number): number => (angle * 180) / Math.PI;
+
+/** Where the sphere looks, as the page says. */
+const viewOf = async ({ page }: Tab): Promise<{ yaw: number; pitch: number; fov: number }> => {
+  const { yaw, pitch, fov } = (await page.evaluate("({ ...document.getElementById('viewer').dataset })")) as Record<
+    string,
+    string
+  >;
+  return { yaw: Number(yaw), pitch: Number(pitch), fov: Number(fov) };
+};
 
 describe("the viewer page", () => {
   let service: WebService;
@@ -74,7 +87,24 @@ describe("the viewer page", () => {
     await tab.page.keyboard.up("ArrowLeft");
   });
 
-  it("rotates until the first interaction, but not for readers who prefer reduced motion", async () => {
+  it("keeps what is under the pointer there when the wheel zooms", async () => {
+    const { slug } = await service.kept(ann);
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    const { x, y, width, height } = (await tab.page.locator("#viewer").boundingBox())!;
+    await tab.page.mouse.move(x + 0.8 * width, y + height / 2);
+    const yawAtPointer = async () => {
+      const { yaw, fov } = await viewOf(tab);
+      return yaw + degrees(Math.atan(0.6 * Math.tan(radians(fov) / 2)));
+    };
+    const before = await yawAtPointer();
+    await tab.page.mouse.wheel(0, -300);
+    await expect.poll(async () => (await viewOf(tab)).fov).toBeLessThan(60);
+    expect(await yawAtPointer()).toBeCloseTo(before, 0);
+    expect((await viewOf(tab)).yaw).toBeGreaterThan(3);
+  });
+
+  it("rotates after an intro until it is paused, but not for readers who prefer reduced motion", async () => {
     const { slug } = await service.kept(ann);
     const moving = await openTab(browser, service, {
       reducedMotion: "no-preference",
@@ -82,34 +112,234 @@ describe("the viewer page", () => {
     });
     await moving.page.goto(`/p/${slug}`);
     await ready(moving.page, "sphere");
+    // The intro begins above a little planet: all quarters meet below.
     await expect.poll(() => quarterAt(moving.page, 480, 300), { timeout: 15_000 }).toBe(2);
+    const pause = moving.page.getByRole("button", { name: "Pause rotation" });
+    await pause.focus();
+    await moving.page.keyboard.press("Enter");
+    await moving.page.getByRole("button", { name: "Rotate" }).waitFor();
+    const { yaw } = await viewOf(moving);
+    await expect.poll(() => moving.page.locator("#viewer").getAttribute("data-moves")).toBe("false");
+    expect((await viewOf(moving)).yaw).toBe(yaw);
+    // The caption keeps the place free while nothing happens.
+    const captionOpacity = () => moving.page.evaluate("getComputedStyle(document.getElementById('caption')).opacity");
+    await expect.poll(captionOpacity, { timeout: 15_000 }).toBe("0");
+    await moving.page.mouse.move(500, 200);
+    await expect.poll(captionOpacity).toBe("1");
     await moving.close();
     expect(moving.problems).toEqual([]);
-  });
 
-  it("shows the prompt as text, the date, and a link to the image", async () => {
-    const prompt = '<img src=x onerror="alert(1)"> & </script><script>alert(2)</script>';
-    const { slug, image } = await service.kept(ann, { prompt });
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "sphere");
-    expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe(prompt);
-    expect(await tab.page.locator(".caption").textContent()).toContain("1 Jan 2026");
-    const download = tab.page.getByRole("link", { name: "Download" });
-    expect(await download.getAttribute("href")).toBe(service.storage.urlOf(image.imageName));
-    const [file] = await Promise.all([tab.page.waitForEvent("download"), download.click()]);
-    expect(file.suggestedFilename()).toBe(`panorama-${slug}.jpg`);
+    expect(await tab.page.locator("#viewer").getAttribute("data-moves")).toBe("false");
+    await tab.page.getByRole("button", { name: "Rotate" }).click();
+    await expect.poll(async () => (await viewOf(tab)).yaw).toBeGreaterThan(0);
   });
 
-  it("has link preview metadata for a public panorama", async () => {
-    const { slug } = await service.kept(ann, { prompt: "a public place" });
+  it("shows a focus ring above the picture, and every control to the keyboard", async () => {
+    await service.kept(ann, { prompt: "an older one" });
+    const { slug } = await service.kept(ann, { prompt: "a long prompt ".repeat(10) });
     await tab.page.goto(`/p/${slug}`);
-    const meta = (name: string) =>
-      tab.page.locator(`meta[property="${name}"], meta[name="${name}"]`).getAttribute("content");
-    expect(await meta("og:title")).toBe("a public place");
-    expect(await meta("og:url")).toBe(`${service.url}/p/${slug}`);
-    expect(await meta("twitter:card")).toBe("summary_large_image");
-    const thumbnail = await fetch((await meta("og:image")) ?? "");
-    expect([thumbnail.status, thumbnail.headers.get("content-type")]).toEqual([200, "image/webp"]);
+    await ready(tab.page, "sphere");
+    const ring = () => pixelAt(tab.page, 4, 330);
+    expect(Math.min(...(await ring()))).toBeLessThan(100);
+    await tab.page.getByRole("link", { name: "Log in" }).focus();
+    const reached: string[] = [];
+    for (let n = 0; n < 10; n += 1) {
+      await tab.page.keyboard.press("Tab");
+      if (n === 0) expect(Math.min(...(await ring()))).toBeGreaterThan(240);
+      reached.push(
+        await tab.page.evaluate<string>(
+          "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent",
+        ),
+      );
+    }
+    expect(reached.map((name) => name.split(":")[0])).toEqual([
+      `${"a long prompt ".repeat(6).slice(0, 80)}…`,
+      "Next panorama",
+      "Use this prompt",
+      "Full prompt",
+      "Rotate",
+      "Zoom out",
+      "Zoom in",
+      "Full screen",
+      "Download",
+      "Share",
+    ]);
+    await tab.page.keyboard.press("Enter");
+    expect(await tab.page.getByRole("dialog").isVisible()).toBe(true);
+    await tab.page.keyboard.press("Escape");
+    expect(await tab.page.getByRole("dialog").isVisible()).toBe(false);
+    expect(await tab.page.evaluate("document.activeElement.id")).toBe("share");
+    await tab.page.emulateMedia({ forcedColors: "active" });
+    expect(await tab.page.evaluate("getComputedStyle(document.activeElement).borderTopStyle")).toBe("solid");
+  });
+
+  it("limits the vertical field of view, and starts narrower with a small picture", async () => {
+    const small = await service.kept(ann);
+    const large = await service.kept(ann, { resolution: "2k" });
+    const fields = async () => {
+      const { fov } = await viewOf(tab);
+      const { width, height } = (await tab.page.locator("#viewer").boundingBox())!;
+      return { horizontal: fov, vertical: 2 * degrees(Math.atan(Math.tan(radians(fov) / 2) * (height / width))) };
+    };
+    for (const [{ slug }, width, height, horizontal] of [
+      [small, 1000, 600, 75],
+      [large, 1000, 600, 100],
+    ] as const) {
+      await tab.page.setViewportSize({ width, height });
+      await tab.page.goto(`/p/${slug}`);
+      await ready(tab.page, "sphere");
+      expect(await fields()).toMatchObject({ horizontal: horizontal === 100 ? expect.any(Number) : horizontal });
+      expect((await fields()).horizontal).toBeLessThanOrEqual(horizontal);
+      expect((await fields()).vertical).toBeLessThanOrEqual(85.1);
+    }
+    await tab.page.setViewportSize({ width: 390, height: 844 });
+    await expect.poll(async () => (await fields()).vertical).toBeLessThanOrEqual(85.1);
+    await tab.page.getByRole("button", { name: "Zoom out" }).click();
+    await tab.page.getByRole("button", { name: "Zoom out" }).click();
+    expect((await fields()).vertical).toBeCloseTo(85, 0);
+  });
+
+  it("is interactive with a preview before the picture has arrived, and then shows the picture in the same view", async () => {
+    const { slug } = await service.kept(ann, { resolution: "4k" });
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const bytes = new Map<string, number>();
+    await tab.page.route("**/assets/panoramas/*.jpg", async (route) => {
+      await held;
+      await route.continue();
+    });
+    tab.page.on("requestfinished", async (request) => {
+      const { responseBodySize, responseHeadersSize } = await request.sizes();
+      bytes.set(request.url(), responseBodySize + responseHeadersSize);
+    });
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    const viewer = tab.page.locator("#viewer");
+    expect(await viewer.getAttribute("data-quality")).toBe("preview");
+    // The page, its styles, font and script, the icon of the tab, and the preview.
+    await expect.poll(() => [...bytes.keys()].some((url) => url.endsWith(".webp"))).toBe(true);
+    expect([...bytes.values()].reduce((sum, one) => sum + one, 0)).toBeLessThan(90_000);
+    await viewer.focus();
+    await tab.page.keyboard.press("ArrowRight");
+    await expect.poll(async () => (await viewOf(tab)).yaw).toBeGreaterThan(0);
+    const { fov } = await viewOf(tab);
+    await tab.page.keyboard.press("+");
+    await expect.poll(async () => (await viewOf(tab)).fov).toBeLessThan(fov);
+    const view = await viewOf(tab);
+    release();
+    await expect.poll(() => viewer.getAttribute("data-quality"), { timeout: 15_000 }).toBe("full");
+    expect(await viewOf(tab)).toEqual(view);
+    expect(await tab.page.locator("#progress").isHidden()).toBe(true);
+  });
+
+  it("follows the device after permission where it must be asked, and has no full screen where there is none", async () => {
+    const { slug } = await service.kept(ann);
+    const phone = await openTab(browser, service, {
+      viewport: { width: 390, height: 800 },
+      hasTouch: true,
+      isMobile: true,
+    });
+    await phone.page.addInitScript(`
+      window.asked = 0;
+      window.answer = "denied";
+      DeviceOrientationEvent.requestPermission = async () => { window.asked += 1; return window.answer; };
+      delete Element.prototype.requestFullscreen;`);
+    await phone.page.goto(`/p/${slug}`);
+    await ready(phone.page, "sphere");
+    expect(await phone.page.getByRole("button", { name: "Full screen" }).count()).toBe(0);
+    const motion = phone.page.getByRole("button", { name: "Look around by moving the device" });
+    expect(await phone.page.evaluate("asked")).toBe(0);
+    await motion.click();
+    await phone.page.getByText("does not allow this page to use the device's motion").waitFor();
+    expect(await motion.getAttribute("aria-pressed")).toBeNull();
+    await phone.page.evaluate("answer = 'granted'");
+    await motion.click();
+    await expect.poll(() => motion.getAttribute("aria-pressed")).toBe("true");
+    expect(await phone.page.evaluate("asked")).toBe(2);
+    const turnTo = (alpha: number, beta: number) =>
+      phone.page.evaluate(
+        `dispatchEvent(new DeviceOrientationEvent("deviceorientation", { alpha: ${alpha}, beta: ${beta}, gamma: 0 }))`,
+      );
+    await turnTo(100, 90); // upright: the view stays where it is
+    await turnTo(70, 120); // 30° to the right, and 30° upwards
+    await expect.poll(async () => (await viewOf(phone)).yaw).toBeCloseTo(30, 0);
+    expect((await viewOf(phone)).pitch).toBeCloseTo(30, 0);
+    await motion.click();
+    await turnTo(0, 90);
+    expect(await motion.getAttribute("aria-pressed")).toBe("false");
+    expect((await viewOf(phone)).yaw).toBeCloseTo(30, 0);
+    await phone.close();
+    expect(phone.problems).toEqual([]);
+  });
+
+  it("lets the page around a frame scroll, and zooms there only with Ctrl and the wheel", async () => {
+    const { slug } = await service.kept(ann);
+    const body = `<iframe src="/p/${slug}?embed=1" width="800" height="400"></iframe><div style="height:3000px"></div>`;
+    await tab.page.route("**/other-page", (route) => route.fulfill({ contentType: "text/html", body }));
+    await tab.page.goto("/other-page");
+    const frame = tab.page.frameLocator("iframe");
+    await frame.locator('body[data-ready="sphere"]').waitFor({ state: "attached" });
+    const fov = async () => Number(await frame.locator("#viewer").getAttribute("data-fov"));
+    const before = await fov();
+    await tab.page.mouse.move(400, 150);
+    await tab.page.mouse.wheel(0, 200);
+    await frame.getByText("scroll to zoom").waitFor();
+    await expect.poll(() => tab.page.evaluate("scrollY")).toBeGreaterThan(0);
+    expect(await fov()).toBe(before);
+    await tab.page.evaluate("scrollTo(0, 0)");
+    await tab.page.keyboard.down("Control");
+    await tab.page.mouse.wheel(0, -200);
+    await tab.page.keyboard.up("Control");
+    await expect.poll(fov).toBeLessThan(before);
+    expect(await tab.page.evaluate("scrollY")).toBe(0);
+  });
+
+  it("draws what each eye of a headset sees", async () => {
+    const { slug } = await service.kept(ann);
+    // A headset with two eyes of 100 × 100 pixels, turned 45° to the right; its left eye draws where the canvas is.
+    await tab.page.addInitScript(`
+      class Session extends EventTarget {
+        updateRenderState() {}
+        async requestReferenceSpace() { return "space"; }
+        requestAnimationFrame(draw) {
+          if (this.drawn) return;
+          this.drawn = true;
+          const c = Math.SQRT1_2;
+          const views = [0, 1].map((eye) => ({ eye, projectionMatrix: [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1, -1, 0, 0, -0.2, 0],
+            transform: { matrix: [c, 0, c, 0, 0, 1, 0, 0, -c, 0, c, 0, 0, 0, 0, 1] } }));
+          setTimeout(() => {
+            draw(0, { getViewerPose: () => ({ views }) });
+            window.seen = [[5, 50], [95, 50], [105, 50], [195, 50]].map(([x, y]) => {
+              const pixel = new Uint8Array(4);
+              this.gl.readPixels(x, y, 1, 1, this.gl.RGBA, this.gl.UNSIGNED_BYTE, pixel);
+              return [...pixel.slice(0, 3)];
+            });
+          });
+        }
+        async end() { this.dispatchEvent(new Event("end")); }
+      }
+      WebGL2RenderingContext.prototype.makeXRCompatible = async () => {};
+      window.XRWebGLLayer = class {
+        framebuffer = null;
+        constructor(session, gl) { session.gl = gl; }
+        getViewport({ eye }) { return { x: 100 * eye, y: 0, width: 100, height: 100 }; }
+      };
+      Object.defineProperty(navigator, "xr", { value: { isSessionSupported: async () => true, requestSession: async () => new Session() } });`);
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    const button = tab.page.getByRole("button", { name: "View in VR" });
+    await button.click();
+    await expect.poll(() => tab.page.evaluate("window.seen?.length")).toBe(4);
+    const seen = (await tab.page.evaluate("seen")) as [number, number, number][];
+    // From 0° to 90° to the right is the third quarter.
+    expect(seen.map(quarterOf)).toEqual([2, 2, 2, 2]);
+    expect(await button.getAttribute("aria-pressed")).toBe("true");
+    await button.click();
+    await expect.poll(() => button.getAttribute("aria-pressed")).toBe("false");
   });
 
   it("allows frames of other sites only with ?embed=1, and then has no header", async () => {
@@ -127,8 +357,32 @@ describe("the viewer page", () => {
     await tab.page.addInitScript("HTMLCanvasElement.prototype.getContext = () => null");
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "flat");
-    expect(await tab.page.getByRole("status").textContent()).toContain("flat image");
+    expect(await tab.page.getByRole("status").textContent()).toContain("flat picture");
     expect(await tab.page.locator("#flat").getAttribute("src")).toBe(service.storage.urlOf(image.imageName));
+    expect(await tab.page.getByRole("group", { name: "Viewer controls" }).getByRole("button").count()).toBe(2);
+    await tab.page.getByRole("button", { name: "Download" }).click();
+    const menu = tab.page.locator("#downloads");
+    expect(await menu.getByRole("button").count()).toBe(0);
+    const [file] = await Promise.all([tab.page.waitForEvent("download"), menu.getByRole("link").click()]);
+    expect(file.suggestedFilename()).toBe(`panorama-${slug}.jpg`);
+  });
+
+  it("says that a picture is missing, and shows the preview if there is one", async () => {
+    const { slug, image } = await service.kept(ann);
+    await service.storage.delete(image.imageName);
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    await tab.page.getByText("The picture could not be loaded in full. This is a small preview.").waitFor();
+
+    const second = await service.kept(ann);
+    const { imageName } = second.image;
+    for (const name of [imageName, thumbnailNameOf(imageName)]) await service.storage.delete(name);
+    await tab.page.goto(`/p/${second.slug}`);
+    await ready(tab.page, "nothing");
+    expect(await tab.page.getByRole("status").textContent()).toBe(
+      "The picture could not be loaded. Reload the page to try again.",
+    );
+    expect(await tab.page.locator("#flat").isHidden()).toBe(true);
   });
 
   it("reports that an image is being saved, and shows it when it is saved", async () => {
@@ -136,7 +390,7 @@ describe("the viewer page", () => {
     vi.spyOn(service.storage, "put").mockResolvedValueOnce(unavailable).mockResolvedValueOnce(unavailable);
     const { slug } = await service.panorama(ann);
     await tab.page.goto(`/p/${slug}`);
-    expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe("Saving");
+    expect(await tab.page.getByRole("status").textContent()).toBe("Almost there: saving the picture");
     vi.restoreAllMocks();
     await service.work();
     await ready(tab.page, "sphere");
@@ -147,6 +401,41 @@ describe("the viewer page", () => {
     const { slug } = await service.panorama(ann);
     await tab.page.goto(`/p/${slug}`);
     expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe("Image no longer available");
+  });
+
+  it("waits with the prompt and the time, and becomes the sphere without a reload", async () => {
+    service.provider.play({ poll: "running" });
+    const prompt = "a harbour made of glass";
+    const { slug } = await service.panorama(ann, { prompt, visibility: "private" });
+    const ben = await service.person("waiting-ben");
+    const other = await openTab(browser, service);
+    await logInAs(other, ben);
+    expect((await other.page.request.get(`/works/${slug}/status`)).status()).toBe(404);
+    await other.close();
+
+    await logInAs(tab, ann);
+    await tab.page.goto(`/works/${slug}`);
+    expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe(prompt);
+    expect(await tab.page.getByRole("status").textContent()).toBe("Making your panorama");
+    expect(await tab.page.locator("noscript").first().textContent()).toContain('http-equiv="refresh"');
+    await service.clock.advance(65_000);
+    await expect.poll(() => tab.page.locator("#elapsed").textContent()).toMatch(/^1:\d\d$/);
+    await tab.page.evaluate("window.isSamePage = true");
+    service.provider.play({ poll: "succeeded", download: "image" });
+    await service.work();
+    await ready(tab.page, "sphere");
+    expect(await tab.page.evaluate("window.isSamePage")).toBe(true);
+    expect(await tab.page.locator("#viewer").getAttribute("aria-label")).toContain(prompt);
+
+    service.provider.play({ poll: "running" });
+    const second = await service.panorama(ann, { prompt, visibility: "private" });
+    await tab.page.goto(`/works/${second.slug}`);
+    service.provider.play({ poll: "failed" });
+    await service.work();
+    await tab.page.getByRole("heading", { name: "This one did not work" }).waitFor();
+    expect(await tab.page.getByRole("status").textContent()).toContain("Your 4 credits are back.");
+    const again = await tab.page.getByRole("link", { name: "Try again" }).getAttribute("href");
+    expect(new URL(again ?? "", service.url).searchParams.get("prompt")).toBe(prompt);
   });
 
   it("shows a private panorama only to its owner, after login", async () => {

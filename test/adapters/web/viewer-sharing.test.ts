@@ -1,0 +1,231 @@
+import { readFile } from "node:fs/promises";
+import type { Browser, Download } from "playwright-core";
+import sharp from "sharp";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { logInAs, openTab, ready, type Tab } from "../../support/browser.js";
+import { startChromium } from "../../support/chromium.js";
+import { quarterOf } from "../../support/pixels.js";
+import { type Person, WebService } from "../../support/web-service.js";
+
+const LONG_PROMPT = `A quiet lake\n at dawn, ${"with mist over the water ".repeat(12)}`.trim();
+
+describe("sharing a panorama", () => {
+  let service: WebService;
+  let browser: Browser;
+  let ann: Person;
+  let tab: Tab;
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([WebService.start(), startChromium()]);
+    ann = await service.person("ann", 1000);
+    service.provider.play({ poll: "succeeded", download: "image" });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.end();
+    expect(service?.failures).toEqual([]);
+  });
+
+  const htmlOf = async (path: string): Promise<string> => (await fetch(service.url + path)).text();
+  const contentOf = (html: string, name: string): string | undefined =>
+    new RegExp(`<meta (?:property|name)="${name}" content="([^"]*)">`).exec(html)?.[1];
+  /** The quarters of the test image in the middle of the left and the right half. */
+  const halvesOf = async (bytes: Uint8Array): Promise<number[]> => {
+    const { data, info } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+    return [0.25, 0.75].map((part) => {
+      const at = (Math.floor(info.height / 2) * info.width + Math.floor(part * info.width)) * 3;
+      return quarterOf([data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0]);
+    });
+  };
+
+  describe("by what other sites read", () => {
+    it("cuts the prompt for titles and descriptions, and shows it whole in the page", async () => {
+      const { slug } = await service.kept(ann, { prompt: LONG_PROMPT });
+      const html = await htmlOf(`/p/${slug}`);
+      const line = LONG_PROMPT.replace(/\s+/g, " ");
+      const title = `${line.slice(0, 80)}…`;
+      expect(html).toContain(`<title>${title} · Panorama</title>`);
+      expect(html).toContain(`<h1 dir="auto">${title}</h1>`);
+      expect(contentOf(html, "og:title")).toBe(title);
+      expect(contentOf(html, "og:description")).toBe(`${line.slice(0, 160)}… A 360° panorama.`);
+      expect(contentOf(html, "description")).toBe(contentOf(html, "og:description"));
+      expect(html).toContain(`<details><summary>Full prompt</summary><p dir="auto">${LONG_PROMPT}</p></details>`);
+      expect(html).toContain(`href="/works?${new URLSearchParams({ prompt: LONG_PROMPT }).toString()}"`);
+      expect(await htmlOf("/gallery")).toContain(`<span class="card-title" dir="auto">${title}</span>`);
+    });
+
+    it("has a picture for link previews: a view straight ahead, of public panoramas only", async () => {
+      const { slug } = await service.kept(ann, { prompt: "a public place" });
+      const html = await htmlOf(`/p/${slug}`);
+      expect([contentOf(html, "og:title"), contentOf(html, "og:url"), contentOf(html, "twitter:card")]).toEqual([
+        "a public place",
+        `${service.url}/p/${slug}`,
+        "summary_large_image",
+      ]);
+      expect(contentOf(html, "og:image")).toBe(`${service.url}/p/${slug}/social.jpg`);
+      const [first, second] = await Promise.all([1, 2].map(() => fetch(`${service.url}/p/${slug}/social.jpg`)));
+      const picture = new Uint8Array(await first!.arrayBuffer());
+      expect(await sharp(picture).metadata()).toMatchObject({ format: "jpeg", width: 1200, height: 630 });
+      expect(await halvesOf(picture)).toEqual([1, 2]);
+      expect(second!.headers.get("cache-control")).toBe("public, max-age=86400");
+      const etag = first!.headers.get("etag") ?? "";
+      const again = await fetch(`${service.url}/p/${slug}/social.jpg`, { headers: { "if-none-match": etag } });
+      expect(again.status).toBe(304);
+
+      const hidden = await service.kept(ann, { visibility: "private" });
+      expect((await fetch(`${service.url}/p/${hidden.slug}/social.jpg`)).status).toBe(404);
+      const gone = await service.kept(ann);
+      await service.storage.delete(gone.image.imageName);
+      expect((await fetch(`${service.url}/p/${gone.slug}/social.jpg`)).status).toBe(503);
+    });
+
+    it("answers oEmbed for the addresses of public panoramas", async () => {
+      const { slug } = await service.kept(ann, { prompt: 'a "quoted" place' });
+      const [, link = ""] = /<link rel="alternate" type="application\/json\+oembed" href="([^"]*)"/.exec(
+        await htmlOf(`/p/${slug}`),
+      )!;
+      const answer = await fetch(link.replaceAll("&amp;", "&"));
+      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+      expect(await answer.json()).toMatchObject({
+        version: "1.0",
+        type: "rich",
+        title: 'a "quoted" place',
+        provider_url: `${service.url}/`,
+        thumbnail_url: `${service.url}/p/${slug}/social.jpg`,
+        html: `<iframe src="${service.url}/p/${slug}?embed=1" width="960" height="540" title="a &quot;quoted&quot; place" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" allowfullscreen></iframe>`,
+        width: 960,
+        height: 540,
+      });
+      const ask = (query: Readonly<Record<string, string>>) =>
+        fetch(`${service.url}/oembed?${new URLSearchParams({ url: `${service.url}/p/${slug}`, ...query })}`);
+      expect(await (await ask({ maxwidth: "400", maxheight: "0" })).json()).toMatchObject({ width: 400, height: 540 });
+      expect((await ask({ format: "xml" })).status).toBe(501);
+      for (const url of ["", "no url", `https://other.example/p/${slug}`, `${service.url}/works/${slug}`])
+        expect([url, (await ask({ url })).status]).toEqual([url, 404]);
+    });
+  });
+
+  describe("by what the page offers", () => {
+    beforeEach(async () => {
+      tab = await openTab(browser, service, { viewport: { width: 1000, height: 600 } });
+    });
+    afterEach(async () => {
+      await tab.close();
+      expect(tab.problems).toEqual([]);
+    });
+
+    it("shows the prompt as text, and saves the picture, the view and six cube faces as files", async () => {
+      const prompt = '<img src=x onerror="alert(1)"> & </script><script>alert(2)</script>';
+      const { slug, image } = await service.kept(ann, { prompt });
+      await tab.page.goto(`/p/${slug}`);
+      await ready(tab.page, "sphere");
+      expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe(prompt);
+      expect(await tab.page.locator(".caption").textContent()).toContain("1 Jan 2026");
+      const save = async (name: string): Promise<Download> => {
+        await tab.page.getByRole("button", { name: "Download" }).click();
+        const item = tab.page.locator("#downloads").getByText(name);
+        const [download] = await Promise.all([tab.page.waitForEvent("download"), item.click()]);
+        await tab.page.locator("#downloads").waitFor({ state: "hidden" });
+        return download;
+      };
+      const bytesOf = async (download: Download) => readFile(await download.path());
+
+      const picture = await save("Panorama");
+      // Bytes of the page: for another origin, browsers ignore the attribute `download`.
+      expect([picture.suggestedFilename(), picture.url()]).toEqual([
+        `panorama-${slug}.jpg`,
+        expect.stringMatching(/^blob:/),
+      ]);
+      expect(
+        (await bytesOf(picture)).equals(Buffer.from((await service.storage.read(image.imageName))._unsafeUnwrap())),
+      ).toBe(true);
+
+      const view = await save("This view");
+      expect(view.suggestedFilename()).toBe(`panorama-${slug}-view.png`);
+      expect(await halvesOf(await bytesOf(view))).toEqual([1, 2]);
+
+      const cube = await save("Six cube faces");
+      expect(cube.suggestedFilename()).toBe(`panorama-${slug}-cube.zip`);
+      const faces = storedFilesOf(await bytesOf(cube));
+      expect([...faces.keys()]).toEqual(
+        ["front", "right", "back", "left", "up", "down"].map((face) => `panorama-${slug}-${face}.jpg`),
+      );
+      const seen = await Promise.all([...faces.values()].slice(0, 4).map(halvesOf));
+      expect(seen).toEqual([
+        [1, 2],
+        [2, 3],
+        [3, 0],
+        [0, 1],
+      ]);
+      expect(await sharp(faces.get(`panorama-${slug}-up.jpg`)).metadata()).toMatchObject({ width: 256, height: 256 });
+    });
+
+    it("offers a link that starts at this view, and the code of a frame, also without a clipboard", async () => {
+      const { slug } = await service.kept(ann, { prompt: "a place to share" });
+      await tab.page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+      await tab.page.goto(`/p/${slug}`);
+      await ready(tab.page, "sphere");
+      await tab.page.locator("#viewer").focus();
+      await tab.page.keyboard.press("ArrowRight");
+      await tab.page.keyboard.press("+");
+      await tab.page.getByRole("button", { name: "Share" }).click();
+      const link = tab.page.getByLabel("Link", { exact: true });
+      expect(await link.inputValue()).toBe(`${service.url}/p/${slug}`);
+      await tab.page.getByLabel("Start at this view").check();
+      const address = await link.inputValue();
+      expect(address).toMatch(/#v=-?[\d.]+,0,60$/);
+      await tab.page.getByRole("button", { name: "Copy link" }).click();
+      await tab.page.getByText(/^Copied\.$|to copy\.$/).waitFor();
+      expect(await tab.page.getByLabel("To embed it in a page").inputValue()).toBe(
+        `<iframe width="960" height="540" title="a place to share" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" src="${address.replace("#", "?embed=1#")}"></iframe>`,
+      );
+
+      const shown = async (url: string) => {
+        await tab.page.goto("about:blank");
+        await tab.page.goto(url);
+        await ready(tab.page, "sphere");
+        return tab.page.evaluate<Record<string, string>>("({ ...document.getElementById('viewer').dataset })");
+      };
+      const [yaw] = address.split("#v=")[1]!.split(",");
+      expect(await shown(address)).toMatchObject({ yaw: Number(yaw).toFixed(1), pitch: "0.0", fov: "60.0" });
+      expect(await shown(`/p/${slug}#v=999,1e3,<b>`)).toMatchObject({ yaw: "0.0", pitch: "0.0", fov: "75.0" });
+    });
+
+    it("says that only the owner can open a private panorama, and makes it public", async () => {
+      const { slug, id } = await service.kept(ann, { prompt: "a secret place", visibility: "private" });
+      await logInAs(tab, ann);
+      await tab.page.goto(`/works/${slug}`);
+      await ready(tab.page, "sphere");
+      expect(await tab.page.getByLabel("Link", { exact: true }).count()).toBe(0);
+      await tab.page.getByRole("button", { name: "Share" }).click();
+      await tab.page.getByText("Only you can open this panorama.").waitFor();
+      await tab.page.getByRole("button", { name: "Make it public" }).click();
+      await tab.page.waitForURL(`**/p/${slug}#share`);
+      expect(await tab.page.getByLabel("Link", { exact: true }).inputValue()).toBe(`${service.url}/p/${slug}`);
+      expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("public");
+    });
+
+    it("leads to the next panorama, and a prompt to the form", async () => {
+      const older = await service.kept(ann, { prompt: "the older one" });
+      const newer = await service.kept(ann, { prompt: "the newer one" });
+      const html = await htmlOf(`/p/${newer.slug}`);
+      expect(html).toContain(`rel="next" href="/p/${older.slug}" aria-label="Next panorama: the older one"`);
+      expect(html).toContain('href="/works?prompt=the+newer+one"');
+    });
+  });
+});
+
+/** The files of a ZIP file without compression, from its directory. */
+const storedFilesOf = (zip: Buffer): Map<string, Buffer> => {
+  const end = zip.length - 22;
+  expect(zip.readUInt32LE(end)).toBe(0x06054b50);
+  const files = new Map<string, Buffer>();
+  let at = zip.readUInt32LE(end + 16);
+  for (let n = zip.readUInt16LE(end + 10); n > 0; n -= 1) {
+    const [bytes, nameBytes, local] = [zip.readUInt32LE(at + 24), zip.readUInt16LE(at + 28), zip.readUInt32LE(at + 42)];
+    const content = local + 30 + zip.readUInt16LE(local + 26);
+    files.set(zip.toString("utf8", at + 46, at + 46 + nameBytes), zip.subarray(content, content + bytes));
+    at += 46 + nameBytes;
+  }
+  return files;
+};
