@@ -44,8 +44,9 @@ const phaseOfImage = ({ image }: SucceededTask): Pick<Progress, "phase" | "words
     case "saved-no-thumb":
       return { phase: "ready", words: "Ready" };
     case "failed":
-    case "expired":
       return { phase: "ended", words: "The picture could not be saved" };
+    case "expired":
+      return { phase: "ended", words: "The picture is no longer stored" };
   }
 };
 
@@ -89,10 +90,9 @@ const ended = (task: Task): Html => {
 
 const ending = (task: Task): { readonly heading: string; readonly sentence: string } => {
   if (task.state !== "failed") {
-    return {
-      heading: "Image no longer available",
-      sentence: "This panorama was made, but its image could not be saved.",
-    };
+    const isExpired = task.state === "succeeded" && task.image.status === "expired";
+    const why = isExpired ? "is no longer stored" : "could not be saved";
+    return { heading: "Image no longer available", sentence: `This panorama was made, but its image ${why}.` };
   }
   const back = `Your ${task.reservation.credits} credits are back.`;
   if (task.reason === "canceled") return { heading: "Canceled", sentence: `You stopped this panorama. ${back}` };

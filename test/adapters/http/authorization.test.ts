@@ -89,8 +89,6 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "get /oembed": { query: ["url", "format", "maxwidth", "maxheight"] },
   "get /works/:slug": { query: ["embed"] },
   "get /works/:slug/status": ACCEPTS_NOTHING,
-  "get /favicon.ico": ACCEPTS_NOTHING,
-  "get /robots.txt": ACCEPTS_NOTHING,
   "get /login": { query: ["next"] },
   "post /login": { fields: { email: "nobody@example.com", password: "wrong words here", next: "/works" } },
   "get /signup": { query: ["sent"] },
