@@ -13,9 +13,12 @@ export const PASSWORD_CHARACTERS_MAX = 200;
 /** Whether the text is short enough to be compared with a stored password: longer ones are wrong without hashing them. */
 export const mayBePassword = (text: string): boolean => [...text].length <= PASSWORD_CHARACTERS_MAX;
 
-/** Checks only the length: rules about kinds of characters lead to weaker passwords. The error omits the password. */
+/**
+ * Checks only the length: rules about kinds of characters lead to weaker passwords. White space alone is no password. The
+ * error omits the password.
+ */
 export const parsePassword = (text: string): Result<Password, InvalidRequest> => {
-  const actual = [...text].length;
+  const actual = text.trim() === "" ? 0 : [...text].length;
   return actual >= PASSWORD_CHARACTERS_MIN && actual <= PASSWORD_CHARACTERS_MAX && text.isWellFormed()
     ? ok(text as Password)
     : err(

@@ -6,6 +6,7 @@ import type { AccountOverview, ReadAccount } from "../../application/accounts/re
 import type { RevokeApiKey } from "../../application/accounts/revoke-api-key.js";
 import type { SetLowBalance } from "../../application/accounts/set-low-balance.js";
 import type { BuyCredits } from "../../application/credits/buy-credits.js";
+import type { ReadTask } from "../../application/panoramas/read-task.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { PaymentsUnavailable } from "../../application/ports/payments.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
@@ -24,7 +25,12 @@ import { parseLowBalanceThreshold } from "../../domain/low-balance.js";
 import { parseOrderId, type TooManyPendingOrders } from "../../domain/order.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { parseKeyLimits } from "../../domain/parse-key-limits.js";
-import type { Page, PageReply } from "../web-page/page.js";
+import { viewerPath } from "../../domain/slug.js";
+import type { Task } from "../../domain/task.js";
+import type { TaskId } from "../../domain/task-id.js";
+import type { Page, PageBody, PageReply } from "../web-page/page.js";
+import { shortened } from "../wording/shortened.js";
+import { accountNav } from "./account-nav.js";
 import { admitWrite } from "./admit-write.js";
 import { dateOf, timeOf } from "./date.js";
 import { errorBox } from "./error-box.js";
@@ -32,10 +38,11 @@ import { fieldMessage } from "./field-message.js";
 import { type Html, html } from "./html.js";
 import { hiddenToken, type Layout } from "./layout.js";
 import { redirect } from "./redirect.js";
-import type { SessionGuard } from "./session-guard.js";
+import { type SessionGuard, STALE_FORM } from "./session-guard.js";
 
 type Parts = {
   readonly readAccount: ReadAccount;
+  readonly readTask: ReadTask;
   readonly createApiKey: CreateApiKey;
   readonly revokeApiKey: RevokeApiKey;
   readonly setLowBalance: SetLowBalance;
@@ -50,17 +57,24 @@ type Parts = {
 /** The checkout page of the payment service, to which the order form redirects. */
 const CHECKOUT_ORIGINS = ["https://checkout.stripe.com"];
 
-/** `/account`: balance with its threshold, ledger, orders and API keys with their limits. */
+/** `/account`: balance with its threshold, activity, orders and API keys with their limits. */
 export const accountPages = (parts: Parts): readonly Page[] => {
   const { guard } = parts;
+  const forms = {
+    stale: ({ form }: PageBody, visitor: Visitor) => accountPage(parts, 403, visitor, { error: STALE_FORM, form }),
+    back: () => "/account",
+  };
   return [
     {
       method: "GET",
       path: "/account",
       body: "none",
-      handle: guard.member(({ query }, visitor) =>
-        accountPage(parts, 200, visitor, { notice: NOTICES[query.get("order") ?? ""] }, query),
-      ),
+      handle: guard.member(async (request, visitor) => {
+        const { query } = request;
+        const note = guard.takeNote(request, visitor);
+        const messages = { notice: NOTICES[query.get("order") ?? ""], newKey: note && newKeyOf(note.text) };
+        return accountPage(parts, 200, visitor, messages, query, note?.headers);
+      }),
     },
     {
       method: "POST",
@@ -76,7 +90,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
           ({ checkoutUrl }) => redirect(checkoutUrl ?? "/account?order=placed"),
           (refused) => refusal(parts, visitor, refused),
         );
-      }),
+      }, forms),
     },
     {
       method: "POST",
@@ -86,15 +100,15 @@ export const accountPages = (parts: Parts): readonly Page[] => {
         const limited = await admitWrite(parts, visitor);
         if (limited !== undefined) return limited;
         const name = parseKeyName(form.get("name") ?? "");
-        if (name.isErr()) return refusal(parts, visitor, name.error);
+        if (name.isErr()) return refusal(parts, visitor, name.error, form);
         const limits = keyLimitsOf(form, parts.clock.now());
-        if (limits.isErr()) return refusal(parts, visitor, limits.error);
+        if (limits.isErr()) return refusal(parts, visitor, limits.error, form);
         const created = await parts.createApiKey(visitor.account.id, name.value, limits.value);
         return created.match(
-          ({ secret, key }) => accountPage(parts, 200, visitor, { newKey: { name: key.name, secret } }),
-          (refused) => refusal(parts, visitor, refused),
+          ({ secret, key }) => redirect("/account#keys", guard.note(JSON.stringify([key.name, secret]), visitor)),
+          (refused) => refusal(parts, visitor, refused, form),
         );
-      }),
+      }, forms),
     },
     {
       method: "POST",
@@ -108,7 +122,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
         if (threshold.isErr()) return refusal(parts, visitor, threshold.error);
         const set = await parts.setLowBalance(visitor.account.id, threshold.value);
         return set.isErr() ? parts.layout.notFound(visitor) : redirect("/account");
-      }),
+      }, forms),
     },
     {
       method: "POST",
@@ -117,7 +131,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       handle: guard.memberForm(async ({ params }, visitor) => {
         const revoked = await parts.revokeApiKey(visitor.account.id, (params.id ?? "") as ApiKeyId);
         return revoked.isErr() ? parts.layout.notFound(visitor) : redirect("/account");
-      }),
+      }, forms),
     },
   ];
 };
@@ -161,37 +175,54 @@ const refusals: {
   ],
 };
 
-const refusal = (parts: Parts, visitor: Visitor, refused: Refusal): Promise<PageReply> => {
+/** `form`: what was typed for a new key. */
+const refusal = (parts: Parts, visitor: Visitor, refused: Refusal, form?: URLSearchParams): Promise<PageReply> => {
   const [status, sentence] = refusals[refused.kind] as [number, (refused: Refusal) => string];
-  return accountPage(parts, status, visitor, { error: sentence(refused) });
+  return accountPage(parts, status, visitor, { error: sentence(refused), form });
 };
 
 const NOTICES: Readonly<Record<string, string>> = {
-  placed: "Your order is placed. The credits are added when it is paid.",
+  placed: "Thank you, your order is placed. The operator adds the credits when it is paid.",
   paid: "Thank you. The credits are added when the payment service confirms the payment, usually within seconds.",
 };
 
 type Messages = {
   readonly error?: string;
   readonly notice?: string | undefined;
-  /** Shown only once, on the page that answers the creation. */
-  readonly newKey?: { readonly name: string; readonly secret: string };
+  /** Shown only once, on the page after the creation. */
+  readonly newKey?: NewKey | undefined;
+  /** What was typed into a refused form. */
+  readonly form?: URLSearchParams | undefined;
+};
+
+type NewKey = { readonly name: string; readonly secret: string };
+
+/** The key in a note of this page; the signature of the note proves that this service has written it. */
+const newKeyOf = (note: string): NewKey => {
+  const [name, secret] = JSON.parse(note) as [string, string];
+  return { name, secret };
 };
 
 const accountPage = async (
-  { readAccount, layout, clock, policy }: Parts,
+  { readAccount, readTask, layout, clock, policy }: Parts,
   status: number,
   visitor: Visitor,
-  { error, notice, newKey }: Messages,
+  { error, notice, newKey, form }: Messages,
   query = new URLSearchParams(),
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<PageReply> => {
-  const overview = await readAccount(visitor.account.id, {
+  const { id } = visitor.account;
+  const overview = await readAccount(id, {
     ordersBefore: parseOrderId(query.get("orders") ?? ""),
     ledgerBefore: parseLedgerCursor(query.get("ledger") ?? ""),
   });
+  const taskIds = new Set(overview.ledger.flatMap((entry) => ("taskId" in entry ? [entry.taskId] : [])));
+  const found = await Promise.all([...taskIds].map((taskId) => readTask(taskId, id)));
+  const tasks = new Map(found.flatMap((task) => (task.isOk() ? [[task.value.id, task.value] as const] : [])));
   const main = html`<div class="page">
-<h1>Account</h1>
-<div class="row"><p class="lead">${visitor.account.email} · <a href="/account/webhooks">Webhooks</a></p>
+<div class="row"><h1>Account</h1>
+<p class="who">${visitor.account.email}</p></div>
+<div class="row">${accountNav("/account")}
 <form method="post" action="/logout">${hiddenToken(visitor.formToken)}<button class="button quiet small">Log out</button></form></div>
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(error)}
 ${
@@ -203,7 +234,7 @@ ${
 <div class="sections">
 <section class="panel" aria-labelledby="balance"><h2 id="balance">Credits</h2>
 <p class="figure">${overview.credits.remaining}</p>
-<p class="hint">${overview.credits.reserved} reserved for panoramas in processing, ${overview.credits.spent} spent so far.</p>
+<p class="hint">${overview.credits.reserved} reserved for panoramas that are being made, ${overview.credits.spent} spent so far.</p>
 <form method="post" action="/account/orders">${hiddenToken(visitor.formToken)}
 <fieldset><legend>Buy more</legend><div class="choices">${policy.packs.map(
     (
@@ -213,11 +244,11 @@ ${
 <span><strong>${pack.credits} credits</strong><small>${priceOf(pack)}</small></span></label>`,
   )}</div></fieldset><button class="button">Order</button></form>
 <form method="post" action="/account/low-balance" class="inline">${hiddenToken(visitor.formToken)}
-<label>Low balance, in credits<input name="credits" inputmode="numeric" value="${overview.lowBalance}" placeholder="none"></label><button class="button quiet">Save</button></form></section>
-${keysSection(overview, visitor, clock.now())}
+<label>Tell my webhooks below this balance<input name="credits" inputmode="numeric" value="${overview.lowBalance}" placeholder="no notice"></label><button class="button quiet">Save</button></form></section>
+${keysSection(overview, visitor, clock.now(), form)}
 </div>
 ${ordersSection(overview, query)}
-${ledgerSection(overview, query)}
+${activitySection(overview, tasks, query)}
 </div>`;
   const page = {
     title: "Account",
@@ -227,24 +258,29 @@ ${ledgerSection(overview, query)}
     styles: ["account.css"],
     formTargets: CHECKOUT_ORIGINS,
   };
-  return layout.reply(status, page);
+  return layout.reply(status, page, headers);
 };
 
 const priceOf = ({ priceCents, currency }: CreditPack): string =>
   new Intl.NumberFormat("en-GB", { style: "currency", currency }).format(priceCents / 100);
 
-const keysSection = ({ keys, hasPaidOrder }: AccountOverview, visitor: Visitor, now: Date): Html => html`
+const keysSection = (
+  { keys, hasPaidOrder }: AccountOverview,
+  visitor: Visitor,
+  now: Date,
+  form = new URLSearchParams(),
+): Html => html`
 <section class="panel" aria-labelledby="keys"><h2 id="keys">API keys</h2>
 ${keys.length === 0 ? html`<p>You have no API keys.</p>` : html`<ul class="keys">${keys.map((key) => keyLine(key, visitor, now))}</ul>`}
 ${
   hasPaidOrder
-    ? html`<form method="post" action="/account/keys" class="inline">${hiddenToken(visitor.formToken)}
-<label>Name of the new key<input name="name" maxlength="${KEY_NAME_CHARACTERS_MAX}" required placeholder="my program"></label><button class="button">Create key</button>
-<details class="limits"><summary>Limits of the new key</summary><input type="hidden" name="limits" value="1">
-<fieldset><legend>It may</legend>${SCOPES.map((scope) => html`<label class="check"><input type="checkbox" name="scope" value="${scope}" checked> ${SCOPE_LABELS[scope]}</label>`)}</fieldset>
-<label>Expires (UTC)<input type="datetime-local" name="expires_at"></label>
-<label>Credits per day<input name="credits_per_day" inputmode="numeric" placeholder="no limit"></label>
-<label>Credits per month<input name="credits_per_month" inputmode="numeric" placeholder="no limit"></label>
+    ? html`<form method="post" action="/account/keys" class="inline" id="new-key-form" novalidate>${hiddenToken(visitor.formToken)}
+<label>Name of the new key<input name="name" value="${form.get("name") ?? ""}" maxlength="${KEY_NAME_CHARACTERS_MAX}" required placeholder="my program"></label><button class="button">Create key</button>
+<details class="limits"${form.has("limits") && html` open`}><summary>Limits of the new key</summary><input type="hidden" name="limits" value="1">
+<fieldset><legend>It may</legend>${SCOPES.map((scope) => html`<label class="check"><input type="checkbox" name="scope" value="${scope}"${(!form.has("limits") || form.getAll("scope").includes(scope)) && html` checked`}> ${SCOPE_LABELS[scope]}</label>`)}</fieldset>
+<label>Expires (UTC)<input type="datetime-local" name="expires_at" value="${form.get("expires_at") ?? ""}"></label>
+<label>Credits per day<input name="credits_per_day" inputmode="numeric" value="${form.get("credits_per_day") ?? ""}" placeholder="no limit"></label>
+<label>Credits per month<input name="credits_per_month" inputmode="numeric" value="${form.get("credits_per_month") ?? ""}" placeholder="no limit"></label>
 <p class="hint">Days and months begin at 00:00 UTC. A refund gives its credits back.</p></details></form>`
     : html`<p class="hint">You can create API keys after your first order is paid.</p>`
 }</section>`;
@@ -259,7 +295,8 @@ const keyLine = ({ key, spending }: KeyWithSpending, { formToken }: Visitor, now
 <small>spent ${spending.today}${creditsPerDay !== undefined && ` of ${creditsPerDay}`} credits today, ${spending.thisMonth}${creditsPerMonth !== undefined && ` of ${creditsPerMonth}`} this month</small>
 ${scopes.length < SCOPES.length && html`<small>may only ${scopes.map((scope) => SCOPE_LABELS[scope]).join(", ")}</small>`}
 ${expiresAt !== undefined && html`<small>${isExpired ? "expired" : "expires"} ${timeOf(expiresAt)}</small>`}</span>
-<form method="post" action="/account/keys/${key.id}/revoke">${hiddenToken(formToken)}<button class="button danger small" aria-label="Revoke ${key.name}">Revoke</button></form></li>`;
+<details class="revoke"><summary aria-label="Revoke ${key.name}">Revoke</summary><form method="post" action="/account/keys/${key.id}/revoke">${hiddenToken(formToken)}
+<p>Programs with this key stop working at once. This can’t be undone.</p><button class="button danger small" aria-label="Revoke now: ${key.name}">Revoke now</button></form></details></li>`;
 };
 
 const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearchParams): Html => html`
@@ -267,40 +304,67 @@ const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearch
   orders.length === 0
     ? html`<p class="empty">No ${query.has("orders") ? "older orders" : "orders yet"}.</p>`
     : table(
-        ["Order", "Date", "Credits", "State"],
+        ["Date", "Order", "Credits", "State"],
         orders.map(
-          (order) => html`<tr><td><code>${order.id}</code></td><td>${dateOf(order.createdAt)}</td>
-<td class="number">${order.credits}</td><td><span class="state ${order.state === "paid" ? "good" : "busy"}">${order.state}</span></td></tr>`,
+          (order) => html`<tr><td>${dateOf(order.createdAt)}</td><td><code>${order.id}</code></td>
+<td class="number">${order.credits}</td><td>${
+            order.state === "paid"
+              ? html`<span class="state good">Paid</span>`
+              : html`<span class="state busy">Waiting for payment</span>`
+          }</td></tr>`,
         ),
       )
-}${nextOrders !== undefined && older("orders", nextOrders, "Older orders", query)}</section>`;
+}${pager("orders", nextOrders, "orders", query)}</section>`;
 
-const ledgerSection = ({ ledger, nextLedger }: AccountOverview, query: URLSearchParams): Html => html`
-<section aria-labelledby="ledger"><h2 id="ledger">Ledger</h2>${
+type Tasks = ReadonlyMap<TaskId, Task>;
+
+const activitySection = ({ ledger, nextLedger }: AccountOverview, tasks: Tasks, query: URLSearchParams): Html => html`
+<section aria-labelledby="ledger"><h2 id="ledger">Activity</h2>${
   ledger.length === 0
-    ? html`<p class="empty">No ${query.has("ledger") ? "older entries" : "entries yet"}.</p>`
+    ? html`<p class="empty">${query.has("ledger") ? "Nothing older." : "Nothing yet."}</p>`
     : table(
-        ["Date", "Entry", "Order, task or reason", "Credits"],
+        ["Time", "What", "Credits"],
         ledger.map(
-          (entry) => html`<tr><td>${dateOf(entry.at)}</td><td>${entry.kind}</td>
-<td>${subjectOf(entry)}</td>
+          (entry) => html`<tr><td>${timeOf(entry.at)}</td><td>${subjectOf(entry, tasks)}</td>
 <td class="number">${entry.credits > 0 && "+"}${entry.credits}</td></tr>`,
         ),
       )
-}${nextLedger !== undefined && older("ledger", nextLedger, "Older entries", query)}</section>`;
+}${pager("ledger", nextLedger, "activity", query)}</section>`;
 
-const subjectOf = (entry: LedgerEntry): Html | string =>
-  entry.kind === "adjustment"
-    ? entry.reason
-    : html`<code>${entry.kind === "purchase" ? entry.orderId : entry.taskId}</code>`;
+/** What a ledger entry is for, such as "4k panorama", with a link to it unless it is deleted. */
+const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | string => {
+  switch (entry.kind) {
+    case "adjustment":
+      return entry.reason;
+    case "purchase":
+      return html`Order <code>${entry.orderId}</code>`;
+    default: {
+      const task = tasks.get(entry.taskId);
+      const refunded = entry.kind === "refund" && ", refunded";
+      if (task === undefined) return html`Panorama, deleted${refunded}`;
+      const { slug, request } = task;
+      return html`<a href="${viewerPath(slug, "private")}">${request.resolution} panorama</a>${refunded} <small dir="auto">${shortened(request.prompt ?? "from pictures", WORDS_CHARACTERS_MAX)}</small>`;
+    }
+  }
+};
 
-/** The link to the next page of one list. The other list stays where it is. */
-const older = (list: "orders" | "ledger", before: string | number, label: string, query: URLSearchParams): Html => {
-  const places = ["orders", "ledger"].flatMap((name): [string, string][] => {
-    const place = name === list ? String(before) : query.get(name);
-    return place === null ? [] : [[name, place]];
-  });
-  return html`<p class="more"><a class="button quiet" rel="next" href="/account?${new URLSearchParams(places).toString()}#${list}">${label}</a></p>`;
+/** The beginning of a prompt that fits into a row. */
+const WORDS_CHARACTERS_MAX = 48;
+
+type List = "orders" | "ledger";
+
+/** The links to the next page of one list, and to its first. The other list stays where it is. */
+const pager = (list: List, before: string | number | undefined, what: string, query: URLSearchParams): Html => {
+  const href = (place: string | undefined): string => {
+    const places = ["orders", "ledger"].flatMap((name): [string, string][] => {
+      const there = name === list ? place : (query.get(name) ?? undefined);
+      return there === undefined ? [] : [[name, there]];
+    });
+    return `/account?${new URLSearchParams(places).toString()}#${list}`;
+  };
+  return html`<p class="more">${query.has(list) && html`<a class="button quiet" rel="prev" href="${href(undefined)}">Newest ${what}</a> `}${
+    before !== undefined && html`<a class="button quiet" rel="next" href="${href(String(before))}">Older ${what}</a>`
+  }</p>`;
 };
 
 const table = (columns: readonly string[], rows: readonly Html[]): Html => html`<div class="table" tabindex="0"><table>

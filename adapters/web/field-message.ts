@@ -2,11 +2,19 @@ import { type InvalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js
 import { rulePredicate } from "../wording/rule-predicate.js";
 
 /** The sentence for a form, with the field's label as its subject: "Password must have …", "Image 3 must …". */
-export const fieldMessage = ({ field, index, rule }: InvalidRequest): string =>
-  `${subject(field, index, rule.name)} ${rulePredicate(rule, { imageUrls: "images" })}`;
+export const fieldMessage = ({ field, index, rule }: InvalidRequest): string => {
+  switch (rule.name) {
+    case "prompt_or_images":
+      return "Describe a place or add a picture.";
+    case "prompt_without_images":
+      return `Describe the place in at least ${rule.min} characters, or add a picture.`;
+    case "characters":
+      if (field === "password" && rule.actual === 0) return "Choose a password that is more than spaces.";
+  }
+  return `${subject(field, index)} ${rulePredicate(rule, { imageUrls: "images" })}`;
+};
 
-const subject = (field: string, index: number | undefined, ruleName: InvalidRequest["rule"]["name"]): string => {
-  if (ruleName === "prompt_or_images") return "A panorama";
+const subject = (field: string, index: number | undefined): string => {
   if (index !== undefined) return `Image ${index + 1}`;
   return LABELS.get(field) ?? field.charAt(0).toUpperCase() + field.slice(1);
 };

@@ -2,7 +2,10 @@ import type { LogIn } from "../../application/accounts/log-in.js";
 import type { LogOut } from "../../application/accounts/log-out.js";
 import type { SendPasswordLink } from "../../application/accounts/send-password-link.js";
 import type { SignUp } from "../../application/accounts/sign-up.js";
+import type { Credits } from "../../domain/credits.js";
+import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { PASSWORD_LINK_SECONDS } from "../../domain/password-link.js";
+import { type Prices, RESOLUTION_NAMES } from "../../domain/resolution.js";
 import type { SignUpMode } from "../../domain/sign-up.js";
 import type { Page, PageReply } from "../web-page/page.js";
 import { type AttemptRefusal, attemptRefusal, NO_SIGN_UP } from "./attempt-refusal.js";
@@ -23,6 +26,8 @@ type Parts = {
   readonly layout: Layout;
   readonly sendsMail: boolean;
   readonly signUpMode: SignUpMode;
+  readonly policy: Pick<PanoramaPolicy, "prices">;
+  readonly welcomeCredits?: Credits | undefined;
 };
 
 /** `/login`, `/signup` and `/logout`. */
@@ -36,7 +41,7 @@ export const loginPages = (parts: Parts): readonly Page[] => {
       handle: async (request) => {
         const next = nextPath(request.query.get("next"));
         if ((await guard.visitor(request)) !== undefined) return redirect(next);
-        return loginForm(parts, { next, email: "", notice: signUpNotice(request.query) });
+        return loginForm(parts, { next, email: "", notice: noticeOf(request.query, next) });
       },
     },
     {
@@ -58,10 +63,12 @@ export const loginPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: "/signup",
       body: "none",
-      handle: async (request) =>
-        (await guard.visitor(request)) === undefined
-          ? signUpForm(parts, { email: "", sent: request.query.get("sent") === "1" })
-          : redirect("/works"),
+      handle: async (request) => {
+        const next = nextPath(request.query.get("next"));
+        return (await guard.visitor(request)) === undefined
+          ? signUpForm(parts, { next, email: "", sent: request.query.get("sent") === "1" })
+          : redirect(next);
+      },
     },
     {
       method: "POST",
@@ -69,12 +76,28 @@ export const loginPages = (parts: Parts): readonly Page[] => {
       body: "fields",
       handle: guard.form(async ({ form, remoteAddress, signal }) => {
         const email = form.get("email") ?? "";
-        const signedUp = parts.sendsMail
-          ? await parts.sendPasswordLink({ email, remoteAddress, purpose: "sign_up" })
-          : await parts.signUp({ email, password: form.get("password") ?? "", remoteAddress }, signal);
-        return signedUp.match(
-          () => redirect(parts.sendsMail ? "/signup?sent=1" : "/login?new=1"),
-          (error) => signUpForm(parts, { email, refusal: attemptRefusal(error) }),
+        const next = nextPath(form.get("next"));
+        const refused = (error: Parameters<typeof attemptRefusal>[0]) =>
+          signUpForm(parts, { next, email, refusal: attemptRefusal(error) });
+        if (parts.sendsMail) {
+          const sent = await parts.sendPasswordLink({ email, remoteAddress, purpose: "sign_up" });
+          // The link in the e-mail knows no path. The browser that follows it may.
+          return sent.match(
+            () => redirect(pathWith("/signup?sent=1", next), guard.keepNext(next, PASSWORD_LINK_SECONDS)),
+            refused,
+          );
+        }
+        const credentials = { email, password: form.get("password") ?? "", remoteAddress };
+        const signedUp = await parts.signUp(credentials, signal);
+        if (signedUp.isErr()) return refused(signedUp.error);
+        // Whether this login succeeds reveals that the address was new, or that its password is this one. A login form
+        // sent after the sign-up revealed the same: without e-mails, an address is proven by its password alone. Both
+        // steps count as attempts and take as long as before, for a new address and for a taken one, whose account
+        // stays as it is.
+        const session = await parts.logIn(credentials, signal);
+        return session.match(
+          (token) => redirect(next, guard.cookie(token)),
+          () => redirect(pathWith("/login?new=1", next)),
         );
       }),
     },
@@ -92,11 +115,19 @@ export const loginPages = (parts: Parts): readonly Page[] => {
 
 const WRONG: AttemptRefusal = { status: 401, error: "The e-mail address or the password is wrong." };
 
-/** The same text whether the address was new or not. */
-const signUpNotice = (query: URLSearchParams): string | undefined =>
-  query.get("new") === "1"
-    ? "If this address had no account, it has one now. Log in with the password that you have just chosen."
-    : undefined;
+/** After a sign-up that was not followed by a login, and for a visitor whose session has ended. */
+const noticeOf = (query: URLSearchParams, next: string): string | undefined => {
+  if (query.get("new") === "1")
+    return "If this address had an account before, log in with the password of that account.";
+  if (query.get("ended") !== "1") return undefined;
+  return next.startsWith("/works?prompt=")
+    ? "You were logged out. Your prompt is kept: log in to go on."
+    : "You were logged out. Log in to go on.";
+};
+
+/** The path with `next` in its query, unless that is the usual page. */
+const pathWith = (path: string, next: string): string =>
+  next === nextPath(null) ? path : `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ next })}`;
 
 type LoginForm = {
   readonly next: string;
@@ -113,31 +144,46 @@ ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${
 ${emailField(email)}
 <label>Password<input type="password" name="password" autocomplete="current-password" required></label>
 <button class="button">Log in</button></form>
-<p class="aside"><a href="/password/forgot">Forgot your password?</a></p>
-${signUpMode === "open" && html`<p class="aside">No account yet? <a href="/signup">Sign up</a></p>`}</div>`;
+<p class="aside"><a href="${pathWith("/password/forgot", next)}">Forgot your password?</a></p>
+${signUpMode === "open" && html`<p class="aside">No account yet? <a href="${pathWith("/signup", next)}">Sign up</a></p>`}</div>`;
   return layout.reply(refusal?.status ?? 200, { title: "Log in", main }, refusal?.headers);
 };
 
-type SignUpForm = { readonly email: string; readonly sent?: boolean; readonly refusal?: AttemptRefusal };
+type SignUpForm = {
+  readonly next: string;
+  readonly email: string;
+  readonly sent?: boolean;
+  readonly refusal?: AttemptRefusal;
+};
 
 const signUpForm = (
-  { layout, sendsMail, signUpMode }: Parts,
-  { email, sent = false, refusal }: SignUpForm,
+  { layout, sendsMail, signUpMode, policy, welcomeCredits }: Parts,
+  { next, email, sent = false, refusal }: SignUpForm,
 ): PageReply => {
   if (signUpMode !== "open")
     return layout.message(refusal?.status ?? 200, "Sign up", NO_SIGN_UP[signUpMode], undefined);
   const main = html`<div class="narrow"><h1>Sign up</h1>
 ${sent && html`<p class="notice" role="status">${LINK_SENT}</p>`}${errorBox(refusal?.error)}
 <form method="post" action="/signup" class="panel">
+<input type="hidden" name="next" value="${next}">
 ${emailField(email)}
 ${
   sendsMail
     ? html`<p class="hint">You get an e-mail with a link, and choose your password there.</p>`
     : newPasswordField
 }
-<button class="button">Sign up</button></form>
-<p class="aside">Already have an account? <a href="/login">Log in</a></p></div>`;
+<button class="button">Sign up</button>
+<p class="hint">${costs(policy.prices)}${welcomeCredits ? ` You start with ${welcomeCredits} credits.` : ""}</p></form>
+<p class="aside">Already have an account? <a href="${pathWith("/login", next)}">Log in</a></p></div>`;
   return layout.reply(refusal?.status ?? 200, { title: "Sign up", main }, refusal?.headers);
+};
+
+/** `A panorama costs 4 credits in 1K, 6 in 2K or 10 in 4K.` */
+const costs = (prices: Prices): string => {
+  const all = RESOLUTION_NAMES.map(
+    (name, index) => `${prices[name]}${index === 0 ? " credits" : ""} in ${name.toUpperCase()}`,
+  );
+  return `A panorama costs ${all.slice(0, -1).join(", ")} or ${all.at(-1)}.`;
 };
 
 /** The same text whether the address was new or not, so that it does not reveal who has an account. */

@@ -7,6 +7,7 @@ import { type AttemptRefusal, attemptRefusal } from "./attempt-refusal.js";
 import { errorBox } from "./error-box.js";
 import { html } from "./html.js";
 import type { Layout } from "./layout.js";
+import { nextPath } from "./next-path.js";
 import { emailField, newPasswordField } from "./password-fields.js";
 import { redirect } from "./redirect.js";
 import type { SessionGuard } from "./session-guard.js";
@@ -28,7 +29,8 @@ export const passwordPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: "/password/forgot",
       body: "none",
-      handle: async ({ query }) => forgotForm(parts, { sent: query.get("sent") === "1" }),
+      handle: async ({ query }) =>
+        forgotForm(parts, { sent: query.get("sent") === "1", next: nextPath(query.get("next")) }),
     },
     {
       method: "POST",
@@ -36,10 +38,11 @@ export const passwordPages = (parts: Parts): readonly Page[] => {
       body: "fields",
       handle: guard.form(async ({ form, remoteAddress }) => {
         const email = form.get("email") ?? "";
+        const next = nextPath(form.get("next"));
         const asked = await parts.sendPasswordLink({ email, remoteAddress, purpose: "new_password" });
         return asked.match(
-          () => redirect("/password/forgot?sent=1"),
-          (error) => forgotForm(parts, { email, refusal: attemptRefusal(error) }),
+          () => redirect("/password/forgot?sent=1", guard.keepNext(next, PASSWORD_LINK_SECONDS)),
+          (error) => forgotForm(parts, { next, email, refusal: attemptRefusal(error) }),
         );
       }),
     },
@@ -56,11 +59,12 @@ export const passwordPages = (parts: Parts): readonly Page[] => {
       method: "POST",
       path: "/password/reset",
       body: "fields",
-      handle: guard.form(async ({ form, signal }) => {
+      handle: guard.form(async (request) => {
+        const { form, signal } = request;
         const token = form.get("token") ?? "";
         const set = await parts.setPasswordByLink({ token, password: form.get("password") ?? "" }, signal);
         return set.match(
-          (session) => redirect("/works", guard.cookie(session)),
+          (session) => redirect(guard.keptNext(request), guard.cookie(session)),
           (error) =>
             error.kind === "link_expired" ? expiredPage(layout) : passwordForm(layout, token, attemptRefusal(error)),
         );
@@ -78,12 +82,21 @@ An address gets at most ${PASSWORD_LINKS_MAX} e-mails in ${MINUTES} minutes; lin
 const HANDED_OVER = `If this address has an account, the operator of this service now has a link with which you can set a
 password within ${MINUTES} minutes. This service sends no e-mails, so please ask the operator for it.`;
 
-type ForgotForm = { readonly sent?: boolean; readonly email?: string; readonly refusal?: AttemptRefusal };
+type ForgotForm = {
+  readonly next: string;
+  readonly sent?: boolean;
+  readonly email?: string;
+  readonly refusal?: AttemptRefusal;
+};
 
-const forgotForm = ({ layout, sendsMail }: Parts, { sent = false, email = "", refusal }: ForgotForm): PageReply => {
+const forgotForm = (
+  { layout, sendsMail }: Parts,
+  { next, sent = false, email = "", refusal }: ForgotForm,
+): PageReply => {
   const main = html`<div class="narrow"><h1>Set a new password</h1>
 ${sent && html`<p class="notice" role="status">${sendsMail ? SENT : HANDED_OVER}</p>`}${errorBox(refusal?.error)}
 <form method="post" action="/password/forgot" class="panel">
+<input type="hidden" name="next" value="${next}">
 ${emailField(email)}
 <button class="button">Send a link</button></form>
 <p class="aside">You remember it? <a href="/login">Log in</a></p></div>`;

@@ -1,20 +1,37 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
 import type { FindSession, Visitor } from "../../application/accounts/find-session.js";
 import { parseSessionToken, SESSION_SECONDS, type SessionToken } from "../../domain/session.js";
 import type { PageBody, PageReply, PageRequest } from "../web-page/page.js";
 import type { Layout } from "./layout.js";
+import { nextPath } from "./next-path.js";
 import { redirect } from "./redirect.js";
 
 type Handler = (request: PageRequest) => Promise<PageReply>;
-type FormHandler = (request: PageRequest & PageBody) => Promise<PageReply>;
-type MemberFormHandler = (request: PageRequest & PageBody, visitor: Visitor) => Promise<PageReply>;
-/** What is checked before a form with files is received. Each resolves to the refusal, or to `undefined`. */
-export type FormAdmission = {
-  /** Before the body is read. */
-  readonly request: (visitor: Visitor) => Promise<PageReply | undefined>;
-  /** Before the first file is received, with the fields in front of it. */
-  readonly files: (request: PageRequest, form: URLSearchParams, visitor: Visitor) => Promise<PageReply | undefined>;
-};
+type FormRequest = PageRequest & PageBody;
+type FormHandler = (request: FormRequest) => Promise<PageReply>;
+type MemberFormHandler = (request: FormRequest, visitor: Visitor) => Promise<PageReply>;
 type MemberHandler = (request: PageRequest, visitor: Visitor) => Promise<PageReply>;
+
+/** What a form of a member needs besides its handler. */
+export type MemberFormOptions = {
+  /** Checked before the body is read. Resolves to the refusal, or to `undefined`. */
+  readonly request?: (visitor: Visitor) => Promise<PageReply | undefined>;
+  /** Checked before the first file is received, with the fields in front of it. */
+  readonly files?: (request: PageRequest, form: URLSearchParams, visitor: Visitor) => Promise<PageReply | undefined>;
+  /** The page of the form again, with what was typed, for a form with the token of an earlier session. */
+  readonly stale?: MemberFormHandler;
+  /** The path to open after the login of a sender whose session has ended. */
+  readonly back?: (form: URLSearchParams) => string;
+};
+
+/** Above the form that is shown again. */
+export const STALE_FORM = "This page was open for too long. Check and send again.";
+
+/** A `next` that is longer is not put into a URL: proxies refuse long ones. */
+const NEXT_CHARACTERS_MAX = 3_500;
+
+/** How long the browser keeps a note, such as a new API key on its way to the page that shows it. */
+const NOTE_SECONDS = 60;
 
 /** Finds the session of a request, and accepts forms only from pages of this service. */
 export class SessionGuard {
@@ -29,7 +46,7 @@ export class SessionGuard {
   }
 
   async visitor({ cookies }: PageRequest): Promise<Visitor | undefined> {
-    const token = parseSessionToken(cookies.get(this.cookieName) ?? "");
+    const token = parseSessionToken(cookies.get(this.nameOf("session")) ?? "");
     return token && this.findSession(token);
   }
 
@@ -37,27 +54,32 @@ export class SessionGuard {
   member(handler: MemberHandler): Handler {
     return async (request) => {
       const visitor = await this.visitor(request);
-      const next = new URLSearchParams({ next: request.url });
-      return visitor === undefined ? redirect(`/login?${next}`) : handler(request, visitor);
+      if (visitor !== undefined) return handler(request, visitor);
+      return redirect(loginPath(request.url, request.cookies.has(this.nameOf("session"))));
     };
   }
 
   /** A form of a member. Refuses it unless a page of this service sent it with the token of the session. */
-  memberForm(handler: MemberFormHandler, admission?: FormAdmission): Handler {
+  memberForm(handler: MemberFormHandler, { request: admit, files, stale, back }: MemberFormOptions = {}): Handler {
     return async (request) => {
       if (!this.isSameOrigin(request)) return this.refuse(undefined);
       const visitor = await this.visitor(request);
-      // The form is not executed after the login, because the sender should check it again.
-      if (visitor === undefined) return redirect("/login");
+      if (visitor === undefined) {
+        // The form is not executed after the login, because the sender should check it again. Its text is kept.
+        const form = back && (await request.readBody(async () => false)).form;
+        return redirect(loginPath(form && back ? back(form) : "/works", true));
+      }
       const hasToken = (form: URLSearchParams) => form.get("form_token") === visitor.formToken;
-      let refusal = await admission?.request(visitor);
+      let refusal = await admit?.(visitor);
       if (refusal !== undefined) return refusal;
       const body = await request.readBody(async (form) => {
-        refusal = hasToken(form) ? await admission?.files(request, form, visitor) : this.refuse(visitor);
+        if (!hasToken(form)) return false;
+        refusal = await files?.(request, form, visitor);
         return refusal === undefined;
       });
       if (refusal !== undefined) return refusal;
-      return hasToken(body.form) ? handler({ ...request, ...body }, visitor) : this.refuse(visitor);
+      if (hasToken(body.form)) return handler({ ...request, ...body }, visitor);
+      return stale === undefined ? this.refuse(visitor) : stale({ ...request, ...body }, visitor);
     };
   }
 
@@ -69,12 +91,49 @@ export class SessionGuard {
 
   /** The header that sets the session cookie. */
   cookie(token: SessionToken): Readonly<Record<string, string>> {
-    return this.setCookie(`${token}; Max-Age=${SESSION_SECONDS}`);
+    return this.setCookie("session", token, SESSION_SECONDS);
   }
 
   /** The header that deletes the session cookie. */
   expiredCookie(): Readonly<Record<string, string>> {
-    return this.setCookie("; Max-Age=0");
+    return this.setCookie("session", "", 0);
+  }
+
+  /**
+   * The header of a redirect that passes `text` on to the next page, once. The text is in no URL and so in no log. It is
+   * signed with the session's form token, so that nobody else can place one in the browser.
+   */
+  note(text: string, visitor: Visitor): Readonly<Record<string, string>> {
+    const content = Buffer.from(text).toString("base64url");
+    return this.setCookie("note", `${content}.${signatureOf(content, visitor)}`, NOTE_SECONDS);
+  }
+
+  /** The note of this visitor, with the header that deletes it; `undefined` if there is none. */
+  takeNote(
+    { cookies }: PageRequest,
+    visitor: Visitor,
+  ): { readonly text: string; readonly headers: Readonly<Record<string, string>> } | undefined {
+    const [content = "", signature = ""] = (cookies.get(this.nameOf("note")) ?? "").split(".");
+    const expected = signatureOf(content, visitor);
+    if (signature.length !== expected.length || !timingSafeEqual(Buffer.from(signature), Buffer.from(expected)))
+      return undefined;
+    return { text: Buffer.from(content, "base64url").toString(), headers: this.setCookie("note", "", 0) };
+  }
+
+  /** The header that keeps `next` in the browser until a link in an e-mail is followed; none for the usual page. */
+  keepNext(next: string, seconds: number): Readonly<Record<string, string>> {
+    if (next === nextPath(null) || next.length > NEXT_CHARACTERS_MAX) return {};
+    return this.setCookie("next", encodeURIComponent(next), seconds);
+  }
+
+  /** The path that `keepNext` has kept in this browser, or the usual one. */
+  keptNext({ cookies }: PageRequest): string {
+    const kept = cookies.get(this.nameOf("next"));
+    try {
+      return nextPath(kept === undefined ? null : decodeURIComponent(kept));
+    } catch {
+      return nextPath(null); // not valid percent-encoding
+    }
   }
 
   /** Checks the `Origin` header, which every browser sends with a form. Also accepts the host of the request itself. */
@@ -94,12 +153,22 @@ export class SessionGuard {
   }
 
   /** With the prefix `__Host-`, browsers accept the cookie only from this host. */
-  private get cookieName(): string {
-    return this.secure ? "__Host-session" : "session";
+  private nameOf(cookie: string): string {
+    return this.secure ? `__Host-${cookie}` : cookie;
   }
 
-  private setCookie(value: string): Readonly<Record<string, string>> {
-    const attributes = `Path=/; HttpOnly; SameSite=Lax${this.secure ? "; Secure" : ""}`;
-    return { "set-cookie": `${this.cookieName}=${value}; ${attributes}` };
+  private setCookie(cookie: string, value: string, seconds: number): Readonly<Record<string, string>> {
+    const attributes = `Max-Age=${seconds}; Path=/; HttpOnly; SameSite=Lax${this.secure ? "; Secure" : ""}`;
+    return { "set-cookie": `${this.nameOf(cookie)}=${value}; ${attributes}` };
   }
 }
+
+/** `ended`: the visitor had a session, and the login says so. A path that is too long for a URL is left out. */
+const loginPath = (next: string, ended: boolean): string => {
+  const query = new URLSearchParams(next.length > NEXT_CHARACTERS_MAX ? [] : [["next", next]]);
+  if (ended) query.set("ended", "1");
+  return query.size === 0 ? "/login" : `/login?${query}`;
+};
+
+const signatureOf = (content: string, { formToken }: Visitor): string =>
+  createHmac("sha256", formToken).update(`note ${content}`).digest("base64url");

@@ -21,6 +21,7 @@ import type { FindOwnPanorama } from "../../application/panoramas/find-own-panor
 import type { FindPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
 import type { ListPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
+import type { ReadTask } from "../../application/panoramas/read-task.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
@@ -31,7 +32,7 @@ import type { ListDeliveries } from "../../application/webhooks/list-deliveries.
 import type { ListEndpoints } from "../../application/webhooks/list-endpoints.js";
 import type { ResendDelivery } from "../../application/webhooks/resend-delivery.js";
 import type { RotateEndpointSecret } from "../../application/webhooks/rotate-endpoint-secret.js";
-import { panoramaName } from "../../domain/object-name.js";
+import type { Credits } from "../../domain/credits.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import type { SignUpMode } from "../../domain/sign-up.js";
 import type { Slug } from "../../domain/slug.js";
@@ -39,6 +40,7 @@ import type { WebSide } from "../web-page/page.js";
 import { accountPages } from "./account-pages.js";
 import { docsPage } from "./docs-page.js";
 import { galleryPage } from "./gallery-page.js";
+import { imageOrigin } from "./image-origin.js";
 import { landingPage } from "./landing-page.js";
 import { Layout } from "./layout.js";
 import { type LegalPage, legalPages } from "./legal-pages.js";
@@ -66,6 +68,7 @@ export type WebParts = {
   readonly findPublicPanorama: FindPublicPanorama;
   readonly findOwnPanorama: FindOwnPanorama;
   readonly listTasks: ListTasks;
+  readonly readTask: ReadTask;
   readonly readCredits: ReadCredits;
   readonly createPanorama: CreatePanorama;
   readonly checkUpload: CheckUpload;
@@ -108,6 +111,8 @@ export type WebSettings = {
   readonly legal?: readonly LegalPage[];
   /** Makes the OpenAPI description of the REST interface, which `/docs` shows. */
   readonly describe: () => Promise<object>;
+  /** What an account has at the beginning that somebody opens by signing up. */
+  readonly welcomeCredits?: Credits | undefined;
 };
 
 /** Makes the whole web side, for an HTTP server to mount. */
@@ -120,15 +125,16 @@ export const webPages = async (
     sendsMail,
     policy,
     signUpMode,
+    welcomeCredits,
     heroPanoramas = [],
     legal = [],
     describe,
   }: WebSettings,
 ): Promise<WebSide> => {
   const files = await StaticFiles.read(staticFolder);
-  const layout = new Layout(files, originOf(parts.images), legal);
+  const layout = new Layout(files, imageOrigin(parts.images), legal);
   const guard = new SessionGuard(parts.findSession, layout, publicUrl);
-  const all = { ...parts, guard, layout, publicUrl, sendsMail, policy, signUpMode };
+  const all = { ...parts, guard, layout, publicUrl, sendsMail, policy, signUpMode, welcomeCredits };
   const pages = [
     landingPage({ ...all, files, heroPanoramas }),
     galleryPage(parts.listPublicPanoramas, parts.images, guard, layout),
@@ -151,6 +157,3 @@ export const webPages = async (
     failed: (requestId) => layout.failed(requestId),
   };
 };
-
-/** The origin of image URLs. It is the same for all images, so any object name gives it. */
-const originOf = (images: Images): string => new URL(images.urlOf(panoramaName("x".repeat(22)))).origin;

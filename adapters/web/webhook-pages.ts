@@ -11,7 +11,8 @@ import type { ListEndpoints } from "../../application/webhooks/list-endpoints.js
 import type { ResendDelivery } from "../../application/webhooks/resend-delivery.js";
 import type { RotateEndpointSecret } from "../../application/webhooks/rotate-endpoint-secret.js";
 import type { Endpoint, EndpointId } from "../../domain/webhook-endpoint.js";
-import type { Page, PageReply } from "../web-page/page.js";
+import type { Page, PageReply, PageRequest } from "../web-page/page.js";
+import { accountNav } from "./account-nav.js";
 import { admitWrite } from "./admit-write.js";
 import { dateOf } from "./date.js";
 import { errorBox } from "./error-box.js";
@@ -19,7 +20,7 @@ import { fieldMessage } from "./field-message.js";
 import { type Html, html } from "./html.js";
 import { hiddenToken, type Layout } from "./layout.js";
 import { redirect } from "./redirect.js";
-import type { SessionGuard } from "./session-guard.js";
+import { type SessionGuard, STALE_FORM } from "./session-guard.js";
 
 type Parts = {
   readonly listEndpoints: ListEndpoints;
@@ -40,6 +41,10 @@ const DELIVERIES = 20;
 /** `/account/webhooks`: the endpoints of the account, their secrets, and what was sent to them. */
 export const webhookPages = (parts: Parts): readonly Page[] => {
   const { guard, layout } = parts;
+  const options = {
+    stale: ({ query }: PageRequest, visitor: Visitor) => webhooksPage(parts, 403, visitor, STALE_FORM, query),
+    back: () => PATH,
+  };
   /** A form that changes one endpoint or delivery. */
   const form = (
     path: string,
@@ -56,7 +61,7 @@ export const webhookPages = (parts: Parts): readonly Page[] => {
       return changed.error.kind === "not_found"
         ? layout.notFound(visitor)
         : layout.message(409, "Not sent", "The endpoint is switched off. Switch it on first.", visitor);
-    }),
+    }, options),
   });
   return [
     {
@@ -83,7 +88,7 @@ export const webhookPages = (parts: Parts): readonly Page[] => {
           case "not_found":
             return layout.notFound(visitor);
         }
-      }),
+      }, options),
     },
     form(`${PATH}/:id/delete`, (id, { account }) => parts.deleteEndpoint(id as EndpointId, account.id)),
     form(`${PATH}/:id/rotate`, (id, { account }) => parts.rotateEndpointSecret(id as EndpointId, account.id)),
@@ -111,6 +116,7 @@ const webhooksPage = async (
   const { deliveries, next } = listed.value;
   const main = html`<div class="page">
 <h1>Webhooks</h1>
+${accountNav(PATH)}
 <p class="lead">Your endpoints are told when a panorama has succeeded, has failed, or is saved, and when credits are low.</p>
 ${errorBox(error)}
 <section class="panel" aria-labelledby="endpoints"><h2 id="endpoints">Endpoints</h2>
@@ -123,7 +129,10 @@ ${errorBox(error)}
       : html`<div class="table" tabindex="0"><table><thead><tr>${["Date", "Event", "Task", "Endpoint", "State", ""].map(
           (column) => html`<th scope="col">${column}</th>`,
         )}</tr></thead><tbody>${deliveries.map((delivery) => deliveryRow(delivery, formToken))}</tbody></table></div>`
-  }${next !== undefined && html`<p class="more"><a class="button quiet" rel="next" href="${PATH}?before=${next}#deliveries">Older deliveries</a></p>`}</section>
+  }<p class="more">${query.has("before") && html`<a class="button quiet" rel="prev" href="${PATH}#deliveries">Newest deliveries</a> `}${
+    next !== undefined &&
+    html`<a class="button quiet" rel="next" href="${PATH}?before=${next}#deliveries">Older deliveries</a>`
+  }</p></section>
 </div>`;
   return layout.reply(status, { title: "Webhooks", main, visitor, styles: ["account.css"] });
 };

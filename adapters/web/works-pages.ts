@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { ok } from "neverthrow";
 import type { Visitor } from "../../application/accounts/find-session.js";
 import type { ReadCredits } from "../../application/credits/read-credits.js";
@@ -7,32 +6,31 @@ import type { ChangeVisibility } from "../../application/panoramas/change-visibi
 import type { CheckUpload } from "../../application/panoramas/check-upload.js";
 import type { CreatePanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
 import type { DeletePanorama } from "../../application/panoramas/delete-panorama.js";
+import type { FindOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
+import type { Clock } from "../../application/ports/clock.js";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
-import { IMAGE_URL_CHARACTERS_MAX, IMAGE_URLS_MAX, parseCreationRequest } from "../../domain/creation-request.js";
+import { IMAGE_URLS_MAX } from "../../domain/creation-request.js";
 import { parseIdempotencyKey } from "../../domain/idempotency.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
-import { RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
-import { SEED_MAX } from "../../domain/seed.js";
-import { viewerPath } from "../../domain/slug.js";
-import { isKept } from "../../domain/storage-status.js";
-import { isActive, isCancelable, isInProgress, type Task } from "../../domain/task.js";
+import { parseSlug, viewerPath } from "../../domain/slug.js";
+import { isActive, type Task } from "../../domain/task.js";
 import { parseTaskId } from "../../domain/task-id.js";
 import { VISIBILITIES } from "../../domain/visibility.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../web-page/page.js";
 import { budgetSentence } from "../wording/budget-sentence.js";
-import { pixelSize } from "../wording/pixel-size.js";
 import { admitWrite } from "./admit-write.js";
-import { dateOf } from "./date.js";
 import { errorBox } from "./error-box.js";
 import { fieldMessage } from "./field-message.js";
-import { type Html, html } from "./html.js";
-import { hiddenToken, type Layout } from "./layout.js";
-import { cardImage, type Images, thumbnailUrl, titleOf } from "./panorama-card.js";
+import { html } from "./html.js";
+import type { Layout } from "./layout.js";
+import type { Images } from "./panorama-card.js";
 import { redirect } from "./redirect.js";
-import type { SessionGuard } from "./session-guard.js";
+import { type SessionGuard, STALE_FORM } from "./session-guard.js";
+import { workCard } from "./work-card.js";
+import { creationForm, creationOf, formOf, formWithPrompt, pictureUrls } from "./works-form.js";
 
 type Parts = {
   readonly listTasks: ListTasks;
@@ -40,10 +38,12 @@ type Parts = {
   readonly createPanorama: CreatePanorama;
   readonly checkUpload: CheckUpload;
   readonly uploadImages: UploadImages;
+  readonly findOwnPanorama: FindOwnPanorama;
   readonly changeVisibility: ChangeVisibility;
   readonly cancelTask: CancelTask;
   readonly deletePanorama: DeletePanorama;
   readonly rateLimits: RateLimits;
+  readonly clock: Pick<Clock, "now">;
   readonly images: Images;
   readonly guard: SessionGuard;
   readonly layout: Layout;
@@ -55,14 +55,21 @@ const WORKS_PER_PAGE = 24;
 /** `/works`: the panoramas of the member in every state, a form to create one, and actions on each. */
 export const worksPages = (parts: Parts): readonly Page[] => {
   const { guard } = parts;
+  /** A card's form with the token of an earlier session. */
+  const stale = (request: PageRequest, visitor: Visitor) =>
+    worksPage(parts, 403, { query: request.query, form: new URLSearchParams() }, visitor, STALE_FORM);
+  const back = () => "/works";
   return [
     {
       method: "GET",
       path: "/works",
       body: "none",
-      handle: guard.member((request, visitor) =>
-        worksPage(parts, 200, { ...request, form: new URLSearchParams() }, visitor),
-      ),
+      handle: guard.member(async ({ query }, visitor) => {
+        const slug = parseSlug(query.get("from") ?? "");
+        const task = slug && (await parts.findOwnPanorama(slug, visitor.account.id));
+        const form = task === undefined ? formWithPrompt(query.get("prompt") ?? "") : formOf(task, parts.images);
+        return worksPage(parts, 200, { query, form }, visitor);
+      }),
     },
     {
       method: "POST",
@@ -71,69 +78,86 @@ export const worksPages = (parts: Parts): readonly Page[] => {
       handle: guard.memberForm((request, visitor) => create(parts, request, visitor), {
         request: (visitor) => admitWrite(parts, visitor),
         files: (request, form, visitor) => admitFiles(parts, { ...request, form }, visitor),
+        stale: (request, visitor) => worksPage(parts, 403, request, visitor, STALE_FORM),
+        back: worksWithPrompt,
       }),
     },
     {
       method: "POST",
       path: "/works/:id/visibility",
       body: "fields",
-      handle: guard.memberForm(async ({ params, form }, visitor) => {
-        const id = parseTaskId(params.id ?? "");
-        const visibility = VISIBILITIES.find((one) => one === form.get("visibility"));
-        if (id === undefined || visibility === undefined) return parts.layout.notFound(visitor);
-        const changed = await parts.changeVisibility(id, visitor.account.id, visibility);
-        return changed.isErr() ? parts.layout.notFound(visitor) : redirect("/works");
-      }),
+      handle: guard.memberForm(
+        async ({ params, form }, visitor) => {
+          const id = parseTaskId(params.id ?? "");
+          const visibility = VISIBILITIES.find((one) => one === form.get("visibility"));
+          if (id === undefined || visibility === undefined) return parts.layout.notFound(visitor);
+          const changed = await parts.changeVisibility(id, visitor.account.id, visibility);
+          return changed.isErr() ? parts.layout.notFound(visitor) : redirect("/works");
+        },
+        { stale, back },
+      ),
     },
     {
       method: "POST",
       path: "/works/:id/cancel",
       body: "fields",
-      handle: guard.memberForm(async ({ params }, visitor) => {
-        const id = parseTaskId(params.id ?? "");
-        if (id === undefined) return parts.layout.notFound(visitor);
-        const refusal = await admitWrite(parts, visitor); // each attempt may call the provider
-        if (refusal !== undefined) return refusal;
-        const canceled = await parts.cancelTask(id, visitor.account.id);
-        return canceled.match(
-          (task) =>
-            task.state === "failed"
-              ? redirect("/works")
-              : parts.layout.message(409, "Too late to cancel", tooLateSentence(task), visitor),
-          () => parts.layout.notFound(visitor),
-        );
-      }),
+      handle: guard.memberForm(
+        async ({ params }, visitor) => {
+          const id = parseTaskId(params.id ?? "");
+          if (id === undefined) return parts.layout.notFound(visitor);
+          const refusal = await admitWrite(parts, visitor); // each attempt may call the provider
+          if (refusal !== undefined) return refusal;
+          const canceled = await parts.cancelTask(id, visitor.account.id);
+          return canceled.match(
+            (task) =>
+              task.state === "failed"
+                ? redirect("/works")
+                : parts.layout.message(409, "Too late to cancel", tooLateSentence(task), visitor),
+            () => parts.layout.notFound(visitor),
+          );
+        },
+        { stale, back },
+      ),
     },
     {
       method: "POST",
       path: "/works/:id/delete",
       body: "fields",
-      handle: guard.memberForm(async ({ params }, visitor) => {
-        const id = parseTaskId(params.id ?? "");
-        if (id === undefined) return parts.layout.notFound(visitor);
-        const deleted = await parts.deletePanorama(id, visitor.account.id);
-        return deleted.match(
-          () => redirect("/works"),
-          ({ kind }) => {
-            if (kind === "not_found") return parts.layout.notFound(visitor);
-            return kind === "not_finished"
-              ? parts.layout.message(
-                  409,
-                  "Not finished yet",
-                  "This panorama is still being generated. You can delete it when it is finished.",
-                  visitor,
-                )
-              : parts.layout.message(
-                  503,
-                  "Not deleted",
-                  "The image storage is currently unavailable. Please try again.",
-                  visitor,
-                );
-          },
-        );
-      }),
+      handle: guard.memberForm(
+        async ({ params }, visitor) => {
+          const id = parseTaskId(params.id ?? "");
+          if (id === undefined) return parts.layout.notFound(visitor);
+          const deleted = await parts.deletePanorama(id, visitor.account.id);
+          return deleted.match(
+            () => redirect("/works"),
+            ({ kind }) => {
+              if (kind === "not_found") return parts.layout.notFound(visitor);
+              return kind === "not_finished"
+                ? parts.layout.message(
+                    409,
+                    "Not finished yet",
+                    "This panorama is still being generated. You can delete it when it is finished.",
+                    visitor,
+                  )
+                : parts.layout.message(
+                    503,
+                    "Not deleted",
+                    "The image storage is currently unavailable. Please try again.",
+                    visitor,
+                  );
+            },
+          );
+        },
+        { stale, back },
+      ),
     },
   ];
+};
+
+/** Where a form without a session continues after the login: its words are kept. Files are not. */
+const worksWithPrompt = (form: URLSearchParams): string => {
+  const prompt = form.get("prompt")?.trim();
+  return prompt ? `/works?${new URLSearchParams({ prompt })}` : "/works";
 };
 
 /** The form has more reference images than one panorama may have; nothing was uploaded. */
@@ -158,19 +182,19 @@ const sentence = (refusal: Refusal): string => {
     case "invalid_request":
       return fieldMessage(refusal);
     case "too_many_images":
-      return `Images must be at most ${IMAGE_URLS_MAX}, files and URLs together.`;
+      return `Add at most ${IMAGE_URLS_MAX} pictures, files and URLs together.`;
     case "insufficient_credits":
-      return `This costs ${refusal.cost} credits, but you have ${refusal.balance}. You can buy more on your account page.`;
+      return `This costs ${refusal.cost} credits, but you have ${refusal.balance}. Buy more on your account page.`;
     case "budget_spent":
       return budgetSentence(refusal);
     case "not_found":
       return "The panorama of this form was created and then deleted. Create a new one.";
     case "too_many_active_tasks":
-      return `You already have ${refusal.limit} panoramas in processing, the maximum. Try again when one finishes.`;
+      return `${refusal.limit} panoramas are being made, the most at a time. Try again when one is finished.`;
     case "upstream_error":
-      return "The generation could not be started. You were not charged. Please try again.";
+      return "This couldn’t be started. You weren’t charged. Please try again.";
     case "storage_unavailable":
-      return "The images could not be stored. Please try again.";
+      return "The pictures couldn’t be stored. Please try again.";
   }
 };
 
@@ -191,7 +215,7 @@ const PLACEHOLDER_URL = "https://uploaded.invalid/";
 
 /** Refuses a form whose panorama could not be created anyway, before its files are received and stored. */
 const admitFiles = async (parts: Parts, request: FormRequest, visitor: Visitor): Promise<PageReply | undefined> => {
-  const creation = creationOf(request.form, [PLACEHOLDER_URL]);
+  const creation = creationOf(request.form, [...pictureUrls(request.form), PLACEHOLDER_URL]);
   if (creation.isErr()) return refuse(parts, request, visitor, creation.error);
   const balance = await parts.readCredits(visitor.account.id);
   const cost = parts.policy.prices[creation.value.resolution];
@@ -200,39 +224,30 @@ const admitFiles = async (parts: Parts, request: FormRequest, visitor: Visitor):
   return allowed.isErr() ? refuse(parts, request, visitor, allowed.error) : undefined;
 };
 
-const creationOf = (form: URLSearchParams, imageUrls: readonly string[]) =>
-  parseCreationRequest({
-    resolution: form.get("resolution"),
-    visibility: form.get("visibility") ?? undefined,
-    ...(form.get("prompt")?.trim() && { prompt: form.get("prompt") }),
-    ...(imageUrls.length > 0 && { image_urls: imageUrls }),
-    ...(form.get("seed")?.trim() && { seed: seedOf(form.get("seed")?.trim() ?? "") }),
-  });
-
-/** Text that is not a number stays text, for the message. */
-const seedOf = (text: string): unknown => (/^-?\d+$/.test(text) ? Number(text) : text);
-
 /** Applies the rules and prices of `POST /panoramas`. */
 const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Visitor): Promise<PageReply> => {
   const refused = (refusal: Refusal) => refuse(parts, request, visitor, refusal);
   const { form, files, bodyError } = request;
   if (bodyError !== undefined) return refused(bodyError);
 
-  const typed = form.getAll("image_url").flatMap((url) => (url.trim() === "" ? [] : [url.trim()]));
-  if (typed.length + files.length > IMAGE_URLS_MAX) return refused({ kind: "too_many_images" });
-  const checked = creationOf(form, [...files.map(() => PLACEHOLDER_URL), ...typed]);
+  const given = pictureUrls(form);
+  if (given.length + files.length > IMAGE_URLS_MAX) return refused({ kind: "too_many_images" });
+  const checked = creationOf(form, [...given, ...files.map(() => PLACEHOLDER_URL)]);
   if (checked.isErr()) return refused(checked.error);
   const uploaded = files.length === 0 ? ok([]) : await parts.uploadImages(visitor.account.id, files);
   if (uploaded.isErr()) return refused(uploaded.error);
-  const creation = creationOf(form, [...uploaded.value, ...typed]);
-  if (creation.isErr()) return refused(creation.error);
+  const withUploads = new URLSearchParams(form);
+  for (const url of uploaded.value) withUploads.append("uploaded_url", url);
+  const creation = creationOf(withUploads, pictureUrls(withUploads));
+  const refusedLater = (refusal: Refusal) => refuse(parts, { ...request, form: withUploads }, visitor, refusal);
+  if (creation.isErr()) return refusedLater(creation.error);
   const key = parseIdempotencyKey(form.get("idempotency_key") ?? "").unwrapOr(undefined);
   const created = await parts.createPanorama(visitor.account.id, creation.value, key);
-  return created.match(() => redirect("/works"), refused);
+  return created.match(({ task }) => redirect(viewerPath(task.slug, "private")), refusedLater);
 };
 
 const worksPage = async (
-  { listTasks, readCredits, images, layout, policy }: Parts,
+  { listTasks, readCredits, images, layout, policy, clock }: Parts,
   status: number,
   { query, form }: FormRequest,
   visitor: Visitor,
@@ -241,106 +256,22 @@ const worksPage = async (
   const before = parseTaskId(query.get("before") ?? "");
   const owner = visitor.account.id;
   const [{ tasks, next }, credits] = await Promise.all([listTasks(owner, WORKS_PER_PAGE, before), readCredits(owner)]);
+  const now = clock.now();
   const main = html`<div class="page">
-<div class="row"><h1>Works</h1><p class="balance"><strong>${credits}</strong> credits · <a href="/account">account</a></p></div>
+<div class="row"><h1>Works</h1><p class="balance"><strong id="balance">${credits}</strong> credits · <a href="/account">account</a></p></div>
 ${errorBox(error)}
-${before === undefined && creationForm(visitor, form, policy)}
-<h2>${before === undefined ? "Your panoramas" : "Older panoramas"}</h2>
-<div id="works" aria-live="polite">${
-    tasks.length === 0
-      ? html`<p class="empty">You have no panoramas yet. Describe a place above.</p>`
-      : html`<ul class="grid">${tasks.map((task) => workCard(task, visitor, images))}</ul>`
+${before === undefined && creationForm(visitor, form, credits, images, policy)}
+<div class="row"><h2>${before === undefined ? "Your panoramas" : "Older panoramas"}</h2>${
+    before !== undefined && html`<a rel="prev" href="/works">Newest panoramas</a>`
   }</div>
+<p class="notice" id="not-updated" role="status" hidden>This list is not up to date, because the service doesn’t answer. <a href="/works">Reload</a></p>
+<div id="works">${
+    tasks.length === 0
+      ? html`<p class="empty">${before === undefined ? "Nothing here yet. Describe a place above." : "There are no older panoramas."}</p>`
+      : html`<ul class="grid" id="list">${tasks.map((task) => workCard(task, visitor, images, now))}</ul>`
+  }</div>
+<p class="visually-hidden" id="news" role="status"></p>
 <p class="more">${next !== undefined && html`<a class="button" rel="next" href="/works?before=${next}">Older panoramas</a>`}</p>
 </div>`;
   return layout.reply(status, { title: "Works", main, visitor, scripts: ["works.js"], styles: ["works.css"] });
-};
-
-/** Keeps the typed text after an error. Browsers do not allow a page to keep chosen files. */
-const creationForm = ({ formToken }: Visitor, form: URLSearchParams, { prices }: PanoramaPolicy): Html => html`
-<form method="post" action="/works" enctype="multipart/form-data" class="panel create" id="create">
-${hiddenToken(formToken)}<input type="hidden" name="idempotency_key" value="${randomUUID()}">
-<label>Prompt<textarea name="prompt" rows="3" placeholder="A quiet lake at dawn, mist over the water" id="prompt">${form.get("prompt") ?? ""}</textarea></label>
-<div class="columns">
-<fieldset><legend>Resolution</legend><div class="choices">${RESOLUTION_NAMES.map((name) =>
-  choice(
-    "resolution",
-    name,
-    form.get("resolution") ?? "2k",
-    `${name.toUpperCase()} · ${prices[name]} credits`,
-    pixelSize(RESOLUTIONS[name]),
-  ),
-)}</div></fieldset>
-<fieldset><legend>Visibility</legend><div class="choices">
-${choice("visibility", "private", form.get("visibility") ?? "private", "Private", "only you")}
-${choice("visibility", "public", form.get("visibility") ?? "private", "Public", "in the gallery")}</div></fieldset>
-</div>
-<details class="references"${form.getAll("image_url").some((url) => url !== "") ? html` open` : ""}><summary>Reference images (up to ${IMAGE_URLS_MAX})</summary>
-<label class="drop" id="drop"><span>Drop JPEG, PNG or WebP files here, or click to choose files</span>
-<input type="file" name="files" id="files" accept="image/jpeg,image/png,image/webp" multiple></label>
-<p class="hint" id="chosen" role="status"></p>
-${Array.from({ length: IMAGE_URLS_MAX }, (_, index) => html`<label>URL of image ${index + 1}<input type="url" name="image_url" value="${form.getAll("image_url")[index] ?? ""}" placeholder="https://" maxlength="${IMAGE_URL_CHARACTERS_MAX}"></label>`)}
-</details>
-<details class="references"${form.get("seed")?.trim() ? html` open` : ""}><summary>Seed (optional)</summary>
-<label>Seed: the same words and seed give the same picture, if the provider takes seeds<input type="number" name="seed" value="${form.get("seed") ?? ""}" min="0" max="${SEED_MAX}" step="1"></label>
-</details>
-<button class="button">Create panorama</button>
-</form>`;
-
-const choice = (name: string, value: Resolution | string, chosen: string, label: string, note: string): Html =>
-  html`<label class="choice"><input type="radio" name="${name}" value="${value}"${value === chosen && html` checked`}>
-<span><strong>${label}</strong><small>${note}</small></span></label>`;
-
-const workCard = (task: Task, visitor: Visitor, images: Images): Html => {
-  const { label, tone, note } = stateOf(task);
-  const kept = task.state === "succeeded" && isKept(task.image) ? task.image : undefined;
-  const isPublic = task.request.visibility === "public";
-  return html`<li class="card" id="${task.id}"${isInProgress(task) && html` data-pending="1"`}>
-<a href="${viewerPath(task.slug, kept ? task.request.visibility : "private")}">${
-    kept
-      ? cardImage(thumbnailUrl(kept, images))
-      : html`<span class="no-image ${tone}">${isInProgress(task) && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
-  }
-<span class="card-text"><span class="card-title">${titleOf(task)}</span>
-<span class="card-note">${dateOf(task.reservedAt)} · ${task.request.resolution.toUpperCase()} · ${isPublic ? "public" : "private"}</span>
-<span class="state ${tone}">${label}</span>${note !== undefined && html`<span class="card-note">${note}</span>`}</span></a>
-${isCancelable(task) && cancelAction(task, visitor)}${!isInProgress(task) && ownerActions(task, visitor)}</li>`;
-};
-
-type State = { readonly label: string; readonly tone: "good" | "busy" | "bad"; readonly note?: string };
-
-const stateOf = (task: Task): State => {
-  if (isActive(task)) return { label: "Generating", tone: "busy" };
-  if (task.state === "failed") {
-    return {
-      label: task.reason === "canceled" ? "Canceled" : "Failed",
-      tone: "bad",
-      note: `${task.reservation.credits} credits were refunded`,
-    };
-  }
-  switch (task.image.status) {
-    case "uploading":
-      return { label: "Saving", tone: "busy" };
-    case "saved":
-    case "saved-no-thumb":
-      return { label: "Ready", tone: "good" };
-    case "failed":
-    case "expired":
-      return { label: "Image no longer available", tone: "bad" };
-  }
-};
-
-const cancelAction = ({ id }: Task, { formToken }: Visitor): Html => html`<div class="card-actions">
-<form method="post" action="/works/${id}/cancel">${hiddenToken(formToken)}<button class="link">Cancel</button></form></div>`;
-
-const ownerActions = (task: Task, { formToken }: Visitor): Html => {
-  const other = task.request.visibility === "public" ? "private" : "public";
-  return html`<div class="card-actions">
-${
-  task.state === "succeeded" &&
-  html`<form method="post" action="/works/${task.id}/visibility">${hiddenToken(formToken)}
-<button class="link" name="visibility" value="${other}">Make ${other}</button></form>`
-}
-<details><summary>Delete</summary><form method="post" action="/works/${task.id}/delete">${hiddenToken(formToken)}
-<p>This deletes the image permanently.</p><button class="button danger small">Delete permanently</button></form></details></div>`;
 };

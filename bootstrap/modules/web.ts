@@ -22,7 +22,7 @@ export const web = new ContainerModule(({ bind }) => {
       rateLimits: tokens.rateLimits,
       images: tokens.storage,
     },
-    async ({ config: { publicUrl, mail, signUp, heroPanoramas, legalPagesFolder }, application, ...parts }) =>
+    async ({ config: { publicUrl, mail, signUp, welcomeCredits, heroPanoramas, legalPagesFolder }, application, ...parts }) =>
       webPages(
         {
           ...parts,
@@ -42,6 +42,7 @@ export const web = new ContainerModule(({ bind }) => {
             const { openApiDocument } = await import("../../adapters/http/openapi-document.js");
             return openApiDocument(publicUrl, application.policy);
           },
+          welcomeCredits,
         },
       ),
   );
@@ -69,6 +70,7 @@ const useCases = ({ accounts, panoramas, credits, webhooks }: Application) => ({
   findPublicPanorama: panoramas.findPublic,
   findOwnPanorama: panoramas.findOwn,
   listTasks: panoramas.list,
+  readTask: panoramas.read,
   createPanorama: panoramas.create,
   checkUpload: panoramas.checkUpload,
   uploadImages: panoramas.uploadImages,

@@ -71,6 +71,7 @@ import { findPublicPanorama } from "../../application/panoramas/find-public-pano
 import { generationTime } from "../../application/panoramas/generation-time.js";
 import { listPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
+import { readTask } from "../../application/panoramas/read-task.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
 import { waitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { Payments } from "../../application/ports/payments.js";
@@ -252,6 +253,7 @@ export class WebService {
     const web = await webPages(
       {
         ...shared,
+        readTask: readTask(ports),
         findSession: findSession(ports),
         logIn: logIn(ports),
         logOut: logOut(ports),
@@ -290,6 +292,7 @@ export class WebService {
         signUpMode: this.settings.signUp ?? "open",
         heroPanoramas: this.heroPanoramas,
         describe: async () => openApiDocument(url, policy),
+        welcomeCredits: this.settings.welcomeCredits,
       },
     );
     this.server = new HttpServer(

@@ -1,8 +1,13 @@
+import { checkInBrowser } from "./open-invalid.js";
+
 const copy = document.getElementById("copy");
-if (copy !== null) {
+if (copy !== null && isSecureContext) {
   copy.hidden = false;
   copy.addEventListener("click", async () => {
     await navigator.clipboard.writeText(document.getElementById("secret")?.textContent ?? "");
     copy.textContent = "Copied";
   });
 }
+
+const form = document.getElementById("new-key-form");
+if (form instanceof HTMLFormElement) checkInBrowser(form);

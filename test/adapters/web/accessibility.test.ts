@@ -51,7 +51,15 @@ describe("accessibility of the web pages", () => {
         if (wait !== undefined) await ready(page, wait);
         expect([path, await findings(tab)]).toEqual([path, []]);
       };
-      for (const path of ["/", "/gallery", "/login?new=1", "/signup", "/p/abcdefghijklmnop"]) await check(path);
+      for (const path of [
+        "/",
+        "/gallery",
+        "/login?new=1",
+        "/login?ended=1&next=%2Fworks%3Fprompt%3Da+lake",
+        "/signup",
+        "/p/abcdefghijklmnop",
+      ])
+        await check(path);
       for (const path of ["/signup?sent=1", "/password/forgot?sent=1", "/password/reset"]) await check(path);
       await sendPasswordLink(service)({ email: ann.email, remoteAddress: colorScheme, purpose: "new_password" });
       await check(`/password/reset?token=${service.mail.letters.at(-1)?.token}`);
@@ -66,7 +74,7 @@ describe("accessibility of the web pages", () => {
       for (const { task } of service.database.tasks.values())
         if (task.state !== "succeeded") await check(`/works/${task.slug}`);
       await check("/works");
-      await page.getByText("Reference images").click();
+      await page.getByText("Pictures to start from").click();
       expect(await findings(tab)).toEqual([]);
       await check("/account");
       await check("/account/webhooks");

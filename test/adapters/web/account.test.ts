@@ -2,7 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { logInAs, openTab, type Tab } from "../../support/browser.js";
 import { startChromium } from "../../support/chromium.js";
-import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
+import { PASSWORD, WebService } from "../../support/web-service.js";
 
 describe("the account page", () => {
   let service: WebService;
@@ -37,21 +37,19 @@ describe("the account page", () => {
     await page.getByLabel("E-mail address").fill("New.Customer@example.com");
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Sign up" }).click();
-    await page.waitForURL("**/login?new=1");
-    const newcomer: Person = { id: "" as Person["id"], email: "new.customer@example.com", key: "" };
-    await logInAs(tab, newcomer);
+    await page.waitForURL("**/works"); // logged in
 
     await page.goto("/account");
     expect(await page.getByRole("button", { name: "Create key" }).count()).toBe(0);
     await page.getByRole("radio", { name: /500 credits/ }).check();
     await page.getByRole("button", { name: "Order" }).click();
     await page.waitForURL("**/account?order=placed");
-    expect(await page.getByRole("region", { name: "Orders" }).textContent()).toContain("pending");
+    expect(await page.getByRole("region", { name: "Orders" }).textContent()).toContain("Waiting for payment");
     await service.payEveryOrder(); // the operator does this
 
     await page.goto("/account");
     expect(await page.getByRole("region", { name: "Credits" }).textContent()).toContain("500");
-    expect(await page.getByRole("region", { name: "Ledger" }).textContent()).toContain("+500");
+    expect(await page.getByRole("region", { name: "Activity" }).textContent()).toContain("+500");
     await page.getByLabel("Name of the new key").fill("my <b>laptop</b>");
     await page.getByText("Limits of the new key").click();
     await page.getByLabel("create and upload").uncheck();
@@ -71,7 +69,8 @@ describe("the account page", () => {
     for (const shown of ["may only read", "0 of 100 this month", "31 Jan 2030, 10:30 UTC"])
       expect(keys).toContain(shown);
     expect(await page.content()).not.toContain(secret);
-    await page.getByRole("button", { name: "Revoke my <b>laptop</b>" }).click();
+    await page.getByText("Revoke", { exact: true }).click();
+    await page.getByRole("button", { name: "Revoke now: my <b>laptop</b>" }).click();
     await expect
       .poll(() => page.getByRole("region", { name: "API keys" }).textContent())
       .toContain("You have no API keys.");

@@ -12,7 +12,15 @@ it.each([
     "Image 3 must not have a user name or password in front of the host.",
   ],
   [invalidRequest("files", { name: "bytes_max", max: 5 }, 0), "Image 1 must have at most 5 bytes."],
-  [invalidRequest("body", { name: "prompt_or_images" }), "A panorama needs a prompt, images, or both."],
+  [invalidRequest("body", { name: "prompt_or_images" }), "Describe a place or add a picture."],
+  [
+    invalidRequest("prompt", { name: "prompt_without_images", min: 3, actual: "ab" }),
+    "Describe the place in at least 3 characters, or add a picture.",
+  ],
+  [
+    invalidRequest("password", { name: "characters", min: 10, max: 200, actual: 0 }),
+    "Choose a password that is more than spaces.",
+  ],
   [invalidRequest("body", { name: "bytes_max", max: 5 }), "The form must have at most 5 bytes."],
 ])("fieldMessage writes %o as: %s", (refusal, sentence) => {
   expect(fieldMessage(refusal)).toBe(sentence);

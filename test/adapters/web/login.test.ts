@@ -47,7 +47,7 @@ describe("login and sessions", () => {
     await service.clock.advance(SESSION_SECONDS * 1000 - 1);
     expect((await visit("/works", cookie)).status).toBe(200);
     await service.clock.advance(1);
-    expect((await visit("/works", cookie)).headers.get("location")).toBe("/login?next=%2Fworks");
+    expect((await visit("/works", cookie)).headers.get("location")).toBe("/login?next=%2Fworks&ended=1");
   });
 
   it("give the same answer to a wrong password and an unknown address", async () => {

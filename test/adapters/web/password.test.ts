@@ -59,7 +59,7 @@ describe.each([true, false])("passwords by link, with a mail server: %s", (sends
     const set = await reset(token);
     expect([set.status, set.headers.get("location")]).toEqual([303, "/works"]);
     expect((await visit("/works", cookieOf(set))).status).toBe(200);
-    expect((await visit("/works", old)).headers.get("location")).toBe("/login?next=%2Fworks");
+    expect((await visit("/works", old)).headers.get("location")).toBe("/login?next=%2Fworks&ended=1");
     expect((await login(ann.email, PASSWORD)).status).toBe(401);
     expect((await login(ann.email, NEW_PASSWORD)).status).toBe(303);
   });
@@ -240,7 +240,7 @@ describe.each([true, false])("passwords by link, with a mail server: %s", (sends
   if (!sendsMail)
     it("are not used at sign-up without a mail server: the account is open at once", async () => {
       const email = `new${people}@example.com`;
-      expect((await post("/signup", { email, password: PASSWORD })).headers.get("location")).toBe("/login?new=1");
+      expect((await post("/signup", { email, password: PASSWORD })).headers.get("location")).toBe("/works");
       expect(service.mail.letters).toEqual([]);
       expect((await login(email, PASSWORD)).status).toBe(303);
     });

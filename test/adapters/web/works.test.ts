@@ -34,14 +34,23 @@ describe("the works and gallery pages", () => {
   });
 
   const prompt = () => tab.page.getByLabel("Prompt");
-  const make = () => tab.page.getByRole("button", { name: "Create panorama" }).click();
+  const makeButton = () => tab.page.getByRole("button", { name: /^Make it/ });
+  /** Sends the form, and waits for the page of the new panorama. */
+  const make = async () => {
+    await makeButton().click();
+    await tab.page.waitForURL(/\/works\/[a-z0-9]{16}$/);
+  };
+  const makeAndList = async () => {
+    await make();
+    await tab.page.goto("/works");
+  };
   const card = (text: string) => tab.page.locator("#works .card", { hasText: text });
 
   it("create a panorama from the form, show it when it is finished without a reload, and open its viewer", async () => {
     await logInAs(tab, ann);
     await prompt().fill("a meadow <i>in spring</i>");
     await tab.page.getByRole("radio", { name: /1K/ }).check();
-    await make();
+    await makeAndList();
     await expect.poll(() => card("a meadow <i>in spring</i>").textContent()).toContain("Generating");
     expect(await service.ledger.balance(ann.id)).toBe(96);
 
@@ -63,11 +72,11 @@ describe("the works and gallery pages", () => {
     const file = join(service.folder, "reference.png");
     await sharp({ create: { width: 64, height: 32, channels: 3, background: "teal" } }).toFile(file);
     await logInAs(tab, ann);
-    await tab.page.getByText("Reference images").click();
+    await tab.page.getByText("Pictures to start from").click();
     await tab.page.getByLabel(/Drop JPEG/).setInputFiles(file);
     expect(await tab.page.locator("#chosen").textContent()).toBe("reference.png");
     await tab.page.getByLabel("URL of image 1").fill("https://images.example/a.jpg");
-    await make();
+    await makeAndList();
     await expect.poll(() => card("Panorama from images").count()).toBe(1);
     const [task] = await service.tasks.list(ann.id, 10, undefined);
     expect(task?.request.imageUrls).toEqual([
@@ -82,10 +91,10 @@ describe("the works and gallery pages", () => {
     await tab.page.getByText("Seed (optional)").click();
     await tab.page.locator("#create").evaluate((form) => form.setAttribute("novalidate", ""));
     await tab.page.getByLabel(/^Seed:/).fill("2147483648");
-    await make();
+    await makeButton().click();
     await tab.page.getByText("Seed must be an integer from 0 to 2147483647, but is 2147483648.").waitFor();
     await tab.page.getByLabel(/^Seed:/).fill("7");
-    await make();
+    await makeAndList();
     await expect.poll(() => card("a seeded meadow").count()).toBe(1);
     const [task] = await service.tasks.list(ann.id, 10, undefined);
     expect(task?.request.seed).toBe(7);
@@ -115,8 +124,8 @@ describe("the works and gallery pages", () => {
     await logInAs(tab, ann);
     await prompt().fill("ab");
     await tab.page.getByRole("radio", { name: /4K/ }).check();
-    await make();
-    expect(await tab.page.getByRole("alert").textContent()).toContain("Prompt must have at least 3 characters");
+    await makeButton().click();
+    await tab.page.getByText("Describe the place in at least 3 characters, or add a picture.").waitFor();
     expect(await prompt().inputValue()).toBe("ab");
     expect(await tab.page.getByRole("radio", { name: /4K/ }).isChecked()).toBe(true);
 
@@ -124,10 +133,9 @@ describe("the works and gallery pages", () => {
     const other = await openTab(browser, service);
     await logInAs(other, poor);
     await other.page.getByLabel("Prompt").fill("too expensive");
-    await other.page.getByRole("button", { name: "Create panorama" }).click();
-    expect(await other.page.getByRole("alert").textContent()).toBe(
-      "This costs 6 credits, but you have 3. You can buy more on your account page.",
-    );
+    expect(await other.page.getByText("You have 3 credits, too few for this. Buy credits").isVisible()).toBe(true);
+    await other.page.getByRole("button", { name: "Make it · 6 credits" }).click();
+    await other.page.getByText("This costs 6 credits, but you have 3. Buy more on your account page.").waitFor();
     await other.close();
   });
 
@@ -160,8 +168,15 @@ describe("the works and gallery pages", () => {
     expect((await fetch(imageUrl)).status).toBe(200);
     await logInAs(tab, ann);
     await card("to be deleted").getByText("Delete", { exact: true }).click();
-    await card("to be deleted").getByRole("button", { name: "Delete permanently" }).click();
-    await expect.poll(() => card("to be deleted").count()).toBe(0);
+    await tab.page.getByText("Deleted “to be deleted”.").waitFor();
+    await tab.page.keyboard.press("Enter"); // the focus is on Undo
+    expect(await card("to be deleted").isVisible()).toBe(true);
+    expect(await tab.page.evaluate("document.activeElement.ariaLabel")).toBe("Delete: to be deleted");
+    await tab.page.keyboard.press("Enter");
+    expect(await card("to be deleted").isVisible()).toBe(false);
+    expect((await fetch(imageUrl)).status).toBe(200); // not yet
+    await tab.page.goto("/gallery");
+    await expect.poll(async () => (await service.tasks.find(id, ann.id)) === undefined).toBe(true);
     expect((await fetch(imageUrl)).status).toBe(404);
     expect((await fetch(imageUrl.replace(".jpg", "-thumbnail.webp"))).status).toBe(404);
     expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(404);
@@ -174,7 +189,7 @@ describe("the works and gallery pages", () => {
   it("cancel a panorama in progress, with its refund", async () => {
     await logInAs(tab, ann);
     await prompt().fill("changed my mind");
-    await make();
+    await makeAndList();
     await card("changed my mind").getByRole("button", { name: "Cancel" }).click();
     await card("Canceled").waitFor();
     expect(await card("changed my mind").textContent()).toContain("6 credits were refunded");
@@ -187,7 +202,7 @@ describe("the works and gallery pages", () => {
     service.provider.play({ cancel: "too_late" });
     await logInAs(tab, ann);
     await prompt().fill("nearly finished");
-    await make();
+    await makeAndList();
     const cancel = () => card("nearly finished").getByRole("button", { name: "Cancel" });
     await cancel().click();
     await tab.page.getByRole("heading", { name: "Too late to cancel" }).waitFor();
@@ -210,7 +225,7 @@ describe("the works and gallery pages", () => {
   it("refuse to cancel without the token of the session", async () => {
     await logInAs(tab, ann);
     await prompt().fill("goes on");
-    await make();
+    await makeAndList();
     await card("goes on").waitFor();
     const [task] = await service.tasks.list(ann.id, 10, undefined);
     const form_token = await tab.page.locator('#create input[name="form_token"]').inputValue();

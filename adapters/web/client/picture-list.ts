@@ -1,0 +1,86 @@
+import { element } from "./element.js";
+
+const MIB = 1024 * 1024;
+
+/** The chosen files as thumbnails that can be removed. Files that the service would refuse are not added. */
+export const pictureList = (): void => {
+  const input = element("files") as HTMLInputElement;
+  const drop = element("drop");
+  const list = element("pictures");
+  const error = element("picture-error");
+  const countMax = Number(input.dataset.countMax);
+  const bytesMax = Number(input.dataset.bytesMax);
+  const totalBytesMax = Number(input.dataset.totalBytesMax);
+  const types = input.accept.split(",");
+  let chosen: readonly File[] = [];
+
+  const refusalOf = (file: File): string | undefined => {
+    if (!types.includes(file.type)) return `“${file.name}” isn’t a JPEG, PNG or WebP.`;
+    if (file.size > bytesMax) return `“${file.name}” is larger than ${Math.floor(bytesMax / MIB)} MB.`;
+    if (chosen.reduce((sum, { size }) => sum + size, file.size) > totalBytesMax)
+      return `Together the pictures are larger than ${Math.floor(totalBytesMax / MIB)} MB.`;
+    return chosen.length + othersOf(input.form) >= countMax ? `Add at most ${countMax} pictures.` : undefined;
+  };
+
+  const add = (files: Iterable<File>): void => {
+    const refusals: string[] = [];
+    for (const file of files) {
+      const refusal = refusalOf(file);
+      if (refusal !== undefined) refusals.push(refusal);
+      else chosen = [...chosen, file];
+    }
+    error.textContent = [...new Set(refusals)].join(" ");
+    error.hidden = refusals.length === 0;
+    show();
+  };
+
+  const show = (): void => {
+    const transfer = new DataTransfer();
+    for (const file of chosen) transfer.items.add(file);
+    input.files = transfer.files;
+    for (const image of list.querySelectorAll("img")) URL.revokeObjectURL(image.src);
+    list.replaceChildren(...chosen.map(itemOf));
+    element("chosen").textContent = chosen.map(({ name }) => name).join(", ");
+  };
+
+  const itemOf = (file: File): HTMLElement => {
+    const item = document.createElement("li");
+    const image = new Image(96, 72);
+    image.src = URL.createObjectURL(file);
+    image.alt = "";
+    const name = document.createElement("span");
+    name.textContent = file.name;
+    const remove = document.createElement("button");
+    remove.type = "button";
+    remove.className = "link";
+    remove.textContent = "Remove";
+    remove.setAttribute("aria-label", `Remove ${file.name}`);
+    remove.addEventListener("click", () => {
+      chosen = chosen.filter((other) => other !== file);
+      error.hidden = true;
+      show();
+      input.focus();
+    });
+    item.append(image, name, remove);
+    return item;
+  };
+
+  input.addEventListener("change", () => add([...(input.files ?? [])]));
+  drop.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    drop.classList.add("over");
+  });
+  drop.addEventListener("dragleave", () => drop.classList.remove("over"));
+  drop.addEventListener("drop", (event) => {
+    event.preventDefault();
+    drop.classList.remove("over");
+    add(event.dataTransfer?.files ?? []);
+  });
+};
+
+/** Pictures that the form sends by their address. */
+const othersOf = (form: HTMLFormElement | null): number => {
+  if (form === null) return 0;
+  const data = new FormData(form);
+  return [...data.getAll("uploaded_url"), ...data.getAll("image_url")].filter((url) => url !== "").length;
+};

@@ -1,0 +1,77 @@
+import type { Visitor } from "../../application/accounts/find-session.js";
+import { viewerPath } from "../../domain/slug.js";
+import { isKept } from "../../domain/storage-status.js";
+import { isActive, isCancelable, isInProgress, type Task } from "../../domain/task.js";
+import { dateOf } from "./date.js";
+import { type Html, html } from "./html.js";
+import { hiddenToken } from "./layout.js";
+import { cardImage, type Images, thumbnailUrl, titleOf } from "./panorama-card.js";
+
+/** A generation that takes longer than this is unusual. By default, the service gives it up at this age. */
+const USUAL_MILLISECONDS = 10 * 60_000;
+
+/** A panorama in the member's list. The script updates each `data-part` of an unfinished one (client/works.ts). */
+export const workCard = (task: Task, visitor: Visitor, images: Images, now: Date): Html => {
+  const isLate = isInProgress(task) && now.getTime() - task.reservedAt.getTime() > USUAL_MILLISECONDS;
+  const { label, tone, note } = stateOf(task, isLate);
+  const kept = task.state === "succeeded" && isKept(task.image) ? task.image : undefined;
+  const isPublic = task.request.visibility === "public";
+  const title = titleOf(task);
+  return html`<li class="card" id="${task.id}" data-title="${title}"${isInProgress(task) && html` data-pending="1"`}>
+<a href="${viewerPath(task.slug, kept ? task.request.visibility : "private")}"><span data-part="picture">${
+    kept
+      ? cardImage(thumbnailUrl(kept, images))
+      : html`<span class="no-image ${tone}">${isInProgress(task) && !isLate && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
+  }</span>
+<span class="card-text"><span class="card-title" dir="auto">${title}</span>
+<span class="card-note">${dateOf(task.reservedAt)} · ${task.request.resolution.toUpperCase()} · ${isPublic ? "public" : "private"}</span>
+<span class="card-state" data-part="state"><span class="state ${tone}">${label}</span>${note !== undefined && html`<span class="card-note">${note}</span>`}</span></span></a>
+<div class="card-actions" data-part="actions">${isLate && html`<a class="link" href="/works" aria-label="Reload: ${title}">Reload</a>`}${
+    isCancelable(task) && cancelAction(task, title, visitor)
+  }${!isInProgress(task) && ownerActions(task, title, visitor)}</div></li>`;
+};
+
+type State = { readonly label: string; readonly tone: "good" | "busy" | "bad"; readonly note?: string };
+
+const stateOf = (task: Task, isLate: boolean): State => {
+  if (isActive(task)) {
+    const note = `This takes longer than usual. If it fails, you get your ${task.reservation.credits} credits back.`;
+    const label = task.state === "queued" ? "Waiting for its turn" : "Generating";
+    return { label, tone: "busy", ...(isLate && { note }) };
+  }
+  if (task.state === "failed") {
+    return {
+      label: task.reason === "canceled" ? "Canceled" : "Failed",
+      tone: "bad",
+      note: `${task.reservation.credits} credits were refunded`,
+    };
+  }
+  switch (task.image.status) {
+    case "uploading":
+      return { label: "Saving", tone: "busy", ...(isLate && { note: "Saving takes longer than usual." }) };
+    case "saved":
+    case "saved-no-thumb":
+      return { label: "Ready", tone: "good" };
+    case "failed":
+    case "expired":
+      return { label: "Image no longer available", tone: "bad" };
+  }
+};
+
+/** The accessible names begin with the visible ones and name the panorama, because every card has the same buttons. */
+const cancelAction = ({ id }: Task, title: string, { formToken }: Visitor): Html => html`
+<form method="post" action="/works/${id}/cancel">${hiddenToken(formToken)}<button class="link" aria-label="Cancel: ${title}">Cancel</button></form>`;
+
+const ownerActions = (task: Task, title: string, { formToken }: Visitor): Html => {
+  const other = task.request.visibility === "public" ? "private" : "public";
+  const again = task.state === "succeeded" ? "Remix" : "Try again";
+  return html`<a class="link" href="/works?from=${task.slug}#create" aria-label="${again}: ${title}">${again}</a>
+${
+  task.state === "succeeded" &&
+  isKept(task.image) &&
+  html`<form method="post" action="/works/${task.id}/visibility">${hiddenToken(formToken)}
+<button class="link" name="visibility" value="${other}" aria-label="Make ${other}: ${title}">Make ${other}</button></form>`
+}
+<details class="delete"><summary aria-label="Delete: ${title}">Delete</summary><form method="post" action="/works/${task.id}/delete">${hiddenToken(formToken)}
+<p>This can’t be undone. Used credits aren’t returned.</p><button class="button danger small" aria-label="Delete permanently: ${title}">Delete permanently</button></form></details>`;
+};
