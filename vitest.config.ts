@@ -44,6 +44,7 @@ const SLOW_TESTS = [
   "test/adapters/web/viewer.test.ts",
   "test/adapters/web/viewer-sharing.test.ts",
   "test/adapters/web/works.test.ts",
+  "test/adapters/web/studio.test.ts",
   // simulates thousands of runs
   "test/simulation/simulation.test.ts",
   // process large images or hash many passwords

@@ -1,7 +1,7 @@
 import { type Html, html } from "./html.js";
 
 const PLACES = [
-  { path: "/account", label: "Credits and activity" },
+  { path: "/account", label: "Credits" },
   { path: "/account#keys", label: "Keys and usage" },
   { path: "/account/webhooks", label: "Webhooks" },
 ] as const;

@@ -221,9 +221,9 @@ const accountPage = async (
   const tasks = new Map(found.flatMap((task) => (task.isOk() ? [[task.value.id, task.value] as const] : [])));
   const main = html`<div class="page">
 <div class="row"><h1>Account</h1>
-<p class="who">${visitor.account.email}</p></div>
-<div class="row">${accountNav("/account")}
-<form method="post" action="/logout">${hiddenToken(visitor.formToken)}<button class="button quiet small">Log out</button></form></div>
+<div class="who">${visitor.account.email}
+<form method="post" action="/logout">${hiddenToken(visitor.formToken)}<button class="button quiet small">Log out</button></form></div></div>
+${accountNav("/account")}
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(error)}
 ${
   newKey !== undefined &&
@@ -326,7 +326,7 @@ const activitySection = ({ ledger, nextLedger }: AccountOverview, tasks: Tasks, 
         ["Time", "What", "Credits"],
         ledger.map(
           (entry) => html`<tr><td>${timeOf(entry.at)}</td><td>${subjectOf(entry, tasks)}</td>
-<td class="number">${entry.credits > 0 && "+"}${entry.credits}</td></tr>`,
+<td class="number">${entry.credits > 0 ? `+${entry.credits}` : `−${-entry.credits}`}</td></tr>`,
         ),
       )
 }${pager("ledger", nextLedger, "activity", query)}</section>`;

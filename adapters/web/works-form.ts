@@ -97,7 +97,7 @@ ${
 <p class="error small" id="picture-error" role="alert" hidden></p>
 <ul class="pictures" id="pictures" aria-label="Chosen pictures"></ul>
 <p class="visually-hidden" id="chosen" role="status"></p>
-${Array.from({ length: IMAGE_URLS_MAX }, (_, index) => html`<label>URL of image ${index + 1}<input type="url" name="image_url" value="${addresses[index] ?? ""}" placeholder="https://" maxlength="${IMAGE_URL_CHARACTERS_MAX}"></label>`)}
+<div class="addresses">${Array.from({ length: IMAGE_URLS_MAX }, (_, index) => html`<label>URL of image ${index + 1}<input type="url" name="image_url" value="${addresses[index] ?? ""}" placeholder="https://" maxlength="${IMAGE_URL_CHARACTERS_MAX}"></label>`)}</div>
 </details>
 <details class="references"${form.get("seed")?.trim() && html` open`}><summary>Seed (optional)</summary>
 <label>Seed: the same words and seed give the same picture, if the provider takes seeds<input type="number" name="seed" value="${form.get("seed") ?? ""}" min="0" max="${SEED_MAX}" step="1"></label>

@@ -49,9 +49,8 @@ const updateCard = (card: HTMLElement, fresh: HTMLElement): boolean => {
     if (old.contains(document.activeElement)) complete = false;
     else old.replaceChildren(...part.childNodes);
   }
-  const link = card.querySelector("a");
-  const freshLink = fresh.querySelector("a");
-  if (link !== null && freshLink !== null) link.href = freshLink.href;
+  const path = fresh.querySelector("a")?.getAttribute("href");
+  if (path) card.querySelector("a")?.setAttribute("href", path);
   if (!complete || fresh.dataset.pending !== undefined) return false;
   delete card.dataset.pending;
   return true;

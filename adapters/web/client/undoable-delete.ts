@@ -19,6 +19,7 @@ export const undoableDelete = (): void => {
   undo.textContent = "Undo";
   toast.append(words, undo);
   document.body.append(toast);
+  document.body.classList.add("undoable");
   let current: Deletion | undefined;
 
   const end = (): Deletion | undefined => {

@@ -329,6 +329,7 @@ const withoutNew = (seen: string): string =>
   seen
     .replace(/[a-z]{3}_[0-9a-f]{32}/g, "(new id)")
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "(new id)")
+    .replace(/note=[\w-]+\.[\w-]+/g, "(new secret)")
     .replace(/sk-[\w-]{20,}|whsec_[\w+/=]+/g, "(new secret)")
     .replace(/(panoramas\/|works\/|value=")[a-z0-9]{16}\b/g, "$1(new slug)")
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z?)?/g, "(time)");

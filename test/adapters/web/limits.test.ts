@@ -36,7 +36,8 @@ const logIn = async (service: WebService, { email }: Person) => {
     }
     for (const file of files) body.append("files", typeof file === "number" ? jpegOf(file) : file, "a.jpg");
     const answer = await send("/works", { method: "POST", headers: { cookie }, body });
-    return { status: answer.status, error: errorOf(await answer.text()) };
+    const text = await answer.text();
+    return { status: answer.status, error: errorOf(text), text };
   };
   return { get, post, create };
 };
@@ -193,6 +194,55 @@ describe("the account page", () => {
     expect(first).not.toContain("may only");
   });
 
+  it("shows a new key once, to its session only, and makes no other when the page is reloaded", async () => {
+    const { person, post, get } = await newPerson();
+    const stranger = await newPerson();
+    const { note } = await post("/account/keys", { name: "my <b>laptop" });
+    expect(note).toMatch(/^note=[\w-]+\.[\w-]+$/);
+    expect(await stranger.get("/account", note)).not.toContain("Your new key");
+    expect(await get("/account", note.replace(/=../, "=xx"))).not.toContain("Your new key");
+    expect(await get("/account", note)).toContain("Your new key “my &lt;b&gt;laptop”");
+    expect(await get("/account")).not.toContain("Your new key"); // the browser has deleted the cookie
+    expect(await service.keys.listLive(person.id)).toHaveLength(2);
+  });
+
+  it("keeps what was typed into the form of a page from an earlier session or of a refused key", async () => {
+    const { person, post, get } = await newPerson();
+    const fields = { name: "robot", limits: "1", scope: "read", credits_per_day: "7" };
+    const stale = await post("/account/keys", { ...fields, form_token: "0".repeat(64) });
+    expect([stale.status, stale.error]).toEqual([403, "This page was open for too long. Check and send again."]);
+    const refused = await post("/account/keys", { ...fields, credits_per_month: "x" });
+    for (const { text } of [stale, refused]) {
+      expect(text).toContain('name="name" value="robot"');
+      expect(text).toContain('name="credits_per_day" inputmode="numeric" value="7"');
+      expect(text).toContain('value="read" checked> read');
+      expect(text).toContain('value="create"> create and upload');
+    }
+    expect(await service.keys.listLive(person.id)).toHaveLength(1);
+    expect(await get("/account")).toContain("This can’t be undone.");
+  });
+
+  it("writes activity in words, with time and a link to the panorama", async () => {
+    const { person, post, get } = await newPerson();
+    const task = await service.kept(person, { prompt: "a lake", resolution: "2k" });
+    service.provider.play({ poll: "failed" });
+    const failed = await service.panorama(person, { prompt: "a cave", resolution: "1k" });
+    service.provider.play({ poll: "succeeded" });
+    const rows = async () => {
+      const page = await get("/account");
+      const section = /<h2 id="ledger">Activity.*?<\/section>/s.exec(page)?.[0] ?? "";
+      return [...section.matchAll(/<tr><td>(.*?)<\/tr>/gs)].map(([, row = ""]) => row);
+    };
+    const text = (row = "") => row.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+    const [refund, reservation, first] = await rows();
+    expect(text(refund)).toMatch(/^ \d+ \w+ \d{4}, \d\d:\d\d UTC 1k panorama , refunded a cave \+4 $/);
+    expect(text(reservation)).toContain("UTC 1k panorama a cave −4");
+    expect(text(first)).toContain("UTC 2k panorama a lake −6");
+    expect(first).toContain(`<a href="/works/${task.slug}">2k panorama</a>`);
+    expect((await post(`/works/${failed.id}/delete`, {})).status).toBe(303);
+    expect(text((await rows())[0])).toContain("UTC Panorama, deleted, refunded +4");
+  });
+
   it("shows an expired key as expired, and creates a key without limits from the name alone", async () => {
     const { person, post, get } = await newPerson();
     const soon = new Date(service.clock.now().getTime() + 60_000).toISOString().slice(0, 19);
@@ -330,7 +380,7 @@ describe("the form of the works page", () => {
   it("counts every form as a write before it is received", async () => {
     const { create } = await newPerson(3);
     for (let n = 0; n < 10; n += 1) expect((await create({ prompt: "a lake" }, [9_000_000])).status).toBe(402);
-    expect(await create({ prompt: "a lake" }, [9_000_000])).toEqual({
+    expect(await create({ prompt: "a lake" }, [9_000_000])).toMatchObject({
       status: 429,
       error: "Too fast. Try again in 60 s.",
     });
@@ -368,6 +418,78 @@ describe("the form of the works page", () => {
     ]);
     expect((await create({ prompt: "a lake" }, [])).status).toBe(303);
     expect((await create({ prompt: "a lake" }, [new Blob([], { type: "application/octet-stream" })])).status).toBe(303);
+  });
+
+  it("keeps the words of a form whose session has ended, and opens them after the login", async () => {
+    const send = async (prompt: string, cookie: string) => {
+      const body = new FormData();
+      for (const [name, value] of Object.entries({ form_token: "x", prompt })) body.append(name, value);
+      body.append("files", picture, "a.png");
+      const headers = { origin: service.url, cookie };
+      const answer = await fetch(`${service.url}/works`, { method: "POST", redirect: "manual", headers, body });
+      return [answer.status, answer.headers.get("location")];
+    };
+    const before = await stored();
+    expect(await send("a lake & <sky>", "session=0123456789012345678901")).toEqual([
+      303,
+      "/login?next=%2Fworks%3Fprompt%3Da%2Blake%2B%2526%2B%253Csky%253E&ended=1",
+    ]);
+    expect(await send("x".repeat(4000), "")).toEqual([303, "/login?ended=1"]); // too long for a URL
+    expect(await stored()).toBe(before);
+    const { get } = await newPerson();
+    expect(await get("/works?prompt=a+lake+%26+%3Csky%3E")).toContain(">a lake &amp; &lt;sky&gt;</textarea>");
+    expect(await get(`/works?prompt=${"y".repeat(4100)}`)).toContain(`>${"y".repeat(4000)}</textarea>`);
+  });
+
+  it("shows the form of an earlier session again with what was typed and a fresh token", async () => {
+    const { person, create, get } = await newPerson();
+    const fields = { prompt: "a stale lake", resolution: "4k", seed: "7" };
+    const { status, error, text } = await create(fields, [], "0".repeat(64));
+    expect([status, error]).toEqual([403, "This page was open for too long. Check and send again."]);
+    expect(text).toContain(">a stale lake</textarea>");
+    expect(text).toContain('value="4k" checked');
+    expect(text).toContain('name="seed" value="7"');
+    const fresh = /name="form_token" value="(\w+)"/.exec(await get("/works"))?.[1];
+    expect(text).toContain(`name="form_token" value="${fresh}"`);
+    expect(await service.tasks.list(person.id, 9, undefined)).toEqual([]);
+  });
+
+  it("keeps the uploaded pictures of a refused form, which the next one sends", async () => {
+    const { person, create } = await newPerson();
+    service.provider.play({ submit: "refuse" });
+    const refused = await create({ prompt: "a lake" }, [picture]);
+    expect([refused.status, refused.error]).toEqual([
+      502,
+      "This couldn’t be started. You weren’t charged. Please try again.",
+    ]);
+    const [, url = ""] = /name="uploaded_url" value="([^"]+)" checked/.exec(refused.text) ?? [];
+    service.provider.play({ submit: "accept" });
+    expect((await create({ prompt: "a lake", uploaded_url: url }, [])).status).toBe(303);
+    const [task] = await service.tasks.list(person.id, 9, undefined);
+    expect(task?.request.imageUrls).toEqual([url]);
+  });
+
+  it("opens with the request of a panorama of the member, and of no other", async () => {
+    const { person, get } = await newPerson();
+    const other = await newPerson();
+    const image = "https://images.example/a.jpg";
+    const { slug } = await service.kept(person, {
+      prompt: "once more",
+      resolution: "4k",
+      visibility: "public",
+      seed: 7,
+      image_urls: [image],
+    });
+    const page = await get(`/works?from=${slug}`);
+    for (const part of [
+      ">once more</textarea>",
+      'value="4k" checked',
+      'value="public" checked',
+      'name="seed" value="7"',
+    ])
+      expect(page).toContain(part);
+    expect(page).toContain(`name="image_url" value="${image}"`);
+    expect(await other.get(`/works?from=${slug}`)).not.toContain("once more");
   });
 
   it("says that an uploaded image is deleted, and charges nothing", async () => {

@@ -59,14 +59,51 @@ describe("login and sessions", () => {
     expect(wrong.headers.get("set-cookie")).toBeNull();
   });
 
-  it("give the same answer to a sign-up with a taken address, and change nothing", async () => {
-    const taken = await post("/signup", { email: ann.email, password: "another password" });
-    const fresh = await post("/signup", { email: "fresh@example.com", password: "another password" });
-    expect([taken.status, taken.headers.get("location")]).toEqual([fresh.status, fresh.headers.get("location")]);
-    expect(await taken.text()).toBe(await fresh.text());
+  it("log in at sign-up and open the requested page, but not with a taken address, whose account stays as it is", async () => {
+    const next = "/works?prompt=a+quiet+lake";
+    const taken = await post("/signup", { email: ann.email, password: "another password", next });
+    const fresh = await post("/signup", { email: "fresh@example.com", password: "another password", next });
+    expect([fresh.status, fresh.headers.get("location")]).toEqual([303, next]);
+    expect(await (await visit(next, cookieOf(fresh))).text()).toContain(">a quiet lake</textarea>");
+    expect([taken.status, taken.headers.get("location")]).toEqual([
+      303,
+      "/login?new=1&next=%2Fworks%3Fprompt%3Da%2Bquiet%2Blake",
+    ]);
+    expect(taken.headers.get("set-cookie")).toBeNull();
     expect((await login({ password: "another password" })).status).toBe(401);
     expect((await login()).status).toBe(303);
     expect((await login({ email: "fresh@example.com", password: "another password" })).status).toBe(303);
+  });
+
+  it("count a sign-up and the login after it as two attempts, for a taken and for a new address", async () => {
+    const from = { "x-forwarded-for": "203.0.113.9" };
+    for (const email of [ann.email, "counted@example.com"]) {
+      const signUp = () => post("/signup", { email, password: "another password" }, from);
+      for (let n = 1; n <= 5; n += 1) expect((await signUp()).status).toBe(303);
+      expect((await signUp()).status).toBe(429);
+    }
+  });
+
+  it("refuse a password of spaces", async () => {
+    const answer = await post("/signup", { email: "blank@example.com", password: " ".repeat(12) });
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringContaining("Choose a password that is more than spaces."),
+    ]);
+    expect(await service.accounts.findByEmail("blank@example.com" as Email)).toBeUndefined();
+  });
+
+  it("show the costs before the sign-up, and keep the requested page from form to form", async () => {
+    const page = async (path: string) => (await visit(path, "")).text();
+    const query = "next=%2Fworks%3Fprompt%3Da%2Blake";
+    const login = await page(`/login?ended=1&${query}`);
+    expect(login).toContain("You were logged out. Your prompt is kept: log in to go on.");
+    for (const path of ["/signup", "/password/forgot"]) {
+      expect(login).toContain(`href="${path}?${query}"`);
+      expect(await page(`${path}?${query}`)).toContain('name="next" value="/works?prompt=a+lake"');
+    }
+    expect(await page("/signup")).toContain("A panorama costs 4 credits in 1K, 6 in 2K or 10 in 4K.");
+    expect(await page("/login")).not.toContain("logged out");
   });
 
   it("refuse a password that is too short and name the limit", async () => {

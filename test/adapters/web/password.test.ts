@@ -189,6 +189,17 @@ describe.each([true, false])("passwords by link, with a mail server: %s", (sends
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("E-mail")]);
   });
 
+  it("lead back to the page that asked for a login, in the browser that asked for the link", async () => {
+    const asked = await post("/password/forgot", { email: ann.email, next: "/works?prompt=a+lake%3B+at+dawn" });
+    expect(asked.headers.get("set-cookie")).toMatch(/^next=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax$/);
+    const fields = { token: lastLetter().token, password: NEW_PASSWORD };
+    const set = await post("/password/reset", fields, { cookie: cookieOf(asked) });
+    expect(set.headers.get("location")).toBe("/works?prompt=a+lake%3B+at+dawn");
+    const forged = { token: await linkFor(ann.email), password: NEW_PASSWORD };
+    const elsewhere = await post("/password/reset", forged, { cookie: "next=%2F%2Fevil.example" });
+    expect(elsewhere.headers.get("location")).toBe("/works");
+  });
+
   if (sendsMail)
     it("open an account at sign-up, which needs no password before", async () => {
       const email = `new${people}@example.com`;

@@ -56,7 +56,7 @@ describe("the works and gallery pages", () => {
 
     await service.work(); // the page must update without a reload
     await card("Ready").waitFor();
-    await card("Ready").getByRole("link").click();
+    await card("Ready").getByRole("link").first().click();
     await ready(tab.page, "sphere");
     expect([await quarterAt(tab.page, 300, 300), await quarterAt(tab.page, 700, 300)]).toEqual([1, 2]);
     const [task] = await service.tasks.list(ann.id, 10, undefined);

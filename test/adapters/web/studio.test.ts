@@ -1,0 +1,205 @@
+import type { Browser } from "playwright-core";
+import sharp from "sharp";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { expire } from "../../../domain/storage-status.js";
+import { logInAs, openTab, type Tab } from "../../support/browser.js";
+import { startChromium } from "../../support/chromium.js";
+import { type Person, WebService } from "../../support/web-service.js";
+
+describe("the works page as a studio", () => {
+  let service: WebService;
+  let browser: Browser;
+  let ann: Person;
+  let tab: Tab;
+  let people = 0;
+  let picture: { name: string; mimeType: string; buffer: Buffer };
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([WebService.start(), startChromium()]);
+    const canvas = sharp({ create: { width: 64, height: 32, channels: 3, background: "teal" } });
+    picture = { name: "teal.png", mimeType: "image/png", buffer: await canvas.png().toBuffer() };
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.end();
+    expect(service?.failures).toEqual([]);
+  });
+  beforeEach(async () => {
+    await service.clock.advance(60_000);
+    service.provider.play({ poll: "succeeded", download: "image", submit: "accept" });
+    people += 1;
+    ann = await service.person(`studio-${people}`);
+    tab = await openTab(browser, service, { viewport: { width: 1000, height: 700 } });
+    await logInAs(tab, ann);
+  });
+  afterEach(async () => {
+    await tab.close();
+    // Refusals and a connection that fails are what these tests are about.
+    expect(tab.problems.filter((problem) => !problem.startsWith("Failed to load resource"))).toEqual([]);
+  });
+
+  const card = (text: string) => tab.page.locator("#works .card", { hasText: text });
+  const error = () => tab.page.locator("#form-error").textContent();
+  const make = () => tab.page.getByRole("button", { name: /^Make it/ });
+  const prompt = () => tab.page.getByLabel("Prompt");
+  const focused = () => tab.page.evaluate("document.activeElement.outerHTML");
+
+  it("shows cost, length and pictures before anything is sent, and refuses files that nobody can use", async () => {
+    const { page } = tab;
+    await page.getByRole("radio", { name: /4K/ }).check();
+    expect(await make().textContent()).toBe("Make it · 10 credits");
+    await page.getByRole("radio", { name: /1K/ }).check();
+    expect(await make().textContent()).toBe("Make it · 4 credits");
+    await prompt().fill(" 🌊 lake ");
+    expect(await page.locator("#count").textContent()).toBe("6 / 4,000");
+
+    await page.getByText("Pictures to start from").click();
+    const files = page.getByLabel(/Drop JPEG/);
+    const refusal = () => page.locator("#picture-error").textContent();
+    await files.setInputFiles([picture, { name: "notes.gif", mimeType: "image/gif", buffer: Buffer.from("GIF89a") }]);
+    expect(await refusal()).toBe("“notes.gif” isn’t a JPEG, PNG or WebP.");
+    expect(await page.locator("#pictures img").count()).toBe(1);
+    await files.setInputFiles({ name: "big.jpg", mimeType: "image/jpeg", buffer: Buffer.alloc(10 * 1024 * 1024 + 1) });
+    expect(await refusal()).toBe("“big.jpg” is larger than 10 MB.");
+    await files.setInputFiles(["b", "c", "d"].map((name) => ({ ...picture, name: `${name}.png` })));
+    expect(await refusal()).toBe("Add at most 3 pictures.");
+    await page.getByRole("button", { name: "Remove b.png" }).click();
+    expect(await page.locator("#pictures li").allTextContents()).toEqual(["teal.pngRemove", "c.pngRemove"]);
+
+    // An invalid address in a closed section is shown instead of preventing the form without a word.
+    await page.getByLabel("URL of image 2").fill("nonsense");
+    await page.getByText("Pictures to start from").click();
+    expect(await page.getByLabel("URL of image 2").isVisible()).toBe(false);
+    await make().click();
+    await expect.poll(() => page.getByLabel("URL of image 2").isVisible()).toBe(true);
+    expect(await focused()).toContain('value="" placeholder="https://"');
+    await page.getByLabel("URL of image 2").fill("");
+
+    service.provider.play({ submit: "refuse" });
+    await prompt().press("Control+Enter");
+    await expect.poll(error).toBe("This couldn’t be started. You weren’t charged. Please try again.");
+    service.provider.play({ submit: "accept" });
+    await prompt().press("Control+Enter"); // with the pictures, which are still there
+    await page.waitForURL(/\/works\/[a-z0-9]{16}$/);
+    const [task] = await service.tasks.list(ann.id, 1, undefined);
+    expect(task?.request).toMatchObject({ prompt: "🌊 lake", resolution: "1k" });
+    expect(new Set(task?.request.imageUrls).size).toBeGreaterThan(0);
+  });
+
+  it("sends the form of an open page again after another login, and keeps everything when the session has ended", async () => {
+    const { page } = tab;
+    await prompt().fill("from an old page");
+    await page.getByText("Pictures to start from").click();
+    await page.getByLabel(/Drop JPEG/).setInputFiles(picture);
+    const cookies = await page.context().cookies();
+    await page.context().clearCookies();
+    await make().click();
+    await expect.poll(error).toBe("You were logged out. Log in in another tab, then send again.");
+    const answer = await page.request.post("/login", {
+      form: { email: ann.email, password: "correct horse battery" },
+      headers: { origin: service.url },
+    });
+    expect(answer.ok()).toBe(true);
+    expect(await page.context().cookies()).not.toEqual(cookies);
+    await make().click();
+    await expect.poll(error).toBe("This page was open for too long. Check and send again.");
+    expect(await prompt().inputValue()).toBe("from an old page");
+    await make().click();
+    await page.waitForURL(/\/works\/[a-z0-9]{16}$/);
+
+    await page.goto("/works");
+    await prompt().fill("kept through the login");
+    await page.context().clearCookies();
+    await make().click();
+    await page.waitForURL("**/login?**");
+    await page.getByText("You were logged out. Your prompt is kept: log in to go on.").waitFor();
+    await page.getByLabel("E-mail address").fill(ann.email);
+    await page.getByLabel("Password").fill("correct horse battery");
+    await page.getByLabel("Password").press("Enter");
+    await page.waitForURL("**/works?prompt=**");
+    expect(await prompt().inputValue()).toBe("kept through the login");
+  });
+
+  it("updates cards and balance without taking the focus, and says when it cannot or when it takes too long", async () => {
+    const { page } = tab;
+    service.provider.play({ poll: "running" });
+    await service.panorama(ann, { prompt: "in the works", resolution: "4k" });
+    await page.goto("/works");
+    expect(await page.locator("#balance").textContent()).toBe("90");
+    await card("in the works").getByRole("link").focus();
+    await page.route("**/works", (route) => route.abort());
+    await page.getByText("This list is not up to date").waitFor({ timeout: 20_000 });
+    await page.unroute("**/works");
+    await page.getByText("This list is not up to date").waitFor({ state: "hidden" });
+
+    await service.clock.advance(10 * 60_000);
+    await card("This takes longer than usual. If it fails, you get your 10 credits back.").waitFor();
+    expect(await card("in the works").getByRole("link", { name: "Reload: in the works" }).isVisible()).toBe(true);
+    expect(await card("in the works").locator(".spinner").count()).toBe(0);
+    expect(await focused()).toContain('<a href="/works/');
+
+    service.provider.play({ poll: "failed" });
+    await card("in the works").getByRole("button", { name: "Cancel: in the works" }).focus();
+    await service.work();
+    await expect.poll(() => page.locator("#balance").textContent()).toBe("100");
+    expect(await focused()).toContain('aria-label="Cancel: in the works"');
+    await prompt().focus();
+    await card("Failed").waitFor();
+    await expect.poll(() => page.locator("#news").textContent()).toBe("in the works: Failed");
+    await card("Failed").getByRole("link", { name: "Try again: in the works" }).click();
+    await page.waitForURL("**/works?from=**");
+    expect(await prompt().inputValue()).toBe("in the works");
+    expect(await page.getByRole("radio", { name: /4K/ }).isChecked()).toBe(true);
+  });
+
+  it("works without a script, names its buttons apart, and offers an expired panorama no visibility", async () => {
+    const kept = await service.kept(ann, { prompt: "the kept one", visibility: "private" });
+    const gone = await service.kept(ann, { prompt: "the expired one", visibility: "private" });
+    if (gone.image.status !== "saved") throw new Error("not saved");
+    const row = service.database.tasks.get(gone.id)!;
+    service.database.tasks.set(gone.id, { ...row, task: { ...gone, image: expire(gone.image) } });
+    const plain = await openTab(browser, service, { javaScriptEnabled: false, forcedColors: "active" });
+    const { page } = plain;
+    await logInAs(plain, ann);
+    expect(await page.getByRole("button", { name: /^Make public/ }).count()).toBe(1);
+    const names = await page
+      .locator("#works button, #works summary")
+      .evaluateAll((all) => all.map((one) => one.ariaLabel));
+    expect(new Set(names).size).toBe(names.length);
+    const background = (name: RegExp) =>
+      page
+        .getByRole("radio", { name })
+        .evaluate("(radio) => getComputedStyle(radio.nextElementSibling).backgroundColor");
+    expect(await background(/2K/)).not.toBe(await background(/4K/)); // forced colours show which one is chosen
+    await page.getByLabel("Delete: the kept one").click();
+    const keptCard = page.locator("#works .card", { hasText: "the kept one" });
+    await keptCard.getByText("This can’t be undone. Used credits aren’t returned.").waitFor();
+    await page.getByRole("button", { name: "Delete permanently: the kept one" }).click();
+    await expect.poll(() => page.getByText("the kept one").count()).toBe(0);
+    expect(await service.tasks.find(kept.id, ann.id)).toBeUndefined();
+    await plain.close();
+    expect(plain.problems).toEqual([]);
+  });
+
+  it("loads older panoramas while the reader scrolls, and leads back to the newest", async () => {
+    const task = await service.kept(ann, { prompt: "one of many" });
+    for (let n = 0; n < 30; n += 1) {
+      const id = service.ids.taskId();
+      const copy = { ...task, id, slug: service.ids.slug() };
+      service.database.tasks.set(id, { task: copy, place: undefined, dueAt: undefined, fence: 0, hidden: false });
+    }
+    const { page } = tab;
+    await page.goto("/works");
+    await expect
+      .poll(async () => {
+        await page.mouse.wheel(0, 3000);
+        return page.locator("#list > li").count();
+      })
+      .toBe(31);
+    const last = await page.locator("#list > li").nth(23).getAttribute("id");
+    await page.goto(`/works?before=${last}`);
+    expect(await page.locator("#list > li").count()).toBe(7);
+    await page.getByRole("link", { name: "Newest panoramas" }).click();
+    expect(new URL(page.url()).search).toBe("");
+  });
+});
