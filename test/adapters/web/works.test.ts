@@ -292,6 +292,15 @@ describe("the works and gallery pages", () => {
       await phone.page.goto(path);
       expect([path, await phone.page.evaluate("document.documentElement.scrollWidth")]).toEqual([path, 360]);
     }
+    await phone.page.goto("/works");
+    await phone.page.getByText("Pictures to start from").click();
+    const name = "a-picture-with-a-long-name.png";
+    const buffer = await sharp({ create: { width: 64, height: 32, channels: 3, background: "teal" } })
+      .png()
+      .toBuffer();
+    await phone.page.getByLabel(/Drop JPEG/).setInputFiles({ name, mimeType: "image/png", buffer });
+    await phone.page.locator("#pictures img").waitFor();
+    expect(await phone.page.evaluate("document.documentElement.scrollWidth")).toBe(360);
     await phone.close();
     expect(phone.problems).toEqual([]);
   });
