@@ -105,7 +105,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
         if (limits.isErr()) return refusal(parts, visitor, limits.error, form);
         const created = await parts.createApiKey(visitor.account.id, name.value, limits.value);
         return created.match(
-          ({ secret, key }) => redirect("/account#keys", guard.note(JSON.stringify([key.name, secret]), visitor)),
+          ({ secret, key }) => redirect("/account#new-key", guard.note(JSON.stringify([key.name, secret]), visitor)),
           (refused) => refusal(parts, visitor, refused, form),
         );
       }, forms),

@@ -57,6 +57,10 @@ describe("the account page", () => {
     await page.getByLabel("Credits per month").fill("100");
     await page.getByRole("button", { name: "Create key" }).click();
     const secret = (await page.locator("#secret").textContent()) ?? "";
+    expect(new URL(page.url()).hash).toBe("#new-key");
+    await page.reload();
+    expect(await page.locator("#secret").count()).toBe(0);
+    expect(await page.getByRole("region", { name: "API keys" }).getByRole("listitem").count()).toBe(1);
     expect(secret).toMatch(/^sk-[\w-]{43}$/);
     expect(await (await readCredits(secret)).json()).toEqual({
       remaining_credits: 500,
