@@ -1,5 +1,4 @@
 import type { Visitor } from "../../application/accounts/find-session.js";
-import type { RateLimited } from "../../domain/rate-limit.js";
 import type { PageReply } from "../web-page/page.js";
 import { type Html, html } from "./html.js";
 import type { StaticFiles } from "./static-files.js";
@@ -72,12 +71,6 @@ export class Layout {
     const main = html`<div class="message"><h1>${title}</h1><p>${sentence}</p>
       <p><a class="button" href="/gallery">Go to the gallery</a></p></div>`;
     return this.reply(status, { title, main, visitor });
-  }
-
-  /** A form above the account's rate limit. The page reads nothing from the store. */
-  rateLimited({ retryAfterSeconds }: RateLimited, visitor: Visitor): PageReply {
-    const sentence = `You have sent many forms. Go back and try again in ${retryAfterSeconds} seconds.`;
-    return this.message(429, "Too many requests", sentence, visitor);
   }
 
   private page({ title, description, main, head, scripts = [], styles = [], visitor, frame }: Content): Html {

@@ -22,7 +22,11 @@ export const web = new ContainerModule(({ bind }) => {
       rateLimits: tokens.rateLimits,
       images: tokens.storage,
     },
-    async ({ config: { publicUrl, mail, signUp, welcomeCredits, heroPanoramas, legalPagesFolder }, application, ...parts }) =>
+    async ({
+      config: { publicUrl, mail, signUp, welcomeCredits, heroPanoramas, legalPagesFolder },
+      application,
+      ...parts
+    }) =>
       webPages(
         {
           ...parts,
