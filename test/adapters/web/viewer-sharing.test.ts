@@ -51,7 +51,7 @@ describe("sharing a panorama", () => {
       expect(contentOf(html, "description")).toBe(contentOf(html, "og:description"));
       expect(html).toContain(`<details><summary>Full prompt</summary><p dir="auto">${LONG_PROMPT}</p></details>`);
       expect(html).toContain(`href="/works?${new URLSearchParams({ prompt: LONG_PROMPT }).toString()}"`);
-      expect(await htmlOf("/gallery")).toContain(`<span class="card-title" dir="auto">${title}</span>`);
+      expect(await htmlOf("/gallery")).toContain(`<span class="tile-title" dir="auto">${title}</span>`);
     });
 
     it("has a picture for link previews: a view straight ahead, of public panoramas only", async () => {
