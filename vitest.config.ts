@@ -102,7 +102,7 @@ export default defineConfig({
     pool: "forks",
     // Without isolation, the test files of a worker share the modules they import: this saves 40 % of the CPU time.
     isolate: false,
-    maxWorkers: 4, // on two cores: tests of processes and of the browser wait for much of their time
+    maxWorkers: 3, // on two cores: tests of processes wait for a third of their time
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } }, // without a graphics card, a browser can take a second to draw one frame

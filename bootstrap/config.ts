@@ -292,7 +292,10 @@ const URLS = /_(URL|ENDPOINT|ORIGINS)$/;
 const shown = (name: string, text: string): string => {
   if (SECRET.test(name)) return NOT_SHOWN;
   if (!URLS.test(name)) return text;
-  return text.replace(/^([a-z]+:\/\/)?.*@/is, `$1${NOT_SHOWN}@`).replace(/\?.*/s, `?${NOT_SHOWN}`);
+  const [, scheme = "", rest = ""] = /^([a-z]+:\/\/)?(.*)$/is.exec(text) ?? [];
+  // Either a query with an @, or a password with a question mark that should have been escaped.
+  if (/\?.*@/s.test(rest)) return scheme + NOT_SHOWN;
+  return scheme + rest.replace(/^.*@/s, `${NOT_SHOWN}@`).replace(/\?.*/s, `?${NOT_SHOWN}`);
 };
 const NOT_SHOWN = "(not shown)";
 

@@ -384,6 +384,9 @@ describe("shownEnvironment", () => {
         }
       }),
     );
+    for (const url of ["https://host.example/path?token=a@secret", "https://user:a?secret@host.example"]) {
+      expect(all(url).PUBLIC_URL).toBe("https://(not shown)");
+    }
     expect(all("https://u:p@host.example/a?b")).toMatchObject({
       PUBLIC_URL: "https://(not shown)@host.example/a?(not shown)",
     });
