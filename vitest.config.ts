@@ -6,6 +6,9 @@ const TESTS = "test/**/*.test.ts";
 /** Tests that kill processes of the service at random moments: `npm run test:kills`. They are not part of `npm test`. */
 const KILLS = "test/kills/*.test.ts";
 
+/** Tests that install what is packed, as others do: `npm run test:packed`. They are not part of `npm test`. */
+const PACKED = "test/packed/*.test.ts";
+
 /**
  * Tests that take long or need more than Node.js. All others are the project "fast", which needs neither PostgreSQL nor a
  * build: `npm run test:fast`. A new test file belongs here if it starts a process or a browser, uses PostgreSQL, or takes
@@ -14,7 +17,6 @@ const KILLS = "test/kills/*.test.ts";
 const SLOW_TESTS = [
   // start the compiled service or its package: they need `npm run build`
   "test/bootstrap/*.test.ts",
-  "test/adapters/mcp/mcp-package.test.ts",
   "test/adapters/observability/dashboard.test.ts",
   "test/adapters/observability/tracing.test.ts",
   // start other processes, or the TypeScript compiler
@@ -108,9 +110,10 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } }, // without a graphics card, a browser can take a second to draw one frame
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: "fast", include: [TESTS], exclude: [...SLOW_TESTS, KILLS] } },
+      { extends: true, test: { name: "fast", include: [TESTS], exclude: [...SLOW_TESTS, KILLS, PACKED] } },
       { extends: true, test: { name: "slow", include: SLOW_TESTS, globalSetup: "test/support/global-setup.ts" } },
       { extends: true, test: { name: "kills", include: [KILLS] } },
+      { extends: true, test: { name: "packed", include: [PACKED] } },
       ...(process.env.HTTP_SERVER === "node" ? [] : [onNode]),
     ],
   },

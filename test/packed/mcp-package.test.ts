@@ -6,11 +6,11 @@ import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MCP_PACKAGE_PATH } from "../../../adapters/mcp/mcp-configuration.js";
-import { type McpBundle, packMcpServer, readMcpBundle } from "../../../adapters/mcp/mcp-package.js";
-import { FakeService } from "../../support/fake-service.js";
-import { base64, pngBytes } from "../../support/image-bytes.js";
-import { McpSession, textsOf } from "../../support/mcp-session.js";
+import { MCP_PACKAGE_PATH } from "../../adapters/mcp/mcp-configuration.js";
+import { type McpBundle, packMcpServer, readMcpBundle } from "../../adapters/mcp/mcp-package.js";
+import { FakeService } from "../support/fake-service.js";
+import { base64, pngBytes } from "../support/image-bytes.js";
+import { McpSession, textsOf } from "../support/mcp-session.js";
 
 const run = promisify(execFile);
 
