@@ -6,6 +6,20 @@ const TESTS = "test/**/*.test.ts";
 /** Tests that kill processes of the service at random moments: `npm run test:kills`. They are not part of `npm test`. */
 const KILLS = "test/kills/*.test.ts";
 
+/** Tests in Chromium: `npm run test:browser`. They are not part of `npm test`. */
+const BROWSER = [
+  "test/adapters/client/browser-page.test.ts",
+  "test/adapters/web/accessibility.test.ts",
+  "test/adapters/web/account.test.ts",
+  "test/adapters/web/landing.test.ts",
+  "test/adapters/web/docs.test.ts",
+  "test/adapters/web/viewer.test.ts",
+  "test/adapters/web/viewer-sharing.test.ts",
+  "test/adapters/web/works.test.ts",
+  "test/adapters/web/studio.test.ts",
+  "test/adapters/web/webhooks.test.ts",
+];
+
 /** Tests that install what is packed, as others do: `npm run test:packed`. They are not part of `npm test`. */
 const PACKED = "test/packed/*.test.ts";
 
@@ -36,19 +50,10 @@ const SLOW_TESTS = [
   "test/adapters/persistence/sqlite-embedded.test.ts",
   // runs a hundred cases with faults on a database
   "test/faults/sample.test.ts",
-  // start Chromium
-  "test/adapters/client/browser-page.test.ts",
-  "test/adapters/web/accessibility.test.ts",
-  "test/adapters/web/account.test.ts",
-  "test/adapters/web/landing.test.ts",
-  "test/adapters/web/docs.test.ts",
-  "test/adapters/web/docs-examples.test.ts",
-  "test/adapters/web/viewer.test.ts",
-  "test/adapters/web/viewer-sharing.test.ts",
-  "test/adapters/web/works.test.ts",
-  "test/adapters/web/studio.test.ts",
   // simulates thousands of runs
   "test/simulation/simulation.test.ts",
+  // runs the examples of the guides
+  "test/adapters/web/docs-examples.test.ts",
   // process large images or hash many passwords
   "test/adapters/imaging/sharp-imaging.test.ts",
   "test/adapters/provider/local/*.test.ts",
@@ -110,8 +115,9 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } }, // without a graphics card, a browser can take a second to draw one frame
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: "fast", include: [TESTS], exclude: [...SLOW_TESTS, KILLS, PACKED] } },
+      { extends: true, test: { name: "fast", include: [TESTS], exclude: [...SLOW_TESTS, ...BROWSER, KILLS, PACKED] } },
       { extends: true, test: { name: "slow", include: SLOW_TESTS, globalSetup: "test/support/global-setup.ts" } },
+      { extends: true, test: { name: "browser", include: BROWSER } },
       { extends: true, test: { name: "kills", include: [KILLS] } },
       { extends: true, test: { name: "packed", include: [PACKED] } },
       ...(process.env.HTTP_SERVER === "node" ? [] : [onNode]),
