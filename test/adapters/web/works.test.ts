@@ -211,11 +211,16 @@ describe("the works and gallery pages", () => {
     );
     expect(await service.ledger.balance(ann.id)).toBe(94);
 
+    // The page is not updated before the click: its polls get no answer.
+    await tab.page.route("**/works", (route) =>
+      route.request().resourceType() === "document" ? route.continue() : undefined,
+    );
     await tab.page.goto("/works");
-    await cancel().waitFor(); // the page is not updated before the click
+    await cancel().waitFor();
     await service.work();
     await cancel().click();
     await tab.page.getByText("This panorama is finished. You can delete it on your works page.").waitFor();
+    await tab.page.unrouteAll({ behavior: "ignoreErrors" });
     await tab.page.goto("/works");
     expect(await card("nearly finished").textContent()).toContain("Ready");
     expect(await cancel().count()).toBe(0);
