@@ -1,4 +1,5 @@
 import { element } from "./element.js";
+import { shaderProgram } from "./shader-program.js";
 
 /*
  * The panorama behind the text of the landing page. It turns slowly and can be dragged; a button pauses it. First the
@@ -70,17 +71,7 @@ type Sphere = {
 function sphereOn(canvas: HTMLCanvasElement): Sphere | undefined {
   const gl = canvas.getContext("webgl", { alpha: false, antialias: false, powerPreference: "low-power" });
   if (gl === null) return undefined;
-  const program = gl.createProgram();
-  for (const [type, source] of [
-    [gl.VERTEX_SHADER, VERTEX],
-    [gl.FRAGMENT_SHADER, FRAGMENT],
-  ] as const) {
-    const shader = gl.createShader(type) as WebGLShader;
-    gl.shaderSource(shader, source);
-    gl.compileShader(shader);
-    gl.attachShader(program, shader);
-  }
-  gl.linkProgram(program);
+  const program = shaderProgram(gl, VERTEX, FRAGMENT);
   if (!gl.getProgramParameter(program, gl.LINK_STATUS)) return undefined;
   gl.useProgram(program);
   gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
