@@ -79,8 +79,8 @@ describe("Database on PostgreSQL", () => {
     await (await openPostgresDatabase(ahead, 2)).close();
     await migratePostgresDatabase(ahead);
     await open.sql("insert into schema_migration (name) values ('999-later')");
-    for (const attempt of [openPostgresDatabase(ahead, 2), migratePostgresDatabase(ahead)]) {
-      await expect(attempt).rejects.toMatchObject({
+    for (const attempt of [() => openPostgresDatabase(ahead, 2), () => migratePostgresDatabase(ahead)]) {
+      await expect(attempt()).rejects.toMatchObject({
         kind: "configuration",
         message:
           "The database is ahead of this version: a later one has run the migration 999-later. Start the later version, or " +
