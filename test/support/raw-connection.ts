@@ -34,11 +34,14 @@ export class RawConnection {
     }
   }
 
-  /** Returns the next complete answer by its content-length, or the received bytes if the connection is closed. */
-  async response(): Promise<string> {
+  /**
+   * Returns the next complete answer by its content-length, or the received bytes if the connection is closed. Answers to
+   * HEAD and those with status 304 have no body.
+   */
+  async response(hasBody = true): Promise<string> {
     for (;;) {
       const head = this.received.indexOf("\r\n\r\n") + 4;
-      const length = Number(/content-length: (\d+)/i.exec(this.received.slice(0, head))?.[1] ?? 0);
+      const length = hasBody ? Number(/content-length: (\d+)/i.exec(this.received.slice(0, head))?.[1] ?? 0) : 0;
       if (head >= 4 && this.received.length >= head + length) {
         const response = this.received.slice(0, head + length);
         this.received = this.received.slice(head + length);

@@ -1,12 +1,22 @@
 import type { Writable } from "node:stream";
 import type { Request, Response } from "hyper-express";
 import type { RawExchange, Written } from "../server.js";
+import { type BareResponse, endWithoutBody } from "./end-without-body.js";
 
 /** Two internals of hyper-express. Without them an answer is sent only after the whole request body has arrived. */
 type BodyParser = { _body_parser_stop(): void; received: boolean };
 
 /** An internal of hyper-express that waits until a chunk is written. */
 type ChunkWriter = { _stream_chunk(chunk: Uint8Array, sizeBytes: number | undefined): Promise<void> };
+
+/** An internal of hyper-express: the response of uWebSockets. */
+type Wrapper = { _raw_response: BareResponse & { endWithoutBody(sizeBytes?: number, close?: boolean): void } };
+
+/** Replaces the method of uWebSockets that hyper-express calls at the end of an answer without a body. */
+function endCompletely(this: BareResponse, sizeBytes?: number, close?: boolean): void {
+  if (close) this.writeHeader("connection", "close");
+  endWithoutBody(this, sizeBytes);
+}
 
 /**
  * The body methods of hyper-express are not used: they parse malformed JSON as `{}`, and they never settle, or
@@ -75,6 +85,7 @@ export class NativeExchange implements RawExchange {
   }
 
   send(body: Uint8Array | undefined, close: boolean): Written {
+    if (body === undefined) (this.response as unknown as Wrapper)._raw_response.endWithoutBody = endCompletely;
     this.response.send(body as Buffer | undefined, close);
     return "complete";
   }

@@ -2,8 +2,9 @@ import { createServer } from "node:net";
 import HyperExpress, { type Request, type Response } from "hyper-express";
 import { CannotListen } from "../cannot-listen.js";
 import type { Receive, Refuses, Server, TlsFiles } from "../server.js";
+import type { BareResponse } from "./end-without-body.js";
 import { NativeExchange } from "./native-exchange.js";
-import { type BareRequest, type BareResponse, refuse } from "./refuse.js";
+import { type BareRequest, refuse } from "./refuse.js";
 
 /** An internal of hyper-express: it receives every request, and makes the objects that handlers get. */
 type Handling = {

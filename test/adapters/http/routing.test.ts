@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Listener } from "../../../adapters/http/listener.js";
 import { Overload } from "../../../adapters/http/overload.js";
-import { json } from "../../../adapters/http/reply.js";
+import { json, NO_CONTENT } from "../../../adapters/http/reply.js";
 import { makeServer } from "../../support/make-server.js";
 import { RawConnection } from "../../support/raw-connection.js";
 
@@ -29,6 +29,10 @@ describe("the HTTP server", () => {
       body: "x",
     }));
     listener.route("post", "/a/:id", () => json(201, "posted"));
+    listener.route("get", "/kept", () => ({ ...json(304, "kept"), headers: { etag: '"1"' } }));
+    listener.route("get", "/kept-without-length", () => ({ status: 304, headers: {}, body: undefined }));
+    listener.route("get", "/moved", () => ({ status: 308, headers: { location: "/a/1" }, body: undefined }));
+    listener.route("delete", "/a/:id", () => NO_CONTENT);
     await listener.listen("127.0.0.1", 0);
   });
   afterAll(() => listener.stop(0));
@@ -66,12 +70,33 @@ describe("the HTTP server", () => {
 
   it("distinguishes methods, and answers HEAD like GET without a body", async () => {
     expect(await ask("POST", "/a/1")).toMatchObject({ status: 201, body: '"posted"' });
-    for (const method of ["PUT", "DELETE", "OPTIONS"]) expect((await ask(method, "/a/1")).status).toBe(404);
+    for (const method of ["PUT", "PATCH", "OPTIONS"]) expect((await ask(method, "/a/1")).status).toBe(404);
     const url = `http://127.0.0.1:${listener.port}`;
     const head = await fetch(`${url}/a/1`, { method: "HEAD" });
     const length = (await ask("GET", "/a/1")).body.length;
     expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, String(length), ""]);
     expect((await fetch(`${url}/none`, { method: "HEAD" })).status).toBe(404);
+  });
+
+  it.each([
+    ["HEAD", "/a/1", 200, "14"],
+    ["HEAD", "/none", 404, expect.stringMatching(/^\d{3}$/)],
+    ["HEAD", "/moved", 308, undefined],
+    ["GET", "/kept", 304, "6"],
+    ["GET", "/kept-without-length", 304, undefined],
+    ["DELETE", "/a/1", 204, undefined],
+  ])("keeps the connection after an answer without a body: to %s %s", async (method, target, status, length) => {
+    const connection = await RawConnection.open(listener.port);
+    const send = (line: string) => connection.send(`${line} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    for (let n = 0; n < 2; n += 1) {
+      send(`${method} ${target}`);
+      const answer = await connection.response(false);
+      const declared = /^content-length: (\d+)/im.exec(answer)?.[1];
+      expect([answer.split(" ")[1], declared, answer.endsWith("\r\n\r\n")]).toEqual([String(status), length, true]);
+    }
+    send("GET /a/1");
+    expect(await connection.response()).toContain('["/a/:id","1"]');
+    connection.close();
   });
 
   it("gives URL and query as sent, names of headers in lower case, and the last value of a repeated header", async () => {
