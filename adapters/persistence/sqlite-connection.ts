@@ -17,22 +17,7 @@ export const openSqliteFile = (file: string): SqliteConnection => {
   // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
   database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
   database.exec(`pragma cache_size = -${CACHE_KIBIBYTES}`);
-  return new SqliteConnection(database, OWN_DATABASE, () => {
-    writeIntoFile(database);
-    database.close();
-  });
-};
-
-/**
- * Writes everything into the file itself, so that the file alone is the whole database: who copies it after a stop forgets
- * the write-ahead log beside it. While others use the file, nothing happens: the last one to close does it.
- */
-const writeIntoFile = (database: { exec(statement: string): void }): void => {
-  try {
-    database.exec("pragma busy_timeout = 0; pragma wal_checkpoint(truncate)");
-  } catch {
-    // A statement of this connection is not finished. The log keeps what is not in the file.
-  }
+  return new SqliteConnection(database, OWN_DATABASE, () => database.close());
 };
 
 /** One connection to a SQLite database, with its prepared statements. Every call is synchronous. */

@@ -141,7 +141,20 @@ export class SqliteDatabase implements Database, SynchronousReads {
   async close(): Promise<void> {
     await this.writing;
     this.reader.close();
+    this.writeIntoFile();
     this.writer.close();
+  }
+
+  /**
+   * Writes everything into the file itself, so that the file alone is the whole database: who copies it after a stop
+   * forgets the write-ahead log beside it. Gives up at once if another process is reading or writing.
+   */
+  private writeIntoFile(): void {
+    try {
+      this.writer.all("pragma wal_checkpoint(truncate)", []);
+    } catch {
+      // A statement of this connection is not finished. The log keeps what is not in the file.
+    }
   }
 
   private async snapshotOnSharedConnection<T>(work: (sql: Sql) => Promise<T>): Promise<T> {

@@ -2,6 +2,8 @@ import { openSqliteFile } from "../../adapters/persistence/sqlite-connection.js"
 
 /** A separate process that holds the write lock of a SQLite file until it is killed. Prints a line when it has it. */
 const [file = ""] = process.argv.slice(2);
-openSqliteFile(file).execute("begin immediate");
+const connection = openSqliteFile(file);
+connection.execute("begin immediate");
 console.log("locked");
-setInterval(() => {}, 1_000);
+// Uses the connection: the garbage collector closes one that is not used any more, which gives the lock back.
+setInterval(() => connection.execute("select 1"), 1_000);
