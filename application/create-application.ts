@@ -101,6 +101,7 @@ export const createApplication = ({
     },
     panoramas: {
       ...onStores.panoramas,
+      isLate: time.isLate,
       create: createPanorama(
         { ...inside, generationTime: time, ensureDefaultEndpoint: ensureDefaultEndpoint(inside) },
         complete,

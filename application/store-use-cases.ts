@@ -28,6 +28,7 @@ import { invite } from "./operators/invite.js";
 import { recordAction } from "./operators/record-action.js";
 import { changeVisibility } from "./panoramas/change-visibility.js";
 import { checkUpload } from "./panoramas/check-upload.js";
+import { countAhead } from "./panoramas/count-ahead.js";
 import { findOwnPanorama } from "./panoramas/find-own-panorama.js";
 import { findPublicPanorama } from "./panoramas/find-public-panorama.js";
 import { listPublicPanoramas } from "./panoramas/list-public-panoramas.js";
@@ -35,6 +36,7 @@ import { listTasks } from "./panoramas/list-tasks.js";
 import { readTask } from "./panoramas/read-task.js";
 import { retryFailedImages } from "./panoramas/retry-failed-images.js";
 import { retryImage } from "./panoramas/retry-image.js";
+import { searchPublicPanoramas } from "./panoramas/search-public-panoramas.js";
 import type { AccountStore } from "./ports/account-store.js";
 import type { ApiKeyStore } from "./ports/api-key-store.js";
 import type { ApiRequests } from "./ports/api-requests.js";
@@ -99,8 +101,10 @@ export type StoreUseCases = {
     | "read"
     | "list"
     | "findOwn"
+    | "countAhead"
     | "findPublic"
     | "listPublic"
+    | "searchPublic"
     | "changeVisibility"
     | "checkUpload"
     | "retryImage"
@@ -148,8 +152,10 @@ export const storeUseCases = (
     read: readTask(ports),
     list: listTasks(ports),
     findOwn: findOwnPanorama(ports),
+    countAhead: countAhead(ports),
     findPublic: findPublicPanorama(ports),
     listPublic: listPublicPanoramas(ports),
+    searchPublic: searchPublicPanoramas(ports),
     changeVisibility: changeVisibility(ports),
     checkUpload: checkUpload(ports, settings),
     retryImage: retryImage(ports),

@@ -35,15 +35,18 @@ import type { RecordAction } from "./operators/record-action.js";
 import type { CancelTask } from "./panoramas/cancel-task.js";
 import type { ChangeVisibility } from "./panoramas/change-visibility.js";
 import type { CheckUpload } from "./panoramas/check-upload.js";
+import type { CountAhead } from "./panoramas/count-ahead.js";
 import type { CreatePanorama } from "./panoramas/create-panorama.js";
 import type { DeletePanorama } from "./panoramas/delete-panorama.js";
 import type { FindOwnPanorama } from "./panoramas/find-own-panorama.js";
 import type { FindPublicPanorama } from "./panoramas/find-public-panorama.js";
+import type { GenerationTime } from "./panoramas/generation-time.js";
 import type { ListPublicPanoramas } from "./panoramas/list-public-panoramas.js";
 import type { ListTasks } from "./panoramas/list-tasks.js";
 import type { ReadTask } from "./panoramas/read-task.js";
 import type { RetryFailedImages } from "./panoramas/retry-failed-images.js";
 import type { RetryImage } from "./panoramas/retry-image.js";
+import type { SearchPublicPanoramas } from "./panoramas/search-public-panoramas.js";
 import type { UploadImages } from "./panoramas/upload-images.js";
 import type { WaitForTask } from "./panoramas/wait-for-task.js";
 import type { CreateEndpoint } from "./webhooks/create-endpoint.js";
@@ -113,8 +116,13 @@ export type PanoramaUseCases = {
   readonly delete: DeletePanorama;
 
   readonly findOwn: FindOwnPanorama;
+  /** The place of a waiting task in the queue. */
+  readonly countAhead: CountAhead;
+  /** Whether a task takes longer than usual. */
+  readonly isLate: GenerationTime["isLate"];
   readonly findPublic: FindPublicPanorama;
   readonly listPublic: ListPublicPanoramas;
+  readonly searchPublic: SearchPublicPanoramas;
   readonly changeVisibility: ChangeVisibility;
 
   readonly checkUpload: CheckUpload;

@@ -4,7 +4,7 @@ import type { Lease, QueueLimits, TaskStore } from "../../application/ports/task
 import type { AccountId, Email } from "../../domain/account.js";
 import type { CreationRequest } from "../../domain/creation-request.js";
 import type { IdempotentRequest } from "../../domain/idempotency.js";
-import { openTask, type ReservedTask, submit, type Task } from "../../domain/task.js";
+import { openTask, type QueuedTask, type ReservedTask, submit, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import {
   aCreationRequest,
@@ -27,7 +27,7 @@ import type { TestFunctions } from "./test-functions.js";
 
 /**
  * What a TaskStore must do whose provider cannot run all tasks at once (domain/queue.ts): `startQueued`, `requeue`,
- * `changePlace`, and `open` with `queue`. A store behind a provider without limits does not need this suite.
+ * `changePlace`, `countAhead`, and `open` with `queue`. A store behind a provider without limits does not need this suite.
  */
 export const describeTaskQueue = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
@@ -238,6 +238,29 @@ export const describeTaskQueue = (
         { turn: 3, ahead: 2, waiting: 2 },
         { turn: 1, ahead: 1, waiting: 3 },
       ]);
+    });
+
+    it("counts the tasks that are started before a waiting one", async () => {
+      await aStranger();
+      const sent = await openLimited(1, 1);
+      for (const n of [2, 3, 4]) await openLimited(n, 1);
+      for (const n of [5, 6]) await openLimited(n, 1, { account: stranger });
+      unwrap(await tasks.requeue(sent as ReservedTask, later));
+      const waiting = await Promise.all(
+        [1, 2, 3, 4, 5, 6].map((n) => tasks.find(taskId(n), n < 5 ? owner : stranger) as Promise<QueuedTask>),
+      );
+      const ahead = await Promise.all(waiting.map((task) => tasks.countAhead(task, 99)));
+      const order: TaskId[] = [];
+      for (const _ of waiting) for (const { id } of await tasks.startQueued(limitedTo(6), 1, deadline)) order.push(id);
+      expect(order).toEqual([1, 5, 2, 6, 3, 4].map(taskId));
+      expect(ahead).toEqual(waiting.map(({ id }) => order.indexOf(id)));
+    });
+
+    it("counts no more tasks before a waiting one than asked for", async () => {
+      const waiting: Task[] = [];
+      for (const n of [1, 2, 3, 4]) waiting.push(await openLimited(n, 0));
+      expect(await tasks.countAhead(waiting[3] as QueuedTask, 4)).toBe(3);
+      expect(await tasks.countAhead(waiting[3] as QueuedTask, 2)).toBe(2);
     });
 
     describe("of a provider with several places", () => {

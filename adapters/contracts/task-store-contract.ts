@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { err, ok, type Result } from "neverthrow";
 import { deletedReplay } from "../../application/errors.js";
 import type { AccountStore } from "../../application/ports/account-store.js";
-import type { Spender, TaskStore } from "../../application/ports/task-store.js";
+import type { PublicPrompt, Spender, TaskStore } from "../../application/ports/task-store.js";
 import type { Standing } from "../../domain/account.js";
 import type { ApiKeyId } from "../../domain/api-key.js";
 import type { Budgets } from "../../domain/budget.js";
@@ -519,6 +519,17 @@ export const describeTaskStore = (
         expect(await ids(9, 99)).toHaveLength(5); // a task that never existed
       });
 
+      it("returns the other end of the list first, on request", async () => {
+        for (const n of [3, 1, 5, 2, 4]) await reserved(n);
+        const oldest = async (limit: number, after?: TaskId) =>
+          (await tasks.list(owner, limit, after, undefined, "oldest")).map(({ id }) => id);
+        expect(await oldest(2)).toEqual([taskId(1), taskId(2)]);
+        expect(await oldest(2, taskId(2))).toEqual([taskId(3), taskId(4)]);
+        expect(await oldest(2, taskId(4))).toEqual([taskId(5)]);
+        expect(await oldest(2, taskId(5))).toEqual([]);
+        expect(await tasks.list(stranger, 2, undefined, {}, "oldest")).toEqual([]);
+      });
+
       it("returns the tasks that match any filter, as the domain defines it, on pages of any size", async () => {
         const time = fc.integer({ min: 0, max: 3 }).map((minutes) => secondsAfter(noon, 60 * minutes));
         const pairs = fc.dictionary(fc.constantFrom("order", "__proto__", "a'?"), fc.constantFrom("1", "2", "%_"));
@@ -596,6 +607,8 @@ export const describeTaskStore = (
                   if (page.length === 0) break;
                 }
                 expect(found).toEqual(all.filter((task) => matchesFilter(task, filter)));
+                const oldest = await tasks.list(rich, 100_000, undefined, filter, "oldest");
+                expect(oldest).toEqual(found.toReversed());
               }
             },
           ),
@@ -764,6 +777,7 @@ export const describeTaskStore = (
         return next;
       };
       const publish = async (task: Task) => unwrap(await tasks.setVisibility(task.id, owner, "public"));
+      const rich = accountId(7);
       const gallery = async (limit = 10, before?: TaskId) =>
         (await tasks.listPublic(limit, before)).map(({ id }) => id);
 
@@ -777,6 +791,75 @@ export const describeTaskStore = (
         expect((await tasks.listPublic(1, undefined))[0]?.request.visibility).toBe("public");
         const newer = await tasks.listPublic(1, taskId(1), "oldest");
         expect(newer.map(({ id }) => id)).toEqual([taskId(2)]);
+      });
+
+      it("listPublicPrompts and findPublic have the tasks of listPublic, and no others", async () => {
+        const stored = fc.record({
+          // Characters, not UTF-16 units: an emoji is one.
+          prompt: fc.constantFrom("a lake", "ein 'See' 🌊", "🌊".repeat(4000), `${"🌊".repeat(3_999)}ab`, undefined),
+          visibility: fc.constantFrom("public", "public", "private"),
+          end: fc.constantFrom("kept", "kept", "hidden", "expired", "uploading", "reserved"),
+        });
+        const order = aPaidOrder({ id: orderId(7), accountId: rich, credits: credits(1_000) });
+        await accounts.open(anAccount({ id: rich }), undefined, order, undefined);
+        let n = 0;
+        await fc.assert(
+          fc.asyncProperty(
+            fc.array(stored, { minLength: 5, maxLength: 8 }),
+            fc.integer({ min: 1, max: 4 }),
+            async (given, limit) => {
+              for (const { prompt, visibility, end } of given) {
+                n += 1;
+                const parsed = aCreationRequest({ visibility, image_urls: ["https://pictures.example/1.png"] });
+                // Earlier versions stored longer prompts.
+                const request = { ...parsed, prompt };
+                const task = aReservedTask({ id: taskId(n), accountId: rich, request });
+                unwrap(
+                  await tasks.open({
+                    account: rich,
+                    dueAt: noon,
+                    decide: (before) =>
+                      ok({
+                        task,
+                        standing: {
+                          ...before,
+                          credits: credits(before.credits - 4),
+                          activeTasks: before.activeTasks + 1,
+                        },
+                      }),
+                  }),
+                );
+                if (end === "reserved") continue;
+                const sent = submit(task, "upstream", noon);
+                unwrap(await tasks.move(task, sent, noon));
+                const done = finish(sent, "https://p.example/1");
+                unwrap(await tasks.move(sent, done, noon));
+                const ended = succeed(done, anImageName(n), aNativeSize, noon);
+                unwrap(await tasks.move(done, ended, noon));
+                if (end === "uploading") continue;
+                const next = (end === "expired" ? expire : keep)(ended.image as UploadingImage);
+                unwrap(await tasks.move(ended, withImage(ended, next), undefined));
+                if (end === "hidden") unwrap(await tasks.hide(task.id, rich, noon));
+              }
+              for (const first of ["newest", "oldest"] as const) {
+                const shown = await tasks.listPublic(1000, undefined, first);
+                const found: PublicPrompt[] = [];
+                for (let page: PublicPrompt[] | undefined; page === undefined || page.length === limit; ) {
+                  page = await tasks.listPublicPrompts(limit, found.at(-1)?.id, first);
+                  found.push(...page);
+                }
+                const firstCharacters = (text: string) => [...text].slice(0, 4000).join("");
+                expect(found).toEqual(
+                  shown.map(({ id, request: { prompt = "" } }) => ({ id, prompt: firstCharacters(prompt) })),
+                );
+                const all = await tasks.findPublic(Array.from({ length: n + 2 }, (_, m) => taskId(m)));
+                expect(all.sort((a, b) => (a.id < b.id === (first === "oldest") ? -1 : 1))).toEqual(shown);
+              }
+            },
+          ),
+          { numRuns: 4 },
+        );
+        expect(await tasks.findPublic([])).toEqual([]);
       });
 
       it("setVisibility changes the task, also while background work moves it", async () => {

@@ -5,6 +5,7 @@ import type {
   DueWork,
   Lease,
   Postponement,
+  PublicPrompt,
   StaleTask,
   TaskOpening,
   TaskStore,
@@ -17,6 +18,7 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../domain/ledger.js";
 import type { ObjectName } from "../../domain/object-name.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import { SEARCHED_CHARACTERS_MAX } from "../../domain/prompt-search.js";
 import {
   freeSlots,
   nextTurn,
@@ -132,6 +134,11 @@ export class MemoryTaskStore implements TaskStore {
     return [...started.tasks];
   }
 
+  async countAhead({ turn, id }: QueuedTask, max: number): Promise<number> {
+    const before = this.waiting.filter((task) => task.turn < turn || (task.turn === turn && task.id < id));
+    return Math.min(before.length, max);
+  }
+
   async changePlace(task: ReservedTask, place: ProviderPlace): Promise<boolean> {
     const stored = this.database.tasks.get(task.id);
     if (stored?.task.state !== "reserved" || stored.task.submissions !== task.submissions) return false;
@@ -182,20 +189,46 @@ export class MemoryTaskStore implements TaskStore {
     });
   }
 
-  async list(owner: AccountId, limit: number, before: TaskId | undefined, filter: TaskFilter = {}): Promise<Task[]> {
+  async list(
+    owner: AccountId,
+    limit: number,
+    beyond: TaskId | undefined,
+    filter: TaskFilter = {},
+    first: "newest" | "oldest" = "newest",
+  ): Promise<Task[]> {
     const wanted = (task: Task): task is Task => task.accountId === owner && matchesFilter(task, filter);
-    return this.newestFirst(limit, before, wanted);
+    return this.inOrder(first, limit, beyond, wanted);
   }
 
-  async listPublic(limit: number, beyond: TaskId | undefined, first = "newest"): Promise<SucceededTask[]> {
-    if (first === "newest") return this.newestFirst(limit, beyond, isInGallery);
-    const all = this.newestFirst(Number.POSITIVE_INFINITY, undefined, isInGallery).reverse();
-    return all.filter(({ id }) => beyond === undefined || id > beyond).slice(0, limit);
+  async listPublic(
+    limit: number,
+    beyond: TaskId | undefined,
+    first: "newest" | "oldest" = "newest",
+  ): Promise<SucceededTask[]> {
+    return this.inOrder(first, limit, beyond, isInGallery);
+  }
+
+  async listPublicPrompts(
+    limit: number,
+    beyond: TaskId | undefined,
+    first: "newest" | "oldest",
+  ): Promise<PublicPrompt[]> {
+    return this.inOrder(first, limit, beyond, isInGallery).map(({ id, request: { prompt = "" } }) => ({
+      id,
+      prompt: [...prompt].slice(0, SEARCHED_CHARACTERS_MAX).join(""),
+    }));
+  }
+
+  async findPublic(ids: readonly TaskId[]): Promise<SucceededTask[]> {
+    return ids.flatMap((id) => {
+      const stored = this.database.tasks.get(id);
+      return stored !== undefined && !stored.hidden && isInGallery(stored.task) ? [stored.task] : [];
+    });
   }
 
   async listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
     const hasFailed = (task: Task): task is SucceededTask => imageStatus(task) === "failed";
-    return this.newestFirst(limit, before, hasFailed);
+    return this.inOrder("newest", limit, before, hasFailed);
   }
 
   async listKeptImages(succeededBefore: Date, limit: number): Promise<SucceededTask[]> {
@@ -344,16 +377,18 @@ export class MemoryTaskStore implements TaskStore {
     return this.database.shown(id, owner);
   }
 
-  private newestFirst<T extends Task>(
+  private inOrder<T extends Task>(
+    first: "newest" | "oldest",
     limit: number,
-    before: TaskId | undefined,
+    beyond: TaskId | undefined,
     wanted: (task: Task) => task is T,
   ): T[] {
+    const comesFirst = (one: TaskId, other: TaskId) => (first === "newest" ? one > other : one < other);
     return [...this.database.tasks.values()]
-      .filter(({ task, hidden }) => !hidden && (before === undefined || task.id < before))
+      .filter(({ task, hidden }) => !hidden && (beyond === undefined || comesFirst(beyond, task.id)))
       .map(({ task }) => task)
       .filter(wanted)
-      .sort((a, b) => (a.id < b.id ? 1 : -1))
+      .sort((a, b) => (comesFirst(a.id, b.id) ? -1 : 1))
       .slice(0, limit);
   }
 

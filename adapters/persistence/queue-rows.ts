@@ -1,4 +1,5 @@
 import type { Queue, QueuePlace } from "../../domain/queue.js";
+import type { TaskId } from "../../domain/task-id.js";
 import { integer, optional, text } from "./columns.js";
 import type { Sql } from "./database.js";
 
@@ -38,3 +39,14 @@ export const placeOf = async (sql: Sql, { waiting }: Queue, turn: number): Promi
 
 export const anyQueued = async (sql: Sql): Promise<boolean> =>
   (await sql("select id from task where state = 'queued' limit 1")).length > 0;
+
+/** Counts the queued tasks before this turn and task, in the order in which they start; reads at most `max` of the index. */
+export const countBefore = async (sql: Sql, turn: number, id: TaskId, max: number): Promise<number> => {
+  // `count(id)`: for `count(*)` SQLite asks an embedder's authorizer about a table `ahead`.
+  const [tasks = {}] = await sql(
+    `with ahead as (select id from task where state = 'queued' and (turn, id) < (?, ?) order by turn, id limit ?)
+    select cast(count(id) as integer) as tasks from ahead`,
+    [turn, id, max],
+  );
+  return integer(tasks, "tasks");
+};

@@ -6,11 +6,13 @@ import type {
   DueWork,
   Lease,
   Postponement,
+  PublicPrompt,
   StaleTask,
   TaskOpening,
   TaskStore,
 } from "../../application/ports/task-store.js";
 import type { AccountId } from "../../domain/account.js";
+import { SEARCHED_CHARACTERS_MAX } from "../../domain/prompt-search.js";
 import type { ProviderPlace, Queue } from "../../domain/queue.js";
 import type { Slug } from "../../domain/slug.js";
 import { type StartedTasks, startNextTasks } from "../../domain/start-next-tasks.js";
@@ -25,13 +27,13 @@ import {
 import type { TaskFilter } from "../../domain/task-filter.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
-import { branded, integer, type Row } from "./columns.js";
+import { branded, integer, type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { isAmong, listOf, skipLocked } from "./dialect-sql.js";
 import { FAILED_IMAGE } from "./failed-image.js";
 import { IN_GALLERY } from "./in-gallery.js";
 import { KEPT_IMAGE } from "./kept-image.js";
-import { anyQueued, lockQueue } from "./queue-rows.js";
+import { anyQueued, countBefore, lockQueue } from "./queue-rows.js";
 import { releaseReferences } from "./reference-rows.js";
 import { newerThan, olderThan, update } from "./statement.js";
 import { filtered, type Source, TASKS } from "./task-filters.js";
@@ -100,6 +102,10 @@ export class SqlTaskStore implements TaskStore {
     return tasks;
   }
 
+  async countAhead({ turn, id }: QueuedTask, max: number): Promise<number> {
+    return countBefore(this.database.sql, turn, id, max);
+  }
+
   requeue(current: ReservedTask | Lease<ReservedTask>, dueAt: Date): Promise<Result<QueuedTask, StaleTask>> {
     return requeueTask(this.database, current, dueAt);
   }
@@ -129,9 +135,15 @@ export class SqlTaskStore implements TaskStore {
     return rows.map((row) => branded<TaskId>(row, "id"));
   }
 
-  async list(owner: AccountId, limit: number, before: TaskId | undefined, filter: TaskFilter = {}): Promise<Task[]> {
+  async list(
+    owner: AccountId,
+    limit: number,
+    beyond: TaskId | undefined,
+    filter: TaskFilter = {},
+    first: "newest" | "oldest" = "newest",
+  ): Promise<Task[]> {
     const { from, conditions, parameters } = filtered(owner, filter);
-    return this.newestFirst(conditions, parameters, limit, before, from);
+    return this.inOrder(first, conditions, parameters, limit, beyond, from);
   }
 
   async listPublic(
@@ -142,8 +154,30 @@ export class SqlTaskStore implements TaskStore {
     return (await this.inOrder(first, IN_GALLERY, [], limit, beyond)).filter(isInGallery);
   }
 
+  async listPublicPrompts(
+    limit: number,
+    beyond: TaskId | undefined,
+    first: "newest" | "oldest",
+  ): Promise<PublicPrompt[]> {
+    const { rest, direction } = inDirection(first, beyond);
+    const rows = await this.database.sql(
+      `select id, substr(coalesce(prompt, ''), 1, ${SEARCHED_CHARACTERS_MAX}) as prompt
+      from task where ${IN_GALLERY} ${rest.text} order by id ${direction} limit ?`,
+      [...rest.parameters, limit],
+    );
+    return rows.map((row) => ({ id: branded<TaskId>(row, "id"), prompt: text(row, "prompt") }));
+  }
+
+  async findPublic(ids: readonly TaskId[]): Promise<SucceededTask[]> {
+    const { dialect, sql } = this.database;
+    const rows = await sql(`select * from task where ${IN_GALLERY} and ${isAmong("id", dialect)}`, [
+      listOf(ids, dialect),
+    ]);
+    return this.unreadable.separate(rows, toTask).read.filter(isInGallery);
+  }
+
   async listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
-    const tasks = await this.newestFirst(FAILED_IMAGE, [], limit, before);
+    const tasks = await this.inOrder("newest", FAILED_IMAGE, [], limit, before);
     return tasks.filter((task) => task.state === "succeeded");
   }
 
@@ -328,16 +362,6 @@ export class SqlTaskStore implements TaskStore {
   }
 
   /** Reads on until it has `limit` tasks or there are no more: a shorter answer would look like the last page. */
-  private newestFirst(
-    condition: string,
-    parameters: readonly unknown[],
-    limit: number,
-    before: TaskId | undefined,
-    from: Source = TASKS,
-  ): Promise<Task[]> {
-    return this.inOrder("newest", condition, parameters, limit, before, from);
-  }
-
   private async inOrder(
     first: "newest" | "oldest",
     condition: string,
@@ -347,9 +371,8 @@ export class SqlTaskStore implements TaskStore {
     from: Source = TASKS,
   ): Promise<Task[]> {
     const tasks: Task[] = [];
-    const direction = first === "newest" ? "desc" : "asc";
     for (let last: unknown = beyond, size = limit; ; size = NEXT_PAGE_SIZE) {
-      const rest = first === "newest" ? olderThan(last, from.id) : newerThan(last, from.id);
+      const { rest, direction } = inDirection(first, last, from.id);
       const rows = await this.database.sql(
         `select task.* from ${from.tables} where ${condition} ${rest.text} order by ${from.id} ${direction} limit ?`,
         [...parameters, ...rest.parameters, size],
@@ -360,3 +383,9 @@ export class SqlTaskStore implements TaskStore {
     }
   }
 }
+
+/** What orders a list by `id`, and narrows it to what comes after `beyond`. */
+const inDirection = (first: "newest" | "oldest", beyond: unknown, id = "id") =>
+  first === "newest"
+    ? { rest: olderThan(beyond, id), direction: "desc" }
+    : { rest: newerThan(beyond, id), direction: "asc" };

@@ -27,7 +27,7 @@ export const withSpending = (
 /** What `listApiKeys` returns. */
 export type ListApiKeys = ReturnType<typeof listApiKeys>;
 
-/** For the operator: all keys of the account, oldest first, including revoked ones. */
+/** All keys of the account, oldest first, including revoked ones. */
 export const listApiKeys =
   ({ accounts, keys, clock }: Ports) =>
   async (id: AccountId): Promise<Result<readonly KeyWithSpending[], NotFound>> =>

@@ -1,24 +1,31 @@
 import type { SucceededTask } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { pageOf } from "../page-of.js";
+import { directionOf, pageOf, pagesBeside } from "../page-of.js";
 import type { TaskStore } from "../ports/task-store.js";
+import type { PagesBeside } from "./pages-beside.js";
 
 /** `next` is `before` for the older page, `newer` is `after` for the newer one; `undefined` if there is none. */
-export type GalleryPage = {
-  readonly panoramas: readonly SucceededTask[];
-  readonly next: TaskId | undefined;
-  readonly newer: TaskId | undefined;
-};
+export type GalleryPage = PagesBeside & { readonly panoramas: readonly SucceededTask[] };
 
 /** What `listPublicPanoramas` returns. */
 export type ListPublicPanoramas = ReturnType<typeof listPublicPanoramas>;
 
-/** The public gallery: public panoramas of all accounts whose image is in permanent storage, newest first. */
+/**
+ * The public gallery: public panoramas of all accounts whose image is in permanent storage, in the order `sort`. Without
+ * `before` and `after` it begins with the first ones of this order.
+ */
 export const listPublicPanoramas =
   ({ tasks }: { readonly tasks: Pick<TaskStore, "listPublic"> }) =>
-  async (limit: number, before?: TaskId, after?: TaskId): Promise<GalleryPage> => {
-    const { items, last } = pageOf(await tasks.listPublic(limit + 1, after ?? before, after && "oldest"), limit);
-    return after === undefined
-      ? { panoramas: items, next: last?.id, newer: before && items[0]?.id }
-      : { panoramas: items.toReversed(), next: items[0]?.id, newer: last?.id };
+  async (
+    limit: number,
+    before?: TaskId,
+    after?: TaskId,
+    sort: "newest" | "oldest" = "newest",
+  ): Promise<GalleryPage> => {
+    const [first, beyond] = directionOf(before, after, sort);
+    const { items, last } = pageOf(await tasks.listPublic(limit + 1, beyond, first), limit);
+    return {
+      panoramas: first === sort ? items : items.toReversed(),
+      ...pagesBeside(first, beyond, items[0]?.id, last?.id),
+    };
   };

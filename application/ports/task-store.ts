@@ -101,6 +101,9 @@ export type TaskOpening<Refusal> = {
   readonly snapshot?: AccountSnapshot | undefined;
 };
 
+/** The first `SEARCHED_CHARACTERS_MAX` characters of the prompt of a public panorama; empty if it has none. */
+export type PublicPrompt = { readonly id: TaskId; readonly prompt: string };
+
 /**
  * Stores tasks and their reservations. Throws if the store is unreachable. Methods with an `owner` treat tasks of other
  * accounts and hidden tasks like unknown ids.
@@ -130,6 +133,12 @@ export interface TaskStore {
   startQueued(places: readonly ProviderPlace[], limit: number, dueAt: Date): Promise<ReservedTask[]>;
 
   /**
+   * The number of queued tasks that are before this one in the queue as it is now, at most `max`. Others may still get a
+   * turn before it, and one that no free slot can make may be passed (domain/queue.ts).
+   */
+  countAhead(task: QueuedTask, max: number): Promise<number>;
+
+  /**
    * Moves the slot of a task to another place. Returns `false` and writes nothing if that place has no free slot, or if
    * the stored task is no longer in this submission.
    */
@@ -151,13 +160,25 @@ export interface TaskStore {
   ended(ids: readonly TaskId[]): Promise<TaskId[]>;
 
   /**
-   * Newest first, at most `limit`, older than the task `before`, which need not exist any more. With a `filter`, only
-   * the tasks that match it (domain/task-filter.ts).
+   * Newest first, at most `limit`, older than the task `beyond`, which need not exist any more; or oldest first, and newer
+   * than it. With a `filter`, only the tasks that match it (domain/task-filter.ts).
    */
-  list(owner: AccountId, limit: number, before: TaskId | undefined, filter?: TaskFilter): Promise<Task[]>;
+  list(
+    owner: AccountId,
+    limit: number,
+    beyond: TaskId | undefined,
+    filter?: TaskFilter,
+    first?: "newest" | "oldest",
+  ): Promise<Task[]>;
 
-  /** Public panoramas of all accounts whose image is stored permanently; otherwise like `list`, or the other way round. */
+  /** Public panoramas of all accounts whose image is stored permanently; otherwise like `list`. */
   listPublic(limit: number, beyond: TaskId | undefined, first?: "newest" | "oldest"): Promise<SucceededTask[]>;
+
+  /** As `listPublic`, but only what a search reads of each task, and also of unreadable ones. */
+  listPublicPrompts(limit: number, beyond: TaskId | undefined, first: "newest" | "oldest"): Promise<PublicPrompt[]>;
+
+  /** Those of the tasks that `listPublic` has, in any order. */
+  findPublic(ids: readonly TaskId[]): Promise<SucceededTask[]>;
 
   /** Finished tasks of all accounts whose image has the storage status `failed`; otherwise like `list`. */
   listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]>;

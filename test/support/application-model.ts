@@ -375,10 +375,19 @@ class Model {
     expect(running.length).toBeLessThanOrEqual(world.provider.concurrencyMax ?? tasks.length);
     const turns = tasks.flatMap((task) => (task.state === "queued" ? [`${task.accountId} ${task.turn}`] : []));
     expect(new Set(turns).size, "turns of waiting tasks, each once per account").toBe(turns.length);
+    await this.checkPlaces(tasks);
     for (const task of tasks) this.checkTask(task);
     this.checkProvider(new Map(tasks.map((task) => [task.id, task])));
     this.checkIdempotencyKeys();
     for (const checkAnswer of this.answers.splice(0)) await checkAnswer();
+  }
+
+  /** Each waiting task has a place of its own in the queue: by turn, and within a turn by age. */
+  private async checkPlaces(tasks: readonly Task[]): Promise<void> {
+    const waiting = tasks.filter((task) => task.state === "queued");
+    waiting.sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1));
+    for (const [place, task] of waiting.entries())
+      expect(await this.world.tasks.countAhead(task, waiting.length), "tasks before a waiting one").toBe(place);
   }
 
   /** Checks that no work is left after all deadlines, when the storage is available again. */

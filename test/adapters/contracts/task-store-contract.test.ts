@@ -11,6 +11,7 @@ class TaskStoreWithoutQueue extends MemoryTaskStore {
   override open: MemoryTaskStore["open"] = ({ queue, ...opening }) =>
     queue === undefined ? super.open(opening) : none();
   override startQueued = none;
+  override countAhead = none;
   override changePlace = none;
   override requeue = none;
 }

@@ -1,12 +1,24 @@
+import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, accountId } from "../../../adapters/contracts/builders.js";
+import {
+  aCreationRequest,
+  accountId,
+  anImageName,
+  aSucceededTask,
+  taskId,
+} from "../../../adapters/contracts/builders.js";
+import { MemoryDatabase } from "../../../adapters/memory/memory-database.js";
+import { MemoryTaskStore } from "../../../adapters/memory/memory-task-store.js";
 import { changeVisibility } from "../../../application/panoramas/change-visibility.js";
 import { findOwnPanorama } from "../../../application/panoramas/find-own-panorama.js";
 import { findPublicPanorama } from "../../../application/panoramas/find-public-panorama.js";
 import { listPublicPanoramas } from "../../../application/panoramas/list-public-panoramas.js";
+import { searchPublicPanoramas } from "../../../application/panoramas/search-public-panoramas.js";
 import type { AccountId } from "../../../domain/account.js";
+import { isFoundBy, searchWords } from "../../../domain/prompt-search.js";
 import type { Slug } from "../../../domain/slug.js";
 import type { Task } from "../../../domain/task.js";
+import type { TaskId } from "../../../domain/task-id.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -98,5 +110,127 @@ describe("listPublicPanoramas", () => {
       ids[1],
       undefined,
     ]);
+  });
+
+  it("begins with the oldest on request, and has the same pages in the other order", async () => {
+    const made: Task[] = [];
+    for (let n = 0; n < 5; n += 1) made.push(await create("public"));
+    await finish();
+    const ids = made.map(({ id }) => id);
+    const list = async (before?: TaskId, after?: TaskId) => {
+      const { panoramas, next, newer } = await listPublicPanoramas(world)(2, before, after, "oldest");
+      return [panoramas.map(({ id }) => id), next, newer];
+    };
+    expect(await list()).toEqual([ids.slice(0, 2), undefined, ids[1]]);
+    expect(await list(undefined, ids[1])).toEqual([ids.slice(2, 4), ids[2], ids[3]]);
+    expect(await list(undefined, ids[3])).toEqual([[ids[4]], ids[4], undefined]);
+    expect(await list(ids[4])).toEqual([ids.slice(2, 4), ids[2], ids[3]]);
+    expect(await list(ids[2])).toEqual([ids.slice(0, 2), undefined, ids[1]]);
+  });
+});
+
+describe("searchPublicPanoramas", () => {
+  const page = 3;
+  /** As many public panoramas as prompts, from old to new. */
+  const published = (prompts: readonly string[]) => {
+    const database = new MemoryDatabase();
+    const image = { status: "saved", temporaryUrl: "https://p.example/", imageName: anImageName() } as const;
+    for (const [n, prompt] of prompts.entries()) {
+      const request = { ...aCreationRequest({ visibility: "public" }), prompt };
+      const task = aSucceededTask({ id: taskId(n), request, image });
+      database.tasks.set(task.id, { task, place: undefined, dueAt: undefined, fence: 0, hidden: false });
+    }
+    return new MemoryTaskStore(database);
+  };
+  /** All pages of a search from the beginning, over `newer` or `next`, and back again. */
+  const walk = async (tasks: MemoryTaskStore, search: string, sort: "newest" | "oldest") => {
+    const find = searchPublicPanoramas({ tasks });
+    const [forward, back] = sort === "newest" ? (["next", "newer"] as const) : (["newer", "next"] as const);
+    const at = (cursor: TaskId | undefined, side: "next" | "newer") =>
+      find(
+        searchWords(search),
+        page,
+        side === "next" ? cursor : undefined,
+        side === "newer" ? cursor : undefined,
+        sort,
+      );
+    const pages = [await find(searchWords(search), page, undefined, undefined, sort)];
+    for (let one = pages[0]; one?.[forward] !== undefined; ) {
+      one = await at(one[forward], forward);
+      pages.push(one);
+    }
+    const returned: TaskId[] = [];
+    const isOver = (one: (typeof pages)[number]) => one.panoramas.length === 0 && !one.isPartial;
+    const links = pages.slice(1).map((one) => one[back] !== undefined || isOver(one));
+    for (let one = pages.at(-1); one?.[back] !== undefined; ) {
+      one = await at(one[back], back);
+      links.push(one[forward] !== undefined || isOver(one));
+      returned.unshift(...one.panoramas.map(({ id }) => id));
+    }
+    expect(links).not.toContain(false);
+    const idsOf = (one: (typeof pages)[number] | undefined) => one?.panoramas.map(({ id }) => id) ?? [];
+    return { pages, ids: pages.flatMap(idsOf), returned: [...returned, ...idsOf(pages.at(-1))] };
+  };
+
+  it("finds what the domain's rule finds, each once, in both orders, on pages that lead on and back", async () => {
+    const prompts = fc.array(fc.constantFrom("a lake", "Lakes", "dunes", "a lake, dunes", "Düne"), { maxLength: 20 });
+    const sorts = fc.constantFrom("newest" as const, "oldest" as const);
+    await fc.assert(
+      fc.asyncProperty(prompts, fc.constantFrom("lak", "dune", "LAKE dun", "x"), sorts, async (given, search, sort) => {
+        const { pages, ids, returned } = await walk(published(given), search, sort);
+        const found = given.flatMap((prompt, n) => (isFoundBy(searchWords(search), prompt) ? [taskId(n)] : []));
+        expect(ids).toEqual(sort === "newest" ? found.reverse() : found);
+        expect(returned).toEqual(ids);
+        expect(pages.map(({ panoramas }) => panoramas.length)).toEqual(
+          found.length === 0 ? [0] : Array.from(pages, (_, n) => Math.min(page, found.length - n * page)),
+        );
+        expect(pages.some(({ isPartial }) => isPartial)).toBe(false);
+      }),
+    );
+  });
+
+  it.each(["newest", "oldest"] as const)(
+    "compares 2,000 prompts for a page, then leads on and back: %s",
+    async (sort) => {
+      const tasks = published(
+        Array.from({ length: 4_100 }, (_, n) => ([50, 4_050].includes(n) ? "a zebra" : "a lake")),
+      );
+      const { pages, ids, returned } = await walk(tasks, "zebra", sort);
+      const found = sort === "newest" ? [taskId(4_050), taskId(50)] : [taskId(50), taskId(4_050)];
+      expect([ids, returned]).toEqual([found, found]);
+      expect(pages.map(({ panoramas, isPartial }) => [panoramas.length, isPartial])).toEqual([
+        [1, true],
+        [0, true],
+        [1, false],
+      ]);
+    },
+  );
+
+  it("has no further page after exactly 2,000 prompts", async () => {
+    const tasks = published(Array.from({ length: 2_000 }, () => "a lake"));
+    expect((await walk(tasks, "zebra", "newest")).pages).toEqual([
+      { panoramas: [], next: undefined, newer: undefined, isPartial: false },
+    ]);
+  });
+
+  it("compares fewer prompts if they are long", async () => {
+    const tasks = published(Array.from({ length: 120 }, () => "lake ".repeat(800)));
+    const { pages } = await walk(tasks, "zebra", "newest");
+    expect(pages.map(({ isPartial }) => isPartial)).toEqual([true, true, false]);
+  });
+
+  it("finds no panorama that has left the gallery since its prompt was read", async () => {
+    const tasks = published(["a lake", "a lake"]);
+    const { accountId: owner } = aSucceededTask();
+    const racing = {
+      listPublicPrompts: async (...args: Parameters<MemoryTaskStore["listPublicPrompts"]>) => {
+        const prompts = await tasks.listPublicPrompts(...args);
+        await tasks.setVisibility(taskId(1), owner, "private");
+        return prompts;
+      },
+      findPublic: (ids: readonly TaskId[]) => tasks.findPublic(ids),
+    };
+    const { panoramas } = await searchPublicPanoramas({ tasks: racing })(searchWords("lake"), page);
+    expect(panoramas.map(({ id }) => id)).toEqual([taskId(0)]);
   });
 });

@@ -36,3 +36,21 @@ it("listTasks returns one empty page for an account without tasks", async () => 
   const world = aWorld();
   expect(await listTasks(world)(await anOwner(world, 1), 10)).toEqual({ tasks: [], next: undefined });
 });
+
+it("listTasks leads back page by page to the newest", async () => {
+  const world = aWorld();
+  const owner = await anOwner(world, 100);
+  const ids: TaskId[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    ids.unshift((await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task.id);
+  }
+  const list = async (before?: TaskId, after?: TaskId) => {
+    const { tasks, next, newer } = await listTasks(world)(owner, 2, before, undefined, after);
+    return [tasks.map(({ id }) => id), next, newer];
+  };
+  expect(await list()).toEqual([ids.slice(0, 2), ids[1], undefined]);
+  expect(await list(ids[3])).toEqual([[ids[4]], undefined, ids[4]]);
+  expect(await list(undefined, ids[4])).toEqual([ids.slice(2, 4), ids[3], ids[2]]);
+  expect(await list(undefined, ids[2])).toEqual([ids.slice(0, 2), ids[1], undefined]);
+  expect(await list(undefined, ids[0])).toEqual([[], undefined, undefined]);
+});

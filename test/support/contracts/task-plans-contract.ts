@@ -5,6 +5,7 @@ import {
   anAccount,
   anEndpoint,
   aPaidOrder,
+  aQueuedTask,
   endpointId,
   noon,
   orderId,
@@ -13,6 +14,7 @@ import {
 } from "../../../adapters/contracts/builders.js";
 import type { Stores } from "../../../adapters/contracts/stores.js";
 import { readBacklog } from "../../../adapters/persistence/backlog.js";
+import { searchPublicPanoramas } from "../../../application/panoramas/search-public-panoramas.js";
 import { credits } from "../../../domain/credits.js";
 import type { TaskFilter } from "../../../domain/task-filter.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -24,12 +26,12 @@ const RUNNING = 2_000;
 /** The primary key of task_metadata. */
 const METADATA_INDEX = /task_metadata_pkey|sqlite_autoindex_task_metadata_1/;
 
-/** The statements of background work and of lists read an index, with many finished and many running tasks. */
+/** The statements of background work and of lists read an index, with many finished, running and waiting tasks. */
 export const describeTaskPlans = (
   technology: string,
   makeStores: () => Promise<Stores & { readonly database: AnyDatabase }>,
 ) =>
-  describe(`TaskStore ${technology} with ${FINISHED} finished and ${RUNNING} running tasks`, () => {
+  describe(`TaskStore ${technology} with ${FINISHED} finished, ${RUNNING} running and ${RUNNING} waiting tasks`, () => {
     let stores: Awaited<ReturnType<typeof makeStores>>;
 
     beforeAll(async () => {
@@ -52,6 +54,8 @@ export const describeTaskPlans = (
         "state, upstream_task_id, submitted_at, due_at",
         `'submitted', 'u', ${at}, ${at}`,
       );
+      await insert("'wait-' || n", FINISHED + RUNNING + 1, RUNNING, "state, turn", "'queued', n");
+      await sql("update task set visibility = 'public' where id like 'done-%5'");
       await sql("analyze");
       return () => stores.close();
     });
@@ -92,8 +96,24 @@ export const describeTaskPlans = (
       expect(backlog.tasks.get("succeeded")).toEqual({ waiting: 0, oldest: undefined, dueAt: undefined });
     });
 
+    it("counts the tasks before a waiting one with the index of the queue", async () => {
+      const task = aQueuedTask({ id: "wait-22500" as TaskId, turn: 22_500 });
+      expectIndex(await plansOf((tasks) => tasks.countAhead(task, 101)), "task_queue_index");
+      expect(await stores.tasks.countAhead(task, RUNNING)).toBe(499);
+      expect(await stores.tasks.countAhead(task, 101)).toBe(101);
+    });
+
     it("finds failed images with an index of their own", async () => {
       expectIndex(await plansOf((tasks) => tasks.listFailedImages(100, taskId(1))), "task_failed_image_index");
+    });
+
+    it.each(["newest", "oldest"] as const)("searches the gallery with an index of its own: %s", async (first) => {
+      const plans = await plansOf(async (tasks) => {
+        await searchPublicPanoramas({ tasks })(["LAKE"], 24, undefined, undefined, first);
+        await tasks.listPublicPrompts(9, taskId(1), first);
+        await tasks.findPublic(["done-1", "done-2"] as TaskId[]);
+      });
+      expectIndex(plans, "task_gallery_index");
     });
 
     it("finds the oldest kept images with an index of their own", async () => {

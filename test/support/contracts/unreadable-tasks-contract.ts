@@ -90,6 +90,13 @@ export const describeUnreadableTasks = (
       },
     );
 
+    it("findPublic skips them, and listPublicPrompts does not read what is damaged", async () => {
+      for (const n of [1, 2, 3]) await saved(n);
+      await damage(2);
+      expect(numbersOf(await tasks.listPublicPrompts(9, undefined, "newest"))).toEqual([3, 2, 1]);
+      expect(numbersOf(await tasks.findPublic([1, 2, 3].map(taskId))).sort()).toEqual([1, 3]);
+    });
+
     it("a list skips more of them than fit on two pages", async () => {
       for (let n = 1; n <= 230; n += 1) await reserved(n);
       await damage(...Array.from({ length: 220 }, (_, n) => n + 6));

@@ -1,0 +1,18 @@
+import { describe, expect, it } from "vitest";
+import { aQueuedTask, aReservedTask, aSubmittedTask, aSucceededTask } from "../../../adapters/contracts/builders.js";
+import { countAhead } from "../../../application/panoramas/count-ahead.js";
+
+describe("countAhead", () => {
+  const behind = (others: number) =>
+    countAhead({ tasks: { countAhead: async (_task, max) => Math.min(others, max) } })(aQueuedTask());
+
+  it("counts up to 100 tasks before a waiting one, and more as 101", async () => {
+    expect([await behind(0), await behind(100), await behind(101), await behind(5_000)]).toEqual([0, 100, 101, 101]);
+  });
+
+  it("asks nothing about a task that does not wait in the queue", async () => {
+    const count = countAhead({ tasks: { countAhead: () => Promise.reject(new Error("not queued")) } });
+    const others = [aReservedTask(), aSubmittedTask(), aSucceededTask()];
+    expect(await Promise.all(others.map(count))).toEqual([undefined, undefined, undefined]);
+  });
+});
