@@ -4,6 +4,14 @@ import { Lightning } from "../../../../adapters/provider/local/painter/lightning
 import { Props } from "../../../../adapters/provider/local/painter/props.js";
 import { sceneOf } from "../../../../adapters/provider/local/painter/scene-of.js";
 
+/** The blue that lightning adds in a direction, at a height on the unit sphere. */
+const lightOf = (lightning: Lightning, azimuth: number, y: number): number => {
+  const out = Math.sqrt(1 - y * y);
+  const paint: Paint = [0, 0, 0];
+  lightning.paint(paint, { row: 0, x: Math.sin(azimuth) * out, y, z: Math.cos(azimuth) * out, angleToLight: 0 });
+  return paint[2];
+};
+
 it("the glow of lightning ends nowhere at an edge", () => {
   const lightning = new Lightning(7, 0);
   // From the horizon to the zenith, in every direction, but not across a bolt.
@@ -11,14 +19,25 @@ it("the glow of lightning ends nowhere at an edge", () => {
   for (let azimuth = -Math.PI; azimuth < Math.PI; azimuth += 0.1) {
     let before: number | undefined;
     for (let y = 0.4; y < 1; y += 0.002) {
-      const out = Math.sqrt(1 - y * y);
-      const paint: Paint = [0, 0, 0];
-      lightning.paint(paint, { row: 0, x: Math.sin(azimuth) * out, y, z: Math.cos(azimuth) * out, angleToLight: 0 });
-      if (before !== undefined) steepest = Math.max(steepest, Math.abs(paint[2] - before));
-      before = paint[2];
+      const light = lightOf(lightning, azimuth, y);
+      if (before !== undefined) steepest = Math.max(steepest, Math.abs(light - before));
+      before = light;
     }
   }
   expect(steepest).toBeLessThan(0.006);
+});
+
+it("bolts fade out at their top in the clouds", () => {
+  const lightning = new Lightning(7, 0);
+  const top = 0.36;
+  let [brightest, steepest] = [0, 0];
+  for (let azimuth = -Math.PI; azimuth < Math.PI; azimuth += 0.001) {
+    brightest = Math.max(brightest, lightOf(lightning, azimuth, top - 0.05));
+    const [below, above] = [top - 0.001, top + 0.001].map((y) => lightOf(lightning, azimuth, y)) as [number, number];
+    steepest = Math.max(steepest, Math.abs(below - above));
+  }
+  expect(brightest).toBeGreaterThan(3);
+  expect(steepest).toBeLessThan(0.03);
 });
 
 /** For each palm of the first rings, the greatest opacity in each of its columns from left to right. */
