@@ -128,7 +128,7 @@ const MAY_IMPORT = {
   },
   // Runs in the browser; only its build script uses esbuild and Node.js.
   "adapters/web/client": {
-    packages: ["@fontsource/bricolage-grotesque", "esbuild", "sharp"],
+    packages: ["@fontsource/bricolage-grotesque", "esbuild", "sharp", "subset-font"],
     node: true,
   },
   "adapters/web-page": { folders: CORE },

@@ -1,5 +1,3 @@
-import type { ObjectStorage } from "../../application/ports/object-storage.js";
-import type { ObjectName } from "../../domain/object-name.js";
 import type { PixelSize } from "../../domain/resolution.js";
 import { decoding } from "../system/load-sharp.js";
 
@@ -8,42 +6,11 @@ const FIELD_OF_VIEW_DEGREES = 95;
 /** More pixels of the panorama than the view can show are not decoded. */
 const DECODED_WIDTH_MAX = 4096;
 const JPEG_QUALITY = 82;
-/** Views in memory: about 100 kB each. */
-const KEPT_MAX = 50;
-/** Views that are being made, or that wait for a decoder. Each holds an encoded panorama. */
-const PENDING_MAX = 4;
 /** Rows between two pauses, so that requests do not wait for a whole view. */
 const ROWS_AT_ONCE = 40;
 
-/**
- * Makes perspective views of stored panoramas, straight ahead, as JPEG. The last views are kept in memory. Returns
- * `undefined` if the image cannot be read, or if too many views are being made.
- */
-export const perspectiveViews = (storage: Pick<ObjectStorage, "read">, size: PixelSize) => {
-  const kept = new Map<ObjectName, Uint8Array>();
-  const pending = new Map<ObjectName, Promise<Uint8Array | undefined>>();
-
-  const make = async (name: ObjectName): Promise<Uint8Array | undefined> => {
-    const panorama = await storage.read(name);
-    if (panorama.isErr()) return undefined;
-    const view = await perspectiveView(panorama.value, size);
-    kept.set(name, view);
-    for (const oldest of kept.keys()) if (kept.size > KEPT_MAX) kept.delete(oldest);
-    return view;
-  };
-
-  return async (name: ObjectName): Promise<Uint8Array | undefined> => {
-    const known = kept.get(name) ?? pending.get(name);
-    if (known !== undefined) return known;
-    if (pending.size >= PENDING_MAX) return undefined;
-    const making = make(name).finally(() => pending.delete(name));
-    pending.set(name, making);
-    return making;
-  };
-};
-
-/** The view straight ahead from inside an equirectangular image. Throws if it cannot be decoded. */
-const perspectiveView = (panorama: Uint8Array, size: PixelSize): Promise<Uint8Array> =>
+/** The view straight ahead from inside an equirectangular image, as JPEG. Throws if it cannot be decoded. */
+export const perspectiveView = (panorama: Uint8Array, size: PixelSize): Promise<Uint8Array> =>
   decoding(async (sharp) => {
     const { data, info } = await sharp(panorama, { failOn: "error" })
       .resize({ width: DECODED_WIDTH_MAX, withoutEnlargement: true })

@@ -8,13 +8,12 @@ import { pixelSize } from "../wording/pixel-size.js";
 import { photoSphereXmp } from "./photo-sphere-xmp.js";
 import { type RawPanorama, rangeOf } from "./raw-panorama.js";
 import { blendSeam, SEAM_VISIBLE, seamOf } from "./seam.js";
+import { WEBP_QUALITY } from "./webp-quality.js";
 
 const PANORAMA_SIZE_MAX: PixelSize = { widthPixels: 8192, heightPixels: 4096 };
 const ASPECT_TOLERANCE = 0.01;
 const THUMBNAIL_SIZE: PixelSize = { widthPixels: 1024, heightPixels: 512 };
 const JPEG_QUALITY = 90;
-/** Of a thumbnail: the sphere starts with it on slow lines. */
-const WEBP_QUALITY = 68;
 
 /**
  * Reads and encodes images with the package sharp: panoramas as JPEG with the metadata of a photo sphere, thumbnails as WebP.

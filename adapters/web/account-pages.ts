@@ -1,30 +1,17 @@
 import { ok } from "neverthrow";
-import type { CreateApiKey } from "../../application/accounts/create-api-key.js";
 import type { Visitor } from "../../application/accounts/find-session.js";
-import type { KeyWithSpending } from "../../application/accounts/list-api-keys.js";
 import type { AccountOverview, ReadAccount } from "../../application/accounts/read-account.js";
-import type { RevokeApiKey } from "../../application/accounts/revoke-api-key.js";
 import type { SetLowBalance } from "../../application/accounts/set-low-balance.js";
 import type { BuyCredits } from "../../application/credits/buy-credits.js";
 import type { ReadTask } from "../../application/panoramas/read-task.js";
-import type { Clock } from "../../application/ports/clock.js";
 import type { PaymentsUnavailable } from "../../application/ports/payments.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
-import {
-  type ApiKeyId,
-  KEY_NAME_CHARACTERS_MAX,
-  type NoPaidOrder,
-  parseKeyName,
-  type TooManyApiKeys,
-} from "../../domain/api-key.js";
 import { type CreditPack, packOf } from "../../domain/credit-pack.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import { SCOPES, type Scope } from "../../domain/key-limits.js";
 import { type LedgerEntry, parseLedgerCursor } from "../../domain/ledger.js";
 import { parseLowBalanceThreshold } from "../../domain/low-balance.js";
 import { parseOrderId, type TooManyPendingOrders } from "../../domain/order.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
-import { parseKeyLimits } from "../../domain/parse-key-limits.js";
 import { viewerPath } from "../../domain/slug.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -43,12 +30,9 @@ import { type SessionGuard, STALE_FORM } from "./session-guard.js";
 type Parts = {
   readonly readAccount: ReadAccount;
   readonly readTask: ReadTask;
-  readonly createApiKey: CreateApiKey;
-  readonly revokeApiKey: RevokeApiKey;
   readonly setLowBalance: SetLowBalance;
   readonly buyCredits: BuyCredits;
   readonly rateLimits: RateLimits;
-  readonly clock: Pick<Clock, "now">;
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly policy: Pick<PanoramaPolicy, "packs">;
@@ -57,11 +41,11 @@ type Parts = {
 /** The checkout page of the payment service, to which the order form redirects. */
 const CHECKOUT_ORIGINS = ["https://checkout.stripe.com"];
 
-/** `/account`: balance with its threshold, activity, orders and API keys with their limits. */
+/** `/account`: balance with its threshold, orders and activity. */
 export const accountPages = (parts: Parts): readonly Page[] => {
   const { guard } = parts;
   const forms = {
-    stale: ({ form }: PageBody, visitor: Visitor) => accountPage(parts, 403, visitor, { error: STALE_FORM, form }),
+    stale: (_request: PageBody, visitor: Visitor) => accountPage(parts, 403, visitor, { error: STALE_FORM }),
     back: () => "/account",
   };
   return [
@@ -69,12 +53,9 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: "/account",
       body: "none",
-      handle: guard.member(async (request, visitor) => {
-        const { query } = request;
-        const note = guard.takeNote(request, visitor);
-        const messages = { notice: NOTICES[query.get("order") ?? ""], newKey: note && newKeyOf(note.text) };
-        return accountPage(parts, 200, visitor, messages, query, note?.headers);
-      }),
+      handle: guard.member(async ({ query }, visitor) =>
+        accountPage(parts, 200, visitor, { notice: NOTICES[query.get("order") ?? ""] }, query),
+      ),
     },
     {
       method: "POST",
@@ -94,24 +75,6 @@ export const accountPages = (parts: Parts): readonly Page[] => {
     },
     {
       method: "POST",
-      path: "/account/keys",
-      body: "fields",
-      handle: guard.memberForm(async ({ form }, visitor) => {
-        const limited = await admitWrite(parts, visitor);
-        if (limited !== undefined) return limited;
-        const name = parseKeyName(form.get("name") ?? "");
-        if (name.isErr()) return refusal(parts, visitor, name.error, form);
-        const limits = keyLimitsOf(form, parts.clock.now());
-        if (limits.isErr()) return refusal(parts, visitor, limits.error, form);
-        const created = await parts.createApiKey(visitor.account.id, name.value, limits.value);
-        return created.match(
-          ({ secret, key }) => redirect("/account#new-key", guard.note(JSON.stringify([key.name, secret]), visitor)),
-          (refused) => refusal(parts, visitor, refused, form),
-        );
-      }, forms),
-    },
-    {
-      method: "POST",
       path: "/account/low-balance",
       body: "fields",
       handle: guard.memberForm(async ({ form }, visitor) => {
@@ -119,39 +82,18 @@ export const accountPages = (parts: Parts): readonly Page[] => {
         if (limited !== undefined) return limited;
         const text = (form.get("credits") ?? "").trim();
         const threshold = text === "" ? ok(undefined) : parseLowBalanceThreshold(text);
-        if (threshold.isErr()) return refusal(parts, visitor, threshold.error);
+        if (threshold.isErr()) return refusal(parts, visitor, threshold.error, text);
         const set = await parts.setLowBalance(visitor.account.id, threshold.value);
         return set.isErr() ? parts.layout.notFound(visitor) : redirect("/account");
-      }, forms),
-    },
-    {
-      method: "POST",
-      path: "/account/keys/:id/revoke",
-      body: "fields",
-      handle: guard.memberForm(async ({ params }, visitor) => {
-        const revoked = await parts.revokeApiKey(visitor.account.id, (params.id ?? "") as ApiKeyId);
-        return revoked.isErr() ? parts.layout.notFound(visitor) : redirect("/account");
       }, forms),
     },
   ];
 };
 
-/** What a form without these fields sends is not limited: they were added later. */
-const keyLimitsOf = (form: URLSearchParams, now: Date) =>
-  parseKeyLimits(
-    {
-      ...(form.has("limits") && { scopes: form.getAll("scope") }),
-      expires_at: form.get("expires_at")?.trim(),
-      credits_per_day: form.get("credits_per_day")?.trim(),
-      credits_per_month: form.get("credits_per_month")?.trim(),
-    },
-    now,
-  );
-
 /** The number of credits is not that of a pack. */
 type NotForSale = { readonly kind: "not_for_sale" };
 
-type Refusal = InvalidRequest | NotForSale | TooManyPendingOrders | PaymentsUnavailable | NoPaidOrder | TooManyApiKeys;
+type Refusal = InvalidRequest | NotForSale | TooManyPendingOrders | PaymentsUnavailable;
 
 /** A refusal without a status and a sentence does not compile. */
 const refusals: {
@@ -168,17 +110,12 @@ const refusals: {
     503,
     () => "The payment service is currently unavailable. You were not charged. Please try again.",
   ],
-  no_paid_order: [409, () => "You need at least one paid order to create an API key."],
-  too_many_api_keys: [
-    409,
-    ({ limit }) => `You already have ${limit} API keys, the maximum. Revoke one before you create another.`,
-  ],
 };
 
-/** `form`: what was typed for a new key. */
-const refusal = (parts: Parts, visitor: Visitor, refused: Refusal, form?: URLSearchParams): Promise<PageReply> => {
+/** `threshold`: what was typed for the low balance. */
+const refusal = (parts: Parts, visitor: Visitor, refused: Refusal, threshold?: string): Promise<PageReply> => {
   const [status, sentence] = refusals[refused.kind] as [number, (refused: Refusal) => string];
-  return accountPage(parts, status, visitor, { error: sentence(refused), form });
+  return accountPage(parts, status, visitor, { error: sentence(refused), threshold });
 };
 
 const NOTICES: Readonly<Record<string, string>> = {
@@ -189,27 +126,16 @@ const NOTICES: Readonly<Record<string, string>> = {
 type Messages = {
   readonly error?: string;
   readonly notice?: string | undefined;
-  /** Shown only once, on the page after the creation. */
-  readonly newKey?: NewKey | undefined;
-  /** What was typed into a refused form. */
-  readonly form?: URLSearchParams | undefined;
-};
-
-type NewKey = { readonly name: string; readonly secret: string };
-
-/** The key in a note of this page; the signature of the note proves that this service has written it. */
-const newKeyOf = (note: string): NewKey => {
-  const [name, secret] = JSON.parse(note) as [string, string];
-  return { name, secret };
+  /** The threshold that was refused. */
+  readonly threshold?: string | undefined;
 };
 
 const accountPage = async (
-  { readAccount, readTask, layout, clock, policy }: Parts,
+  { readAccount, readTask, layout, policy }: Parts,
   status: number,
   visitor: Visitor,
-  { error, notice, newKey, form }: Messages,
+  { error, notice, threshold }: Messages,
   query = new URLSearchParams(),
-  headers: Readonly<Record<string, string>> = {},
 ): Promise<PageReply> => {
   const { id } = visitor.account;
   const overview = await readAccount(id, {
@@ -225,27 +151,21 @@ const accountPage = async (
 <form method="post" action="/logout">${hiddenToken(visitor.formToken)}<button class="button quiet small">Log out</button></form></div></div>
 ${accountNav("/account")}
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(error)}
-${
-  newKey !== undefined &&
-  html`<section class="panel new-key" aria-labelledby="new-key"><h2 id="new-key">Your new key “${newKey.name}”</h2>
-<p>This key is shown only once. Store it as safely as a password.</p>
-<p class="secret"><code id="secret">${newKey.secret}</code><button type="button" class="button quiet small" id="copy" hidden>Copy</button></p></section>`
-}
 <div class="sections">
 <section class="panel" aria-labelledby="balance"><h2 id="balance">Credits</h2>
 <p class="figure">${overview.credits.remaining}</p>
 <p class="hint">${overview.credits.reserved} reserved for panoramas that are being made, ${overview.credits.spent} spent so far.</p>
+<form method="post" action="/account/low-balance" class="inline">${hiddenToken(visitor.formToken)}
+<label>Tell my webhooks below this balance<input name="credits" inputmode="numeric" value="${threshold ?? overview.lowBalance}" placeholder="no notice"></label><button class="button quiet">Save</button></form></section>
+<section class="panel" aria-labelledby="buy"><h2 id="buy">Buy more</h2>
 <form method="post" action="/account/orders">${hiddenToken(visitor.formToken)}
-<fieldset><legend>Buy more</legend><div class="choices">${policy.packs.map(
+<fieldset aria-labelledby="buy"><div class="choices">${policy.packs.map(
     (
       pack,
       index,
     ) => html`<label class="choice"><input type="radio" name="credits" value="${pack.credits}"${index === 0 && html` checked`}>
 <span><strong>${pack.credits} credits</strong><small>${priceOf(pack)}</small></span></label>`,
-  )}</div></fieldset><button class="button">Order</button></form>
-<form method="post" action="/account/low-balance" class="inline">${hiddenToken(visitor.formToken)}
-<label>Tell my webhooks below this balance<input name="credits" inputmode="numeric" value="${overview.lowBalance}" placeholder="no notice"></label><button class="button quiet">Save</button></form></section>
-${keysSection(overview, visitor, clock.now(), form)}
+  )}</div></fieldset><button class="button">Order</button></form></section>
 </div>
 ${ordersSection(overview, query)}
 ${activitySection(overview, tasks, query)}
@@ -254,64 +174,28 @@ ${activitySection(overview, tasks, query)}
     title: "Account",
     main,
     visitor,
-    scripts: ["account.js"],
     styles: ["account.css"],
     formTargets: CHECKOUT_ORIGINS,
   };
-  return layout.reply(status, page, headers);
+  return layout.reply(status, page);
 };
 
 const priceOf = ({ priceCents, currency }: CreditPack): string =>
   new Intl.NumberFormat("en-GB", { style: "currency", currency }).format(priceCents / 100);
-
-const keysSection = (
-  { keys, hasPaidOrder }: AccountOverview,
-  visitor: Visitor,
-  now: Date,
-  form = new URLSearchParams(),
-): Html => html`
-<section class="panel" aria-labelledby="keys"><h2 id="keys">API keys</h2>
-${keys.length === 0 ? html`<p>You have no API keys.</p>` : html`<ul class="keys">${keys.map((key) => keyLine(key, visitor, now))}</ul>`}
-${
-  hasPaidOrder
-    ? html`<form method="post" action="/account/keys" class="inline" id="new-key-form" novalidate>${hiddenToken(visitor.formToken)}
-<label>Name of the new key<input name="name" value="${form.get("name") ?? ""}" maxlength="${KEY_NAME_CHARACTERS_MAX}" required placeholder="my program"></label><button class="button">Create key</button>
-<details class="limits"${form.has("limits") && html` open`}><summary>Limits of the new key</summary><input type="hidden" name="limits" value="1">
-<fieldset><legend>It may</legend>${SCOPES.map((scope) => html`<label class="check"><input type="checkbox" name="scope" value="${scope}"${(!form.has("limits") || form.getAll("scope").includes(scope)) && html` checked`}> ${SCOPE_LABELS[scope]}</label>`)}</fieldset>
-<label>Expires (UTC)<input type="datetime-local" name="expires_at" value="${form.get("expires_at") ?? ""}"></label>
-<label>Credits per day<input name="credits_per_day" inputmode="numeric" value="${form.get("credits_per_day") ?? ""}" placeholder="no limit"></label>
-<label>Credits per month<input name="credits_per_month" inputmode="numeric" value="${form.get("credits_per_month") ?? ""}" placeholder="no limit"></label>
-<p class="hint">Days and months begin at 00:00 UTC. A refund gives its credits back.</p></details></form>`
-    : html`<p class="hint">You can create API keys after your first order is paid.</p>`
-}</section>`;
-
-const SCOPE_LABELS: Readonly<Record<Scope, string>> = { read: "read", create: "create and upload" };
-
-const keyLine = ({ key, spending }: KeyWithSpending, { formToken }: Visitor, now: Date): Html => {
-  const { scopes, expiresAt, creditsPerDay, creditsPerMonth } = key.limits;
-  const isExpired = expiresAt !== undefined && expiresAt <= now;
-  return html`<li><span><strong>${key.name}</strong>
-<small>created ${dateOf(key.createdAt)}, ${key.lastUsedAt === undefined ? "never used" : html`last used ${timeOf(key.lastUsedAt)}`}</small>
-<small>spent ${spending.today}${creditsPerDay !== undefined && ` of ${creditsPerDay}`} credits today, ${spending.thisMonth}${creditsPerMonth !== undefined && ` of ${creditsPerMonth}`} this month</small>
-${scopes.length < SCOPES.length && html`<small>may only ${scopes.map((scope) => SCOPE_LABELS[scope]).join(", ")}</small>`}
-${expiresAt !== undefined && html`<small>${isExpired ? "expired" : "expires"} ${timeOf(expiresAt)}</small>`}</span>
-<details class="revoke"><summary aria-label="Revoke ${key.name}">Revoke</summary><form method="post" action="/account/keys/${key.id}/revoke">${hiddenToken(formToken)}
-<p>Programs with this key stop working at once. This can’t be undone.</p><button class="button danger small" aria-label="Revoke now: ${key.name}">Revoke now</button></form></details></li>`;
-};
 
 const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearchParams): Html => html`
 <section aria-labelledby="orders"><h2 id="orders">Orders</h2>${
   orders.length === 0
     ? html`<p class="empty">No ${query.has("orders") ? "older orders" : "orders yet"}.</p>`
     : table(
-        ["Date", "Order", "Credits", "State"],
+        ["Date", "Credits", "State", "Order"],
         orders.map(
-          (order) => html`<tr><td>${dateOf(order.createdAt)}</td><td><code>${order.id}</code></td>
+          (order) => html`<tr><td>${dateOf(order.createdAt)}</td>
 <td class="number">${order.credits}</td><td>${
             order.state === "paid"
               ? html`<span class="state good">Paid</span>`
               : html`<span class="state busy">Waiting for payment</span>`
-          }</td></tr>`,
+          }</td><td class="id"><code>${order.id}</code></td></tr>`,
         ),
       )
 }${pager("orders", nextOrders, "orders", query)}</section>`;

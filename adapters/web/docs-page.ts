@@ -1,9 +1,6 @@
-import { promisify } from "node:util";
-import { brotliCompress, gzip } from "node:zlib";
 import type { Visitor } from "../../application/accounts/find-session.js";
-import type { ReadAccount } from "../../application/accounts/read-account.js";
+import type { ListApiKeys } from "../../application/accounts/list-api-keys.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
-import { acceptsCoding } from "../web-page/accepts-coding.js";
 import type { Page, PageReply } from "../web-page/page.js";
 import type { Description } from "./docs/description.js";
 import { type Html, html } from "./html.js";
@@ -16,7 +13,7 @@ type Parts = {
   /** The folder with the guides in Markdown. */
   readonly guidesFolder: string;
   readonly policy: PanoramaPolicy;
-  readonly readAccount: ReadAccount;
+  readonly listApiKeys: ListApiKeys;
   readonly guard: SessionGuard;
   readonly layout: Layout;
 };
@@ -24,9 +21,9 @@ type Parts = {
 /**
  * `GET /docs`: guides, and the reference of the REST interface from its OpenAPI description. It is rendered at the first
  * request, which loads the description and the libraries. For visitors without a login the page is always the same, so
- * it is kept compressed. Pages with a form token are not compressed: their size could tell the token (the attack BREACH).
+ * it is kept.
  */
-export const docsPage = ({ describe, guidesFolder, policy, readAccount, guard, layout }: Parts): Page => {
+export const docsPage = ({ describe, guidesFolder, policy, listApiKeys, guard, layout }: Parts): Page => {
   const rendered = once(async () => {
     const { renderDocs } = await import("./docs/render-docs.js");
     return renderDocs((await describe()) as Description, guidesFolder, policy);
@@ -42,22 +39,13 @@ export const docsPage = ({ describe, guidesFolder, policy, readAccount, guard, l
       main: (await rendered())(keys),
     });
   const publicReply = once(() => reply(NO_KEYS, undefined));
-  const compressed = {
-    br: once(async () => promisify(brotliCompress)(String((await publicReply()).body))),
-    gzip: once(async () => promisify(gzip)(String((await publicReply()).body))),
-  };
   return {
     method: "GET",
     path: "/docs",
     body: "none",
     handle: async (request) => {
       const visitor = await guard.visitor(request);
-      if (visitor !== undefined) return reply(await keysOf(visitor, readAccount), visitor);
-      const { headers, ...answer } = await publicReply();
-      const coding = (["br", "gzip"] as const).find((name) => acceptsCoding(request.headers["accept-encoding"], name));
-      if (coding === undefined) return { ...answer, headers: { ...headers, vary: "accept-encoding" } };
-      const coded = { ...headers, vary: "accept-encoding", "content-encoding": coding };
-      return { ...answer, headers: coded, body: await compressed[coding]() };
+      return visitor === undefined ? publicReply() : reply(await keysOf(visitor, listApiKeys), visitor);
     },
   };
 };
@@ -78,14 +66,15 @@ const NO_KEYS = html`<p class="keys">The examples read your key from <code>$PANO
 <a href="/signup">Sign up</a> or <a href="/login?next=%2Fdocs">log in</a> to get one.</p>`;
 
 /** The names of the visitor's keys. The keys themselves are not stored, so they cannot be shown. */
-const keysOf = async ({ account }: Visitor, readAccount: ReadAccount): Promise<Html> => {
-  const { keys } = await readAccount(account.id);
+const keysOf = async ({ account }: Visitor, listApiKeys: ListApiKeys): Promise<Html> => {
+  const all = (await listApiKeys(account.id)).unwrapOr([]); // a visitor has an account
+  const keys = all.filter(({ key }) => key.revokedAt === undefined);
   const variable = html`<code>$PANORAMA_API_KEY</code>`;
   if (keys.length === 0) {
     return html`<p class="keys">The examples read your key from ${variable}. You have none yet:
-<a href="/account#keys">create an API key</a>.</p>`;
+<a href="/account/keys">create an API key</a>.</p>`;
   }
   const names = keys.map(({ key }, index) => html`${index > 0 && ", "}<bdi>${key.name}</bdi>`);
   return html`<p class="keys">The examples read your key from ${variable}. Your keys: ${names}. A key is shown only when it is
-made: <a href="/account#keys">make another one</a> if you have lost it.</p>`;
+made: <a href="/account/keys">make another one</a> if you have lost it.</p>`;
 };

@@ -8,6 +8,8 @@ export const fieldMessage = ({ field, index, rule }: InvalidRequest): string => 
       return "Describe a place or add a picture.";
     case "prompt_without_images":
       return `Describe the place in at least ${rule.min} characters, or add a picture.`;
+    case "image_type":
+      return `${subject(field, index)} isn’t a JPEG, PNG or WebP.`;
     case "characters":
       if (field === "password" && rule.actual === 0) return "Choose a password that is more than spaces.";
   }

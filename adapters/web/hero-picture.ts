@@ -1,9 +1,8 @@
 import type { FindPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
 import type { Clock } from "../../application/ports/clock.js";
 import { type Slug, viewerPath } from "../../domain/slug.js";
-import { isKept } from "../../domain/storage-status.js";
 import type { SucceededTask } from "../../domain/task.js";
-import { type Images, thumbnailUrl, titleOf } from "./panorama-card.js";
+import { copyPath, type Images, titleOf } from "./panorama-card.js";
 import type { StaticFiles } from "./static-files.js";
 
 /** The panorama at the top of the landing page. */
@@ -55,11 +54,11 @@ export const heroPicture = async (parts: Parts, latest: readonly SucceededTask[]
 /** `undefined` if its image or its thumbnail is not stored. */
 const pictureOf = (task: SucceededTask, { images }: Parts): HeroPicture | undefined => {
   const { image, slug, request } = task;
-  if (!isKept(image) || image.status !== "saved") return undefined;
+  if (image.status !== "saved") return undefined;
   return {
     title: titleOf(task),
     viewer: viewerPath(slug, request.visibility),
-    thumbnail: thumbnailUrl(image, images),
+    thumbnail: copyPath(slug, 512),
     picture: images.urlOf(image.imageName),
   };
 };

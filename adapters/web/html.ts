@@ -1,4 +1,7 @@
-/** Safe HTML. Only `html` creates it, so every inserted value is escaped, and the renderer of Markdown (legal-pages.ts). */
+/**
+ * Safe HTML. Only `html` creates it, so every inserted value is escaped, and what inserts text of this service's own files:
+ * Markdown, highlighted examples, styles.
+ */
 export class Html {
   readonly text: string;
 

@@ -18,7 +18,9 @@ type Parts = Parameters<typeof heroPicture>[0] & {
   readonly publicUrl: string;
 };
 
+/** Two rows of three; one row if there are fewer. */
 const LATEST_PANORAMAS = 6;
+const LATEST_IN_ROW = 3;
 
 const EXAMPLES = ["Neon city in the rain", "Inside a glacier", "Lavender at dusk"];
 const SURPRISES = [
@@ -45,13 +47,14 @@ export const landingPage = (parts: Parts): Page => ({
     const { guard, layout, listPublicPanoramas: list, publicUrl, images } = parts;
     const visitor = await guard.visitor(request);
     const { panoramas } = await list(LATEST_PANORAMAS);
+    const latest = panoramas.length < LATEST_PANORAMAS ? panoramas.slice(0, LATEST_IN_ROW) : panoramas;
     const picture = await heroPicture(parts, panoramas);
     const main = html`${hero(picture, visitor !== undefined)}
 ${
-  panoramas.length > 0 &&
+  latest.length > 0 &&
   html`<section class="band" aria-labelledby="latest"><div class="band-head"><h2 id="latest">Latest panoramas</h2>
 <a href="/gallery">See the gallery</a></div>
-<ul class="tiles">${panoramas.map((task) => galleryTile(task, images))}</ul></section>`
+<ul class="tiles">${latest.map((task) => galleryTile(task, images))}</ul></section>`
 }
 <div class="page">
 <section aria-labelledby="how"><h2 id="how">How it works</h2>
@@ -65,7 +68,7 @@ ${
 Read the task until it has succeeded: it has the address of the picture and of its viewer.</p>
 <p><a href="/docs">Guides and the API reference</a> have examples in curl, TypeScript and Python. There is also a server
 for <a href="/mcp">assistants (MCP)</a>.
-You find your API keys in <a href="/account">your account</a>.</p></div>
+You find your API keys in <a href="/account/keys">your account</a>.</p></div>
 <pre tabindex="0" aria-label="Example"><code>curl -sS ${publicUrl}/api/v1/panoramas \\
   -H "Authorization: Bearer $PANORAMA_API_KEY" \\
   -H "Content-Type: application/json" \\
@@ -83,6 +86,8 @@ You find your API keys in <a href="/account">your account</a>.</p></div>
       frame: "hero-page",
       scripts: ["hero.js"],
       styles: ["gallery.css", "landing.css"],
+      // Most who come for the first time come here. Members have the files already.
+      inlineStyles: visitor === undefined,
     });
   },
 });
@@ -94,7 +99,7 @@ const hero = ({ title, viewer, thumbnail, picture }: HeroPicture, isMember: bool
     html`<li><a href="${pathFor(prompt, isMember)}">${text}</a></li>`;
   return html`<section class="hero" id="hero" data-thumbnail="${thumbnail}" data-picture="${picture}">
 <picture><source media="(prefers-reduced-motion: reduce)" srcset="${picture}">
-<img class="hero-still" id="hero-still" src="${thumbnail}" alt="" fetchpriority="high"></picture>
+<img class="hero-still" id="hero-still" src="${thumbnail}" alt="" decoding="async"></picture>
 <noscript><img class="hero-still" src="${picture}" alt=""></noscript>
 <canvas class="hero-sphere" id="hero-sphere" aria-hidden="true"></canvas>
 <div class="hero-text"><h1>Describe a place.<br>Then stand in it.</h1>

@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import type { Visitor } from "../../application/accounts/find-session.js";
 import type { PageReply } from "../web-page/page.js";
-import { type Html, html } from "./html.js";
+import { Html, html } from "./html.js";
 import type { StaticFiles } from "./static-files.js";
 
 export type Content = {
@@ -13,6 +14,8 @@ export type Content = {
   /** File names of built scripts. */
   readonly scripts?: readonly string[];
   readonly styles?: readonly string[];
+  /** Puts the styles into the page, so that its first paint waits for no second request. */
+  readonly inlineStyles?: boolean;
   readonly visitor?: Visitor | undefined;
   /**
    * `stage`: the main part fills the window. `bare`: also without the header. `hero-page`: the header lies over a picture at
@@ -30,6 +33,8 @@ export class Layout {
   private readonly files: StaticFiles;
   private readonly imageOrigin: string;
   private readonly footer: Html;
+  /** By the names of the files: the same for every visitor. */
+  private readonly inlineStyles = new Map<string, InlineStyle>();
 
   /** `imageOrigin`: the origin that serves stored images. `footerLinks`: pages that the footer names besides its own. */
   constructor(files: StaticFiles, imageOrigin: string, footerLinks: readonly FooterLink[] = []) {
@@ -39,18 +44,19 @@ export class Layout {
   }
 
   reply(status: number, content: Content, headers: Readonly<Record<string, string>> = {}): PageReply {
+    const inline = content.inlineStyles === true ? this.inlineStyle(stylesOf(content)) : undefined;
     return {
       status,
       headers: {
         "content-type": "text/html; charset=utf-8",
         "cache-control": "no-store",
-        "content-security-policy": this.policy(content),
+        "content-security-policy": this.policy(content, inline?.source),
         "x-content-type-options": "nosniff",
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         ...headers,
       },
-      body: `<!doctype html>\n${this.page(content).text}`,
+      body: `<!doctype html>\n${this.page(content, inline?.element).text}`,
       // The pages of members have the form token, and what only they may see.
       compressible: content.visitor === undefined,
     };
@@ -73,7 +79,8 @@ export class Layout {
     return this.reply(status, { title, main, visitor });
   }
 
-  private page({ title, description, main, head, scripts = [], styles = [], visitor, frame }: Content): Html {
+  private page(content: Content, inlineStyle: Html | undefined): Html {
+    const { title, description, main, head, scripts = [], visitor, frame } = content;
     return html`<html lang="en">
 <head>
 <meta charset="utf-8">
@@ -82,7 +89,7 @@ export class Layout {
 <title>${title} · Panorama</title>
 ${description !== undefined && html`<meta name="description" content="${description}">`}
 <link rel="preload" href="${this.files.urlOf("display.woff2")}" as="font" type="font/woff2" crossorigin>
-${["style.css", ...styles].map((name) => html`<link rel="stylesheet" href="${this.files.urlOf(name)}">`)}
+${inlineStyle ?? stylesOf(content).map((name) => html`<link rel="stylesheet" href="${this.files.urlOf(name)}">`)}
 <link rel="icon" type="image/svg+xml" href="${this.files.urlOf("icon.svg")}">
 <link rel="apple-touch-icon" href="${this.files.urlOf("touch-icon.png")}">
 ${head}
@@ -97,11 +104,22 @@ ${frame !== "stage" && frame !== "bare" && this.footer}
 `;
   }
 
-  private policy({ embeddable = false, formTargets = [] }: Content): string {
+  private inlineStyle(names: readonly string[]): InlineStyle {
+    const key = names.join();
+    const known = this.inlineStyles.get(key);
+    if (known !== undefined) return known;
+    const style = names.map((name) => this.files.styleOf(name)).join("");
+    const digest = createHash("sha256").update(style).digest("base64");
+    const made = { element: new Html(`<style>${style}</style>`), source: `'sha256-${digest}'` };
+    this.inlineStyles.set(key, made);
+    return made;
+  }
+
+  private policy({ embeddable = false, formTargets = [] }: Content, styleSource: string | undefined): string {
     return [
       "default-src 'none'",
       "script-src 'self'",
-      "style-src 'self'",
+      `style-src ${["'self'", ...(styleSource === undefined ? [] : [styleSource])].join(" ")}`,
       `img-src 'self' data: blob: ${this.imageOrigin}`,
       `connect-src 'self' blob: ${this.imageOrigin}`,
       "font-src 'self'",
@@ -111,6 +129,11 @@ ${frame !== "stage" && frame !== "bare" && this.footer}
     ].join("; ");
   }
 }
+
+/** The element with the styles, and how the content security policy allows it. */
+type InlineStyle = { readonly element: Html; readonly source: string };
+
+const stylesOf = ({ styles = [] }: Content): readonly string[] => ["style.css", ...styles];
 
 const header = (visitor: Visitor | undefined): Html => html`<header class="site">
 <a class="brand" href="/">${mark}<span>Panorama</span></a>

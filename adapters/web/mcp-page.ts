@@ -28,7 +28,7 @@ export const mcpPage = (offer: McpOffer, guard: SessionGuard, layout: Layout, pr
 <p class="lead">With a local MCP server, an assistant can generate 360° panoramas with your credits. The server runs on your
 own machine and needs Node.js 20 or later. The download is free.</p>
 <ol>
-<li>Create an API key on <a href="/account">your account page</a>. You need one paid order for this.</li>
+<li>Create an API key on <a href="/account/keys">your account page</a>. You need one paid order for this.</li>
 <li>Copy the configuration for your client from below and replace <code>sk-...</code> with your key.
 Keep the key in that file: never type it into a chat.</li>
 <li>Restart the client and ask for a panorama.</li>

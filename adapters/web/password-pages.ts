@@ -99,7 +99,7 @@ ${sent && html`<p class="notice" role="status">${sendsMail ? SENT : HANDED_OVER}
 <input type="hidden" name="next" value="${next}">
 ${emailField(email)}
 <button class="button">Send a link</button></form>
-<p class="aside">You remember it? <a href="/login">Log in</a></p></div>`;
+<p class="aside">Remembered it? <a href="/login">Log in</a></p></div>`;
   return layout.reply(refusal?.status ?? 200, { title: "Set a new password", main }, refusal?.headers);
 };
 

@@ -1,19 +1,24 @@
 import type { FindPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
-import type { ObjectName } from "../../domain/object-name.js";
+import { type ObjectName, thumbnailNameOf } from "../../domain/object-name.js";
 import type { PixelSize } from "../../domain/resolution.js";
 import { parseSlug, type Slug } from "../../domain/slug.js";
-import { isKept } from "../../domain/storage-status.js";
+import type { KeptImage } from "../../domain/storage-status.js";
 import { isCached } from "../web-page/is-cached.js";
 import type { Page, PageReply } from "../web-page/page.js";
 import { html } from "./html.js";
-import { titleOf } from "./panorama-card.js";
+import { COPY_WIDTHS, copyWidthsOf, hasStoredImage, type KeptTask, THUMBNAIL_WIDTH, titleOf } from "./panorama-card.js";
 
-/** The view of a panorama in link previews, as JPEG; `undefined` while the stored image cannot be read. */
-export type SocialImage = (image: ObjectName) => Promise<Uint8Array | undefined>;
+/** Makes pictures of stored images; `undefined` while the image cannot be read, or while too many are being made. */
+export type PicturesOnDemand = {
+  /** The view of a panorama in link previews, as JPEG. */
+  readonly socialImage: (image: ObjectName) => Promise<Uint8Array | undefined>;
+  /** A smaller copy, as WebP. */
+  readonly resized: (image: ObjectName, widthPixels: number) => Promise<Uint8Array | undefined>;
+};
 
 type Parts = {
   readonly findPublicPanorama: FindPublicPanorama;
-  readonly socialImage: SocialImage;
+  readonly pictures: PicturesOnDemand;
   readonly publicUrl: string;
 };
 
@@ -30,26 +35,46 @@ export const oembedUrl = (publicUrl: string, link: string): string =>
 const FRAME_SIZE: PixelSize = { widthPixels: 960, heightPixels: 540 };
 const CACHE_SECONDS = 86_400;
 
-/** What other sites read about a public panorama: `GET /p/{slug}/social.jpg` and `GET /oembed?url=…&format=json`. */
+/**
+ * What pages and other sites read about a public panorama: `GET /p/{slug}/social.jpg`, `GET /p/{slug}/{width}.webp` and
+ * `GET /oembed?url=…&format=json`.
+ */
 export const sharePages = (parts: Parts): readonly Page[] => [
-  {
-    method: "GET",
-    path: "/p/:slug/social.jpg",
-    body: "none",
-    handle: async ({ params, headers }) => {
-      const slug = parseSlug(params.slug ?? "");
-      const task = slug && (await parts.findPublicPanorama(slug));
-      if (!task || !isKept(task.image)) return text(404, "There is no such picture.");
-      const { imageName } = task.image;
-      const etag = `"${imageName}"`;
-      if (isCached(headers["if-none-match"], etag)) return { status: 304, headers: caching(etag), body: undefined };
-      const body = await parts.socialImage(imageName);
-      if (body === undefined) return text(503, "The picture cannot be read now. Try again later.");
-      return { status: 200, headers: { ...caching(etag), "content-type": "image/jpeg" }, body };
-    },
-  },
+  picturePage(parts, "social.jpg", "image/jpeg", ({ image }) => parts.pictures.socialImage(image.imageName)),
+  ...COPY_WIDTHS.map((width) =>
+    picturePage(parts, `${width}.webp`, "image/webp", (task) =>
+      copyWidthsOf(task).includes(width) ? parts.pictures.resized(sourceOf(task.image, width), width) : "none",
+    ),
+  ),
   { method: "GET", path: "/oembed", body: "none", handle: ({ query }) => oembed(parts, query) },
 ];
+
+/** A picture of a public panorama, under the path of its viewer. `make` returns `none` if the panorama does not have it. */
+const picturePage = (
+  { findPublicPanorama }: Parts,
+  file: string,
+  contentType: string,
+  make: (task: KeptTask) => Promise<Uint8Array | undefined> | "none",
+): Page => ({
+  method: "GET",
+  path: `/p/:slug/${file}`,
+  body: "none",
+  handle: async ({ params, headers }) => {
+    const slug = parseSlug(params.slug ?? "");
+    const task = slug && (await findPublicPanorama(slug));
+    if (!task || !hasStoredImage(task)) return text(404, "There is no such picture.");
+    const etag = `"${task.image.imageName}/${file}"`;
+    if (isCached(headers["if-none-match"], etag)) return { status: 304, headers: caching(etag), body: undefined };
+    const body = await make(task);
+    if (body === "none") return text(404, "There is no such picture.");
+    if (body === undefined) return text(503, "The picture cannot be read now. Try again later.");
+    return { status: 200, headers: { ...caching(etag), "content-type": contentType }, body };
+  },
+});
+
+/** The thumbnail takes less time to read and to decode than the image. */
+const sourceOf = ({ status, imageName }: KeptImage, width: number): ObjectName =>
+  status === "saved" && width < THUMBNAIL_WIDTH ? thumbnailNameOf(imageName) : imageName;
 
 const caching = (etag: string) => ({
   "cache-control": `public, max-age=${CACHE_SECONDS}`,
@@ -68,7 +93,7 @@ const oembed = async ({ findPublicPanorama, publicUrl }: Parts, query: URLSearch
   if ((query.get("format") ?? "json") !== "json") return text(501, "Only format=json is supported.");
   const slug = slugOf(query.get("url") ?? "", publicUrl);
   const task = slug && (await findPublicPanorama(slug));
-  if (!task || !isKept(task.image)) return text(404, "There is no public panorama at this url.");
+  if (!task || !hasStoredImage(task)) return text(404, "There is no public panorama at this url.");
   const width = atMost(FRAME_SIZE.widthPixels, query.get("maxwidth"));
   const height = atMost(FRAME_SIZE.heightPixels, query.get("maxheight"));
   const title = titleOf(task);

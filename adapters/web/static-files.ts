@@ -33,14 +33,17 @@ const BUILT_NAME = /^([0-9a-f]{12})-(.+\.\w+)$/;
 export class StaticFiles {
   readonly pages: readonly Page[];
   private readonly urls: ReadonlyMap<string, string>;
+  private readonly styles: ReadonlyMap<string, string>;
 
-  private constructor(pages: readonly Page[], urls: ReadonlyMap<string, string>) {
+  private constructor(pages: readonly Page[], urls: ReadonlyMap<string, string>, styles: ReadonlyMap<string, string>) {
     this.pages = pages;
     this.urls = urls;
+    this.styles = styles;
   }
 
   static async read(folder: string): Promise<StaticFiles> {
     const urls = new Map<string, string>();
+    const styles = new Map<string, string>();
     const pages: Page[] = [];
     const present = new Set(await readdir(folder));
     for (const file of present) {
@@ -51,17 +54,25 @@ export class StaticFiles {
       urls.set(name, url);
       const forms = COMPRESSED.filter(({ suffix }) => present.has(file + suffix));
       pages.push(staticPage(url, join(folder, file), digest, contentType, forms));
+      if (name.endsWith(".css")) styles.set(name, await readFile(join(folder, file), "utf8"));
     }
-    return new StaticFiles(pages, urls);
+    return new StaticFiles(pages, urls, styles);
   }
 
   /** Throws if there is no built file of this name. */
   urlOf(name: string): string {
-    const url = this.urls.get(name);
-    if (url === undefined) throw new Error(`the file ${name} is not built: run npm run build`);
-    return url;
+    return this.urls.get(name) ?? notBuilt(name);
+  }
+
+  /** The text of a style. Throws if it is not built. */
+  styleOf(name: string): string {
+    return this.styles.get(name) ?? notBuilt(name);
   }
 }
+
+const notBuilt = (name: string): never => {
+  throw new Error(`the file ${name} is not built: run npm run build`);
+};
 
 /** Each form of the file is read at its first request, and then kept in memory. */
 const staticPage = (

@@ -1,23 +1,26 @@
 import type { Visitor } from "../../application/accounts/find-session.js";
+import type { CountAhead } from "../../application/panoramas/count-ahead.js";
 import type { FindOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
 import type { FindPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
+import type { GenerationTime } from "../../application/panoramas/generation-time.js";
 import type { ListPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { Clock } from "../../application/ports/clock.js";
 import { parseSlug, viewerPath } from "../../domain/slug.js";
-import { isKept } from "../../domain/storage-status.js";
-import type { Task } from "../../domain/task.js";
+import { isInProgress, type Task } from "../../domain/task.js";
 import type { Page, PageReply, PageRequest } from "../web-page/page.js";
 import { html } from "./html.js";
 import type { Content, Layout } from "./layout.js";
-import { type Images, thumbnailUrl, titleOf } from "./panorama-card.js";
+import { hasStoredImage, type Images, thumbnailUrl, titleOf } from "./panorama-card.js";
 import type { SessionGuard } from "./session-guard.js";
-import { type KeptTask, linkPreview, viewerScene } from "./viewer-scene.js";
-import { progressOf, unfinishedView } from "./waiting-view.js";
+import { linkPreview, viewerScene } from "./viewer-scene.js";
+import { endedView, type Progress, progressOf, waitingView } from "./waiting-view.js";
 
 type Parts = {
   readonly findPublicPanorama: FindPublicPanorama;
   readonly findOwnPanorama: FindOwnPanorama;
+  readonly countAhead: CountAhead;
+  readonly isLate: GenerationTime["isLate"];
   readonly listPublicPanoramas: ListPublicPanoramas;
   readonly listTasks: ListTasks;
   readonly clock: Pick<Clock, "now">;
@@ -32,7 +35,7 @@ type Parts = {
  * While the panorama is in progress, a script of the page reads `…/status`.
  */
 export const viewerPages = (parts: Parts): readonly Page[] => {
-  const { findPublicPanorama, findOwnPanorama, guard, layout, clock } = parts;
+  const { findPublicPanorama, findOwnPanorama, guard, layout } = parts;
   const findPublic = async ({ params }: PageRequest) => {
     const slug = parseSlug(params.slug ?? "");
     return slug && findPublicPanorama(slug);
@@ -41,10 +44,10 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
     const slug = parseSlug(params.slug ?? "");
     return slug && findOwnPanorama(slug, account.id);
   };
-  const status = (task: Task | undefined): PageReply => ({
+  const status = async (task: Task | undefined): Promise<PageReply> => ({
     status: task === undefined ? 404 : 200,
     headers: { "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" },
-    body: JSON.stringify(task === undefined ? {} : progressOf(task, clock.now())),
+    body: JSON.stringify(task === undefined ? {} : await progress(parts, task)),
   });
   return [
     {
@@ -80,6 +83,12 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
   ];
 };
 
+const progress = async ({ countAhead, isLate, clock }: Parts, task: Task): Promise<Progress> => {
+  const ahead = await countAhead(task);
+  const now = clock.now();
+  return progressOf(task, now, ahead, isLate(task, now));
+};
+
 const viewer = async (
   parts: Parts,
   task: Task,
@@ -99,9 +108,11 @@ const viewer = async (
     embeddable: isEmbedded && isPublic,
   };
   const isOwner = visitor !== undefined && visitor.account.id === task.accountId;
-  if (!isSaved(task)) {
-    const statusPath = `${folder}/${task.slug}/status`;
-    const view = unfinishedView(task, parts.clock.now(), isOwner ? visitor : undefined, statusPath);
+  if (!hasStoredImage(task)) {
+    const owner = isOwner ? visitor : undefined;
+    const view = isInProgress(task)
+      ? waitingView(task, await progress(parts, task), owner, `${folder}/${task.slug}/status`)
+      : { main: endedView(task, owner) };
     return layout.reply(200, { ...content, ...view });
   }
 
@@ -110,28 +121,37 @@ const viewer = async (
     thumbnail: thumbnailUrl(task.image, images),
     link: publicUrl + viewerPath(task.slug, task.request.visibility),
   };
-  const next = isEmbedded ? undefined : await neighbour(parts, task, folder);
+  const { previous, next } = isEmbedded ? {} : await neighbours(parts, task, folder);
+  const linkTo = (other: Task | undefined) => other && { path: `${folder}/${other.slug}`, title: titleOf(other) };
   const main = viewerScene(task, scene, {
     isEmbedded,
     owner: isOwner ? visitor : undefined,
-    next: next && { path: `${folder}/${next.slug}`, title: titleOf(next) },
+    previous: linkTo(previous),
+    next: linkTo(next),
   });
   const head = isPublic ? linkPreview(task, scene.link, publicUrl) : html`<meta name="robots" content="noindex">`;
   return layout.reply(200, { ...content, main, head });
 };
 
-const isSaved = (task: Task): task is KeptTask => task.state === "succeeded" && isKept(task.image);
-
 /** Tasks that are read to find one with an image. */
 const NEIGHBOURS_READ = 3;
 
-/** The next older panorama: of the gallery, or of the member's own. */
-const neighbour = async (
+type Neighbours = { readonly previous?: Task | undefined; readonly next?: Task | undefined };
+
+/** The next newer and the next older panorama: of the gallery, or of the member's own. */
+const neighbours = async (
   { listPublicPanoramas, listTasks }: Parts,
   { id, accountId }: Task,
   folder: "/p" | "/works",
-): Promise<Task | undefined> => {
-  if (folder === "/p") return (await listPublicPanoramas(1, id)).panoramas[0];
-  const { tasks } = await listTasks(accountId, NEIGHBOURS_READ, id, { status: "succeeded" });
-  return tasks.find(isSaved);
+): Promise<Neighbours> => {
+  if (folder === "/p") {
+    const [older, newer] = await Promise.all([listPublicPanoramas(1, id), listPublicPanoramas(1, undefined, id)]);
+    return { previous: newer.panoramas[0], next: older.panoramas[0] };
+  }
+  const filter = { status: "succeeded" } as const;
+  const [older, newer] = await Promise.all([
+    listTasks(accountId, NEIGHBOURS_READ, id, filter),
+    listTasks(accountId, NEIGHBOURS_READ, undefined, filter, id),
+  ]);
+  return { previous: newer.tasks.findLast(hasStoredImage), next: older.tasks.find(hasStoredImage) };
 };

@@ -1,18 +1,13 @@
 import type { Visitor } from "../../application/accounts/find-session.js";
 import { RESOLUTIONS } from "../../domain/resolution.js";
-import type { SavedImage, SavedWithoutThumbnail } from "../../domain/storage-status.js";
-import type { SucceededTask } from "../../domain/task.js";
 import { pixelSize } from "../wording/pixel-size.js";
 import { creationPath } from "./creation-path.js";
 import { dateOf } from "./date.js";
 import { type Html, html } from "./html.js";
 import { icon } from "./icon.js";
 import { hiddenToken } from "./layout.js";
-import { fullPromptOf, summaryOf, titleOf } from "./panorama-card.js";
+import { fullPromptOf, type KeptTask, summaryOf, titleOf } from "./panorama-card.js";
 import { oembedUrl, SOCIAL_IMAGE_SIZE, socialImageUrl } from "./share-pages.js";
-
-/** A panorama with a stored image. */
-export type KeptTask = SucceededTask & { readonly image: SavedImage | SavedWithoutThumbnail };
 
 type Urls = {
   readonly url: string;
@@ -26,12 +21,16 @@ type Options = {
   readonly isEmbedded: boolean;
   /** The visitor, if it is the owner. */
   readonly owner: Visitor | undefined;
-  readonly next: { readonly path: string; readonly title: string } | undefined;
+  /** The next newer panorama, and the next older one. */
+  readonly previous: Neighbour | undefined;
+  readonly next: Neighbour | undefined;
 };
+
+type Neighbour = { readonly path: string; readonly title: string };
 
 /** The sphere with its caption, bar, menu and dialog. The script client/viewer.ts shows what needs a script. */
 export const viewerScene = (task: KeptTask, { url, thumbnail, link }: Urls, options: Options): Html => {
-  const { isEmbedded, next } = options;
+  const { isEmbedded, previous, next } = options;
   const title = titleOf(task);
   const full = fullPromptOf(task);
   const { prompt, visibility } = task.request;
@@ -43,12 +42,12 @@ export const viewerScene = (task: KeptTask, { url, thumbnail, link }: Urls, opti
 <div id="viewer" class="sphere" data-image="${url}" data-width="${size.widthPixels}" data-name="panorama-${task.slug}" tabindex="0" role="application" aria-label="${title}: 360° view. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
 <div class="progress" id="progress" role="progressbar" aria-label="Loading the picture" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><span></span></div>
 <p class="stage-note" id="stage-note" role="status" hidden></p>
-<noscript><p class="stage-note">The 360° view needs JavaScript. <a href="${url}">Show the flat picture.</a></p></noscript>
+<noscript><p class="stage-note">The 360° view needs JavaScript. <a href="${url}">Open the flat picture.</a></p></noscript>
+${previous && html`<a class="round neighbour" id="previous" rel="prev" href="${previous.path}" aria-label="Previous panorama: ${previous.title}" title="Previous panorama">${icon("M15 5l-7 7 7 7")}</a>`}
 ${next && html`<a class="round neighbour" id="next" rel="next" href="${next.path}" aria-label="Next panorama: ${next.title}" title="Next panorama">${icon("M9 5l7 7-7 7")}</a>`}
 <div class="overlay"><div class="caption" id="caption"><h1 dir="auto">${title}</h1>
-<p>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"}${
-    hasPrompt && !isEmbedded && html` · <a href="${withPrompt}">Use this prompt</a>`
-  }</p>
+<p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"}</span>
+${hasPrompt && !isEmbedded && html`<a href="${withPrompt}">Use this prompt</a>`}</p>
 ${full !== undefined && html`<details><summary>Full prompt</summary><p dir="auto">${full}</p></details>`}</div>
 <div class="bar" id="bar" role="group" aria-label="Viewer controls" hidden>
 ${barButton("rotate", "Rotate", "M20 12a8 8 0 1 1-2.3-5.6M20 3v4h-4")}

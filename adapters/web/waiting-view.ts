@@ -1,7 +1,8 @@
 import type { Visitor } from "../../application/accounts/find-session.js";
-import { type FailureReason, isCancelable, isInProgress, type SucceededTask, type Task } from "../../domain/task.js";
-import { creationPath } from "./creation-path.js";
+import { AHEAD_MAX } from "../../application/panoramas/count-ahead.js";
+import { type FailureReason, isCancelable, type SucceededTask, type Task } from "../../domain/task.js";
 import { type Html, html } from "./html.js";
+import { lateNote } from "./late-note.js";
 import { hiddenToken } from "./layout.js";
 import { summaryOf, titleOf } from "./panorama-card.js";
 
@@ -11,20 +12,27 @@ export type Progress = {
   readonly phase: "queued" | "making" | "saving" | "ready" | "ended";
   /** The phase in words for people. */
   readonly words: string;
+  /** One or two sentences if it takes longer than usual; otherwise empty. */
+  readonly note: string;
   /** Since the creation. */
   readonly elapsed_seconds: number;
 };
 
-export const progressOf = (task: Task, now: Date): Progress => ({
-  ...phaseOf(task),
+/** `ahead`: the number of tasks that start before it, if it waits in the queue. `isLate`: it takes longer than usual. */
+export const progressOf = (task: Task, now: Date, ahead: number | undefined, isLate: boolean): Progress => ({
+  ...phaseOf(task, ahead),
+  note: isLate ? lateNote(task) : "",
   elapsed_seconds: Math.max(0, Math.floor((now.getTime() - task.reservedAt.getTime()) / 1000)),
 });
 
-const phaseOf = (task: Task): Pick<Progress, "phase" | "words"> => {
+type Phase = Pick<Progress, "phase" | "words">;
+
+const phaseOf = (task: Task, ahead: number | undefined): Phase => {
   switch (task.state) {
     case "queued":
+      return { phase: "queued", words: ahead === undefined ? "Waiting for its turn" : placeInLine(ahead) };
     case "reserved":
-      return { phase: "queued", words: "Waiting for its turn" };
+      return { phase: "queued", words: "Starting" };
     case "submitted":
       return { phase: "making", words: "Making your panorama" };
     case "generated":
@@ -36,7 +44,24 @@ const phaseOf = (task: Task): Pick<Progress, "phase" | "words"> => {
   }
 };
 
-const phaseOfImage = ({ image }: SucceededTask): Pick<Progress, "phase" | "words"> => {
+/** "3rd in line" and not "2 ahead of you": those ahead may be the reader's own. */
+const placeInLine = (ahead: number): string => {
+  if (ahead === 0) return "Next in line";
+  return ahead > AHEAD_MAX ? `More than ${AHEAD_MAX} ahead in line` : `${ordinal(ahead + 1)} in line`;
+};
+
+const ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
+const ENDINGS: Readonly<Record<Intl.LDMLPluralRule, string>> = {
+  zero: "th",
+  one: "st",
+  two: "nd",
+  few: "rd",
+  many: "th",
+  other: "th",
+};
+const ordinal = (n: number): string => `${n}${ENDINGS[ORDINALS.select(n)]}`;
+
+const phaseOfImage = ({ image }: SucceededTask): Phase => {
   switch (image.status) {
     case "uploading":
       return { phase: "saving", words: "Almost there: saving the picture" };
@@ -50,42 +75,45 @@ const phaseOfImage = ({ image }: SucceededTask): Pick<Progress, "phase" | "words
   }
 };
 
-type View = { readonly main: Html; readonly head?: Html };
-
-/** The page of a panorama that is in progress, or that has no image. `owner`: the visitor, if it is the owner. */
-export const unfinishedView = (task: Task, now: Date, owner: Visitor | undefined, statusPath: string): View =>
-  isInProgress(task) ? waiting(task, now, owner, statusPath) : { main: ended(task) };
-
 const REFRESH_SECONDS = 3;
 
-/** Without scripts, the page reloads. */
-const waiting = (task: Task, now: Date, owner: Visitor | undefined, statusPath: string): View => {
-  const { words, elapsed_seconds } = progressOf(task, now);
-  return {
-    head: html`<noscript><meta http-equiv="refresh" content="${REFRESH_SECONDS}"></noscript>`,
-    main: html`<div class="scene waiting" id="waiting" data-status="${statusPath}">
+/** The page of a panorama that is in progress. `owner`: the visitor, if it is the owner. Without scripts, it reloads. */
+export const waitingView = (
+  task: Task,
+  { words, note, elapsed_seconds }: Progress,
+  owner: Visitor | undefined,
+  statusPath: string,
+): { readonly main: Html; readonly head: Html } => ({
+  head: html`<noscript><meta http-equiv="refresh" content="${REFRESH_SECONDS}"></noscript>`,
+  main: html`<div class="scene waiting" id="waiting" data-status="${statusPath}">
 <div class="horizon" aria-hidden="true"></div>
 <div class="waiting-text"><h1 dir="auto">${summaryOf(task)}</h1>
 <p><span id="phase" role="status">${words}</span> <span id="elapsed" data-seconds="${elapsed_seconds}">${clockOf(elapsed_seconds)}</span></p>
-<p class="hint">You can leave this page. The panorama will be in <a href="/works">your works</a>.</p>
+<p id="late" aria-live="polite">${note}</p>
 ${
   owner !== undefined &&
+  html`<p class="hint">You can leave this page. The panorama will be in <a href="/works">your works</a>.</p>
+${
   isCancelable(task) &&
   html`<form method="post" action="/works/${task.id}/cancel">${hiddenToken(owner.formToken)}<button class="button quiet small">Cancel</button></form>`
+}`
 }</div></div>`,
-  };
-};
+});
 
 /** Minutes and seconds: "1:05". */
 const clockOf = (seconds: number): string => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 
-/** Two sentences: what happened, and where the credits are. */
-const ended = (task: Task): Html => {
+/** The page of a panorama that has no image, in two sentences: what happened, and where the credits are. */
+export const endedView = (task: Task, owner: Visitor | undefined): Html => {
   const { heading, sentence } = ending(task);
   return html`<div class="scene waiting ended"><div class="horizon" aria-hidden="true"></div>
 <div class="waiting-text"><h1>${heading}</h1><p role="status">${sentence}</p>
 <blockquote dir="auto">${titleOf(task)}</blockquote>
-<p class="actions"><a class="button" href="${creationPath(task.request)}">Try again</a> <a class="button quiet" href="/works">Your works</a></p></div></div>`;
+<p class="actions">${
+    owner === undefined
+      ? html`<a class="button" href="/gallery">Go to the gallery</a>`
+      : html`<a class="button" href="/works?from=${task.slug}#create">Try again</a> <a class="button quiet" href="/works">Your works</a>`
+  }</p></div></div>`;
 };
 
 const ending = (task: Task): { readonly heading: string; readonly sentence: string } => {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { CheckPasswordLink } from "../../application/accounts/check-password-link.js";
 import type { CreateApiKey } from "../../application/accounts/create-api-key.js";
 import type { FindSession } from "../../application/accounts/find-session.js";
+import type { ListApiKeys } from "../../application/accounts/list-api-keys.js";
 import type { LogIn } from "../../application/accounts/log-in.js";
 import type { LogOut } from "../../application/accounts/log-out.js";
 import type { ReadAccount } from "../../application/accounts/read-account.js";
@@ -15,13 +16,16 @@ import type { ReadCredits } from "../../application/credits/read-credits.js";
 import type { CancelTask } from "../../application/panoramas/cancel-task.js";
 import type { ChangeVisibility } from "../../application/panoramas/change-visibility.js";
 import type { CheckUpload } from "../../application/panoramas/check-upload.js";
+import type { CountAhead } from "../../application/panoramas/count-ahead.js";
 import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
 import type { DeletePanorama } from "../../application/panoramas/delete-panorama.js";
 import type { FindOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
 import type { FindPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
+import type { GenerationTime } from "../../application/panoramas/generation-time.js";
 import type { ListPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { ReadTask } from "../../application/panoramas/read-task.js";
+import type { SearchPublicPanoramas } from "../../application/panoramas/search-public-panoramas.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { RateLimits } from "../../application/ports/rate-limits.js";
@@ -41,6 +45,7 @@ import { accountPages } from "./account-pages.js";
 import { docsPage } from "./docs-page.js";
 import { galleryPage } from "./gallery-page.js";
 import { imageOrigin } from "./image-origin.js";
+import { keyPages } from "./key-pages.js";
 import { landingPage } from "./landing-page.js";
 import { Layout } from "./layout.js";
 import { type LegalPage, legalPages } from "./legal-pages.js";
@@ -49,7 +54,7 @@ import { type McpOffer, mcpPage } from "./mcp-page.js";
 import type { Images } from "./panorama-card.js";
 import { passwordPages } from "./password-pages.js";
 import { SessionGuard } from "./session-guard.js";
-import { type SocialImage, sharePages } from "./share-pages.js";
+import { type PicturesOnDemand, sharePages } from "./share-pages.js";
 import { siteFiles } from "./site-files.js";
 import { StaticFiles } from "./static-files.js";
 import { viewerPages } from "./viewer-pages.js";
@@ -65,8 +70,11 @@ export type WebParts = {
   readonly checkPasswordLink: CheckPasswordLink;
   readonly setPasswordByLink: SetPasswordByLink;
   readonly listPublicPanoramas: ListPublicPanoramas;
+  readonly searchPublicPanoramas: SearchPublicPanoramas;
   readonly findPublicPanorama: FindPublicPanorama;
   readonly findOwnPanorama: FindOwnPanorama;
+  readonly countAhead: CountAhead;
+  readonly isLate: GenerationTime["isLate"];
   readonly listTasks: ListTasks;
   readonly readTask: ReadTask;
   readonly readCredits: ReadCredits;
@@ -77,6 +85,7 @@ export type WebParts = {
   readonly cancelTask: CancelTask;
   readonly deletePanorama: DeletePanorama;
   readonly readAccount: ReadAccount;
+  readonly listApiKeys: ListApiKeys;
   readonly createApiKey: CreateApiKey;
   readonly revokeApiKey: RevokeApiKey;
   readonly setLowBalance: SetLowBalance;
@@ -91,7 +100,7 @@ export type WebParts = {
   readonly rateLimits: RateLimits;
   readonly clock: Pick<Clock, "now">;
   readonly images: Images;
-  readonly socialImage: SocialImage;
+  readonly pictures: PicturesOnDemand;
 };
 
 export type WebSettings = {
@@ -137,13 +146,14 @@ export const webPages = async (
   const all = { ...parts, guard, layout, publicUrl, sendsMail, policy, signUpMode, welcomeCredits };
   const pages = [
     landingPage({ ...all, files, heroPanoramas }),
-    galleryPage(parts.listPublicPanoramas, parts.images, guard, layout),
+    galleryPage(all),
     ...viewerPages(all),
     ...sharePages(all),
     ...loginPages(all),
     ...passwordPages(all),
     ...worksPages(all),
     ...accountPages(all),
+    ...keyPages(all),
     ...webhookPages(all),
     docsPage({ ...all, describe, guidesFolder: join(staticFolder, "guides") }),
     mcpPage(mcp, guard, layout, policy.prices),

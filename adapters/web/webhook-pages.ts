@@ -11,10 +11,10 @@ import type { ListEndpoints } from "../../application/webhooks/list-endpoints.js
 import type { ResendDelivery } from "../../application/webhooks/resend-delivery.js";
 import type { RotateEndpointSecret } from "../../application/webhooks/rotate-endpoint-secret.js";
 import type { Endpoint, EndpointId } from "../../domain/webhook-endpoint.js";
-import type { Page, PageReply, PageRequest } from "../web-page/page.js";
+import type { Page, PageBody, PageReply } from "../web-page/page.js";
 import { accountNav } from "./account-nav.js";
 import { admitWrite } from "./admit-write.js";
-import { dateOf } from "./date.js";
+import { dateOf, timeOf } from "./date.js";
 import { errorBox } from "./error-box.js";
 import { fieldMessage } from "./field-message.js";
 import { type Html, html } from "./html.js";
@@ -42,7 +42,7 @@ const DELIVERIES = 20;
 export const webhookPages = (parts: Parts): readonly Page[] => {
   const { guard, layout } = parts;
   const options = {
-    stale: ({ query }: PageRequest, visitor: Visitor) => webhooksPage(parts, 403, visitor, STALE_FORM, query),
+    stale: ({ form }: PageBody, visitor: Visitor) => webhooksPage(parts, 403, visitor, { error: STALE_FORM, form }),
     back: () => PATH,
   };
   /** A form that changes one endpoint or delivery. */
@@ -68,7 +68,7 @@ export const webhookPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: PATH,
       body: "none",
-      handle: guard.member(({ query }, visitor) => webhooksPage(parts, 200, visitor, undefined, query)),
+      handle: guard.member(({ query }, visitor) => webhooksPage(parts, 200, visitor, {}, query)),
     },
     {
       method: "POST",
@@ -80,11 +80,13 @@ export const webhookPages = (parts: Parts): readonly Page[] => {
         const created = await parts.createEndpoint(visitor.account.id, (form.get("url") ?? "").trim());
         if (created.isOk()) return redirect(PATH);
         const { error } = created;
+        const refusal = (status: number, sentence: string) =>
+          webhooksPage(parts, status, visitor, { error: sentence, form });
         switch (error.kind) {
           case "invalid_request":
-            return webhooksPage(parts, 400, visitor, fieldMessage(error));
+            return refusal(400, fieldMessage(error));
           case "too_many_endpoints":
-            return webhooksPage(parts, 409, visitor, `You already have ${error.limit} endpoints, the maximum.`);
+            return refusal(409, `You already have ${error.limit} endpoints, the maximum.`);
           case "not_found":
             return layout.notFound(visitor);
         }
@@ -100,11 +102,17 @@ export const webhookPages = (parts: Parts): readonly Page[] => {
 /** The number of a delivery; 0, which none has, for other text. */
 const numberOf = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : 0);
 
+type Messages = {
+  readonly error?: string;
+  /** What was typed into a refused form. */
+  readonly form?: URLSearchParams;
+};
+
 const webhooksPage = async (
   { listEndpoints, listDeliveries, layout }: Parts,
   status: number,
   visitor: Visitor,
-  error?: string,
+  { error, form }: Messages,
   query = new URLSearchParams(),
 ): Promise<PageReply> => {
   const { account, formToken } = visitor;
@@ -122,11 +130,11 @@ ${errorBox(error)}
 <section class="panel" aria-labelledby="endpoints"><h2 id="endpoints">Endpoints</h2>
 <ul class="keys">${endpoints.value.map((endpoint) => endpointLine(endpoint, formToken))}</ul>
 <form method="post" action="${PATH}" class="inline">${hiddenToken(formToken)}
-<label>URL of the new endpoint<input name="url" type="url" required placeholder="https://example.com/webhooks"></label><button class="button">Add endpoint</button></form></section>
+<label>URL of the new endpoint<input name="url" type="url" value="${form?.get("url") ?? ""}" required placeholder="https://example.com/webhooks"></label><button class="button">Add endpoint</button></form></section>
 <section aria-labelledby="deliveries"><h2 id="deliveries">Deliveries of the last 30 days</h2>${
     deliveries.length === 0
       ? html`<p class="empty">Nothing was sent${query.has("before") && " before that"}.</p>`
-      : html`<div class="table" tabindex="0"><table><thead><tr>${["Date", "Event", "Task", "Endpoint", "State", ""].map(
+      : html`<div class="table" tabindex="0"><table><thead><tr>${["Time", "Event", "State", "Endpoint", "Task", ""].map(
           (column) => html`<th scope="col">${column}</th>`,
         )}</tr></thead><tbody>${deliveries.map((delivery) => deliveryRow(delivery, formToken))}</tbody></table></div>`
   }<p class="more">${query.has("before") && html`<a class="button quiet" rel="prev" href="${PATH}#deliveries">Newest deliveries</a> `}${
@@ -144,8 +152,12 @@ const endpointLine = (endpoint: Endpoint, formToken: string): Html => {
     html`<form method="post" action="${PATH}/${id}/${action}">${hiddenToken(formToken)}<button class="button ${style} small" aria-label="${label} ${name}">${label}</button></form>`;
   return html`<li><span><strong>${name}</strong>
 <small>${stateOf(endpoint)}</small>
-<details><summary>Secret</summary><code>${secret}</code></details></span>
-${off !== undefined && button("enable", "Switch on", "quiet")}${button("rotate", "New secret", "quiet")}${url !== undefined && button("delete", "Delete", "danger")}</li>`;
+<details><summary aria-label="Secret of ${name}">Secret</summary><code>${secret}</code></details></span>
+${off !== undefined && button("enable", "Switch on", "quiet")}${button("rotate", "New secret", "quiet")}${
+  url !== undefined &&
+  html`<details class="revoke"><summary aria-label="Delete ${name}">Delete</summary>
+<p>Nothing more is sent to this URL, and its secret is lost. This can’t be undone.</p>${button("delete", "Delete now", "danger")}</details>`
+}</li>`;
 };
 
 const stateOf = ({ off, failingSince, previous }: Endpoint): Html => {
@@ -159,7 +171,8 @@ const stateOf = ({ off, failingSince, previous }: Endpoint): Html => {
 
 const deliveryRow = ({ id, delivery, event, url }: ListedDelivery, formToken: string): Html => {
   const style = { delivered: "good", pending: "busy", failed: "bad" }[delivery.state];
-  return html`<tr><td>${dateOf(event.at)}</td><td>${event.type}</td><td><code>${event.type === "credits.low" ? "" : event.taskId}</code></td>
-<td>${url}</td><td><span class="state ${style}">${delivery.state}</span> ${delivery.detail}</td>
+  return html`<tr><td>${timeOf(event.at)}</td><td class="event">${event.type}</td>
+<td><span class="state ${style}">${delivery.state}</span> ${delivery.detail}</td>
+<td class="address">${url}</td><td class="id"><code>${event.type === "credits.low" ? "" : event.taskId}</code></td>
 <td><form method="post" action="/account/deliveries/${id}/resend">${hiddenToken(formToken)}<button class="button quiet small" aria-label="Send delivery ${id} again">Send again</button></form></td></tr>`;
 };

@@ -1,26 +1,27 @@
 import type { Visitor } from "../../application/accounts/find-session.js";
 import { viewerPath } from "../../domain/slug.js";
-import { isKept } from "../../domain/storage-status.js";
 import { isActive, isCancelable, isInProgress, type Task } from "../../domain/task.js";
 import { dateOf } from "./date.js";
 import { type Html, html } from "./html.js";
+import { lateNote } from "./late-note.js";
 import { hiddenToken } from "./layout.js";
-import { cardImage, type Images, thumbnailUrl, titleOf } from "./panorama-card.js";
+import { cardImage, hasStoredImage, type Images, titleOf } from "./panorama-card.js";
 
-/** A generation that takes longer than this is unusual. By default, the service gives it up at this age. */
-const USUAL_MILLISECONDS = 10 * 60_000;
+/** How wide the picture of a card is shown, in one, two or three columns (client/style.css). */
+const CARD_SIZES = "(max-width: 45rem) 92vw, (max-width: 67rem) 46vw, 23rem";
 
-/** A panorama in the member's list. The script updates each `data-part` of an unfinished one (client/works.ts). */
-export const workCard = (task: Task, visitor: Visitor, images: Images, now: Date): Html => {
-  const isLate = isInProgress(task) && now.getTime() - task.reservedAt.getTime() > USUAL_MILLISECONDS;
+/**
+ * A panorama in the member's list. The script updates each `data-part` of an unfinished one (client/works.ts). `isLate`:
+ * it takes longer than usual.
+ */
+export const workCard = (task: Task, visitor: Visitor, images: Images, isLate: boolean): Html => {
   const { label, tone, note } = stateOf(task, isLate);
-  const kept = task.state === "succeeded" && isKept(task.image) ? task.image : undefined;
   const isPublic = task.request.visibility === "public";
   const title = titleOf(task);
   return html`<li class="card" id="${task.id}" data-title="${title}"${isInProgress(task) && html` data-pending="1"`}>
-<a href="${viewerPath(task.slug, kept ? task.request.visibility : "private")}"><span data-part="picture">${
-    kept
-      ? cardImage(thumbnailUrl(kept, images))
+<a href="${viewerPath(task.slug, hasStoredImage(task) ? task.request.visibility : "private")}"><span data-part="picture">${
+    hasStoredImage(task)
+      ? cardImage(task, images, CARD_SIZES)
       : html`<span class="no-image ${tone}">${isInProgress(task) && !isLate && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
   }</span>
 <span class="card-text"><span class="card-title" dir="auto">${title}</span>
@@ -35,9 +36,8 @@ type State = { readonly label: string; readonly tone: "good" | "busy" | "bad"; r
 
 const stateOf = (task: Task, isLate: boolean): State => {
   if (isActive(task)) {
-    const note = `This takes longer than usual. If it fails, you get your ${task.reservation.credits} credits back.`;
     const label = task.state === "queued" ? "Waiting for its turn" : "Generating";
-    return { label, tone: "busy", ...(isLate && { note }) };
+    return { label, tone: "busy", ...(isLate && { note: lateNote(task) }) };
   }
   if (task.state === "failed") {
     return {
@@ -48,7 +48,7 @@ const stateOf = (task: Task, isLate: boolean): State => {
   }
   switch (task.image.status) {
     case "uploading":
-      return { label: "Saving", tone: "busy", ...(isLate && { note: "Saving takes longer than usual." }) };
+      return { label: "Saving", tone: "busy", ...(isLate && { note: lateNote(task) }) };
     case "saved":
     case "saved-no-thumb":
       return { label: "Ready", tone: "good" };
@@ -67,8 +67,7 @@ const ownerActions = (task: Task, title: string, { formToken }: Visitor): Html =
   const again = task.state === "succeeded" ? "Remix" : "Try again";
   return html`<a class="link" href="/works?from=${task.slug}#create" aria-label="${again}: ${title}">${again}</a>
 ${
-  task.state === "succeeded" &&
-  isKept(task.image) &&
+  hasStoredImage(task) &&
   html`<form method="post" action="/works/${task.id}/visibility">${hiddenToken(formToken)}
 <button class="link" name="visibility" value="${other}" aria-label="Make ${other}: ${title}">Make ${other}</button></form>`
 }

@@ -100,7 +100,8 @@ ${
 <div class="addresses">${Array.from({ length: IMAGE_URLS_MAX }, (_, index) => html`<label>URL of image ${index + 1}<input type="url" name="image_url" value="${addresses[index] ?? ""}" placeholder="https://" maxlength="${IMAGE_URL_CHARACTERS_MAX}"></label>`)}</div>
 </details>
 <details class="references"${form.get("seed")?.trim() && html` open`}><summary>Seed (optional)</summary>
-<label>Seed: the same words and seed give the same picture, if the provider takes seeds<input type="number" name="seed" value="${form.get("seed") ?? ""}" min="0" max="${SEED_MAX}" step="1"></label>
+<label for="seed">Seed</label><input type="number" name="seed" value="${form.get("seed") ?? ""}" min="0" max="${SEED_MAX}" step="1" id="seed" aria-describedby="about-seed">
+<p class="hint" id="about-seed">The same words and seed give the same picture, if the image generator takes seeds.</p>
 </details>
 <div class="make"><button class="button" id="make">Make it<span id="cost" hidden> · ${prices[chosen]} credits</span></button>
 <progress id="progress" max="100" value="0" aria-label="Upload" hidden></progress>

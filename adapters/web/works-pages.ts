@@ -7,6 +7,7 @@ import type { CheckUpload } from "../../application/panoramas/check-upload.js";
 import type { CreatePanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
 import type { DeletePanorama } from "../../application/panoramas/delete-panorama.js";
 import type { FindOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
+import type { GenerationTime } from "../../application/panoramas/generation-time.js";
 import type { ListTasks } from "../../application/panoramas/list-tasks.js";
 import type { UploadImages } from "../../application/panoramas/upload-images.js";
 import type { Clock } from "../../application/ports/clock.js";
@@ -34,6 +35,7 @@ import { creationForm, creationOf, formOf, formWithPrompt, pictureUrls } from ".
 
 type Parts = {
   readonly listTasks: ListTasks;
+  readonly isLate: GenerationTime["isLate"];
   readonly readCredits: ReadCredits;
   readonly createPanorama: CreatePanorama;
   readonly checkUpload: CheckUpload;
@@ -247,7 +249,7 @@ const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Vi
 };
 
 const worksPage = async (
-  { listTasks, readCredits, images, layout, policy, clock }: Parts,
+  { listTasks, isLate, readCredits, images, layout, policy, clock }: Parts,
   status: number,
   { query, form }: FormRequest,
   visitor: Visitor,
@@ -255,23 +257,31 @@ const worksPage = async (
 ): Promise<PageReply> => {
   const before = parseTaskId(query.get("before") ?? "");
   const owner = visitor.account.id;
-  const [{ tasks, next }, credits] = await Promise.all([listTasks(owner, WORKS_PER_PAGE, before), readCredits(owner)]);
+  const after = parseTaskId(query.get("after") ?? "");
+  const [{ tasks, next, newer }, credits] = await Promise.all([
+    listTasks(owner, WORKS_PER_PAGE, before, undefined, after),
+    readCredits(owner),
+  ]);
+  // The first page has one address only, and is full if there are enough.
+  if (after !== undefined && newer === undefined && status === 200) return redirect("/works");
+  const isFirst = before === undefined && after === undefined;
   const now = clock.now();
   const main = html`<div class="page">
 <div class="row"><h1>Works</h1><p class="balance"><strong id="balance">${credits}</strong> credits · <a href="/account">account</a></p></div>
 ${errorBox(error)}
-${before === undefined && creationForm(visitor, form, credits, images, policy)}
-<div class="row"><h2>${before === undefined ? "Your panoramas" : "Older panoramas"}</h2>${
-    before !== undefined && html`<a rel="prev" href="/works">Newest panoramas</a>`
+${isFirst && creationForm(visitor, form, credits, images, policy)}
+<div class="row"><h2>${isFirst ? "Your panoramas" : "Older panoramas"}</h2>${
+    !isFirst && html`<a href="/works">Newest panoramas</a>`
   }</div>
 <p class="notice" id="not-updated" role="status" hidden>This list is not up to date, because the service doesn’t answer. <a href="/works">Reload</a></p>
 <div id="works">${
     tasks.length === 0
-      ? html`<p class="empty">${before === undefined ? "Nothing here yet. Describe a place above." : "There are no older panoramas."}</p>`
-      : html`<ul class="grid" id="list">${tasks.map((task) => workCard(task, visitor, images, now))}</ul>`
+      ? html`<p class="empty">${isFirst ? "Nothing here yet. Describe a place above." : "There are no older panoramas."}</p>`
+      : html`<ul class="grid" id="list">${tasks.map((task) => workCard(task, visitor, images, isLate(task, now)))}</ul>`
   }</div>
 <p class="visually-hidden" id="news" role="status"></p>
-<p class="more">${next !== undefined && html`<a class="button" rel="next" href="/works?before=${next}">Older panoramas</a>`}</p>
+<p class="more">${newer !== undefined && html`<a class="button quiet" rel="prev" href="/works?after=${newer}">Newer panoramas</a>`}
+${next !== undefined && html`<a class="button" rel="next" href="/works?before=${next}">Older panoramas</a>`}</p>
 </div>`;
   return layout.reply(status, { title: "Works", main, visitor, scripts: ["works.js"], styles: ["works.css"] });
 };

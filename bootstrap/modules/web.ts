@@ -1,5 +1,5 @@
 import { ContainerModule } from "inversify";
-import { perspectiveViews } from "../../adapters/imaging/perspective-view.js";
+import { picturesOnDemand } from "../../adapters/imaging/pictures-on-demand.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { type LegalPage, readLegalPages } from "../../adapters/web/legal-pages.js";
 import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/share-pages.js";
@@ -31,7 +31,7 @@ export const web = new ContainerModule(({ bind }) => {
         {
           ...parts,
           ...useCases(application),
-          socialImage: perspectiveViews(parts.images, SOCIAL_IMAGE_SIZE),
+          pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE),
         },
         {
           publicUrl,
@@ -67,12 +67,16 @@ const useCases = ({ accounts, panoramas, credits, webhooks }: Application) => ({
   checkPasswordLink: accounts.checkPasswordLink,
   setPasswordByLink: accounts.setPasswordByLink,
   readAccount: accounts.read,
+  listApiKeys: accounts.listApiKeys,
   createApiKey: accounts.createApiKey,
   revokeApiKey: accounts.revokeApiKey,
   setLowBalance: accounts.setLowBalance,
   listPublicPanoramas: panoramas.listPublic,
+  searchPublicPanoramas: panoramas.searchPublic,
   findPublicPanorama: panoramas.findPublic,
   findOwnPanorama: panoramas.findOwn,
+  countAhead: panoramas.countAhead,
+  isLate: panoramas.isLate,
   listTasks: panoramas.list,
   readTask: panoramas.read,
   createPanorama: panoramas.create,

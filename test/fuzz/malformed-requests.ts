@@ -44,6 +44,7 @@ const correct: fc.Arbitrary<Draft> = fc.oneof(
     draft("GET", "/assets/panoramas/unknown.jpg", Buffer.alloc(0), "range: bytes=0-1"),
     draft("GET", "/p/unknown"),
     draft("GET", "/gallery?before=x"),
+    draft("GET", "/gallery?q=lake&sort=oldest&after=x"),
     draft("GET", "/login?next=%2Fworks", Buffer.alloc(0), "cookie: session=x; =; ;;"),
     draft("POST", "/login", Buffer.from("email=a%40b.example&password=x"), "origin: https://panoramas.example"),
     draft("POST", "/signup", Buffer.from("email=%00&password=%ff&&=="), "origin: https://panoramas.example"),

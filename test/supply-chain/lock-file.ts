@@ -50,6 +50,11 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly license: string | u
       reason: "a font, which the licence allows to bundle with software",
     },
     {
+      path: /^node_modules\/wawoff2\/node_modules\/argparse$/,
+      license: "Python-2.0",
+      reason: "a permissive licence; used by the command of a library with which the web pages' font is built",
+    },
+    {
       path: /^node_modules\/caniuse-lite$/,
       license: "CC-BY-4.0",
       reason: "data about browsers, used by mutation testing only",

@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { parseTrustedProxies } from "../../adapters/http/client-address.js";
 import { HttpServer } from "../../adapters/http/http-server.js";
 import { openApiDocument } from "../../adapters/http/openapi-document.js";
-import { perspectiveViews } from "../../adapters/imaging/perspective-view.js";
+import { picturesOnDemand } from "../../adapters/imaging/pictures-on-demand.js";
 import { sharpImaging } from "../../adapters/imaging/sharp-imaging.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
@@ -35,12 +35,13 @@ import {
 } from "../../adapters/storage/filesystem-object-storage.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/share-pages.js";
-import { webPages } from "../../adapters/web/web-pages.js";
+import { type WebSettings, webPages } from "../../adapters/web/web-pages.js";
 import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
 import { checkPasswordLink } from "../../application/accounts/check-password-link.js";
 import { createApiKey } from "../../application/accounts/create-api-key.js";
 import { findSession } from "../../application/accounts/find-session.js";
 import { keyUses } from "../../application/accounts/key-uses.js";
+import { listApiKeys } from "../../application/accounts/list-api-keys.js";
 import { logIn } from "../../application/accounts/log-in.js";
 import { logOut } from "../../application/accounts/log-out.js";
 import { openAccount } from "../../application/accounts/open-account.js";
@@ -64,6 +65,7 @@ import { streamEvents } from "../../application/events/stream-events.js";
 import { cancelTask } from "../../application/panoramas/cancel-task.js";
 import { changeVisibility } from "../../application/panoramas/change-visibility.js";
 import { checkUpload } from "../../application/panoramas/check-upload.js";
+import { countAhead } from "../../application/panoramas/count-ahead.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
 import { findOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
@@ -72,6 +74,7 @@ import { generationTime } from "../../application/panoramas/generation-time.js";
 import { listPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
 import { listTasks } from "../../application/panoramas/list-tasks.js";
 import { readTask } from "../../application/panoramas/read-task.js";
+import { searchPublicPanoramas } from "../../application/panoramas/search-public-panoramas.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
 import { waitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { Payments } from "../../application/ports/payments.js";
@@ -117,7 +120,7 @@ class PaintingProvider extends ScriptedProvider {
   };
 }
 
-type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "welcomeCredits">;
+type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "welcomeCredits"> & Pick<WebSettings, "legal">;
 
 /**
  * The whole service on a free port: pages, REST interface and images, with stores in memory, files in a temporary
@@ -142,6 +145,7 @@ export class WebService {
   readonly provider = new PaintingProvider();
   readonly signals = new InProcessTaskSignals();
   readonly reporter = new RecordingReporter();
+  readonly generationTime = generationTime();
   readonly secrets = fastSecrets();
   readonly imaging = sharpImaging();
   readonly ids = new RandomIds();
@@ -205,7 +209,7 @@ export class WebService {
   /** Creates a panorama and runs the background work once, so that it reaches the state of the provider's script. */
   async panorama(owner: Person, body: Readonly<Record<string, unknown>> = {}): Promise<Task> {
     const request = parseCreationRequest({ resolution: "1k", prompt: "four quarters", visibility: "public", ...body });
-    const create = createPanorama({ ...this, generationTime: generationTime() }, DEADLINES);
+    const create = createPanorama(this, DEADLINES);
     const { task } = (await create(owner.id, request._unsafeUnwrap()))._unsafeUnwrap();
     await this.work();
     return (await this.tasks.find(task.id, owner.id))!;
@@ -243,7 +247,7 @@ export class WebService {
     const { policy = PANORAMA_POLICY } = settings;
     const ports = { ...this, payments: this.payments };
     const shared = {
-      createPanorama: createPanorama({ ...this, generationTime: generationTime() }, { ...DEADLINES, policy }),
+      createPanorama: createPanorama(this, { ...DEADLINES, policy }),
       listTasks: listTasks(ports),
       checkUpload: checkUpload(ports, settings),
       uploadImages: uploadImages(ports, settings),
@@ -262,12 +266,16 @@ export class WebService {
         checkPasswordLink: checkPasswordLink(ports),
         setPasswordByLink: setPasswordByLink(ports, settings),
         listPublicPanoramas: listPublicPanoramas(ports),
+        searchPublicPanoramas: searchPublicPanoramas(ports),
         findPublicPanorama: findPublicPanorama(ports),
         findOwnPanorama: findOwnPanorama(ports),
+        countAhead: countAhead(ports),
+        isLate: this.generationTime.isLate,
         changeVisibility: changeVisibility(ports),
         cancelTask: cancelTask(ports, { leaseMilliseconds: 60_000 }),
         deletePanorama: deletePanorama(ports),
         readAccount: readAccount(ports),
+        listApiKeys: listApiKeys(ports),
         createApiKey: createApiKey(ports),
         revokeApiKey: revokeApiKey(ports),
         setLowBalance: setLowBalance(ports),
@@ -281,7 +289,7 @@ export class WebService {
         listDeliveries: listDeliveries(ports),
         resendDelivery: resendDelivery(ports),
         images: storage,
-        socialImage: perspectiveViews(storage, SOCIAL_IMAGE_SIZE),
+        pictures: picturesOnDemand(storage, SOCIAL_IMAGE_SIZE),
       },
       {
         publicUrl: url,
@@ -293,6 +301,7 @@ export class WebService {
         heroPanoramas: this.heroPanoramas,
         describe: async () => openApiDocument(url, policy),
         welcomeCredits: this.settings.welcomeCredits,
+        legal: this.settings.legal ?? [],
       },
     );
     this.server = new HttpServer(

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { build } from "esbuild";
 import sharp from "sharp";
+import subsetFont from "subset-font";
 
 const SOURCES = [
   "viewer.ts",
@@ -26,6 +27,23 @@ const SOURCES = [
 
 /** The face of headings: its Latin characters in one weight. */
 const DISPLAY_FONT = "@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-700-normal.woff2";
+/**
+ * The ranges of characters in each part of that face, as in style.css. Every page preloads the first part; browsers load
+ * the second one where a heading has one of its characters.
+ */
+const FONT_PARTS = {
+  "display.woff2": [
+    [0x20, 0x7e],
+    [0xb0],
+    [0xb7],
+    [0xd7],
+    [0x2013, 0x2014],
+    [0x2018, 0x2019],
+    [0x201c, 0x201d],
+    [0x2026],
+  ],
+  "display-more.woff2": [[0xa0, 0xff], [0x131], [0x152, 0x153], [0x2000, 0x206f], [0x20ac], [0x2122], [0x2212]],
+};
 
 /** The panorama of the landing page where there is no other: painted by the local provider, turned a little. */
 const HERO = "hero.jpg";
@@ -49,7 +67,7 @@ export const buildClient = async (folder) => {
   await mkdir(folder, { recursive: true });
   const hero = await readFile(source(HERO));
   const files = new Map([
-    ["display.woff2", await readFile(createRequire(import.meta.url).resolve(DISPLAY_FONT))],
+    ...(await fontParts()),
     ["icon.svg", await readFile(source("icon.svg"))],
     // The same picture, for what takes no SVG. Not made here: libvips may have been told to read no SVG in this process.
     ["favicon.png", await readFile(source("favicon.png"))],
@@ -74,6 +92,16 @@ export const buildClient = async (folder) => {
   await Promise.all([...files].map(([name, content]) => write(folder, name, content)));
   await cp(source("docs"), join(folder, "guides"), { recursive: true });
 };
+
+const fontParts = async () => {
+  const font = await readFile(createRequire(import.meta.url).resolve(DISPLAY_FONT));
+  const part = ([name, ranges]) =>
+    subsetFont(font, ranges.map(characters).join(""), { targetFormat: "woff2" }).then((content) => [name, content]);
+  return Promise.all(Object.entries(FONT_PARTS).map(part));
+};
+
+const characters = ([first, last = first]) =>
+  String.fromCharCode(...Array.from({ length: last - first + 1 }, (_, index) => first + index));
 
 /** Resolves `url("/static/NAME")` in a style to the built file of this name. */
 const builtFiles = (files) => ({

@@ -37,14 +37,28 @@ export class Camera {
   constructor(sphere: Sphere, stage: HTMLElement, pictureWidth: number, start: View | undefined) {
     this.sphere = sphere;
     this.stage = stage;
-    const fov = pictureWidth <= SMALL_PICTURE_PIXELS ? START_FIELD_OF_SMALL_PICTURE : START_FIELD;
-    sphere.view = start ?? { yaw: 0, pitch: 0, fov };
+    this.resize();
+    if (start !== undefined) this.lookAs(start);
+    else this.look({ fov: pictureWidth <= SMALL_PICTURE_PIXELS ? START_FIELD_OF_SMALL_PICTURE : START_FIELD });
+    this.draw(performance.now());
     new ResizeObserver(() => this.fit()).observe(stage);
-    this.fit();
   }
 
   get view(): View {
     return this.sphere.view;
+  }
+
+  /**
+   * The view as links have it: its field is that along the longer side of the window. So a view of a phone that is held
+   * upright is no narrow strip on a wide screen, and the other way round.
+   */
+  get sharedView(): View {
+    return { ...this.view, fov: otherField(this.view.fov, 1 / this.acrossLonger) };
+  }
+
+  /** Looks as a link says. */
+  lookAs({ yaw, pitch, fov }: View): void {
+    this.look({ yaw, pitch, fov: otherField(fov, this.acrossLonger) });
   }
 
   /** Degrees that one CSS pixel in the middle of the view covers. */
@@ -177,13 +191,25 @@ export class Camera {
     return Math.min(FIELD_MAX, otherField(VERTICAL_FIELD_MAX, width / height));
   }
 
+  /** The width of the canvas by its longer side. */
+  private get acrossLonger(): number {
+    const { width, height } = this.sphere.canvas;
+    return width / Math.max(width, height);
+  }
+
+  /** A view keeps its field along the longer side, so that a phone can be turned. */
   private fit(): void {
+    const view = this.sharedView;
+    this.resize();
+    this.lookAs(view);
+    if (!this.isElsewhere) this.draw(performance.now());
+  }
+
+  private resize(): void {
     const { clientWidth, clientHeight } = this.stage;
     const density = Math.min(2, devicePixelRatio);
     this.sphere.canvas.width = Math.max(1, Math.round(clientWidth * density));
     this.sphere.canvas.height = Math.max(1, Math.round(clientHeight * density));
-    this.look({});
-    if (!this.isElsewhere) this.draw(performance.now());
   }
 }
 

@@ -59,6 +59,31 @@ for (const block of document.querySelectorAll<HTMLElement>(".code")) {
   block.append(button);
 }
 
+/** A field for a key, which the examples then have instead of the variable. The key stays in the page. */
+const offerKey = (note: Element): void => {
+  const variables = [...document.querySelectorAll(".key")].map((place) => ({
+    place,
+    content: [...place.childNodes],
+    isQuoted: place.textContent?.endsWith('""') ?? false,
+  }));
+  const label = document.createElement("label");
+  const field = document.createElement("input");
+  field.autocomplete = "off";
+  field.spellcheck = false;
+  field.placeholder = "sk-…";
+  field.addEventListener("input", () => {
+    const key = field.value.trim();
+    const isKey = /^sk-[\w-]+$/.test(key);
+    for (const { place, content, isQuoted } of variables) {
+      place.replaceChildren(...(isKey ? [isQuoted ? `"${key}"` : key] : content));
+    }
+  });
+  label.append("Paste a key to have it in the examples. It stays in this page. ", field);
+  note.append(label);
+};
+const note = document.querySelector(".keys");
+if (note !== null) offerKey(note);
+
 // On phones the contents cover the text: they close when a link is followed.
 const menu = document.querySelector<HTMLDetailsElement>("details.contents");
 menu?.addEventListener("click", ({ target }) => {
@@ -79,8 +104,9 @@ const observer = new IntersectionObserver(
     link.setAttribute("aria-current", "true");
     current = link;
     const contents = link.closest("nav");
+    if (contents === null || contents.querySelector(":focus-visible") !== null) return; // its reader is there
     const { top, bottom } = link.getBoundingClientRect();
-    if (contents !== null && (top < 80 || bottom > innerHeight)) contents.scrollTop += top - innerHeight / 3;
+    if (top < 80 || bottom > innerHeight) contents.scrollTop += top - innerHeight / 3;
   },
   { rootMargin: "-20% 0px -70% 0px" },
 );

@@ -10,7 +10,7 @@ export const endlessList = (id: string): void => {
     { rootMargin: "600px" },
   );
   const watch = (): void => {
-    const link = document.querySelector('a[rel="next"]');
+    const link = document.querySelector('a[rel="next"]:not([data-manual])');
     if (link !== null) observer.observe(link);
   };
   const append = async (link: HTMLAnchorElement): Promise<void> => {

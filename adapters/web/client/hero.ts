@@ -196,9 +196,9 @@ function savesData(): boolean {
   return connection?.saveData === true;
 }
 
-/** After the first frame, which shows the text over the still image: compiling the shader would delay it. */
-function painted(): Promise<void> {
-  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+/** After the reader sees the text over the still image: compiling the shader would delay that. */
+function painted(): Promise<unknown> {
+  return new Promise((resolve) => new PerformanceObserver(resolve).observe({ type: "paint", buffered: true }));
 }
 
 function loaded(): Promise<void> {

@@ -2,7 +2,7 @@ import type { View } from "./sphere.js";
 
 const PATTERN = /^#v=(-?\d{1,3}(?:\.\d+)?),(-?\d{1,2}(?:\.\d+)?),(\d{1,3}(?:\.\d+)?)$/;
 
-/** The view of a fragment such as `#v=12.5,-8,75`: yaw, pitch and horizontal field. `undefined` for any other text. */
+/** The view of a fragment such as `#v=12.5,-8,75`: yaw, pitch and the field along the longer side of the window. `undefined` for any other text. */
 export const viewOf = (fragment: string): View | undefined => {
   const found = PATTERN.exec(fragment);
   if (found === null) return undefined;

@@ -21,7 +21,7 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
   const scene = element("scene");
   scene.classList.toggle("arriving", hasWaited);
   let camera: Camera | undefined;
-  connectShare(() => camera?.view);
+  connectShare(() => camera?.sharedView);
   connectIdle(scene);
   if (location.hash === "#share") document.getElementById("share")?.click();
 
@@ -126,7 +126,7 @@ function connectControls(stage: HTMLElement, camera: Camera): void {
     const view = viewOf(location.hash);
     if (view === undefined) return;
     camera.stopMoving();
-    camera.look(view);
+    camera.lookAs(view);
   });
   // iPhones have no full screen for pages; frames need the permission of the page around them.
   const scene = element("scene");
@@ -164,12 +164,14 @@ function say(sentence: string): void {
   }, NOTE_MILLISECONDS);
 }
 
+/** Frames of other pages have not all of these parts. */
+function hide(...ids: readonly string[]): void {
+  for (const id of ids) document.getElementById(id)?.setAttribute("hidden", "");
+}
+
 /** What needs the sphere is hidden; the picture can still be saved and shared. */
 function showFlatImage(sentence: string, url: string): void {
-  for (const id of ["progress", "viewer", "rotate", "zoom-out", "zoom-in", "save-view", "save-cube"]) {
-    const part = document.getElementById(id);
-    if (part !== null) part.hidden = true;
-  }
+  hide("progress", "viewer", "rotate", "zoom-out", "zoom-in", "save-view", "save-cube");
   element("bar").hidden = false;
   const note = element("stage-note");
   const flat = element("flat") as HTMLImageElement;
@@ -181,6 +183,7 @@ function showFlatImage(sentence: string, url: string): void {
   flat.addEventListener("load", () => tell(sentence, "flat"));
   flat.addEventListener("error", () => {
     flat.hidden = true;
+    hide("download");
     tell("The picture could not be loaded. Reload the page to try again.", "nothing");
   });
   // An image element may show an image that scripts may not read.

@@ -2,11 +2,17 @@ import { element } from "./element.js";
 
 const POLL_MILLISECONDS = 1_500;
 
-type Progress = { readonly phase: string; readonly words: string; readonly elapsed_seconds: number };
+type Progress = {
+  readonly phase: string;
+  readonly words: string;
+  readonly note: string;
+  readonly elapsed_seconds: number;
+};
 
 /** Keeps the waiting page up to date. Resolves when the page itself has something else to show. */
 export async function wait(stage: HTMLElement): Promise<void> {
   const phase = element("phase");
+  const late = element("late");
   const elapsed = element("elapsed");
   let since = performance.now() - 1000 * Number(elapsed.dataset.seconds);
   const clock = setInterval(() => {
@@ -17,6 +23,7 @@ export async function wait(stage: HTMLElement): Promise<void> {
     const progress = await read(stage.dataset.status ?? "");
     if (progress === undefined) continue;
     if (phase.textContent !== progress.words) phase.textContent = progress.words;
+    if (late.textContent !== progress.note) late.textContent = progress.note;
     since = performance.now() - 1000 * progress.elapsed_seconds;
     if ((progress.phase === "ready" || progress.phase === "ended") && (await showResult())) break;
   }

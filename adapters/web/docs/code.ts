@@ -24,8 +24,21 @@ export const codeBlock = (code: string, language: string | undefined, label: str
 
 const highlighted = (code: string, language: string | undefined): Html =>
   language !== undefined && HIGHLIGHTED.includes(language)
-    ? new Html(hljs.highlight(code, { language }).value)
+    ? new Html(hljs.highlight(code, { language }).value.replace(KEY, '<span class="key">$&</span>'))
     : html`${code}`;
+
+/** Where the highlighted examples read the API key: a script of the page puts the reader's own key there. */
+const KEY = new RegExp(
+  [
+    /<span class="hljs-variable">\$PANORAMA_API_KEY<\/span>/,
+    /process\.<span class="hljs-property">env<\/span>\.<span class="hljs-property">PANORAMA_API_KEY<\/span> \?\? <span class="hljs-string">&quot;&quot;<\/span>/,
+    /<span class="hljs-subst">\$\{process\.env\.PANORAMA_API_KEY\}<\/span>/,
+    /<span class="hljs-subst">\{os\.environ\[<span class="hljs-string">&#x27;PANORAMA_API_KEY&#x27;<\/span>\]\}<\/span>/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "g",
+);
 
 /** One tab for each language: radio buttons, of which style sheets show one, so that no script is needed. */
 export const exampleTabs = ({ title, code }: Example, id: string): Html => {

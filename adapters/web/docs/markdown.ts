@@ -20,11 +20,13 @@ export const renderGuide = (markdown: string, values: Readonly<Record<string, st
   if (heading?.type !== "heading" || heading.depth !== 1) throw new Error("a guide begins with its title");
   const title = String(heading.text);
   const id = idOf(title);
-  const content = blocksOf(rest).map((block, index) =>
-    "code" in block
-      ? exampleTabs({ title: `Example: ${title}`, code: block.code }, `${id}-${index}`)
-      : new Html(markedFor(id).parser([block.token])),
-  );
+  let section = title;
+  const content = blocksOf(rest).map((block, index) => {
+    if ("code" in block) return exampleTabs({ title: `Example: ${section}`, code: block.code }, `${id}-${index}`);
+    const { token } = block;
+    if (token.type === "heading") section = token.text;
+    return new Html(markedFor(id, section).parser([token]));
+  });
   return { id, title, content: html`<section class="guide" id="${id}"><h2>${title}</h2>${content}</section>` };
 };
 
@@ -54,14 +56,14 @@ const blocksOf = (tokens: readonly Token[]): readonly Block[] => {
   return blocks;
 };
 
-/** Sections are `###` in a guide, as they are below `##` on the page. */
-const markedFor = (guide: string): Marked =>
+/** Sections are `###` in a guide, as they are below `##` on the page. `section` names its blocks of code for screen readers. */
+const markedFor = (guide: string, section: string): Marked =>
   new Marked({
     renderer: {
       heading({ tokens, depth, text }) {
         return `<h${depth} id="${guide}-${idOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>`;
       },
-      code: ({ text, lang }) => codeBlock(text, lang, "Example").text,
+      code: ({ text, lang }) => codeBlock(text, lang, `Example: ${section}`).text,
       html: ({ text }) => html`${text}`.text,
       table({ header, rows }) {
         const cells = (row: readonly Tokens.TableCell[], tag: "th" | "td") =>

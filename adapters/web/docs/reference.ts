@@ -76,12 +76,12 @@ ${description !== undefined && html`<p>${prose(description)}</p>`}
 ${(["path", "query", "header"] as const).map((place) => parameterList(operation, place, schemas))}
 ${requestBody !== undefined && bodyFields("Body", requestBody.content, schemas)}
 <h4>Answers</h4>
-<ul class="answers">${answers.filter((answer) => !isError(answer)).map((answer) => answerItem(answer))}</ul>
+<ul class="answers">${answers.filter((answer) => !isError(answer)).map((answer) => answerItem(summary, answer))}</ul>
 ${
   answers.some(isError) &&
-  html`<h4>Errors</h4><ul class="answers">${answers.filter(isError).map((answer) => answerItem(answer, errorCodes(answer[1], schemas)))}</ul>`
+  html`<h4>Errors</h4><ul class="answers">${answers.filter(isError).map((answer) => answerItem(summary, answer, errorCodes(answer[1], schemas)))}</ul>`
 }</div>
-<div class="samples">${example}${requestBody !== undefined && example === undefined && jsonExample("Body", requestBody.content)}${answers.map(([status, { content }]) => jsonExample(`Answer ${status}`, content ?? {}))}</div></section>`;
+<div class="samples">${example}${requestBody !== undefined && example === undefined && jsonExample("Body", summary, requestBody.content)}${answers.map(([status, { content }]) => jsonExample(`Answer ${status}`, summary, content ?? {}))}</div></section>`;
 };
 
 const PLACES = { path: "Path", query: "Query", header: "Headers" };
@@ -106,6 +106,7 @@ const bodyFields = (title: string, content: Content, schemas: Schemas): readonly
   });
 
 const answerItem = (
+  operation: string,
   [status, { description, content = {}, headers = {} }]: readonly [string, Answer],
   codes: readonly string[] = [],
 ): Html => {
@@ -114,7 +115,9 @@ const answerItem = (
   return html`<li><p><span class="status s${status.charAt(0)}">${status}</span> ${codes.map((code) => html`<code>${code}</code> `)}${prose(description)}${types.map((type) => html` <code>${type}</code>`)}${codes.length === 0 && named.map((name) => name !== undefined && html` ${objectLink(name)}`)}</p>
 ${
   Object.keys(headers).length > 0 &&
-  html`<details><summary>Headers</summary><ul class="fields">${Object.entries(headers).map(
+  html`<details><summary aria-label="Headers of ${status}: ${operation}">Headers</summary><ul class="fields">${Object.entries(
+    headers,
+  ).map(
     ([name, { schema }]) =>
       html`<li><code>${name}</code>${schema.description !== undefined && html`<p>${prose(schema.description)}</p>`}</li>`,
   )}</ul></details>`
@@ -128,10 +131,11 @@ const errorCodes = ({ content = {} }: Answer, schemas: Schemas): readonly string
 const codesOf = (schema: Schema | undefined): readonly string[] =>
   (schema?.properties?.error?.properties?.code?.enum ?? []).map(String);
 
-const jsonExample = (label: string, content: Content): Html | undefined => {
+/** `of`: what the example belongs to, for screen readers. */
+const jsonExample = (label: string, of: string, content: Content): Html | undefined => {
   const example = content["application/json"]?.example;
   if (example === undefined) return undefined;
-  return html`<div class="sample"><p class="caption">${label}</p>${codeBlock(JSON.stringify(example, null, 2), "json", label)}</div>`;
+  return html`<div class="sample"><p class="caption">${label}</p>${codeBlock(JSON.stringify(example, null, 2), "json", `${label}: ${of}`)}</div>`;
 };
 
 /** The components of answers, and one object for all errors. */
@@ -160,7 +164,7 @@ const objectsSection = ({ components: { schemas }, paths, webhooks }: Descriptio
         schema,
       ]) => html`<section class="operation" id="${name}"><div class="words"><h3><a href="#${name}">${name}</a></h3>
 ${schema.description !== undefined && html`<p>${prose(schema.description)}</p>`}${fieldsOf(schema, schemas)}</div>
-<div class="samples">${examples.has(name) && jsonExample(name, { "application/json": { schema, example: examples.get(name) } })}</div></section>`,
+<div class="samples">${examples.has(name) && jsonExample(name, "object", { "application/json": { schema, example: examples.get(name) } })}</div></section>`,
     )}`,
   };
 };

@@ -82,10 +82,13 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "post /payments/stripe": { headers: ["stripe-signature"], json: { id: "evt" } },
   "post /hooks/:provider": { query: ["task", "token"], json: { id: "evt" } },
   "get /": ACCEPTS_NOTHING,
-  "get /gallery": { query: ["before"] },
+  "get /gallery": { query: ["q", "sort", "before", "after"] },
   "get /p/:slug": { query: ["embed"] },
   "get /p/:slug/status": ACCEPTS_NOTHING,
   "get /p/:slug/social.jpg": { headers: ["if-none-match"] },
+  "get /p/:slug/512.webp": { headers: ["if-none-match"] },
+  "get /p/:slug/768.webp": { headers: ["if-none-match"] },
+  "get /p/:slug/1536.webp": { headers: ["if-none-match"] },
   "get /oembed": { query: ["url", "format", "maxwidth", "maxheight"] },
   "get /works/:slug": { query: ["embed"] },
   "get /works/:slug/status": ACCEPTS_NOTHING,
@@ -98,7 +101,7 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "post /password/forgot": { fields: { email: "nobody@example.com" } },
   "get /password/reset": { query: ["token"] },
   "post /password/reset": { fields: { token: "t", password: "right words here" } },
-  "get /works": { query: ["before", "prompt", "from"] },
+  "get /works": { query: ["before", "after", "prompt", "from"] },
   "post /works": {
     multipart: true,
     fields: {
@@ -116,6 +119,7 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "post /works/:id/delete": { fields: {} },
   "get /account": { query: ["order", "orders", "ledger"] },
   "post /account/orders": { fields: { credits: "100" } },
+  "get /account/keys": ACCEPTS_NOTHING,
   "post /account/keys": {
     fields: { name: "k", limits: "1", scope: "read", expires_at: "", credits_per_day: "", credits_per_month: "" },
   },

@@ -1,15 +1,21 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Html } from "../../../adapters/web/html.js";
 import { sendPasswordLink } from "../../../application/accounts/send-password-link.js";
 import { logInAs, openTab, ready, type Tab } from "../../support/browser.js";
 import { startChromium } from "../../support/chromium.js";
+import { lostInForcedColours, movingParts, skipsToContent, tabThrough } from "../../support/page-checks.js";
 import { type Person, WebService } from "../../support/web-service.js";
 
 type Finding = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] };
 
 const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+const NOTHING_LOST = { withoutBorder: [], withoutBackground: [], notMarked: [] };
+
+const TERMS = new Html('<h1>Terms</h1><p>See <a href="/privacy">privacy</a>.</p><table><tr><th>A</th></tr></table>');
 
 describe("accessibility of the web pages", () => {
   let service: WebService;
@@ -18,7 +24,12 @@ describe("accessibility of the web pages", () => {
   let axe: string;
 
   beforeAll(async () => {
-    [service, browser, axe] = await Promise.all([WebService.start(), startChromium(), readFile(axeFile, "utf8")]);
+    const legal = ["terms", "privacy", "contact"].map((name) => ({ path: `/${name}`, title: name, content: TERMS }));
+    [service, browser, axe] = await Promise.all([
+      WebService.start(undefined, false, { legal }),
+      startChromium(),
+      readFile(axeFile, "utf8"),
+    ]);
     ann = await service.person("ann", 1000);
     await service.kept(ann, { prompt: "a public place" });
     await service.kept(ann, { prompt: "a private place", visibility: "private" });
@@ -30,7 +41,78 @@ describe("accessibility of the web pages", () => {
   afterAll(async () => {
     await browser?.close();
     await service?.end();
+    expect(service?.failures).toEqual([]);
   });
+
+  /** Opens every page in its states and calls `check` in each, first without a login and then as a member. */
+  const visitAll = async (tab: Tab, check: (what: string) => Promise<void>): Promise<void> => {
+    const { page } = tab;
+    const main = page.getByRole("main");
+    const visit = async (path: string, wait?: string) => {
+      await page.goto(path);
+      if (wait !== undefined) await ready(page, wait);
+      await check(path);
+    };
+    const slug = (await service.tasks.listPublic(1, undefined))[0]?.slug;
+    for (const path of [
+      "/",
+      "/gallery",
+      "/gallery?q=place",
+      "/gallery?q=zebra",
+      "/login?new=1",
+      "/login?ended=1&next=%2Fworks%3Fprompt%3Da%2Blake",
+      "/signup",
+      "/signup?sent=1",
+    ])
+      await visit(path);
+    await main.getByLabel("E-mail address").fill("new@example.com");
+    await main.getByLabel("Password").fill(" ".repeat(12));
+    await main.getByRole("button", { name: "Sign up" }).click();
+    await main.getByRole("alert").waitFor();
+    await check("a refused sign-up");
+    for (const path of ["/password/forgot?sent=1", "/password/reset", "/terms", "/nope", "/p/abcdefghijklmnop"])
+      await visit(path);
+    await sendPasswordLink(service)({ email: ann.email, remoteAddress: "::1", purpose: "new_password" });
+    await visit(`/password/reset?token=${service.mail.letters.at(-1)?.token}`);
+    await visit("/docs", "docs");
+    await visit("/mcp");
+    await visit(`/p/${slug}?embed=1`, "sphere");
+    await visit(`/p/${slug}`, "sphere");
+    await page.getByRole("button", { name: "Download" }).click();
+    await check("the download menu");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Share" }).click();
+    await check("the share dialog");
+
+    await logInAs(tab, ann);
+    for (const { task } of service.database.tasks.values())
+      if (task.state !== "succeeded") await visit(`/works/${task.slug}`);
+    await visit("/works");
+    await page.getByText("Pictures to start from").click();
+    await page.getByText("Seed (optional)").click();
+    await page.getByRole("button", { name: "Make it" }).click();
+    await page.locator("#form-error").waitFor();
+    await check("a refused creation");
+    await visit("/account");
+    await page.getByRole("button", { name: "Order" }).click();
+    await main.getByRole("status").waitFor();
+    await check("an order");
+    await page.goto("/account/keys");
+    await page.getByText("Limits of the new key").click();
+    await page.locator(".revoke summary").first().click();
+    await check("/account/keys");
+    await visit("/account/webhooks");
+  };
+
+  /** From its button, Tab leads into the menu, and from its end to the next button. */
+  const followsItsButton = async (page: Page) => {
+    const ids: unknown[] = [];
+    for (let presses = 0; presses < 4; presses += 1) {
+      await page.keyboard.press("Tab");
+      ids.push(await page.evaluate("document.activeElement.id"));
+    }
+    expect(ids).toEqual(["save-picture", "save-view", "save-cube", "share"]);
+  };
 
   /** Serious and critical findings by the rules of axe (WCAG 2.2 AA). */
   const findings = async ({ page }: Tab) => {
@@ -41,45 +123,38 @@ describe("accessibility of the web pages", () => {
       .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
   };
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    it(`has no serious findings on any page in ${colorScheme} colours`, async () => {
-      const tab = await openTab(browser, service, { colorScheme });
-      const { page } = tab;
-      const slug = (await service.tasks.listPublic(1, undefined))[0]?.slug;
-      const check = async (path: string, wait?: string) => {
-        await page.goto(path);
-        if (wait !== undefined) await ready(page, wait);
-        expect([path, await findings(tab)]).toEqual([path, []]);
-      };
-      for (const path of [
-        "/",
-        "/gallery",
-        "/login?new=1",
-        "/login?ended=1&next=%2Fworks%3Fprompt%3Da+lake",
-        "/signup",
-        "/p/abcdefghijklmnop",
-      ])
-        await check(path);
-      for (const path of ["/signup?sent=1", "/password/forgot?sent=1", "/password/reset"]) await check(path);
-      await sendPasswordLink(service)({ email: ann.email, remoteAddress: colorScheme, purpose: "new_password" });
-      await check(`/password/reset?token=${service.mail.letters.at(-1)?.token}`);
-      await check(`/p/${slug}`, "sphere");
-      await page.getByRole("button", { name: "Download" }).click();
-      expect(await findings(tab)).toEqual([]);
-      await page.keyboard.press("Escape");
-      await page.getByRole("button", { name: "Share" }).click();
-      expect(await findings(tab)).toEqual([]);
-      await check(`/p/${slug}?embed=1`, "sphere");
-      await logInAs(tab, ann);
-      for (const { task } of service.database.tasks.values())
-        if (task.state !== "succeeded") await check(`/works/${task.slug}`);
-      await check("/works");
-      await page.getByText("Pictures to start from").click();
-      expect(await findings(tab)).toEqual([]);
-      await check("/account");
-      await check("/account/webhooks");
-      await check("/docs", "docs");
-      await check("/mcp");
+  const desktop = { width: 1440, height: 900 };
+  const phone = { width: 390, height: 844 };
+
+  for (const [what, options] of [
+    ["in light colours", { viewport: desktop, colorScheme: "light" }],
+    ["in dark colours on a phone", { viewport: phone, colorScheme: "dark", hasTouch: true }],
+  ] as const) {
+    it(`has no serious findings, nothing that moves and no page that is too wide ${what}`, async () => {
+      const tab = await openTab(browser, service, options);
+      await visitAll(tab, async (page) => {
+        expect([page, await findings(tab)]).toEqual([page, []]);
+        if (page === "/gallery" || page === "/works") await tab.page.locator(".tiles a, .card > a").first().hover();
+        expect([page, await movingParts(tab.page)]).toEqual([page, []]);
+        const width = await tab.page.evaluate("document.documentElement.scrollWidth");
+        expect([page, width]).toEqual([page, options.viewport.width]);
+      });
+      await tab.close();
+      expect(tab.problems).toEqual([]);
+    });
+  }
+
+  for (const forcedColors of ["none", "active"] as const) {
+    const what = forcedColors === "active" ? ", and loses nothing, in forced colours" : "";
+    it(`reaches everything with Tab, in the order of the page and with a visible focus${what}`, async () => {
+      const tab = await openTab(browser, service, { viewport: desktop, forcedColors });
+      await visitAll(tab, async (page) => {
+        if (page === "the download menu") return followsItsButton(tab.page);
+        expect([page, await tabThrough(tab.page)]).toEqual([page, []]);
+        if (!/embed|^the /.test(page)) expect([page, await skipsToContent(tab.page)]).toEqual([page, true]);
+        if (forcedColors === "active")
+          expect([page, await lostInForcedColours(tab.page)]).toEqual([page, NOTHING_LOST]);
+      });
       await tab.close();
       expect(tab.problems).toEqual([]);
     });

@@ -39,8 +39,9 @@ describe("the account page", () => {
     await page.getByRole("button", { name: "Sign up" }).click();
     await page.waitForURL("**/works"); // logged in
 
-    await page.goto("/account");
+    await page.goto("/account/keys");
     expect(await page.getByRole("button", { name: "Create key" }).count()).toBe(0);
+    await page.getByRole("link", { name: "Credits" }).click();
     await page.getByRole("radio", { name: /500 credits/ }).check();
     await page.getByRole("button", { name: "Order" }).click();
     await page.waitForURL("**/account?order=placed");
@@ -50,6 +51,11 @@ describe("the account page", () => {
     await page.goto("/account");
     expect(await page.getByRole("region", { name: "Credits" }).textContent()).toContain("500");
     expect(await page.getByRole("region", { name: "Activity" }).textContent()).toContain("+500");
+    const places = page.getByRole("navigation", { name: "Account" });
+    await places.getByRole("link", { name: "Keys and usage" }).click();
+    await page.waitForURL("**/account/keys");
+    expect(await places.locator("[aria-current=page]").allTextContents()).toEqual(["Keys and usage"]);
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Keys and usage");
     await page.getByLabel("Name of the new key").fill("my <b>laptop</b>");
     await page.getByText("Limits of the new key").click();
     await page.getByLabel("create and upload").uncheck();
@@ -57,10 +63,10 @@ describe("the account page", () => {
     await page.getByLabel("Credits per month").fill("100");
     await page.getByRole("button", { name: "Create key" }).click();
     const secret = (await page.locator("#secret").textContent()) ?? "";
-    expect(new URL(page.url()).hash).toBe("#new-key");
     await page.reload();
     expect(await page.locator("#secret").count()).toBe(0);
     expect(await page.getByRole("region", { name: "API keys" }).getByRole("listitem").count()).toBe(1);
+    expect(page.url()).toBe(`${service.url}/account/keys#new-key`);
     expect(secret).toMatch(/^sk-[\w-]{43}$/);
     expect(await (await readCredits(secret)).json()).toEqual({
       remaining_credits: 500,
@@ -68,7 +74,7 @@ describe("the account page", () => {
       spent_credits: 0,
     });
 
-    await page.goto("/account");
+    await page.goto("/account/keys");
     const keys = (await page.getByRole("region", { name: "API keys" }).textContent()) ?? "";
     for (const shown of ["may only read", "0 of 100 this month", "31 Jan 2030, 10:30 UTC"])
       expect(keys).toContain(shown);

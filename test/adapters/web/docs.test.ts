@@ -143,13 +143,21 @@ describe("/docs", () => {
     expect(await tab.page.locator(".keys").innerText()).toContain("Your keys: first.");
     expect(answer?.headers()["content-encoding"]).toBe(undefined);
     expect(await tab.page.content()).not.toContain(ann.key);
+    const [key] = await service.keys.listLive(ann.id);
+    await service.keys.revoke(key!.id, service.clock.now());
+    await tab.page.goto("/docs");
+    expect(await tab.page.locator(".keys").innerText()).toContain("You have none yet: create an API key.");
     await tab.close();
     expect(tab.problems).toEqual([]);
   });
 
-  it("fits into a phone, also with everything open, with and without scripts", async () => {
-    for (const javaScriptEnabled of [true, false]) {
-      const tab = await openTab(browser, service, { viewport: { width: 390, height: 844 }, javaScriptEnabled });
+  it("fits into a phone and a tablet, also with everything open, with and without scripts", async () => {
+    for (const [width, javaScriptEnabled] of [
+      [390, true],
+      [390, false],
+      [820, true],
+    ] as const) {
+      const tab = await openTab(browser, service, { viewport: { width, height: 844 }, javaScriptEnabled });
       await tab.page.goto("/docs");
       if (javaScriptEnabled) {
         await ready(tab.page, "docs");
@@ -158,7 +166,11 @@ describe("/docs", () => {
         await tab.page.locator("details.contents summary").click();
         await tab.page.locator("#createPanorama summary").first().click();
       }
-      expect(await tab.page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+      expect(await tab.page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+      // Every table is seen whole.
+      const cut =
+        "[...document.querySelectorAll('.scroll')].filter((part) => part.scrollWidth > part.clientWidth).length";
+      expect([width, await tab.page.evaluate(cut)]).toEqual([width, 0]);
       await tab.close();
       expect(tab.problems).toEqual([]);
     }
@@ -190,6 +202,17 @@ describe("/docs", () => {
     await credits.getByRole("button", { name: "Copy: Read the balance, TypeScript" }).click();
     const copied = await shown.evaluate("navigator.clipboard.readText()");
     expect(copied).toBe(codeOnPage(page, "typescript").find((code) => code.includes("client.creditTotals()")));
+
+    const codes = async () => (await shown.locator(".code pre").allTextContents()).join("\n");
+    const before = await codes();
+    const field = shown.getByLabel("Paste a key");
+    await field.fill(" sk-own_Key-1 ");
+    const after = await codes();
+    expect(after.includes("PANORAMA_API_KEY")).toBe(false);
+    for (const part of ['"Authorization: Bearer ', 'apiKey: "', 'f"Bearer ', "`Bearer "])
+      expect(after).toContain(`${part}sk-own_Key-1${part.startsWith("`") ? "`" : '"'}`);
+    await field.fill("sk-it's not a key");
+    expect((await codes()) === before).toBe(true);
 
     await shown.getByRole("navigation", { name: "Contents" }).getByRole("link", { name: "Idempotency" }).click();
     await expect.poll(() => shown.locator("nav.contents a[aria-current]").allInnerTexts()).toEqual(["Idempotency"]);

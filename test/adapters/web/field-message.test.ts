@@ -12,6 +12,10 @@ it.each([
     "Image 3 must not have a user name or password in front of the host.",
   ],
   [invalidRequest("files", { name: "bytes_max", max: 5 }, 0), "Image 1 must have at most 5 bytes."],
+  [
+    invalidRequest("files", { name: "image_type", allowed: ["image/jpeg", "image/png", "image/webp"] }, 1),
+    "Image 2 isn’t a JPEG, PNG or WebP.",
+  ],
   [invalidRequest("body", { name: "prompt_or_images" }), "Describe a place or add a picture."],
   [
     invalidRequest("prompt", { name: "prompt_without_images", min: 3, actual: "ab" }),

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { logInAs, openTab, type Tab } from "../../support/browser.js";
@@ -182,9 +183,22 @@ describe("the panorama of the landing page", () => {
       await page.locator(ready).waitFor({ state: "attached", timeout: 15_000 });
       const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
       expect(sizes.get(service.url + path)).toBeGreaterThan(1000);
-      expect(bytes).toBeGreaterThan(30_000);
+      expect(bytes).toBeGreaterThan(20_000);
       expect(bytes).toBeLessThanOrEqual(kilobytes * 1000);
     }
+  });
+
+  it("has its styles in itself for visitors, and allows these only", async () => {
+    const answer = await fetch(service.url);
+    const text = await answer.text();
+    const [, style = ""] = /<style>(.*?)<\/style>/s.exec(text) ?? [];
+    expect(style).toContain(".hero");
+    expect(text).not.toContain('rel="stylesheet"');
+    const digest = createHash("sha256").update(style).digest("base64");
+    expect(answer.headers.get("content-security-policy")).toContain(`style-src 'self' 'sha256-${digest}';`);
+    const gallery = await fetch(`${service.url}/gallery`);
+    expect(gallery.headers.get("content-security-policy")).toContain("style-src 'self';");
+    expect(await gallery.text()).not.toContain("<style>");
   });
 
   it("is compressed for visitors, and for members, whose pages have secrets, it is not", async () => {

@@ -177,19 +177,19 @@ describe("the account page", () => {
     };
     const { status, note } = await post("/account/keys", fields);
     expect(status).toBe(303);
-    const text = await get("/account", note);
+    const text = await get("/account/keys", note);
     const secret = /id="secret">(sk-[\w-]+)</.exec(text)?.[1] ?? "";
     expect(keyLine(text, "robot")).toContain("never used");
     expect([(await create(secret)).status, (await create(secret)).status]).toEqual([202, 202]);
     expect((await create(secret)).status).toBe(402);
     expect((await request("/credits", secret)).status).toBe(401);
     await service.keyUses.flush();
-    const line = keyLine(await get("/account"), "robot");
+    const line = keyLine(await get("/account/keys"), "robot");
     expect(line).toMatch(/last used .*, \d\d:\d\d UTC/);
     expect(line).toContain("spent 8 of 10 credits today, 8 of 100 this month");
     expect(line).toContain("may only create and upload");
     expect(line).toContain("expires  31 Jan 2030, 10:30 UTC");
-    const first = keyLine(await get("/account"), "first");
+    const first = keyLine(await get("/account/keys"), "first");
     expect(first).toContain("spent 0 credits today, 0 this month");
     expect(first).not.toContain("may only");
   });
@@ -199,10 +199,10 @@ describe("the account page", () => {
     const stranger = await newPerson();
     const { note } = await post("/account/keys", { name: "my <b>laptop" });
     expect(note).toMatch(/^note=[\w-]+\.[\w-]+$/);
-    expect(await stranger.get("/account", note)).not.toContain("Your new key");
-    expect(await get("/account", note.replace(/=../, "=xx"))).not.toContain("Your new key");
-    expect(await get("/account", note)).toContain("Your new key “my &lt;b&gt;laptop”");
-    expect(await get("/account")).not.toContain("Your new key"); // the browser has deleted the cookie
+    expect(await stranger.get("/account/keys", note)).not.toContain("Your new key");
+    expect(await get("/account/keys", note.replace(/=../, "=xx"))).not.toContain("Your new key");
+    expect(await get("/account/keys", note)).toContain("Your new key “my &lt;b&gt;laptop”");
+    expect(await get("/account/keys")).not.toContain("Your new key"); // the browser has deleted the cookie
     expect(await service.keys.listLive(person.id)).toHaveLength(2);
   });
 
@@ -219,7 +219,7 @@ describe("the account page", () => {
       expect(text).toContain('value="create"> create and upload');
     }
     expect(await service.keys.listLive(person.id)).toHaveLength(1);
-    expect(await get("/account")).toContain("This can’t be undone.");
+    expect(await get("/account/keys")).toContain("This can’t be undone.");
   });
 
   it("writes activity in words, with time and a link to the panorama", async () => {
@@ -248,7 +248,7 @@ describe("the account page", () => {
     const soon = new Date(service.clock.now().getTime() + 60_000).toISOString().slice(0, 19);
     expect((await post("/account/keys", { name: "brief", expires_at: soon })).status).toBe(303);
     await service.clock.advance(60_000);
-    expect(keyLine(await get("/account"), "brief")).toMatch(/expired .* UTC/);
+    expect(keyLine(await get("/account/keys"), "brief")).toMatch(/expired .* UTC/);
     expect((await post("/account/keys", { name: "plain" })).status).toBe(303);
     expect((await service.keys.listLive(person.id))[0]?.limits).toEqual(NO_LIMITS);
   });
@@ -278,6 +278,7 @@ describe("the account page", () => {
     expect(await get("/account")).toContain('name="credits" inputmode="numeric" value="50"');
     const refused = await post("/account/low-balance", { credits: "-1" });
     expect([refused.status, refused.error]).toEqual([400, expect.stringContaining("must be an integer from 1 to")]);
+    expect(refused.text).toContain('name="credits" inputmode="numeric" value="-1"');
     expect(await service.accounts.lowBalance(person.id)).toBe(50);
     expect((await post("/account/low-balance", { credits: "" })).status).toBe(303);
     expect(await service.accounts.lowBalance(person.id)).toBeUndefined();

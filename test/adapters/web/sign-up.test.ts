@@ -49,7 +49,8 @@ describe("sign-up with welcome credits", () => {
     const account = await pageOf(service, "/account", cookie);
     expect(account).toContain('<p class="figure">12</p>');
     expect(account).toContain("Welcome credits");
-    expect(account).toContain("You can create API keys after your first order is paid.");
+    const keys = await pageOf(service, "/account/keys", cookie);
+    expect(keys).toContain("You can create API keys after your first order is paid.");
   });
 
   it("grants them once to an address that is confirmed by one of several links, used concurrently", async () => {

@@ -1,7 +1,10 @@
+import { randomBytes } from "node:crypto";
+import { err } from "neverthrow";
 import type { Browser } from "playwright-core";
 import sharp from "sharp";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { expire } from "../../../domain/storage-status.js";
+import type { Task } from "../../../domain/task.js";
 import { logInAs, openTab, type Tab } from "../../support/browser.js";
 import { startChromium } from "../../support/chromium.js";
 import { type Person, WebService } from "../../support/web-service.js";
@@ -177,6 +180,99 @@ describe("the works page as a studio", () => {
     expect(await service.tasks.find(kept.id, ann.id)).toBeUndefined();
     await plain.close();
     expect(plain.problems).toEqual([]);
+  });
+
+  it("deletes after eight seconds that can be undone, and at once for another deletion or when the page is left", async () => {
+    const { page } = tab;
+    const first = await service.kept(ann, { prompt: "the first one" });
+    const second = await service.kept(ann, { prompt: "the second one" });
+    await page.clock.install({ time: new Date("2026-01-01T12:00:00Z") });
+    await page.clock.pauseAt(new Date("2026-01-01T12:00:01Z"));
+    await page.goto("/works");
+    const remove = (text: string) => page.getByLabel(`Delete: ${text}`).click();
+    const toast = page.locator(".toast");
+    const undo = toast.getByRole("button", { name: "Undo" });
+    const isStored = async ({ id }: Task) => (await service.tasks.find(id, ann.id)) !== undefined;
+
+    await remove("the first one");
+    expect(await card("the first one").isVisible()).toBe(false);
+    expect(await toast.getByRole("status").textContent()).toBe("Deleted “the first one”.");
+    expect(await focused()).toContain("Undo");
+    await page.clock.runFor(7_900);
+    await undo.press("Enter");
+    expect(await card("the first one").isVisible()).toBe(true);
+    expect(await focused()).toContain('aria-label="Delete: the first one"');
+    await remove("the first one"); // has eight seconds of its own
+    await page.clock.runFor(7_900);
+    await undo.press("Enter");
+    await page.clock.runFor(20_000);
+    expect(await toast.isVisible()).toBe(false);
+    expect(await isStored(first)).toBe(true);
+
+    // A refused deletion brings the card back, and says why.
+    vi.spyOn(service.storage, "delete").mockResolvedValueOnce(err({ kind: "storage_unavailable", reason: "a test" }));
+    await remove("the first one");
+    await page.clock.runFor(8_000);
+    await toast.getByText("Not deleted. The image storage is currently unavailable. Please try again.").waitFor();
+    expect(await undo.isVisible()).toBe(false);
+    expect(await card("the first one").isVisible()).toBe(true);
+
+    await remove("the first one");
+    await page.clock.runFor(7_900);
+    expect(await isStored(first)).toBe(true);
+    await page.clock.runFor(100);
+    await expect.poll(() => isStored(first)).toBe(false);
+    await card("the first one").waitFor({ state: "detached" });
+    expect(await toast.isVisible()).toBe(false);
+
+    const third = await service.kept(ann, { prompt: "the third one" });
+    await page.goto("/works");
+    await remove("the second one");
+    await remove("the third one"); // there is one undo
+    await expect.poll(() => isStored(second)).toBe(false);
+    expect(await isStored(third)).toBe(true);
+    await page.goto("/gallery");
+    await expect.poll(() => isStored(third)).toBe(false);
+  });
+
+  it("shows how much of the pictures has been sent, and takes nothing else meanwhile", async () => {
+    const { page } = tab;
+    const noise = sharp(randomBytes(3 * 400 * 200), { raw: { width: 400, height: 200, channels: 3 } });
+    const large = { ...picture, name: "noise.png", buffer: await noise.png().toBuffer() };
+    await page.getByText("Pictures to start from").click();
+    await page.getByLabel(/Drop JPEG/).setInputFiles(large);
+    const progress = page.locator("#progress");
+    expect(await progress.isVisible()).toBe(false);
+    await page.evaluate(`
+      window.seen = [];
+      const bar = document.getElementById("progress");
+      new MutationObserver(() => seen.push({ percent: bar.value, shown: !bar.hidden, disabled: document.getElementById("make").disabled }))
+        .observe(bar, { attributes: true });`);
+    const network = await page.context().newCDPSession(page);
+    await network.send("Network.emulateNetworkConditions", {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: large.buffer.length,
+    });
+    service.provider.play({ submit: "refuse" });
+    const submit = vi.spyOn(service.provider, "submit");
+    await make().click();
+    await progress.waitFor();
+    await prompt().press("Control+Enter"); // is sent once
+    await expect.poll(error).toBe("This couldn’t be started. You weren’t charged. Please try again.");
+    expect(await progress.isVisible()).toBe(false);
+    expect(await make().isDisabled()).toBe(false);
+    type Seen = { readonly percent: number; readonly shown: boolean; readonly disabled: boolean };
+    const sending = (await page.evaluate<Seen[]>("seen")).filter(({ shown }) => shown);
+    const percents = sending.map(({ percent }) => percent);
+    expect(percents[0]).toBe(0);
+    expect(percents.at(-1)).toBe(100);
+    expect(percents).toEqual(percents.toSorted((a, b) => a - b));
+    expect(new Set(percents).size).toBeGreaterThan(2); // not only the beginning and the end
+    expect(sending.every(({ disabled }) => disabled)).toBe(true);
+    expect(submit).toHaveBeenCalledTimes(1);
+    vi.restoreAllMocks();
   });
 
   it("loads older panoramas while the reader scrolls, and leads back to the newest", async () => {

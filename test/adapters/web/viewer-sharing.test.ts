@@ -191,6 +191,30 @@ describe("sharing a panorama", () => {
       expect(await shown(`/p/${slug}#v=999,1e3,<b>`)).toMatchObject({ yaw: "0.0", pitch: "0.0", fov: "75.0" });
     });
 
+    it("shares a view of a phone held upright so that it shows as much on a wide screen, and when the phone is turned", async () => {
+      const { slug } = await service.kept(ann, { resolution: "2k" });
+      await tab.page.setViewportSize({ width: 390, height: 844 });
+      await tab.page.goto(`/p/${slug}`);
+      await ready(tab.page, "sphere");
+      await tab.page.getByRole("button", { name: "Zoom in" }).click();
+      await tab.page.getByRole("button", { name: "Share" }).click();
+      await tab.page.getByLabel("Start at this view").check();
+      const address = await tab.page.getByLabel("Link", { exact: true }).inputValue();
+      await tab.page.keyboard.press("Escape");
+      const { width, height } = (await tab.page.locator("#viewer").boundingBox())!;
+      const fov = async () => Number(await tab.page.locator("#viewer").getAttribute("data-fov"));
+      const tangent = Math.tan((((await fov()) / 2) * Math.PI) / 180);
+      const vertical = (Math.atan((tangent * height) / width) * 360) / Math.PI;
+      expect(vertical).toBeGreaterThan(60);
+      await tab.page.setViewportSize({ width: 844, height: 390 });
+      await expect.poll(fov).toBeCloseTo(vertical, 0);
+      await tab.page.setViewportSize({ width: 1000, height: 600 });
+      await tab.page.goto("about:blank");
+      await tab.page.goto(address);
+      await ready(tab.page, "sphere");
+      expect(await fov()).toBeCloseTo(vertical, 0);
+    });
+
     it("says that only the owner can open a private panorama, and makes it public", async () => {
       const { slug, id } = await service.kept(ann, { prompt: "a secret place", visibility: "private" });
       await logInAs(tab, ann);
@@ -205,12 +229,44 @@ describe("sharing a panorama", () => {
       expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("public");
     });
 
-    it("leads to the next panorama, and a prompt to the form", async () => {
+    it("leads to the panoramas before and after it, and a prompt to the form", async () => {
       const older = await service.kept(ann, { prompt: "the older one" });
+      const middle = await service.kept(ann, { prompt: "the middle one" });
+      await service.kept(ann, { prompt: "a private one", visibility: "private" });
       const newer = await service.kept(ann, { prompt: "the newer one" });
-      const html = await htmlOf(`/p/${newer.slug}`);
-      expect(html).toContain(`rel="next" href="/p/${older.slug}" aria-label="Next panorama: the older one"`);
-      expect(html).toContain('href="/works?prompt=the+newer+one"');
+      await tab.page.goto(`/p/${middle.slug}`);
+      await ready(tab.page, "sphere");
+      expect(await tab.page.getByRole("link", { name: "Use this prompt" }).getAttribute("href")).toBe(
+        "/works?prompt=the+middle+one",
+      );
+      const centre = async (name: string) => {
+        const box = await tab.page.getByRole("link", { name }).boundingBox();
+        return (box?.x ?? 0) + (box?.width ?? 0) / 2;
+      };
+      expect(await centre("Previous panorama: the newer one")).toBeLessThan(100);
+      expect(await centre("Next panorama: the older one")).toBeGreaterThan(900);
+      // The arrow keys turn the sphere. The links are reached with Tab.
+      await tab.page.locator("#viewer").focus();
+      await tab.page.keyboard.press("ArrowLeft");
+      await tab.page.keyboard.press("Tab");
+      await tab.page.keyboard.press("Enter");
+      await tab.page.waitForURL(`**/p/${newer.slug}`);
+      expect(await tab.page.locator("[rel=prev]").count()).toBe(0);
+      await tab.page.locator("[rel=next]").click();
+      await tab.page.waitForURL(`**/p/${middle.slug}`);
+      await tab.page.locator("[rel=next]").click();
+      await tab.page.waitForURL(`**/p/${older.slug}`);
+
+      // Among one's own, panoramas without an image are left out.
+      service.provider.play({ poll: "failed" });
+      await service.panorama(ann);
+      service.provider.play({ poll: "succeeded" });
+      await logInAs(tab, ann);
+      await tab.page.goto(`/works/${newer.slug}`);
+      expect(await tab.page.locator("[rel=prev]").count()).toBe(0);
+      await tab.page.getByRole("link", { name: "Next panorama: a private one" }).click();
+      await tab.page.getByRole("link", { name: "Previous panorama: the newer one" }).click();
+      await tab.page.waitForURL(`**/works/${newer.slug}`);
     });
   });
 });

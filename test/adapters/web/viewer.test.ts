@@ -1,7 +1,9 @@
 import { err } from "neverthrow";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { aPlace, aSucceededTask } from "../../../adapters/contracts/builders.js";
 import { thumbnailNameOf } from "../../../domain/object-name.js";
+import type { Task } from "../../../domain/task.js";
 import { logInAs, openTab, ready, type Tab } from "../../support/browser.js";
 import { startChromium } from "../../support/chromium.js";
 import { pixelAt, quarterAt, quarterOf } from "../../support/pixels.js";
@@ -139,13 +141,14 @@ describe("the viewer page", () => {
   it("shows a focus ring above the picture, and every control to the keyboard", async () => {
     await service.kept(ann, { prompt: "an older one" });
     const { slug } = await service.kept(ann, { prompt: "a long prompt ".repeat(10) });
+    await service.kept(ann, { prompt: "a newer one" });
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "sphere");
     const ring = () => pixelAt(tab.page, 4, 330);
     expect(Math.min(...(await ring()))).toBeLessThan(100);
     await tab.page.getByRole("link", { name: "Log in" }).focus();
     const reached: string[] = [];
-    for (let n = 0; n < 10; n += 1) {
+    for (let n = 0; n < 11; n += 1) {
       await tab.page.keyboard.press("Tab");
       if (n === 0) expect(Math.min(...(await ring()))).toBeGreaterThan(240);
       reached.push(
@@ -156,6 +159,7 @@ describe("the viewer page", () => {
     }
     expect(reached.map((name) => name.split(":")[0])).toEqual([
       `${"a long prompt ".repeat(6).slice(0, 80)}…`,
+      "Previous panorama",
       "Next panorama",
       "Use this prompt",
       "Full prompt",
@@ -173,6 +177,10 @@ describe("the viewer page", () => {
     expect(await tab.page.evaluate("document.activeElement.id")).toBe("share");
     await tab.page.emulateMedia({ forcedColors: "active" });
     expect(await tab.page.evaluate("getComputedStyle(document.activeElement).borderTopStyle")).toBe("solid");
+    const neighbours = () => tab.page.getByRole("link", { name: /^(Previous|Next) panorama/ }).count();
+    expect(await neighbours()).toBe(2);
+    await tab.page.getByText("Full prompt").click(); // reaches up to them
+    expect(await neighbours()).toBe(0);
   });
 
   it("limits the vertical field of view, and starts narrower with a small picture", async () => {
@@ -298,48 +306,74 @@ describe("the viewer page", () => {
     expect(await tab.page.evaluate("scrollY")).toBe(0);
   });
 
-  it("draws what each eye of a headset sees", async () => {
+  it("draws what each eye of a headset sees, frame by frame, into the headset's layer", async () => {
     const { slug } = await service.kept(ann);
-    // A headset with two eyes of 100 × 100 pixels, turned 45° to the right; its left eye draws where the canvas is.
+    // A headset with two eyes of 100 × 100 pixels.
     await tab.page.addInitScript(`
       class Session extends EventTarget {
-        updateRenderState() {}
+        updateRenderState({ baseLayer }) { this.layer = baseLayer; }
         async requestReferenceSpace() { return "space"; }
-        requestAnimationFrame(draw) {
-          if (this.drawn) return;
-          this.drawn = true;
-          const c = Math.SQRT1_2;
-          const views = [0, 1].map((eye) => ({ eye, projectionMatrix: [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1, -1, 0, 0, -0.2, 0],
-            transform: { matrix: [c, 0, c, 0, 0, 1, 0, 0, -c, 0, c, 0, 0, 0, 0, 1] } }));
-          setTimeout(() => {
-            draw(0, { getViewerPose: () => ({ views }) });
-            window.seen = [[5, 50], [95, 50], [105, 50], [195, 50]].map(([x, y]) => {
-              const pixel = new Uint8Array(4);
-              this.gl.readPixels(x, y, 1, 1, this.gl.RGBA, this.gl.UNSIGNED_BYTE, pixel);
-              return [...pixel.slice(0, 3)];
-            });
-          });
-        }
+        requestAnimationFrame(draw) { this.draw = draw; }
         async end() { this.dispatchEvent(new Event("end")); }
       }
       WebGL2RenderingContext.prototype.makeXRCompatible = async () => {};
       window.XRWebGLLayer = class {
-        framebuffer = null;
-        constructor(session, gl) { session.gl = gl; }
+        constructor(session, gl) {
+          this.gl = gl;
+          this.framebuffer = gl.createFramebuffer();
+          const color = gl.createRenderbuffer();
+          gl.bindRenderbuffer(gl.RENDERBUFFER, color);
+          gl.renderbufferStorage(gl.RENDERBUFFER, gl.RGBA8, 200, 100);
+          gl.bindFramebuffer(gl.FRAMEBUFFER, this.framebuffer);
+          gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.RENDERBUFFER, color);
+          gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+        }
         getViewport({ eye }) { return { x: 100 * eye, y: 0, width: 100, height: 100 }; }
       };
-      Object.defineProperty(navigator, "xr", { value: { isSessionSupported: async () => true, requestSession: async () => new Session() } });`);
-    await tab.page.goto(`/p/${slug}`);
+      const session = new Session();
+      Object.defineProperty(navigator, "xr", { value: { isSessionSupported: async () => true, requestSession: async () => session } });
+      // One frame with the head of each eye turned to the right by so many degrees. Returns two colours of each eye.
+      window.frameOf = (turns) => {
+        const views = turns.map((degrees, eye) => {
+          const [s, c] = [Math.sin(degrees * Math.PI / 180), Math.cos(degrees * Math.PI / 180)];
+          // The left eye sees 45° to both sides, the right one from the middle to 45° on its right.
+          const projection = eye === 0 ? [1, 0] : [2, 1];
+          return { eye, projectionMatrix: [projection[0], 0, 0, 0, 0, 1, 0, 0, projection[1], 0, -1, -1, 0, 0, -0.2, 0],
+            transform: { matrix: [c, 0, s, 0, 0, 1, 0, 0, -s, 0, c, 0, 0, 0, 0, 1] } };
+        });
+        const { gl, framebuffer } = session.layer;
+        const { draw } = session;
+        session.draw = undefined;
+        gl.bindFramebuffer(gl.FRAMEBUFFER, null); // as a browser may leave it between two frames
+        draw(0, { getViewerPose: () => ({ views }) });
+        gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
+        return [5, 95, 105, 195].map((x) => {
+          const pixel = new Uint8Array(4);
+          gl.readPixels(x, 50, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+          return [...pixel.slice(0, 3)];
+        });
+      };
+      window.wantsFrame = () => session.draw !== undefined;`);
+    await tab.page.goto(`/p/${slug}#v=45,0,75`);
     await ready(tab.page, "sphere");
     const button = tab.page.getByRole("button", { name: "View in VR" });
     await button.click();
-    await expect.poll(() => tab.page.evaluate("window.seen?.length")).toBe(4);
-    const seen = (await tab.page.evaluate("seen")) as [number, number, number][];
-    // From 0° to 90° to the right is the third quarter.
-    expect(seen.map(quarterOf)).toEqual([2, 2, 2, 2]);
-    expect(await button.getAttribute("aria-pressed")).toBe("true");
+    await expect.poll(() => button.getAttribute("aria-pressed")).toBe("true");
+    const frame = async (left: number, right: number) =>
+      ((await tab.page.evaluate(`frameOf([${left}, ${right}])`)) as [number, number, number][]).map(quarterOf);
+    // Straight ahead is where the view was: 45° to the right of the middle of the picture.
+    expect(await frame(0, -90)).toEqual([2, 2, 1, 1]);
+    expect(await frame(-90, 45)).toEqual([1, 1, 3, 3]);
+    expect(await frame(0, -180)).toEqual([2, 2, 0, 0]);
     await button.click();
     await expect.poll(() => button.getAttribute("aria-pressed")).toBe("false");
+    // The page draws again. The frame that was asked for before draws nothing, and asks for no other.
+    await tab.page.locator("#viewer").focus();
+    await tab.page.keyboard.down("ArrowLeft");
+    await expect.poll(() => quarterAt(tab.page, 500, 300)).toBe(1);
+    await tab.page.keyboard.up("ArrowLeft");
+    expect(await frame(-90, 45)).toEqual([2, 2, 0, 0]);
+    expect(await tab.page.evaluate("wantsFrame()")).toBe(false);
   });
 
   it("allows frames of other sites only with ?embed=1, and then has no header", async () => {
@@ -383,6 +417,9 @@ describe("the viewer page", () => {
       "The picture could not be loaded. Reload the page to try again.",
     );
     expect(await tab.page.locator("#flat").isHidden()).toBe(true);
+    expect(await tab.page.getByRole("button", { name: "Download" }).count()).toBe(0);
+    await tab.page.goto(`/p/${second.slug}?embed=1`);
+    await ready(tab.page, "nothing");
   });
 
   it("reports that an image is being saved, and shows it when it is saved", async () => {
@@ -397,29 +434,53 @@ describe("the viewer page", () => {
   });
 
   it("reports that an image is no longer available", async () => {
+    const dan = await service.person("dan");
     service.provider.play({ download: "image_that_expires" });
-    const { slug } = await service.panorama(ann);
+    const { slug } = await service.panorama(dan);
     await tab.page.goto(`/p/${slug}`);
     expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe("Image no longer available");
+    const links = () => tab.page.getByRole("main").getByRole("link").allTextContents();
+    expect(await links()).toEqual(["Go to the gallery"]);
+    await logInAs(tab, dan);
+    await tab.page.goto(`/works/${slug}`);
+    expect(await links()).toEqual(["Try again", "Your works"]);
+  });
+
+  it("shows the flat preview without a script, and a link to the picture", async () => {
+    const { slug, image } = await service.kept(ann);
+    const plain = await openTab(browser, service, { javaScriptEnabled: false });
+    await plain.page.goto(`/p/${slug}`);
+    expect(await plain.page.evaluate("getComputedStyle(document.getElementById('flat')).filter")).toBe("none");
+    expect(await plain.page.getByRole("progressbar").count()).toBe(0);
+    expect(await plain.page.getByRole("application").count()).toBe(0);
+    const link = plain.page.getByRole("link", { name: "Open the flat picture." });
+    expect(await link.getAttribute("href")).toBe(service.storage.urlOf(image.imageName));
+    await plain.close();
+    expect(plain.problems).toEqual([]);
   });
 
   it("waits with the prompt and the time, and becomes the sphere without a reload", async () => {
+    const eve = await service.person("eve");
     service.provider.play({ poll: "running" });
     const prompt = "a harbour made of glass";
-    const { slug } = await service.panorama(ann, { prompt, visibility: "private" });
+    const { slug } = await service.panorama(eve, { prompt, visibility: "private" });
     const ben = await service.person("waiting-ben");
     const other = await openTab(browser, service);
     await logInAs(other, ben);
     expect((await other.page.request.get(`/works/${slug}/status`)).status()).toBe(404);
     await other.close();
 
-    await logInAs(tab, ann);
+    await logInAs(tab, eve);
     await tab.page.goto(`/works/${slug}`);
     expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe(prompt);
     expect(await tab.page.getByRole("status").textContent()).toBe("Making your panorama");
     expect(await tab.page.locator("noscript").first().textContent()).toContain('http-equiv="refresh"');
-    await service.clock.advance(65_000);
+    expect(await tab.page.locator("#late").textContent()).toBe("");
+    service.generationTime.add(aSucceededTask()); // generations took half a minute lately
+    await service.clock.advance(95_000);
     await expect.poll(() => tab.page.locator("#elapsed").textContent()).toMatch(/^1:\d\d$/);
+    const late = "This takes longer than usual. If it fails, you get your 4 credits back.";
+    await expect.poll(() => tab.page.locator("#late").textContent()).toBe(late);
     await tab.page.evaluate("window.isSamePage = true");
     service.provider.play({ poll: "succeeded", download: "image" });
     await service.work();
@@ -428,14 +489,42 @@ describe("the viewer page", () => {
     expect(await tab.page.locator("#viewer").getAttribute("aria-label")).toContain(prompt);
 
     service.provider.play({ poll: "running" });
-    const second = await service.panorama(ann, { prompt, visibility: "private" });
+    const second = await service.panorama(eve, { prompt, visibility: "private" });
     await tab.page.goto(`/works/${second.slug}`);
     service.provider.play({ poll: "failed" });
     await service.work();
     await tab.page.getByRole("heading", { name: "This one did not work" }).waitFor();
     expect(await tab.page.getByRole("status").textContent()).toContain("Your 4 credits are back.");
-    const again = await tab.page.getByRole("link", { name: "Try again" }).getAttribute("href");
-    expect(new URL(again ?? "", service.url).searchParams.get("prompt")).toBe(prompt);
+    await tab.page.getByRole("link", { name: "Try again" }).click();
+    await tab.page.waitForURL(`**/works?from=${second.slug}#create`);
+    expect(await tab.page.getByRole("textbox", { name: "Prompt" }).inputValue()).toBe(prompt);
+  });
+
+  it("says its place in the line while it waits for its turn, and reads it only then", async () => {
+    const count = vi.spyOn(service.tasks, "countAhead");
+    const cat = await service.person("cat");
+    service.provider.play({ poll: "running" });
+    service.provider.concurrencyMax = 1;
+    const made: Task[] = [];
+    for (let n = 0; n < 4; n += 1) made.push(await service.panorama(cat, { visibility: "private" }));
+    const last = `/works/${made[3]?.slug}`;
+    await logInAs(tab, cat);
+    await tab.page.goto(last);
+    const status = tab.page.getByRole("status");
+    expect(await status.textContent()).toBe("3rd in line");
+    const startOne = () => service.tasks.startQueued([aPlace(undefined)], 1, service.clock.now());
+    await startOne();
+    await expect.poll(() => status.textContent()).toBe("2nd in line");
+    await startOne();
+    await expect.poll(() => status.textContent()).toBe("Next in line");
+    await startOne();
+    await expect.poll(() => status.textContent()).toBe("Starting");
+    count.mockClear();
+    const answer = await tab.page.request.get(`${last}/status`);
+    expect(await answer.json()).toEqual({ phase: "queued", words: "Starting", note: "", elapsed_seconds: 5 });
+    expect(count).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+    service.provider.concurrencyMax = undefined;
   });
 
   it("shows a private panorama only to its owner, after login", async () => {

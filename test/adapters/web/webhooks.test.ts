@@ -56,7 +56,10 @@ describe("the page of webhooks", () => {
     const again = (await service.deliveries.list(ann.id, 9, undefined)).find(({ id }) => id === claimed?.id);
     expect(again?.delivery).toMatchObject({ state: "pending", attempts: 0 });
 
-    await page.getByRole("button", { name: "Delete https://receiver" }).click();
+    await page.getByLabel("Delete https://receiver").click();
+    await page.getByText("Nothing more is sent to this URL, and its secret is lost. This can’t be undone.").waitFor();
+    expect(await endpointOf(ann.id)).toBeDefined();
+    await page.getByRole("button", { name: "Delete now https://receiver" }).click();
     await expect.poll(() => endpointOf(ann.id)).toBeUndefined();
     expect(await page.getByRole("region", { name: /Deliveries/ }).textContent()).toContain("failed");
   });
@@ -93,6 +96,7 @@ describe("the page of webhooks", () => {
       400,
       expect.stringContaining("URL must be a complete URL that starts with https://"),
     ]);
+    expect(await refused.text()).toContain('value="http://receiver.example.com/"');
     await page.request.get("/account/webhooks");
     const [own] = await service.endpoints.list(dan.id);
     const foreign = await service.endpoints.ensureDefault({ ...(own as NonNullable<typeof own>), accountId: cas.id });

@@ -90,10 +90,10 @@ describe("the works and gallery pages", () => {
     await prompt().fill("a seeded meadow");
     await tab.page.getByText("Seed (optional)").click();
     await tab.page.locator("#create").evaluate((form) => form.setAttribute("novalidate", ""));
-    await tab.page.getByLabel(/^Seed:/).fill("2147483648");
+    await tab.page.getByLabel("Seed", { exact: true }).fill("2147483648");
     await makeButton().click();
     await tab.page.getByText("Seed must be an integer from 0 to 2147483647, but is 2147483648.").waitFor();
-    await tab.page.getByLabel(/^Seed:/).fill("7");
+    await tab.page.getByLabel("Seed", { exact: true }).fill("7");
     await makeAndList();
     await expect.poll(() => card("a seeded meadow").count()).toBe(1);
     const [task] = await service.tasks.list(ann.id, 10, undefined);
@@ -285,6 +285,62 @@ describe("the works and gallery pages", () => {
     expect(await tab.page.getByRole("link", { name: "Older panoramas" }).count()).toBe(0);
   });
 
+  it("search the gallery with the keyboard, and open what is found", async () => {
+    const task = await service.kept(ann, { prompt: "Läkeside cabin" });
+    for (let n = 0; n < 60; n += 1) {
+      const id = service.ids.taskId();
+      const request = { ...task.request, prompt: n % 2 ? `lake ${n}` : `dunes ${n}` };
+      const copy = { ...task, id, slug: service.ids.slug(), request } as typeof task;
+      service.database.tasks.set(id, { task: copy, place: undefined, dueAt: undefined, fence: 0, hidden: false });
+    }
+    const { page } = tab;
+    const field = page.getByRole("search").getByRole("searchbox", { name: "Search in descriptions" });
+    const tiles = page.locator("#gallery .tile-title");
+    await page.goto("/gallery?sort=oldest");
+    await field.focus();
+    await page.keyboard.type("LAK");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/gallery?q=LAK&sort=oldest");
+    await expect
+      .poll(async () => {
+        await page.mouse.wheel(0, 3000);
+        return tiles.count();
+      })
+      .toBe(31);
+    expect(await tiles.first().textContent()).toBe("Läkeside cabin");
+    expect((await tiles.allTextContents()).filter((title) => /^lake \d+$/.test(title))).toHaveLength(30);
+    expect(await page.locator('a[rel="next"]').count()).toBe(0);
+    await field.focus();
+    for (const name of ["Search", "Newest", "Oldest"]) {
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate("document.activeElement.ariaLabel ?? document.activeElement.textContent")).toBe(name);
+    }
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/p/${task.slug}`);
+  });
+
+  it("search on only when the reader asks for it", async () => {
+    const task = await service.kept(ann, { prompt: "one zebra" });
+    for (let n = 0; n < 2_001; n += 1) {
+      const id = service.ids.taskId();
+      const request = { ...task.request, prompt: n === 2_000 ? "another zebra" : "dunes" };
+      const copy = { ...task, id, slug: service.ids.slug(), request } as typeof task;
+      service.database.tasks.set(id, { task: copy, place: undefined, dueAt: undefined, fence: 0, hidden: false });
+    }
+    const { page } = tab;
+    const asked: string[] = [];
+    page.on("request", (request) => void asked.push(request.url()));
+    await page.goto("/gallery?q=zebra", { waitUntil: "networkidle" });
+    const searchOn = page.getByRole("link", { name: "Search older panoramas" });
+    await searchOn.scrollIntoViewIfNeeded();
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    expect(await page.locator("#gallery li").count()).toBe(1);
+    expect(asked.filter((url) => url.includes("before="))).toEqual([]);
+    await searchOn.click();
+    await page.getByRole("link", { name: "one zebra" }).waitFor();
+  });
+
   it("fit the screen of a phone", async () => {
     await service.kept(ann, { prompt: "on a phone" });
     const phone = await openTab(browser, service, {
@@ -293,7 +349,15 @@ describe("the works and gallery pages", () => {
       isMobile: true,
     });
     await logInAs(phone, ann);
-    for (const path of ["/", "/gallery", "/works", "/account", "/login", "/signup"]) {
+    for (const path of [
+      "/",
+      "/gallery",
+      `/gallery?q=${"nothing".repeat(14)}`,
+      "/works",
+      "/account",
+      "/login",
+      "/signup",
+    ]) {
       await phone.page.goto(path);
       expect([path, await phone.page.evaluate("document.documentElement.scrollWidth")]).toEqual([path, 360]);
     }

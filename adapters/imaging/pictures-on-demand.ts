@@ -1,0 +1,80 @@
+import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import type { ObjectName } from "../../domain/object-name.js";
+import type { PixelSize } from "../../domain/resolution.js";
+import { decoding } from "../system/load-sharp.js";
+import { Semaphore } from "../system/semaphore.js";
+import { perspectiveView } from "./perspective-view.js";
+import { WEBP_QUALITY } from "./webp-quality.js";
+
+/** Bytes of the pictures in memory. A view has about 100 kB, a picture for a tile 10 to 100 kB. */
+const KEPT_BYTES_MAX = 8 * 1024 * 1024;
+/** Pictures that are being made. Each holds an encoded panorama. */
+const MADE_AT_ONCE = 2;
+/** Pictures that are being made, or wait for that. */
+const PENDING_MAX = 100;
+
+/**
+ * Makes pictures of stored panoramas when they are asked for: perspective views, straight ahead, as JPEG, and smaller copies
+ * as WebP. The last pictures that were asked for are kept in memory. Each function returns `undefined` if the image cannot be
+ * read, or if too many pictures are being made.
+ */
+export const picturesOnDemand = (
+  storage: Pick<ObjectStorage, "read">,
+  viewSize: PixelSize,
+  keptBytesMax = KEPT_BYTES_MAX,
+) => {
+  const kept = new Map<string, Uint8Array>();
+  const pending = new Map<string, Promise<Uint8Array | undefined>>();
+  const semaphore = new Semaphore(MADE_AT_ONCE);
+  let keptBytes = 0;
+
+  /** The most recently used one is the last. */
+  const keep = (key: string, picture: Uint8Array): void => {
+    keptBytes += picture.length;
+    kept.set(key, picture);
+    for (const [oldest, { length }] of kept) {
+      if (keptBytes <= keptBytesMax) break;
+      kept.delete(oldest);
+      keptBytes -= length;
+    }
+  };
+
+  const picture = async (key: string, name: ObjectName, make: (image: Uint8Array) => Promise<Uint8Array>) => {
+    const known = kept.get(key);
+    if (known !== undefined) {
+      kept.delete(key);
+      kept.set(key, known);
+      return known;
+    }
+    const started = pending.get(key);
+    if (started !== undefined || pending.size >= PENDING_MAX) return started;
+    const making = semaphore
+      .run(async () => {
+        const image = await storage.read(name);
+        if (image.isErr()) return undefined;
+        const made = await make(image.value);
+        keep(key, made);
+        return made;
+      })
+      .finally(() => pending.delete(key));
+    pending.set(key, making);
+    return making;
+  };
+
+  return {
+    /** The view of a panorama for link previews. */
+    socialImage: (name: ObjectName): Promise<Uint8Array | undefined> =>
+      picture(`view ${name}`, name, (image) => perspectiveView(image, viewSize)),
+    /** A panorama or its thumbnail, `widthPixels` wide. */
+    resized: (name: ObjectName, widthPixels: number): Promise<Uint8Array | undefined> =>
+      picture(`${widthPixels} ${name}`, name, (image) => resized(image, widthPixels)),
+  };
+};
+
+const resized = (image: Uint8Array, width: number): Promise<Uint8Array> =>
+  decoding((sharp) =>
+    sharp(image, { failOn: "error" })
+      .resize({ width, height: Math.round(width / 2), fit: "fill" })
+      .webp({ quality: WEBP_QUALITY })
+      .toBuffer(),
+  );

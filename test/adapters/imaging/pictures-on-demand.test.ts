@@ -1,0 +1,87 @@
+import { err, ok } from "neverthrow";
+import sharp from "sharp";
+import { describe, expect, it } from "vitest";
+import { picturesOnDemand } from "../../../adapters/imaging/pictures-on-demand.js";
+import type { ObjectName } from "../../../domain/object-name.js";
+
+const nameOf = (n: number) => `panoramas/${String(n).padStart(22, "0")}.jpg` as ObjectName;
+const SIZE = { widthPixels: 120, heightPixels: 63 };
+
+/** A storage that counts what is read, and answers when `answer` is resolved. */
+const storageOf = (image: Uint8Array) => {
+  let answer: Promise<unknown> = Promise.resolve();
+  const storage = {
+    reads: [] as string[],
+    isAway: false,
+    /** Returns the function that lets all reads answer. */
+    hold: () => {
+      let release = () => {};
+      answer = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return release;
+    },
+    read: async (name: ObjectName) => {
+      storage.reads.push(name);
+      await answer;
+      return storage.isAway ? err({ kind: "storage_unavailable" as const, reason: "away" }) : ok(image);
+    },
+  };
+  return storage;
+};
+
+const flat = (width: number) =>
+  sharp({ create: { width, height: width / 2, channels: 3, background: "#2040d0" } })
+    .jpeg()
+    .toBuffer();
+describe("pictures on demand", () => {
+  it("are made once for requests at the same time and later ones, in each size", async () => {
+    const storage = storageOf(await flat(256));
+    const pictures = picturesOnDemand(storage, SIZE);
+    const [one, other] = await Promise.all([pictures.resized(nameOf(1), 64), pictures.resized(nameOf(1), 64)]);
+    expect(await sharp(one).metadata()).toMatchObject({ format: "webp", width: 64, height: 32 });
+    expect([other, await pictures.resized(nameOf(1), 64)]).toEqual([one, one]);
+    expect(storage.reads).toEqual([nameOf(1)]);
+    expect(await sharp(await pictures.resized(nameOf(1), 32)).metadata()).toMatchObject({ width: 32, height: 16 });
+    expect(await sharp(await pictures.socialImage(nameOf(1))).metadata()).toMatchObject({ format: "jpeg", width: 120 });
+    expect(storage.reads).toHaveLength(3);
+  });
+
+  it("are undefined while the storage is away, and are made when it is back", async () => {
+    const storage = storageOf(await flat(256));
+    const pictures = picturesOnDemand(storage, SIZE);
+    storage.isAway = true;
+    expect(await pictures.resized(nameOf(1), 64)).toBeUndefined();
+    storage.isAway = false;
+    expect(await pictures.resized(nameOf(1), 64)).toBeInstanceOf(Uint8Array);
+  });
+
+  it("are read two at a time, and at most 100 wait", async () => {
+    const storage = storageOf(await flat(64));
+    const pictures = picturesOnDemand(storage, SIZE);
+    const release = storage.hold();
+    const asked = Array.from({ length: 100 }, (_, n) => pictures.resized(nameOf(n), 32));
+    expect(await pictures.resized(nameOf(100), 32)).toBeUndefined();
+    const waiting = pictures.resized(nameOf(99), 32); // asked for before
+    expect(storage.reads).toEqual([nameOf(0), nameOf(1)]);
+    release();
+    const made = await Promise.all([...asked, waiting]);
+    expect(made.every((picture) => picture instanceof Uint8Array)).toBe(true);
+    expect(await pictures.resized(nameOf(100), 32)).toBeInstanceOf(Uint8Array);
+  });
+
+  it("are kept up to a number of bytes, those used last the longest", async () => {
+    const storage = storageOf(await flat(64));
+    const { length = 0 } = (await picturesOnDemand(storage, SIZE).resized(nameOf(0), 32)) ?? [];
+    storage.reads.length = 0;
+    const pictures = picturesOnDemand(storage, SIZE, 3 * length);
+    for (const n of [0, 1, 2, 0, 3]) await pictures.resized(nameOf(n), 32);
+    expect(storage.reads).toEqual([0, 1, 2, 3].map(nameOf));
+    for (const n of [2, 0, 3]) await pictures.resized(nameOf(n), 32);
+    expect(storage.reads).toHaveLength(4);
+    await pictures.resized(nameOf(1), 32);
+    expect(storage.reads.at(-1)).toBe(nameOf(1));
+    await pictures.resized(nameOf(2), 32);
+    expect(storage.reads).toHaveLength(6);
+  });
+});
