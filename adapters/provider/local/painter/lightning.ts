@@ -20,10 +20,11 @@ export class Lightning {
   private readonly noise: Noise;
   private readonly bolts: readonly Bolt[];
 
-  constructor(seed: number, azimuth: number) {
+  constructor(seed: number) {
     this.noise = new Noise(seed ^ 0xb017);
     const random = randomsFrom(seed ^ 0x1197);
-    this.bolts = [azimuth + 0.45, azimuth - 1.3, azimuth + 2.4].flatMap((at, index): Bolt[] => {
+    // The first one strikes ahead, where a viewer begins.
+    this.bolts = [0.15, -1.6, 2.1].flatMap((at, index): Bolt[] => {
       const main = {
         azimuth: at + random() * 0.3,
         top: 0.36,

@@ -59,7 +59,7 @@ export class Sky {
     this.celestial = new Celestial(scene, pixelRadians);
     this.clouds = new Clouds(scene, this.lightX, this.lightZ, rowsUp);
     this.aurora = new Aurora(scene.seed);
-    this.lightning = new Lightning(scene.seed, scene.light.azimuth);
+    this.lightning = new Lightning(scene.seed);
     this.edge = pixelRadians;
   }
 

@@ -1,4 +1,7 @@
-/** The features that a prompt can name, with their words (whole words; `*` matches any ending, `_` matches blanks). */
+/**
+ * The features that a prompt can name, with their words (whole words, or the first part of one such as "snow-covered"; `*`
+ * matches any ending, `_` matches blanks).
+ */
 const VOCABULARY = {
   golden: "golden",
   sunset: "sunset* evening dusky",
@@ -37,9 +40,15 @@ const VOCABULARY = {
 
 export type Feature = keyof typeof VOCABULARY;
 
+/** A part that a participle follows still names the feature: "moon-lit", but not "snow-free" or "sand-coloured". */
+const PARTICIPLE = "(?:(?!colou?red)\\p{L}+ed|lit|clad|swept|strewn)(?!\\p{L})";
+
 const patterns = Object.entries(VOCABULARY).map(([feature, words]) => {
   const alternatives = words.replaceAll("*", "\\p{L}*").replaceAll(" ", "|").replaceAll("_", "\\s+");
-  return [feature as Feature, new RegExp(`(?<![\\p{L}-])(?:${alternatives})(?![\\p{L}-])`, "iu")] as const;
+  return [
+    feature as Feature,
+    new RegExp(`(?<![\\p{L}-])(?:${alternatives})(?!\\p{L}|-(?!${PARTICIPLE}))`, "iu"),
+  ] as const;
 });
 
 export const featuresOf = (prompt: string): ReadonlySet<Feature> =>

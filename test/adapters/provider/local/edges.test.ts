@@ -13,7 +13,7 @@ const lightOf = (lightning: Lightning, azimuth: number, y: number): number => {
 };
 
 it("the glow of lightning ends nowhere at an edge", () => {
-  const lightning = new Lightning(7, 0);
+  const lightning = new Lightning(7);
   // From the horizon to the zenith, in every direction, but not across a bolt.
   let steepest = 0;
   for (let azimuth = -Math.PI; azimuth < Math.PI; azimuth += 0.1) {
@@ -28,7 +28,7 @@ it("the glow of lightning ends nowhere at an edge", () => {
 });
 
 it("bolts fade out at their top in the clouds", () => {
-  const lightning = new Lightning(7, 0);
+  const lightning = new Lightning(7);
   const top = 0.36;
   let [brightest, steepest] = [0, 0];
   for (let azimuth = -Math.PI; azimuth < Math.PI; azimuth += 0.001) {

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { PaintPool } from "../../../../adapters/provider/local/paint-pool.js";
 import type { Reference } from "../../../../adapters/provider/local/painter/references.js";
 import { sceneOf } from "../../../../adapters/provider/local/painter/scene-of.js";
+import { featuresOf } from "../../../../adapters/provider/local/painter/words.js";
 
 const pool = new PaintPool(2);
 afterAll(() => pool.close());
@@ -132,6 +133,16 @@ describe("a panorama painted from a prompt", () => {
   it("uses only whole words: a knight is not night, a starfish has no stars", () => {
     expect(sceneOf("a knight and a starfish at noon", []).stars).toBe(0);
     expect(sceneOf("stars at night", []).stars).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["snow-covered peaks", ["snow", "mountains"]],
+    ["a moon-lit pond, tree-lined", ["moon", "lake", "forest"]],
+    ["snow-free peaks", ["mountains"]],
+    ["a sand-coloured wall by the sea-green door", []],
+    ["an off-beach sci-fi tale", ["alien"]],
+  ])("reads words with hyphens: %s", (prompt, features) => {
+    expect([...featuresOf(prompt)].sort()).toEqual(features.sort());
   });
 });
 

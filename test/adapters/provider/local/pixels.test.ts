@@ -34,7 +34,7 @@ it.each([
   ["a snowy forest at night under the aurora", "8774f86a916694dd"],
   ["nebula in deep space", "a9828d5e976c030a"],
   ["city skyline at night", "16f17b3da6415f13"],
-  ["thunderstorm over the ocean", "c70f7f8ba154082a"],
+  ["thunderstorm over the ocean", "bcc9ff843a5f882a"],
   ["a tropical beach", "e92de10a6efbe0b8"],
   ["desert dunes at noon", "2b1754d18748ea69"],
   ["cactus desert at dusk", "32c294c3fb53e67a"],
