@@ -184,8 +184,11 @@ export class Rules {
       `${within} calls in a second`);
   }
 
-  /** What holds at the end, when the processes had time to recover. */
-  atTheEnd(upstreams: readonly SimulatedUpstream[]): void {
+  /**
+   * What holds at the end, when the processes had time to recover. `startedInVain`: tasks for which a generation was
+   * started that they do not have, because of clocks that no rule can hold against.
+   */
+  atTheEnd(upstreams: readonly SimulatedUpstream[], startedInVain: ReadonlySet<TaskId>): void {
     const { database } = this;
     for (const [id, { standing }] of database.accounts) {
       const findings = audit(standing, database.ledgerOf(id), database.tasksOf(id));
@@ -193,21 +196,26 @@ export class Rules {
       require(standing.activeTasks === 0, "no account has an active task at the end", () =>
         `${id}: ${standing.activeTasks}`);
     }
-    for (const { task, hidden } of database.tasks.values()) this.checkEnd(task, hidden, upstreams);
+    for (const { task, hidden } of database.tasks.values()) {
+      this.checkEnd(task, hidden, upstreams);
+      if (!startedInVain.has(task.id)) this.checkCancellation(task, upstreams);
+    }
     this.checkEvents();
     this.checkIdempotencyKeys();
+  }
+
+  private checkCancellation(task: Task, upstreams: readonly SimulatedUpstream[]): void {
+    if (task.state !== "failed" || task.reason !== "canceled") return;
+    const generations = upstreams.flatMap((upstream) => upstream.startedFor(task.id));
+    const isCharged = generations.some(({ state }) => state !== "canceled");
+    require(!isCharged, "a cancellation costs the service no generation", () => task.id);
   }
 
   private checkEnd(task: Task, hidden: boolean, upstreams: readonly SimulatedUpstream[]): void {
     const { id } = task;
     require(!isInProgress(task) || hidden, "every task ends", () => `${id} is ${task.state}`);
-    const generations = upstreams.flatMap((upstream) => upstream.startedFor(id));
-    if (task.state === "failed") {
-      const isCharged = task.reason === "canceled" && generations.some(({ state }) => state !== "canceled");
-      require(!isCharged, "a cancellation costs the service no generation", () => id);
-      return;
-    }
     if (task.state !== "succeeded") return;
+    const generations = upstreams.flatMap((upstream) => upstream.startedFor(id));
     require(generations.some(({ state }) => state === "succeeded"), "a success was generated", () => id);
     const { objects } = this.storage;
     const { imageName, status } = task.image;

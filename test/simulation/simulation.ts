@@ -109,7 +109,7 @@ const LENGTHS = [
 /**
  * `one`: all processes have the same clock, which nobody sets. `agree`: the clocks differ by a few seconds, and are set
  * together. `disagree`: each is set alone, by up to hours; then a submission may look overdue that has just begun, so
- * generations may start twice, and everything else still holds.
+ * generations may start twice, or after their task was canceled in the queue. Everything else still holds.
  */
 type Clocks = "one" | "agree" | "disagree";
 const CLOCKS: readonly Clocks[] = ["one", "one", "one", "agree", "agree", "disagree"];
@@ -169,6 +169,8 @@ class Run {
   private readonly clocks: Clocks;
   /** Tasks whose submission was under way when all clocks were set forward: its deadline came too early. */
   private readonly deadlineCut = new Set<TaskId>();
+  /** Tasks for which a generation was started that they do not have, because the clocks disagreed or were set. */
+  private readonly startedInVain = new Set<TaskId>();
   private readonly surroundings: Surroundings;
   private readonly upstreams: readonly SimulatedUpstream[];
   private readonly keys: Key[] = [];
@@ -223,7 +225,7 @@ class Run {
     }
     await this.recover();
     for (const check of this.ended) check();
-    this.rules.atTheEnd(this.upstreams);
+    this.rules.atTheEnd(this.upstreams, this.startedInVain);
     if (this.broken !== undefined) throw this.broken;
   }
 
@@ -507,9 +509,13 @@ class Run {
 
   /** A provider starts a generation. */
   private checkStart(taskId: TaskId): void {
-    if (this.clocks === "disagree" || this.deadlineCut.has(taskId)) return;
     const state = this.database.tasks.get(taskId)?.task.state;
-    if (this.startedFor(taskId) > 0) throw new RuleBroken("nothing is started twice", taskId);
+    const isRepeated = this.startedFor(taskId) > 0;
+    if (this.clocks === "disagree" || this.deadlineCut.has(taskId)) {
+      if (isRepeated || state !== "reserved") this.startedInVain.add(taskId);
+      return;
+    }
+    if (isRepeated) throw new RuleBroken("nothing is started twice", taskId);
     if (state !== "reserved") throw new RuleBroken("only a reserved task is started", `${taskId} is ${state}`);
   }
 
