@@ -45,6 +45,11 @@ export const refuses = (status: number, headers?: Record<string, string>, body: 
   before(json(status, body, headers));
 /** Answers with status 200 and this body; the request takes no effect. */
 export const answers = (body: unknown): Fault => before(json(200, body));
+/** Neither it nor its length can be compared with a number, or read as one. */
+export const NO_PRIMITIVE = { length: { valueOf: null, toString: null }, valueOf: null, toString: null };
+
+/** The id under the name that each provider has for it. */
+const withId = (id: unknown): Fault => answers({ id, request_id: id, prompt_id: id });
 export const FAULTS = {
   cutBefore: before("cut"),
   cutAfter: after("cut"),
@@ -56,7 +61,8 @@ export const FAULTS = {
   cutJson: after({ status: 200, headers: { "content-type": "application/json" }, body: '{"id": "4', cutShort: true }),
   halfJson: after({ status: 200, headers: { "content-type": "application/json" }, body: '{"id": "4' }),
   noId: before(json(200, { status: "pending" })),
-  emptyId: before(json(200, { id: "", request_id: "" })),
+  emptyId: withId(""),
+  objectAsId: withId(NO_PRIMITIVE),
   tooBusy: before(json(429, { detail: "slow down" })),
 } as const satisfies Record<string, Fault>;
 

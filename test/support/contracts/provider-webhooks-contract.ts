@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../adapters/contracts/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { SignedWebhook } from "../fake-provider.js";
-import { FAULTS } from "../faulty-server.js";
+import { answers, FAULTS, NO_PRIMITIVE } from "../faulty-server.js";
 import { arrived, type SignedWebhooksUnderTest, type WebhooksUnderTest } from "../webhooks-under-test.js";
 
 const rejected = err({ kind: "unverified_webhook", reason: expect.any(String) });
@@ -188,7 +188,8 @@ export const describeSignedWebhooks = <R extends SignedWebhooksUnderTest>(
     });
 
     it("are unavailable while the keys cannot be fetched", async () => {
-      for (const fault of [FAULTS.failsBefore, FAULTS.cutBefore, FAULTS.html, FAULTS.noId]) {
+      const odd = answers({ keys: NO_PRIMITIVE, key: NO_PRIMITIVE });
+      for (const fault of [FAULTS.failsBefore, FAULTS.cutBefore, FAULTS.html, FAULTS.noId, odd]) {
         on.remote.keyFaults.push(fault);
         expect(await on.remote.webhooks.taskOf(arrived(webhook()))).toMatchObject({
           error: { kind: "provider_unavailable" },

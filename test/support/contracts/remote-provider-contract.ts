@@ -181,6 +181,7 @@ export const remoteProviderContract = (
       ["the JSON is incomplete", FAULTS.halfJson],
       ["the answer has no task id", FAULTS.noId],
       ["the task id is empty", FAULTS.emptyId],
+      ["the task id is an object with a length", FAULTS.objectAsId],
     ])("reports a creation as unknown, and does not send it again, when %s", async (_, fault) => {
       remote.fake.faults.creates.push(fault);
       expect((await remote.provider.submit(anOrder()))._unsafeUnwrapErr().kind).toBe("unknown");

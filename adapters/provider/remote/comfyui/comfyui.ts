@@ -9,6 +9,7 @@ import { unavailable } from "../../unavailable.js";
 import { jsonOf, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
 import { meaningOf } from "../answers/meaning-of.js";
+import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import { correlationSeed } from "../correlation-seed.js";
 import type { CreationContext, Dialect, Read, Report } from "../dialect.js";
@@ -24,17 +25,17 @@ const LARGEST = RESOLUTIONS["2k"];
 const NEGATIVE_PROMPT = "blurry, low quality, distorted, text, watermark, frame, border, visible seam";
 const FOLDER = "panorama";
 
-const createdSchema = z.object({ prompt_id: z.string().min(1) });
+const createdSchema = z.object({ prompt_id: nonEmpty });
 /** The second item of an entry is the prompt id. */
 const entry = z.tuple([z.unknown(), z.string()], z.unknown());
 const queueSchema = z.object({ queue_running: z.array(entry), queue_pending: z.array(entry) });
-const imageSchema = z.object({ filename: z.string().min(1), subfolder: z.string().default(""), type: z.string() });
+const imageSchema = z.object({ filename: nonEmpty, subfolder: z.string().default(""), type: z.string() });
 const endedSchema = z.object({
   outputs: z.record(z.string(), z.object({ images: z.array(imageSchema).catch([]).optional() })),
   status: z.object({ status_str: z.string(), messages: z.array(z.unknown()).catch([]) }),
 });
 const historySchema = z.record(z.string(), endedSchema);
-const uploadedSchema = z.object({ name: z.string().min(1), subfolder: z.string().default("") });
+const uploadedSchema = z.object({ name: nonEmpty, subfolder: z.string().default("") });
 const inputsOfClass = z.record(z.string(), z.array(z.unknown())).default({});
 const classesSchema = z.record(
   z.string(),

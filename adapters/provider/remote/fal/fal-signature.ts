@@ -10,7 +10,7 @@ import type { VerifySignature } from "../webhooks/remote-webhooks.js";
 
 /** A JWK set; 32 bytes are 43 characters of base64url. */
 const jwksSchema = z
-  .object({ keys: z.array(z.object({ x: z.string().regex(/^[\w-]{43}$/) })).min(1) })
+  .object({ keys: z.array(z.object({ x: z.string().regex(/^[\w-]{43}$/) })).refine(({ length }) => length > 0) })
   .transform(({ keys }) =>
     keys.map(({ x }) => createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" })),
   );

@@ -5,6 +5,7 @@ import { unavailable } from "../../unavailable.js";
 import { jsonOf, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
 import { meaningOf } from "../answers/meaning-of.js";
+import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { Answer } from "../calls/upstream-http.js";
 import type { Dialect, ProviderAccess, Report, TaskList } from "../dialect.js";
@@ -14,7 +15,7 @@ import { type FalModel, falInput, falModelCanMake, falModelHasSeed } from "./fal
 import { falSignature } from "./fal-signature.js";
 
 const createdSchema = z.object({
-  request_id: z.string().min(1),
+  request_id: nonEmpty,
   status_url: z.string(),
   response_url: z.string(),
 });

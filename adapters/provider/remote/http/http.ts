@@ -4,6 +4,7 @@ import { IMAGE_URLS_MAX } from "../../../../domain/creation-request.js";
 import { RESOLUTIONS } from "../../../../domain/resolution.js";
 import { parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
+import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import { correlationSeed } from "../correlation-seed.js";
 import type { Dialect } from "../dialect.js";
@@ -16,7 +17,7 @@ import { checkedJson, misconfigured, unchecked } from "../start-check.js";
 const imageCount = z.number().int().min(0).max(IMAGE_URLS_MAX);
 const abilitiesSchema = z.object({ images_min: imageCount, images_max: imageCount });
 const generationSchema = z.object({
-  id: z.string().min(1),
+  id: nonEmpty,
   status: z.string(),
   image_url: z.string().nullish(),
   error: z.unknown().optional(),

@@ -4,6 +4,7 @@ import type { Cancellation, Progress, ProviderUnavailable } from "../../../../ap
 import type { PixelSize, Resolution } from "../../../../domain/resolution.js";
 import { jsonOf, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
+import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { Answer } from "../calls/upstream-http.js";
 import { correlationSeed } from "../correlation-seed.js";
@@ -29,7 +30,7 @@ const UNMASKED_PROMPT_STRENGTH = 0.6;
 /** For the area outside the mask: its plain colour needs no keeping. */
 const MASKED_PROMPT_STRENGTH = 0.95;
 
-const createdSchema = z.object({ id: z.string().min(1) });
+const createdSchema = z.object({ id: nonEmpty });
 const predictionSchema = z.object({
   status: z.string(),
   output: z.unknown().optional(),

@@ -4,6 +4,7 @@ import type { ProviderUnavailable, SubmissionFailure } from "../../../../applica
 import { invalidRequest } from "../../../../domain/invalid-request.js";
 import { jsonOf, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
+import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { Answer } from "../calls/upstream-http.js";
 import { correlationSeed } from "../correlation-seed.js";
@@ -23,7 +24,7 @@ const STYLE_LISTS = ["", "?model_version=4", "?model_version=3", "?model_version
 const INIT_STRENGTH = 0.5;
 const PAGE_SIZE = 100;
 
-const idSchema = z.union([z.number(), z.string().min(1)]).transform(String);
+const idSchema = z.union([z.number(), nonEmpty]).transform(String);
 const stylesSchema = z.array(
   z.object({ id: idSchema, "max-char": z.coerce.number().int().min(1).optional().catch(undefined) }),
 );

@@ -4,7 +4,7 @@ import { aCreationRequest, noon, taskId } from "../../../../../adapters/contract
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
-import { answers, FAULTS, refuses } from "../../../../support/faulty-server.js";
+import { answers, FAULTS, NO_PRIMITIVE, refuses } from "../../../../support/faulty-server.js";
 import { startSkybox } from "../../../../support/providers-under-test.js";
 
 remoteProviderContract("Skybox", startSkybox, {
@@ -110,6 +110,7 @@ describe("skybox dialect", () => {
       ["has no max-char", {}],
       ["has null", { "max-char": null }],
       ["has text", { "max-char": "a few" }],
+      ["has an object", { "max-char": NO_PRIMITIVE.length }],
     ])("accepts prompts of 2000 characters when the list %s", async (_, style) => {
       styles({ id: "67", ...style });
       expect(await skybox.provider.check()).toEqual(ok(undefined));
