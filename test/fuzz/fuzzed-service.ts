@@ -78,7 +78,7 @@ export class FuzzedService {
   async end(): Promise<string[]> {
     const wrong: string[] = [];
     const ended = await this.installation.end("SIGTERM");
-    if (ended !== 0) wrong.push(`the service ended with ${ended}`);
+    if (ended !== 0) wrong.push(`the service ended with ${ended}: ${this.installation.log.slice(-1_000)}`);
     const errors = this.installation.log.split("\n").filter((line) => /^\{"level":"(error|fatal)"/.test(line));
     wrong.push(...errors.slice(0, 5).map((line) => `logged: ${line.slice(0, 1_000)}`));
     const database = await openSqliteDatabase(join(this.installation.dataDir, "panorama.sqlite"));

@@ -246,11 +246,7 @@ const sending: fc.Arbitrary<Sending> = fc.oneof(
   },
 );
 
-export type MalformedRequest = {
-  /** Webhooks are answered with a sentence instead of JSON, pages with HTML. */
-  readonly isApi: boolean;
-  toWire(target: Target, n: number): WireRequest;
-};
+export type MalformedRequest = { toWire(target: Target, n: number): WireRequest };
 
 export const malformedRequests: fc.Arbitrary<MalformedRequest> = fc
   .tuple(correct, fc.array(mutation, { minLength: 0, maxLength: 3 }), sending)
@@ -258,7 +254,6 @@ export const malformedRequests: fc.Arbitrary<MalformedRequest> = fc
     const request = mutations.reduce((changed, mutate) => mutate(changed), start);
     const { method, target, version, headers, body, eol } = request;
     return {
-      isApi: start.target.startsWith("/api/"),
       toWire: (service: Target, n: number): WireRequest => {
         const head = [`${method} ${target}${version === "" ? "" : ` ${version}`}`, ...headers, "", ""].join(eol);
         const named = head.replaceAll("KEY", service.keyOf(n)).replaceAll("TASK", service.taskOf(n) ?? "unknown");

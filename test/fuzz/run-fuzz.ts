@@ -79,8 +79,9 @@ export const fuzz = async ({ requests, seed, first, kinds }: FuzzOptions): Promi
       });
     },
     malformed: async (n) => {
-      const { isApi, toWire } = drawn(malformedRequests, seed, n);
-      await sendTo("malformed", n, toWire(target, n), ({ answers, rest }) => {
+      const request = drawn(malformedRequests, seed, n).toWire(target, n);
+      const isApi = API_REQUEST.test(Buffer.concat(request.parts).toString("latin1"));
+      await sendTo("malformed", n, request, ({ answers, rest }) => {
         if (rest !== "" && !rest.startsWith("HTTP/1.1 ")) return `not HTTP: ${rest.slice(0, 200)}`;
         return answers.map((answer) => wrongAnyAnswer(answer, isApi)).find((wrong) => wrong !== undefined);
       });
@@ -132,6 +133,9 @@ const trimmed = (body: unknown): unknown => {
 };
 
 const shown = ({ status, body }: WireAnswer): string => `${status} ${body.slice(0, 300)}`;
+
+/** Webhooks are answered with a sentence instead of JSON, pages and unknown paths with HTML. */
+const API_REQUEST = /^\S+ (?:https?:\/\/[^/]*)?\/+api\//;
 
 /** Why no request may get this answer; `undefined` if it is right. */
 const wrongAnyAnswer = (answer: WireAnswer, isApi: boolean): string | undefined => {
