@@ -10,7 +10,9 @@ type BodyParser = { _body_parser_stop(): void; received: boolean };
 type ChunkWriter = { _stream_chunk(chunk: Uint8Array, sizeBytes: number | undefined): Promise<void> };
 
 /** An internal of hyper-express: the response of uWebSockets. */
-type Wrapper = { _raw_response: BareResponse & { endWithoutBody(sizeBytes?: number, close?: boolean): void } };
+type Wrapper = {
+  _raw_response: BareResponse & { endWithoutBody(sizeBytes?: number, close?: boolean): void; resume(): void };
+};
 
 /** Replaces the method of uWebSockets that hyper-express calls at the end of an answer without a body. */
 function endCompletely(this: BareResponse, sizeBytes?: number, close?: boolean): void {
@@ -67,6 +69,12 @@ export class NativeExchange implements RawExchange {
   }
 
   pipe(sink: Writable): void {
+    const { _raw_response: raw } = this.response as unknown as Wrapper;
+    // hyper-express resumes a paused body also when its connection has closed. uWebSockets would throw then, outside of
+    // every handler, which ends the process.
+    raw.resume = () => {
+      if (!this.closed) Object.getPrototypeOf(raw).resume.call(raw);
+    };
     this.request.pipe(sink, {}); // starts the stream
   }
 

@@ -1,5 +1,5 @@
 import { ok } from "neverthrow";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Listener } from "../../../adapters/http/listener.js";
 import { Overload } from "../../../adapters/http/overload.js";
 import { json } from "../../../adapters/http/reply.js";
@@ -10,18 +10,22 @@ const MIB = 1024 * 1024;
 const SIZE = 64 * MIB;
 
 describe("readBody", () => {
-  const listener = new Listener(
-    { run: (_id, work) => work(), finished: () => {}, failed: () => {}, overloaded: () => {} },
-    makeServer(),
-    new Overload(() => false),
-  );
-  let taken = 0;
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  let listener: Listener;
+  let taken: number;
+  let release: () => void;
+  let complete: boolean | undefined;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
+    listener = new Listener(
+      { run: (_id, work) => work(), finished: () => {}, failed: () => {}, overloaded: () => {} },
+      makeServer(),
+      new Overload(() => false),
+    );
+    taken = 0;
+    complete = undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
     listener.route("post", "/slowly", async (exchange) => {
       const read = await exchange.readBody(
         () => ok(undefined),
@@ -30,13 +34,15 @@ describe("readBody", () => {
           await held;
         },
       );
-      return json(200, { complete: read.isOk() });
+      complete = read.isOk();
+      return json(200, { complete });
     });
     await listener.listen("127.0.0.1", 0);
   });
-  afterAll(() => listener.stop(0));
+  afterEach(() => listener.stop(0));
 
-  it("reads no faster than its chunks are processed, so that the rest waits at the client and not in memory", async () => {
+  /** Sends a large body, until no more of it is received. */
+  const sendUntilFull = async () => {
     const connection = await RawConnection.open(listener.port);
     connection.send(`POST /slowly HTTP/1.1\r\nhost: x\r\ncontent-length: ${SIZE}\r\n\r\n`);
     const sent = connection.sendAll(new Uint8Array(SIZE));
@@ -44,6 +50,11 @@ describe("readBody", () => {
       before = connection.socket.bytesWritten;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
+    return { connection, sent };
+  };
+
+  it("reads no faster than its chunks are processed, so that the rest waits at the client and not in memory", async () => {
+    const { connection, sent } = await sendUntilFull();
     // One chunk is processed. Apart from it, only the buffers of the kernel are filled.
     expect(taken).toBeLessThan(MIB);
     expect(connection.socket.bytesWritten - connection.socket.writableLength).toBeLessThan(SIZE / 2);
@@ -52,6 +63,14 @@ describe("readBody", () => {
     await sent;
     expect(await connection.response()).toContain('{"complete":true}');
     expect(taken).toBe(SIZE);
+    connection.close();
+  });
+
+  it("returns an error if the connection is closed while the body waits", async () => {
+    const { connection } = await sendUntilFull();
+    await listener.stop(0);
+    release();
+    await vi.waitFor(() => expect(complete).toBe(false), 5_000);
     connection.close();
   });
 });
