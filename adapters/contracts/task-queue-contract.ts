@@ -1,7 +1,6 @@
-import { err, ok, type Result } from "neverthrow";
-import type { AccountStore } from "../../application/ports/account-store.js";
+import { err, ok } from "neverthrow";
 import type { Lease, QueueLimits, TaskStore } from "../../application/ports/task-store.js";
-import type { AccountId, Email } from "../../domain/account.js";
+import type { AccountId } from "../../domain/account.js";
 import type { CreationRequest } from "../../domain/creation-request.js";
 import type { IdempotentRequest } from "../../domain/idempotency.js";
 import { openTask, type QueuedTask, type ReservedTask, submit, type Task } from "../../domain/task.js";
@@ -9,20 +8,17 @@ import type { TaskId } from "../../domain/task-id.js";
 import {
   aCreationRequest,
   accountId,
-  anAccount,
-  aPaidOrder,
   aPlace,
   aQueuedTask,
   aReservedTask,
   limitedTo,
   noon,
-  orderId,
   secondsAfter,
   taskId,
 } from "./builders.js";
 import { expect } from "./expect.js";
 import type { TaskStores } from "./stores.js";
-import { setUpTasks } from "./task-setup.js";
+import { setUpTasks, unwrap } from "./task-setup.js";
 import type { TestFunctions } from "./test-functions.js";
 
 /**
@@ -36,12 +32,11 @@ export const describeTaskQueue = (
 ): void =>
   describe(`the queue of a TaskStore ${technology}`, () => {
     const on = setUpTasks({ beforeEach, afterEach }, makeStores);
-    const { owner, stranger, open, submitted, failed, standing, keyed } = on;
+    const { owner, stranger, openAccount, open, submitted, failed, standing, keyed } = on;
     let tasks: TaskStore;
-    let accounts: AccountStore;
 
     beforeEach(async () => {
-      ({ tasks, accounts } = on.stores);
+      ({ tasks } = on.stores);
     });
 
     const later = secondsAfter(noon, 300);
@@ -61,13 +56,6 @@ export const describeTaskQueue = (
       return unwrap(opened).task;
     };
     type Opening = { readonly account?: AccountId; readonly idempotent?: IdempotentRequest };
-    const aStranger = (n = 2) =>
-      accounts.open(
-        anAccount({ id: accountId(n), email: `${n}@example.com` as Email }),
-        undefined,
-        aPaidOrder({ id: orderId(n), accountId: accountId(n) }),
-        undefined,
-      );
     const ids = (started: readonly Task[]) => started.map(({ id }) => id).sort();
 
     it("queues a task if no slot is free, and stores, charges and counts it like any other", async () => {
@@ -105,7 +93,7 @@ export const describeTaskQueue = (
     });
 
     it("starts the tasks of waiting accounts in turn", async () => {
-      await aStranger();
+      await openAccount(2);
       for (const n of [1, 2, 3, 4]) await openLimited(n, 1);
       for (const n of [5, 6]) await openLimited(n, 1, { account: stranger });
       const order: TaskId[] = [];
@@ -123,7 +111,7 @@ export const describeTaskQueue = (
 
     it("reserves as many concurrent creations of many accounts as there are slots", async () => {
       const many = [3, 4, 5, 6, 7, 8, 9, 10];
-      for (const n of many) await aStranger(n);
+      for (const n of many) await openAccount(n);
       const opened = await Promise.all(many.map((n) => openLimited(n, 3, { account: accountId(n) })));
       expect(opened.filter(({ state }) => state === "reserved")).toHaveLength(3);
     });
@@ -151,7 +139,7 @@ export const describeTaskQueue = (
     });
 
     it("keeps the turn of a task that returns, so that it is started next", async () => {
-      await aStranger();
+      await openAccount(2);
       await openLimited(1, 1);
       await openLimited(2, 1);
       await openLimited(3, 1, { account: stranger });
@@ -167,7 +155,7 @@ export const describeTaskQueue = (
     });
 
     it("gives a task that returns a turn before the newer ones of its account, and one per round", async () => {
-      await aStranger();
+      await openAccount(2);
       const first = await openLimited(1, 3);
       const second = await openLimited(2, 3);
       await openLimited(3, 1);
@@ -212,7 +200,7 @@ export const describeTaskQueue = (
     });
 
     it("tells a task that must wait how many are before it, and how many wait", async () => {
-      await aStranger();
+      await openAccount(2);
       const places: unknown[] = [];
       const place = async (n: number, account: AccountId, among: QueueLimits["places"]) => {
         const { id, slug, request } = aReservedTask({ id: taskId(n) });
@@ -241,7 +229,7 @@ export const describeTaskQueue = (
     });
 
     it("counts the tasks that are started before a waiting one", async () => {
-      await aStranger();
+      await openAccount(2);
       const sent = await openLimited(1, 1);
       for (const n of [2, 3, 4]) await openLimited(n, 1);
       for (const n of [5, 6]) await openLimited(n, 1, { account: stranger });
@@ -375,5 +363,3 @@ export const describeTaskQueue = (
       });
     }
   });
-
-const unwrap = <T>(result: Result<T, unknown>): T => result._unsafeUnwrap();

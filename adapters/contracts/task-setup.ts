@@ -1,7 +1,9 @@
+import type { Result } from "neverthrow";
 import type { AccountId, Standing } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
 import type { IdempotencyKey, IdempotentRequest } from "../../domain/idempotency.js";
 import { audit } from "../../domain/ledger.js";
+import { keep, type UploadingImage } from "../../domain/storage-status.js";
 import {
   type ActiveTask,
   type FailureReason,
@@ -15,6 +17,7 @@ import {
   submit,
   succeed,
   type Task,
+  withImage,
 } from "../../domain/task.js";
 import {
   accountId,
@@ -24,6 +27,7 @@ import {
   aPaidOrder,
   aReservedTask,
   noon,
+  orderId,
   secondsAfter,
   taskId,
 } from "./builders.js";
@@ -45,8 +49,7 @@ export const setUpTasks = (
 
   beforeEach(async () => {
     stores = await makeStores();
-    const order = aPaidOrder({ credits: credits(100) });
-    await stores.accounts.open(anAccount({ id: owner }), undefined, order, undefined);
+    await openAccount(1);
   });
   afterEach(async () => {
     // After every test the ledger of every account must be correct.
@@ -55,6 +58,14 @@ export const setUpTasks = (
     }
     await stores.close();
   });
+
+  /** Opens the n-th account with a paid order. */
+  const openAccount = async (n: number, amount = 100): Promise<AccountId> => {
+    const id = accountId(n);
+    const order = aPaidOrder({ id: orderId(n), accountId: id, credits: credits(amount) });
+    await stores.accounts.open(anAccount({ id }), undefined, order, undefined);
+    return id;
+  };
 
   /** Opens the task as a creation does; `dueAt` is noon by default. */
   const open = (
@@ -70,25 +81,31 @@ export const setUpTasks = (
 
   const reserved = async (n = 1, dueAt = noon): Promise<ReservedTask> => {
     const task = aReservedTask({ id: taskId(n), accountId: owner });
-    (await open(task, { dueAt }))._unsafeUnwrap();
+    unwrap(await open(task, { dueAt }));
     return task;
   };
   const submitted = async (n = 1, dueAt = noon): Promise<SubmittedTask> => {
     const task = await reserved(n, dueAt);
     const next = submit(task, `upstream-${n}`, secondsAfter(noon, 1));
-    (await stores.tasks.move(task, next, dueAt))._unsafeUnwrap();
+    unwrap(await stores.tasks.move(task, next, dueAt));
     return next;
   };
   const generated = async (n = 1, dueAt = noon): Promise<GeneratedTask> => {
     const task = await submitted(n);
     const next = finish(task, `https://p.example/${n}`);
-    (await stores.tasks.move(task, next, dueAt))._unsafeUnwrap();
+    unwrap(await stores.tasks.move(task, next, dueAt));
     return next;
   };
   const succeeded = async (n = 1): Promise<SucceededTask> => {
     const task = await generated(n);
     const next = succeed(task, anImageName(n), aNativeSize, secondsAfter(noon, 30));
-    (await stores.tasks.move(task, next, noon))._unsafeUnwrap();
+    unwrap(await stores.tasks.move(task, next, noon));
+    return next;
+  };
+  const kept = async (n: number): Promise<SucceededTask> => {
+    const task = await succeeded(n);
+    const next = withImage(task, keep(task.image as UploadingImage));
+    unwrap(await stores.tasks.move(task, next, undefined));
     return next;
   };
   const failed = (task: Task, reason: FailureReason = "generation_failed") =>
@@ -110,14 +127,20 @@ export const setUpTasks = (
     },
     owner,
     stranger,
+    openAccount,
     open,
     reserved,
     submitted,
     generated,
     succeeded,
+    kept,
     failed,
     standing,
     entries,
     keyed,
   };
 };
+
+export type TaskSetup = ReturnType<typeof setUpTasks>;
+
+export const unwrap = <T>(result: Result<T, unknown>): T => result._unsafeUnwrap();

@@ -1,0 +1,98 @@
+import { err, ok } from "neverthrow";
+import type { TaskStore } from "../../application/ports/task-store.js";
+import { noon, secondsAfter, taskId } from "./builders.js";
+import { expect } from "./expect.js";
+import { type TaskSetup, unwrap } from "./task-setup.js";
+import type { TestFunctions } from "./test-functions.js";
+
+/** When the work on a task is due earlier: `makeDueNow`, `bringForward`. */
+export const describeDueTimes = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
+  const { owner, reserved, submitted, succeeded, failed } = on;
+  let tasks: TaskStore;
+
+  beforeEach(async () => {
+    ({ tasks } = on.stores);
+  });
+
+  const soon = secondsAfter(noon, 30);
+
+  it("returns a task immediately after makeDueNow, but only once", async () => {
+    const task = await submitted(1, secondsAfter(noon, 30));
+    await tasks.makeDueNow(task.id, noon);
+    await tasks.makeDueNow(task.id, noon);
+    expect(await tasks.claim("settle", noon, soon, 9)).toEqual([{ task, fence: 1 }]);
+    expect(await tasks.claim("settle", noon, soon, 9)).toEqual([]);
+  });
+
+  it("keeps a lease valid after makeDueNow until another worker claims the task", async () => {
+    const task = await submitted();
+    const [first] = await tasks.claim("settle", noon, soon, 1);
+    await tasks.makeDueNow(task.id, secondsAfter(noon, 1));
+    expect(await tasks.move(first!, task, secondsAfter(noon, 9))).toEqual(ok(undefined));
+    await tasks.makeDueNow(task.id, secondsAfter(noon, 2));
+    const [second] = await tasks.claim("settle", secondsAfter(noon, 2), soon, 1);
+    expect(second?.fence).toBe(2);
+    expect(await tasks.move(first!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
+  });
+
+  it("makeDueNow delays no poll and ignores tasks that are not polled", async () => {
+    await submitted(1);
+    await tasks.makeDueNow(taskId(1), secondsAfter(noon, 5));
+    const waiting = await reserved(2, soon);
+    const done = await succeeded(3);
+    unwrap(await tasks.move(done, done, soon));
+    const hidden = await submitted(4, soon);
+    unwrap(await tasks.hide(hidden.id, owner, noon));
+    for (const id of [waiting.id, done.id, hidden.id, taskId(99)]) await tasks.makeDueNow(id, noon);
+    expect((await tasks.claim("settle", noon, soon, 9)).map(({ task }) => task.id)).toEqual([taskId(1)]);
+    expect(await tasks.claim("sweep", noon, soon, 9)).toEqual([]);
+    expect(await tasks.claim("keep", noon, soon, 9)).toEqual([]);
+  });
+
+  it("bringForward makes tasks that are due too late due at the given time, also leased ones", async () => {
+    await submitted(1, secondsAfter(noon, 3600));
+    await submitted(2);
+    const [late] = await tasks.claim("settle", noon, secondsAfter(noon, 7200), 1);
+    await submitted(3, secondsAfter(noon, 60));
+    await tasks.bringForward("settle", () => ({ latest: secondsAfter(noon, 60), dueAt: noon }));
+    const due = await tasks.claim("settle", noon, secondsAfter(noon, 30), 9);
+    expect(due.map(({ task }) => task.id).sort()).toEqual([taskId(1), taskId(2)]);
+    expect(await tasks.move(late!, failed(late!.task), undefined)).toMatchObject({ error: { kind: "stale_task" } });
+    expect(await tasks.claim("settle", secondsAfter(noon, 60), soon, 9)).toHaveLength(3);
+  });
+
+  it("bringForward leaves what is due in time by the clock after it was read", async () => {
+    await submitted(1, secondsAfter(noon, 3600));
+    await submitted(2, secondsAfter(noon, 7200));
+    let now = noon; // of a process that is paused before its statement is sent
+    await tasks.bringForward("settle", () => {
+      const bounds = { latest: secondsAfter(now, 60), dueAt: now };
+      now = secondsAfter(noon, 3600);
+      return bounds;
+    });
+    const due = await tasks.claim("settle", secondsAfter(noon, 3599), soon, 9);
+    expect(due.map(({ task }) => task.id)).toEqual([]);
+    expect(await tasks.claim("settle", secondsAfter(noon, 3600), soon, 9)).toHaveLength(2);
+  });
+
+  it("bringForward changes only tasks of its kind of work", async () => {
+    const later = secondsAfter(noon, 3600);
+    await reserved(1, later);
+    await submitted(2, later);
+    const done = await succeeded(3);
+    unwrap(await tasks.move(done, done, later));
+    const ended = await succeeded(4);
+    unwrap(await tasks.move(ended, ended, undefined));
+    for (const [work, n] of [
+      ["sweep", 1],
+      ["settle", 2],
+      ["keep", 3],
+    ] as const) {
+      await tasks.bringForward(work, () => ({ latest: soon, dueAt: noon }));
+      for (const other of ["giveUp", "sweep", "settle", "keep"] as const) {
+        const due = await tasks.claim(other, noon, secondsAfter(noon, 9), 9);
+        expect(due.map(({ task }) => task.id)).toEqual(other === work ? [taskId(n)] : []);
+      }
+    }
+  });
+};
