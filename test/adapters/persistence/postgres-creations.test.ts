@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "neverthrow";
+import { err, ok } from "neverthrow";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   accountId,
@@ -11,6 +11,7 @@ import {
   orderId,
   taskId,
 } from "../../../adapters/contracts/builders.js";
+import { unwrap } from "../../../adapters/contracts/task-setup.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { Database } from "../../../adapters/persistence/database.js";
 import { PostgresApiRequests } from "../../../adapters/persistence/postgres-api-requests.js";
@@ -410,8 +411,6 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
 /** Statements of this database that wait for a lock. */
 const WAITING = `select pid from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock' and query like '%checked%'`;
-
-const unwrap = <T>(result: Result<T, unknown>): T => result._unsafeUnwrap();
 
 const withSql = (database: Database, sql: Database["sql"]): TaskStore =>
   new SqlTaskStore(Object.assign(Object.create(database) as Database, { sql }));

@@ -1,4 +1,3 @@
-import type { Result } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   aCreationRequest,
@@ -14,6 +13,7 @@ import {
   taskId,
 } from "../../../adapters/contracts/builders.js";
 import type { Stores } from "../../../adapters/contracts/stores.js";
+import { unwrap } from "../../../adapters/contracts/task-setup.js";
 import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
 import type { TaskStore } from "../../../application/ports/task-store.js";
 import { credits } from "../../../domain/credits.js";
@@ -175,5 +175,3 @@ export const describeUnreadableTasks = (
       expect(reporter.events).toEqual([{ kind: "task_unreadable", taskId: taskId(1), column }]);
     });
   });
-
-const unwrap = <T>(result: Result<T, unknown>): T => result._unsafeUnwrap();
