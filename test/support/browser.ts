@@ -1,5 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { PASSWORD, type Person, type WebService } from "./web-service.js";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { startChromium } from "./chromium.js";
+import { PASSWORD, type Person, WebService } from "./web-service.js";
 
 /** A tab with its own browser context, and the problems that occurred in it. */
 export type Tab = {
@@ -9,11 +11,7 @@ export type Tab = {
   close(): Promise<void>;
 };
 
-export const openTab = async (
-  browser: Browser,
-  service: WebService,
-  options: BrowserContextOptions = {},
-): Promise<Tab> => {
+export const openTab = async (browser: Browser, service: WebService, options: BrowserContextOptions = {}): Promise<Tab> => {
   const context = await browser.newContext({
     baseURL: service.url,
     reducedMotion: "reduce",
@@ -34,6 +32,44 @@ export const openTab = async (
     if (!local && origin !== service.url) problems.push(`request to ${request.url()}`);
   });
   return { page, problems, close: () => context.close() };
+};
+
+/**
+ * One service and one Chromium for the tests of a group. Each test has its own tabs, which are closed after it. It fails if
+ * one of them had a problem that is not expected, and the group fails if the service reported a failure.
+ */
+export const setUpBrowser = (
+  settings: Parameters<typeof WebService.start>[2] = {},
+  isExpected: (problem: string) => boolean = () => false,
+) => {
+  let service: WebService;
+  let browser: Browser;
+  const tabs: Tab[] = [];
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([WebService.start(undefined, false, settings), startChromium()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.end();
+    expect(service?.failures).toEqual([]);
+  });
+  afterEach(async () => {
+    const opened = tabs.splice(0);
+    for (const tab of opened) await tab.close();
+    expect(opened.flatMap(({ problems }) => problems).filter((problem) => !isExpected(problem))).toEqual([]);
+  });
+
+  return {
+    get service() {
+      return service;
+    },
+    openTab: async (options?: BrowserContextOptions): Promise<Tab> => {
+      const tab = await openTab(browser, service, options);
+      tabs.push(tab);
+      return tab;
+    },
+  };
 };
 
 export const logInAs = async ({ page }: Tab, person: Person): Promise<void> => {

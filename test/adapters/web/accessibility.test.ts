@@ -1,13 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
 import { Html } from "../../../adapters/web/html.js";
 import { sendPasswordLink } from "../../../application/accounts/send-password-link.js";
-import { logInAs, openTab, ready, type Tab } from "../../support/browser.js";
-import { startChromium } from "../../support/chromium.js";
+import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { lostInForcedColours, movingParts, skipsToContent, tabThrough } from "../../support/page-checks.js";
-import { type Person, WebService } from "../../support/web-service.js";
+import type { Person, WebService } from "../../support/web-service.js";
 
 type Finding = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] };
 
@@ -17,19 +16,17 @@ const NOTHING_LOST = { withoutBorder: [], withoutBackground: [], notMarked: [] }
 
 const TERMS = new Html('<h1>Terms</h1><p>See <a href="/privacy">privacy</a>.</p><table><tr><th>A</th></tr></table>');
 
+const legal = ["terms", "privacy", "contact"].map((name) => ({ path: `/${name}`, title: name, content: TERMS }));
+
 describe("accessibility of the web pages", () => {
+  const on = setUpBrowser({ legal });
   let service: WebService;
-  let browser: Browser;
   let ann: Person;
   let axe: string;
 
   beforeAll(async () => {
-    const legal = ["terms", "privacy", "contact"].map((name) => ({ path: `/${name}`, title: name, content: TERMS }));
-    [service, browser, axe] = await Promise.all([
-      WebService.start(undefined, false, { legal }),
-      startChromium(),
-      readFile(axeFile, "utf8"),
-    ]);
+    ({ service } = on);
+    axe = await readFile(axeFile, "utf8");
     ann = await service.person("ann", 1000);
     await service.kept(ann, { prompt: "a public place" });
     await service.kept(ann, { prompt: "a private place", visibility: "private" });
@@ -37,11 +34,6 @@ describe("accessibility of the web pages", () => {
     await service.panorama(ann, { prompt: "a failed one" });
     service.provider.play({ poll: "running" });
     await service.panorama(ann, { prompt: "an unfinished one" });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.end();
-    expect(service?.failures).toEqual([]);
   });
 
   /** Opens every page in its states and calls `check` in each, first without a login and then as a member. */
@@ -131,7 +123,7 @@ describe("accessibility of the web pages", () => {
     ["in dark colours on a phone", { viewport: phone, colorScheme: "dark", hasTouch: true }],
   ] as const) {
     it(`has no serious findings, nothing that moves and no page that is too wide ${what}`, async () => {
-      const tab = await openTab(browser, service, options);
+      const tab = await on.openTab(options);
       await visitAll(tab, async (page) => {
         expect([page, await findings(tab)]).toEqual([page, []]);
         if (page === "/gallery" || page === "/works") await tab.page.locator(".tiles a, .card > a").first().hover();
@@ -139,15 +131,13 @@ describe("accessibility of the web pages", () => {
         const width = await tab.page.evaluate("document.documentElement.scrollWidth");
         expect([page, width]).toEqual([page, options.viewport.width]);
       });
-      await tab.close();
-      expect(tab.problems).toEqual([]);
     });
   }
 
   for (const forcedColors of ["none", "active"] as const) {
     const what = forcedColors === "active" ? ", and loses nothing, in forced colours" : "";
     it(`reaches everything with Tab, in the order of the page and with a visible focus${what}`, async () => {
-      const tab = await openTab(browser, service, { viewport: desktop, forcedColors });
+      const tab = await on.openTab({ viewport: desktop, forcedColors });
       await visitAll(tab, async (page) => {
         if (page === "the download menu") return followsItsButton(tab.page);
         expect([page, await tabThrough(tab.page)]).toEqual([page, []]);
@@ -155,22 +145,18 @@ describe("accessibility of the web pages", () => {
         if (forcedColors === "active")
           expect([page, await lostInForcedColours(tab.page)]).toEqual([page, NOTHING_LOST]);
       });
-      await tab.close();
-      expect(tab.problems).toEqual([]);
     });
   }
 
   it("has no serious findings on the landing page while its panorama turns", async () => {
-    const tab = await openTab(browser, service, { reducedMotion: "no-preference" });
+    const tab = await on.openTab({ reducedMotion: "no-preference" });
     await tab.page.goto("/");
     await tab.page.getByRole("button", { name: "Pause the rotation" }).click();
     expect(await findings(tab)).toEqual([]);
-    await tab.close();
-    expect(tab.problems).toEqual([]);
   });
 
   it("has a plain background behind all text over pictures in forced colours", async () => {
-    const tab = await openTab(browser, service, { forcedColors: "active" });
+    const tab = await on.openTab({ forcedColors: "active" });
     await tab.page.goto("/");
     const over = [
       ".brand",
@@ -186,12 +172,10 @@ describe("accessibility of the web pages", () => {
       const background = `getComputedStyle(document.querySelector("${selector}")).backgroundColor`;
       expect([selector, await tab.page.evaluate(background)]).toEqual([selector, "rgb(255, 255, 255)"]);
     }
-    await tab.close();
-    expect(tab.problems).toEqual([]);
   });
 
   it("includes keyboard operation with a visible focus", async () => {
-    const tab = await openTab(browser, service);
+    const tab = await on.openTab();
     const { page } = tab;
     await page.goto("/login");
     await page.keyboard.press("Tab");
@@ -208,6 +192,5 @@ describe("accessibility of the web pages", () => {
     expect(await page.evaluate("getComputedStyle(document.activeElement.nextElementSibling).outlineStyle")).toBe(
       "solid",
     );
-    await tab.close();
   });
 });

@@ -1,31 +1,20 @@
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { logInAs, openTab, type Tab } from "../../support/browser.js";
-import { startChromium } from "../../support/chromium.js";
-import { PASSWORD, WebService } from "../../support/web-service.js";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { logInAs, setUpBrowser, type Tab } from "../../support/browser.js";
+import { PASSWORD, type WebService } from "../../support/web-service.js";
 
 describe("the account page", () => {
+  const on = setUpBrowser();
   let service: WebService;
-  let browser: Browser;
   let tab: Tab;
   let people = 0;
 
-  beforeAll(async () => {
-    [service, browser] = await Promise.all([WebService.start(), startChromium()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.end();
-    expect(service?.failures).toEqual([]);
+  beforeAll(() => {
+    ({ service } = on);
   });
   beforeEach(async () => {
     await service.clock.advance(60_000); // attempts of the previous test no longer count
     people += 1;
-    tab = await openTab(browser, service);
-  });
-  afterEach(async () => {
-    await tab.close();
-    expect(tab.problems).toEqual([]);
+    tab = await on.openTab();
   });
 
   const readCredits = (key: string) =>

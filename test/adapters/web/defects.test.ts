@@ -1,32 +1,24 @@
-import type { Browser, Locator } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Locator } from "playwright-core";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { credits } from "../../../domain/credits.js";
-import { openTab, ready, type Tab } from "../../support/browser.js";
-import { startChromium } from "../../support/chromium.js";
-import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
+import { ready, setUpBrowser, type Tab } from "../../support/browser.js";
+import { PASSWORD, type Person, type WebService } from "../../support/web-service.js";
 
 /** Defects that people had seen on several pages, and that no other test looks for in a browser. */
 describe("in a browser", () => {
+  const on = setUpBrowser({ welcomeCredits: credits(12) }, (problem) => problem.includes("a status of 500"));
   let service: WebService;
-  let browser: Browser;
   let tab: Tab;
 
-  beforeAll(async () => {
-    const started = WebService.start(undefined, false, { welcomeCredits: credits(12) });
-    [service, browser] = await Promise.all([started, startChromium()]);
+  beforeAll(() => {
+    ({ service } = on);
     service.provider.play({ poll: "succeeded", download: "image" });
   });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.end();
-  });
   beforeEach(async () => {
-    tab = await openTab(browser, service, { viewport: { width: 1000, height: 700 } });
+    tab = await on.openTab({ viewport: { width: 1000, height: 700 } });
   });
   afterEach(async () => {
-    await tab.close();
     await service.clock.advance(60_000); // requests of this test no longer count
-    expect(tab.problems.filter((problem) => !problem.includes("a status of 500"))).toEqual([]);
     expect(service.failures.splice(0)).toEqual([]);
   });
 

@@ -1,15 +1,13 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { STREAM_MILLISECONDS_MAX } from "../../../adapters/http/events-route.js";
 import { openApiDocument } from "../../../adapters/http/openapi-document.js";
 import { WAIT_SECONDS_MAX } from "../../../adapters/http/prefer.js";
 import type { Description, Schema } from "../../../adapters/web/docs/description.js";
 import { panoramaPolicy } from "../../../domain/panorama-policy.js";
-import { logInAs, openTab, ready } from "../../support/browser.js";
-import { startChromium } from "../../support/chromium.js";
+import { logInAs, ready, setUpBrowser } from "../../support/browser.js";
 import { codeOnPage, textOf } from "../../support/page-code.js";
-import { type Person, WebService } from "../../support/web-service.js";
+import type { Person, WebService } from "../../support/web-service.js";
 
 const policy = panoramaPolicy({ prices: { "1k": 3, "2k": 17, "4k": 23 }, writesPerMinute: 13, activeMax: 7 });
 
@@ -17,21 +15,17 @@ const policy = panoramaPolicy({ prices: { "1k": 3, "2k": 17, "4k": 23 }, writesP
 const PAGE_BYTES_MAX = 20_000;
 
 describe("/docs", () => {
+  const on = setUpBrowser({ policy });
   let service: WebService;
-  let browser: Browser;
   let ann: Person;
   let page: string;
   let description: Description;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([WebService.start(undefined, false, { policy }), startChromium()]);
+    ({ service } = on);
     ann = await service.person("ann");
     page = await (await fetch(`${service.url}/docs`)).text();
     description = openApiDocument(service.url, policy) as unknown as Description;
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.end();
   });
 
   /** The part of the page with this id, up to the next one with a heading. */
@@ -137,7 +131,7 @@ describe("/docs", () => {
 
   it("names the keys of a member, and sends pages with a form token uncompressed", async () => {
     expect(page).toContain('<a href="/signup">Sign up</a>');
-    const tab = await openTab(browser, service);
+    const tab = await on.openTab();
     await logInAs(tab, ann);
     const answer = await tab.page.goto("/docs");
     expect(await tab.page.locator(".keys").innerText()).toContain("Your keys: first.");
@@ -147,8 +141,6 @@ describe("/docs", () => {
     await service.keys.revoke(key!.id, service.clock.now());
     await tab.page.goto("/docs");
     expect(await tab.page.locator(".keys").innerText()).toContain("You have none yet: create an API key.");
-    await tab.close();
-    expect(tab.problems).toEqual([]);
   });
 
   it("fits into a phone and a tablet, also with everything open, with and without scripts", async () => {
@@ -157,7 +149,7 @@ describe("/docs", () => {
       [390, false],
       [820, true],
     ] as const) {
-      const tab = await openTab(browser, service, { viewport: { width, height: 844 }, javaScriptEnabled });
+      const tab = await on.openTab({ viewport: { width, height: 844 }, javaScriptEnabled });
       await tab.page.goto("/docs");
       if (javaScriptEnabled) {
         await ready(tab.page, "docs");
@@ -171,23 +163,20 @@ describe("/docs", () => {
       const cut =
         "[...document.querySelectorAll('.scroll')].filter((part) => part.scrollWidth > part.clientWidth).length";
       expect([width, await tab.page.evaluate(cut)]).toEqual([width, 0]);
-      await tab.close();
-      expect(tab.problems).toEqual([]);
     }
   });
 
   it("switches the language of an example without scripts", async () => {
-    const tab = await openTab(browser, service, { javaScriptEnabled: false });
+    const tab = await on.openTab({ javaScriptEnabled: false });
     await tab.page.goto("/docs#createPanorama");
     const example = tab.page.locator("#createPanorama .example");
     expect(await example.locator("pre").filter({ visible: true }).innerText()).toMatch(/^curl -sS /);
     await example.getByLabel("Python", { exact: true }).check();
     expect(await example.locator("pre").filter({ visible: true }).innerText()).toMatch(/^import os\nimport requests/);
-    await tab.close();
   });
 
   it("remembers the language for all examples, copies code, and marks the part that is read", async () => {
-    const tab = await openTab(browser, service, { permissions: ["clipboard-read", "clipboard-write"] });
+    const tab = await on.openTab({ permissions: ["clipboard-read", "clipboard-write"] });
     const { page: shown } = tab;
     await shown.goto("/docs");
     await ready(shown, "docs");
@@ -217,8 +206,6 @@ describe("/docs", () => {
     await shown.getByRole("navigation", { name: "Contents" }).getByRole("link", { name: "Idempotency" }).click();
     await expect.poll(() => shown.locator("nav.contents a[aria-current]").allInnerTexts()).toEqual(["Idempotency"]);
     expect(new URL(shown.url()).hash).toBe("#idempotency");
-    await tab.close();
-    expect(tab.problems).toEqual([]);
   });
 });
 

@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { logInAs, openTab, type Tab } from "../../support/browser.js";
-import { startChromium } from "../../support/chromium.js";
+import type { Page } from "playwright-core";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { logInAs, setUpBrowser, type Tab } from "../../support/browser.js";
 import { quarterAt } from "../../support/pixels.js";
-import { type Person, WebService } from "../../support/web-service.js";
+import type { Person, WebService } from "../../support/web-service.js";
 
 describe("the panorama of the landing page", () => {
+  const on = setUpBrowser();
   let service: WebService;
-  let browser: Browser;
   let ann: Person;
   let tab: Tab;
   let chosen: Person;
@@ -25,23 +24,16 @@ describe("the panorama of the landing page", () => {
   const yaw = async (page: Page) => Number(await page.locator("#hero").getAttribute("data-yaw"));
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([WebService.start(), startChromium()]);
+    ({ service } = on);
     ann = await service.person("ann", 1000);
     chosen = await service.person("chosen", 1000);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.end();
-    expect(service?.failures).toEqual([]);
-  });
   beforeEach(async () => {
     service.provider.play({ poll: "succeeded", download: "image" });
-    tab = await openTab(browser, service, { viewport: VIEWPORT, reducedMotion: "no-preference" });
+    tab = await on.openTab({ viewport: VIEWPORT, reducedMotion: "no-preference" });
   });
   afterEach(async () => {
     service.heroPanoramas.length = 0;
-    await tab.close();
-    expect(tab.problems).toEqual([]);
   });
 
   it("is the bundled one on a new site, with its name but no link", async () => {
@@ -83,7 +75,7 @@ describe("the panorama of the landing page", () => {
   });
 
   it("stays a still image, in full size, for readers who prefer reduced motion", async () => {
-    const calm = await openTab(browser, service, { viewport: VIEWPORT });
+    const calm = await on.openTab({ viewport: VIEWPORT });
     await calm.page.goto("/");
     const still = calm.page.locator("#hero-still");
     await expect.poll(() => still.evaluate((image) => (image as { naturalWidth?: number }).naturalWidth)).toBe(2048);
@@ -92,8 +84,6 @@ describe("the panorama of the landing page", () => {
     await bare(calm.page);
     const [left, right] = [await quarterAt(calm.page, 300, 300), await quarterAt(calm.page, 500, 300)];
     expect([left, right]).toEqual([1, 2]);
-    await calm.close();
-    expect(calm.problems).toEqual([]);
   });
 
   it("stays a still image, in full size, without WebGL", async () => {
@@ -106,7 +96,7 @@ describe("the panorama of the landing page", () => {
   });
 
   it("is an image in full size without scripts, and the form keeps the prompt through the login", async () => {
-    const plain = await openTab(browser, service, { viewport: VIEWPORT, javaScriptEnabled: false });
+    const plain = await on.openTab({ viewport: VIEWPORT, javaScriptEnabled: false });
     await plain.page.goto("/");
     const picture = await plain.page.locator("#hero").getAttribute("data-picture");
     expect(await plain.page.locator("noscript img, img.hero-still >> nth=1").last().getAttribute("src")).toBe(picture);
@@ -116,7 +106,6 @@ describe("the panorama of the landing page", () => {
     expect(url.pathname).toBe("/login");
     const next = new URL(url.searchParams.get("next") ?? "", service.url);
     expect([next.pathname, next.searchParams.get("prompt")]).toEqual(["/works", "a lake & “mist”"]);
-    await plain.close();
   });
 
   it("leads visitors over the sign-up to their prompt, typed or chosen", async () => {

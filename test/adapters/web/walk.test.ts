@@ -1,9 +1,8 @@
-import type { Browser, BrowserContextOptions, Locator } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { BrowserContextOptions, Locator } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
 import { credits } from "../../../domain/credits.js";
-import { openTab, ready, type Tab } from "../../support/browser.js";
-import { startChromium } from "../../support/chromium.js";
-import { PASSWORD, WebService } from "../../support/web-service.js";
+import { ready, setUpBrowser, type Tab } from "../../support/browser.js";
+import { PASSWORD, type WebService } from "../../support/web-service.js";
 
 const PROMPT = "A harbour at sunset, lanterns on the water";
 const WELCOME_CREDITS = 12;
@@ -16,25 +15,17 @@ const SCREENS: Readonly<Record<"desktop" | "phone", BrowserContextOptions>> = {
 
 /** The path of a new visitor through the whole web side, without an address typed or a form filled a second time. */
 describe("a walk from the landing page to the gallery", () => {
+  const on = setUpBrowser({ welcomeCredits: credits(WELCOME_CREDITS) });
   let service: WebService;
-  let browser: Browser;
 
-  beforeAll(async () => {
-    [service, browser] = await Promise.all([
-      WebService.start(undefined, false, { welcomeCredits: credits(WELCOME_CREDITS) }),
-      startChromium(),
-    ]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.end();
-    expect(service?.failures).toEqual([]);
+  beforeAll(() => {
+    ({ service } = on);
   });
 
   for (const [screen, options] of Object.entries(SCREENS)) {
     it(`needs the prompt once, and makes, shares and lists the panorama on a ${screen}`, async () => {
       service.provider.play({ poll: "running", download: "image" });
-      const member = watched(await openTab(browser, service, options));
+      const member = watched(await on.openTab(options));
       const { page } = member;
       const press = (control: Locator) => (options.hasTouch === true ? control.tap() : control.click());
       const main = page.getByRole("main");
@@ -73,7 +64,7 @@ describe("a walk from the landing page to the gallery", () => {
       await member.expectGoodPage();
       await press(page.getByRole("dialog").getByRole("button", { name: "Close" }));
 
-      const guest = watched(await openTab(browser, service, { ...options, reducedMotion: "reduce" }));
+      const guest = watched(await on.openTab({ ...options, reducedMotion: "reduce" }));
       await guest.page.goto(shared);
       await ready(guest.page, "sphere");
       expect(await guest.page.getByRole("heading", { level: 1 }).textContent()).toBe(PROMPT);
@@ -82,14 +73,12 @@ describe("a walk from the landing page to the gallery", () => {
       const tile = guest.page.getByRole("main").getByRole("link", { name: PROMPT }).first();
       expect(new URL((await tile.getAttribute("href")) ?? "", service.url).href).toBe(shared);
       await guest.expectGoodPage();
-      await guest.close();
 
       await press(page.getByRole("link", { name: "Account" }));
       await page.waitForURL("**/account");
       expect(await page.locator(".figure").textContent()).toBe(String(WELCOME_CREDITS - PRICE_2K));
       expect(await main.getByRole("row", { name: /2k panorama/ }).textContent()).toContain(`−${PRICE_2K}`);
       await member.expectGoodPage();
-      await member.close();
 
       expect([...member.problems, ...guest.problems]).toEqual([]);
     });
@@ -107,7 +96,6 @@ const watched = (tab: Tab) => {
     get problems() {
       return [...tab.problems, ...problems];
     },
-    close: tab.close,
     expectGoodPage: async () => {
       const { pathname } = new URL(tab.page.url());
       const width = await tab.page.evaluate("document.documentElement.scrollWidth");

@@ -1,30 +1,19 @@
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AccountId } from "../../../domain/account.js";
-import { logInAs, openTab, type Tab } from "../../support/browser.js";
-import { startChromium } from "../../support/chromium.js";
-import { WebService } from "../../support/web-service.js";
+import { logInAs, setUpBrowser, type Tab } from "../../support/browser.js";
+import type { WebService } from "../../support/web-service.js";
 
 describe("the page of webhooks", () => {
+  const on = setUpBrowser();
   let service: WebService;
-  let browser: Browser;
   let tab: Tab;
 
-  beforeAll(async () => {
-    [service, browser] = await Promise.all([WebService.start(), startChromium()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.end();
-    expect(service?.failures).toEqual([]);
+  beforeAll(() => {
+    ({ service } = on);
   });
   beforeEach(async () => {
     await service.clock.advance(60_000);
-    tab = await openTab(browser, service);
-  });
-  afterEach(async () => {
-    await tab.close();
-    expect(tab.problems).toEqual([]);
+    tab = await on.openTab();
   });
 
   const endpointOf = async (account: AccountId) =>
