@@ -1,44 +1,33 @@
 import { randomBytes } from "node:crypto";
 import { err } from "neverthrow";
-import type { Browser } from "playwright-core";
 import sharp from "sharp";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { expire } from "../../../domain/storage-status.js";
 import type { Task } from "../../../domain/task.js";
-import { logInAs, openTab, type Tab } from "../../support/browser.js";
-import { startChromium } from "../../support/chromium.js";
-import { type Person, WebService } from "../../support/web-service.js";
+import { logInAs, setUpBrowser, type Tab } from "../../support/browser.js";
+import type { Person, WebService } from "../../support/web-service.js";
 
 describe("the works page as a studio", () => {
+  // Refusals and a connection that fails are what these tests are about.
+  const on = setUpBrowser({}, (problem) => problem.startsWith("Failed to load resource"));
   let service: WebService;
-  let browser: Browser;
   let ann: Person;
   let tab: Tab;
   let people = 0;
   let picture: { name: string; mimeType: string; buffer: Buffer };
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([WebService.start(), startChromium()]);
+    ({ service } = on);
     const canvas = sharp({ create: { width: 64, height: 32, channels: 3, background: "teal" } });
     picture = { name: "teal.png", mimeType: "image/png", buffer: await canvas.png().toBuffer() };
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.end();
-    expect(service?.failures).toEqual([]);
   });
   beforeEach(async () => {
     await service.clock.advance(60_000);
     service.provider.play({ poll: "succeeded", download: "image", submit: "accept" });
     people += 1;
     ann = await service.person(`studio-${people}`);
-    tab = await openTab(browser, service, { viewport: { width: 1000, height: 700 } });
+    tab = await on.openTab({ viewport: { width: 1000, height: 700 } });
     await logInAs(tab, ann);
-  });
-  afterEach(async () => {
-    await tab.close();
-    // Refusals and a connection that fails are what these tests are about.
-    expect(tab.problems.filter((problem) => !problem.startsWith("Failed to load resource"))).toEqual([]);
   });
 
   const card = (text: string) => tab.page.locator("#works .card", { hasText: text });
@@ -161,7 +150,7 @@ describe("the works page as a studio", () => {
     if (gone.image.status !== "saved") throw new Error("not saved");
     const row = service.database.tasks.get(gone.id)!;
     service.database.tasks.set(gone.id, { ...row, task: { ...gone, image: expire(gone.image) } });
-    const plain = await openTab(browser, service, { javaScriptEnabled: false, forcedColors: "active" });
+    const plain = await on.openTab({ javaScriptEnabled: false, forcedColors: "active" });
     const { page } = plain;
     await logInAs(plain, ann);
     expect(await page.getByRole("button", { name: /^Make public/ }).count()).toBe(1);
@@ -178,7 +167,6 @@ describe("the works page as a studio", () => {
     await page.getByRole("button", { name: "Delete permanently: the kept one" }).click();
     await expect.poll(() => page.getByText("the kept one").count()).toBe(0);
     expect(await service.tasks.find(kept.id, ann.id)).toBeUndefined();
-    await plain.close();
     expect(plain.problems).toEqual([]);
   });
 

@@ -1,13 +1,11 @@
 import { err } from "neverthrow";
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { aPlace, aSucceededTask } from "../../../adapters/contracts/builders.js";
 import { thumbnailNameOf } from "../../../domain/object-name.js";
 import type { Task } from "../../../domain/task.js";
-import { logInAs, openTab, ready, type Tab } from "../../support/browser.js";
-import { startChromium } from "../../support/chromium.js";
+import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { pixelAt, quarterAt, quarterOf } from "../../support/pixels.js";
-import { type Person, WebService } from "../../support/web-service.js";
+import type { Person, WebService } from "../../support/web-service.js";
 
 const radians = (angle: number): number => (angle * Math.PI) / 180;
 const degrees = (angle: number): number => (angle * 180) / Math.PI;
@@ -22,27 +20,18 @@ const viewOf = async ({ page }: Tab): Promise<{ yaw: number; pitch: number; fov:
 };
 
 describe("the viewer page", () => {
+  const on = setUpBrowser();
   let service: WebService;
-  let browser: Browser;
   let ann: Person;
   let tab: Tab;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([WebService.start(), startChromium()]);
+    ({ service } = on);
     ann = await service.person("ann", 1000);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.end();
-    expect(service?.failures).toEqual([]);
   });
   beforeEach(async () => {
     service.provider.play({ poll: "succeeded", download: "image" });
-    tab = await openTab(browser, service, { viewport: { width: 1000, height: 600 } });
-  });
-  afterEach(async () => {
-    await tab.close();
-    expect(tab.problems).toEqual([]);
+    tab = await on.openTab({ viewport: { width: 1000, height: 600 } });
   });
 
   it("shows the middle of the image, and the part to its right after a drag to the left", async () => {
@@ -108,7 +97,7 @@ describe("the viewer page", () => {
 
   it("rotates after an intro until it is paused, but not for readers who prefer reduced motion", async () => {
     const { slug } = await service.kept(ann);
-    const moving = await openTab(browser, service, {
+    const moving = await on.openTab({
       reducedMotion: "no-preference",
       viewport: { width: 1000, height: 600 },
     });
@@ -129,7 +118,6 @@ describe("the viewer page", () => {
     await moving.page.mouse.move(500, 200);
     await expect.poll(captionOpacity).toBe("1");
     await moving.close();
-    expect(moving.problems).toEqual([]);
 
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "sphere");
@@ -246,7 +234,7 @@ describe("the viewer page", () => {
 
   it("follows the device after permission where it must be asked, and has no full screen where there is none", async () => {
     const { slug } = await service.kept(ann);
-    const phone = await openTab(browser, service, {
+    const phone = await on.openTab({
       viewport: { width: 390, height: 800 },
       hasTouch: true,
       isMobile: true,
@@ -280,8 +268,6 @@ describe("the viewer page", () => {
     await turnTo(0, 90);
     expect(await motion.getAttribute("aria-pressed")).toBe("false");
     expect((await viewOf(phone)).yaw).toBeCloseTo(30, 0);
-    await phone.close();
-    expect(phone.problems).toEqual([]);
   });
 
   it("lets the page around a frame scroll, and zooms there only with Ctrl and the wheel", async () => {
@@ -448,15 +434,13 @@ describe("the viewer page", () => {
 
   it("shows the flat preview without a script, and a link to the picture", async () => {
     const { slug, image } = await service.kept(ann);
-    const plain = await openTab(browser, service, { javaScriptEnabled: false });
+    const plain = await on.openTab({ javaScriptEnabled: false });
     await plain.page.goto(`/p/${slug}`);
     expect(await plain.page.evaluate("getComputedStyle(document.getElementById('flat')).filter")).toBe("none");
     expect(await plain.page.getByRole("progressbar").count()).toBe(0);
     expect(await plain.page.getByRole("application").count()).toBe(0);
     const link = plain.page.getByRole("link", { name: "Open the flat picture." });
     expect(await link.getAttribute("href")).toBe(service.storage.urlOf(image.imageName));
-    await plain.close();
-    expect(plain.problems).toEqual([]);
   });
 
   it("waits with the prompt and the time, and becomes the sphere without a reload", async () => {
@@ -465,10 +449,9 @@ describe("the viewer page", () => {
     const prompt = "a harbour made of glass";
     const { slug } = await service.panorama(eve, { prompt, visibility: "private" });
     const ben = await service.person("waiting-ben");
-    const other = await openTab(browser, service);
+    const other = await on.openTab();
     await logInAs(other, ben);
     expect((await other.page.request.get(`/works/${slug}/status`)).status()).toBe(404);
-    await other.close();
 
     await logInAs(tab, eve);
     await tab.page.goto(`/works/${slug}`);
@@ -540,10 +523,9 @@ describe("the viewer page", () => {
     await tab.page.waitForURL(`**/works/${slug}`);
     await ready(tab.page, "sphere");
 
-    const other = await openTab(browser, service);
+    const other = await on.openTab();
     await logInAs(other, ben);
     expect((await other.page.goto(`/works/${slug}`))?.status()).toBe(404);
-    await other.close();
   });
 
   it("stores a private image under a random name that does not contain its slug", async () => {
@@ -562,7 +544,7 @@ describe("the viewer page", () => {
 
   it("fits the screen of a phone and supports touch", async () => {
     const { slug } = await service.kept(ann);
-    const phone = await openTab(browser, service, {
+    const phone = await on.openTab({
       viewport: { width: 390, height: 800 },
       hasTouch: true,
       isMobile: true,
@@ -578,7 +560,5 @@ describe("the viewer page", () => {
     for (let x = 120; x <= 340; x += 20) await dispatch("touchMove", x);
     await dispatch("touchEnd");
     await expect.poll(() => quarterAt(phone.page, 300, 400)).toBe(1);
-    await phone.close();
-    expect(phone.problems).toEqual([]);
   });
 });

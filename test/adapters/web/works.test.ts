@@ -1,36 +1,25 @@
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
 import sharp from "sharp";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { logInAs, openTab, ready, type Tab } from "../../support/browser.js";
-import { startChromium } from "../../support/chromium.js";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { quarterAt } from "../../support/pixels.js";
-import { type Person, WebService } from "../../support/web-service.js";
+import type { Person, WebService } from "../../support/web-service.js";
 
 describe("the works and gallery pages", () => {
+  const on = setUpBrowser();
   let service: WebService;
-  let browser: Browser;
   let ann: Person;
   let tab: Tab;
   let people = 0;
 
-  beforeAll(async () => {
-    [service, browser] = await Promise.all([WebService.start(), startChromium()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.end();
-    expect(service?.failures).toEqual([]);
+  beforeAll(() => {
+    ({ service } = on);
   });
   beforeEach(async () => {
     service.provider.play({ poll: "succeeded", download: "image", submit: "accept" });
     people += 1;
     ann = await service.person(`ann-${people}`);
-    tab = await openTab(browser, service, { viewport: { width: 1000, height: 700 } });
-  });
-  afterEach(async () => {
-    await tab.close();
-    expect(tab.problems).toEqual([]);
+    tab = await on.openTab({ viewport: { width: 1000, height: 700 } });
   });
 
   const prompt = () => tab.page.getByLabel("Prompt");
@@ -130,13 +119,12 @@ describe("the works and gallery pages", () => {
     expect(await tab.page.getByRole("radio", { name: /4K/ }).isChecked()).toBe(true);
 
     const poor = await service.person(`poor-${people}`, 3);
-    const other = await openTab(browser, service);
+    const other = await on.openTab();
     await logInAs(other, poor);
     await other.page.getByLabel("Prompt").fill("too expensive");
     expect(await other.page.getByText("You have 3 credits, too few for this. Buy credits").isVisible()).toBe(true);
     await other.page.getByRole("button", { name: "Make it · 6 credits" }).click();
     await other.page.getByText("This costs 6 credits, but you have 3. Buy more on your account page.").waitFor();
-    await other.close();
   });
 
   it("show failed panoramas and their refunds", async () => {
@@ -265,7 +253,7 @@ describe("the works and gallery pages", () => {
       service.database.tasks.set(id, { task: copy, place: undefined, dueAt: undefined, fence: 0, hidden: false });
     }
     const all = (await service.tasks.listPublic(1000, undefined)).length;
-    const plain = await openTab(browser, service, { javaScriptEnabled: false });
+    const plain = await on.openTab({ javaScriptEnabled: false });
     await plain.page.goto("/gallery");
     expect(await plain.page.locator("#gallery li").count()).toBe(24);
     await plain.page.getByRole("link", { name: "Older panoramas" }).click();
@@ -273,7 +261,6 @@ describe("the works and gallery pages", () => {
     await plain.page.getByRole("link", { name: "Newer panoramas" }).click();
     expect(plain.page.url()).toBe(`${service.url}/gallery`);
     expect(await plain.page.locator("#gallery li").count()).toBe(24);
-    await plain.close();
 
     await tab.page.goto("/gallery");
     await expect
@@ -343,7 +330,7 @@ describe("the works and gallery pages", () => {
 
   it("fit the screen of a phone", async () => {
     await service.kept(ann, { prompt: "on a phone" });
-    const phone = await openTab(browser, service, {
+    const phone = await on.openTab({
       viewport: { width: 360, height: 740 },
       hasTouch: true,
       isMobile: true,
@@ -370,7 +357,5 @@ describe("the works and gallery pages", () => {
     await phone.page.getByLabel(/Drop JPEG/).setInputFiles({ name, mimeType: "image/png", buffer });
     await phone.page.locator("#pictures img").waitFor();
     expect(await phone.page.evaluate("document.documentElement.scrollWidth")).toBe(360);
-    await phone.close();
-    expect(phone.problems).toEqual([]);
   });
 });
