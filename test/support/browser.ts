@@ -11,7 +11,7 @@ export type Tab = {
   close(): Promise<void>;
 };
 
-export const openTab = async (browser: Browser, service: WebService, options: BrowserContextOptions = {}): Promise<Tab> => {
+const openTab = async (browser: Browser, service: WebService, options: BrowserContextOptions = {}): Promise<Tab> => {
   const context = await browser.newContext({
     baseURL: service.url,
     reducedMotion: "reduce",

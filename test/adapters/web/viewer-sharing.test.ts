@@ -1,29 +1,23 @@
 import { readFile } from "node:fs/promises";
-import type { Browser, Download } from "playwright-core";
+import type { Download } from "playwright-core";
 import sharp from "sharp";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { logInAs, openTab, ready, type Tab } from "../../support/browser.js";
-import { startChromium } from "../../support/chromium.js";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { quarterOf } from "../../support/pixels.js";
-import { type Person, WebService } from "../../support/web-service.js";
+import type { Person, WebService } from "../../support/web-service.js";
 
 const LONG_PROMPT = `A quiet lake\n at dawn, ${"with mist over the water ".repeat(12)}`.trim();
 
 describe("sharing a panorama", () => {
+  const on = setUpBrowser();
   let service: WebService;
-  let browser: Browser;
   let ann: Person;
   let tab: Tab;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([WebService.start(), startChromium()]);
+    ({ service } = on);
     ann = await service.person("ann", 1000);
     service.provider.play({ poll: "succeeded", download: "image" });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.end();
-    expect(service?.failures).toEqual([]);
   });
 
   const htmlOf = async (path: string): Promise<string> => (await fetch(service.url + path)).text();
@@ -107,11 +101,7 @@ describe("sharing a panorama", () => {
 
   describe("by what the page offers", () => {
     beforeEach(async () => {
-      tab = await openTab(browser, service, { viewport: { width: 1000, height: 600 } });
-    });
-    afterEach(async () => {
-      await tab.close();
-      expect(tab.problems).toEqual([]);
+      tab = await on.openTab({ viewport: { width: 1000, height: 600 } });
     });
 
     it("shows the prompt as text, and saves the picture, the view and six cube faces as files", async () => {
