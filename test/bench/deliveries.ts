@@ -1,5 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -8,6 +6,7 @@ import { accountId, anAccount, anEndpoint, endpointId } from "../../adapters/con
 import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
 import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { startLocalServer } from "../support/local-server.js";
 import { PostgresServer } from "../support/postgres.js";
 import { Installation } from "../support/service-process.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
@@ -53,27 +52,25 @@ const seed = async (database: AnyDatabase, origin: string, endpoints: number): P
 const measure = async (endpoints: number): Promise<void> => {
   const received = new Set<string>();
   let [first, last] = [0, 0];
-  const receiver = createServer((request, response) => {
+  const receiver = await startLocalServer((request, response) => {
     request.resume();
     received.add(String(request.headers["webhook-id"]));
     last = performance.now();
     if (first === 0) first = last;
     response.writeHead(204).end();
   });
-  await new Promise<void>((listening) => receiver.listen(0, "127.0.0.1", listening));
-  const origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
   const postgres = options.postgres ? await PostgresServer.start({ durable: true }) : undefined;
   if (postgres !== undefined) await migratePostgresDatabase(postgres.url);
   const service = await Installation.create({
     ...(postgres && { DATABASE_URL: postgres.url }),
     DEMO: "false",
-    WEBHOOK_PRIVATE_ORIGINS: origin,
+    WEBHOOK_PRIVATE_ORIGINS: receiver.origin,
   });
   try {
     const database = await (postgres === undefined
       ? openSqliteDatabase(join(service.dataDir, "panorama.sqlite"))
       : openPostgresDatabase(postgres.url, 2));
-    await seed(database, origin, endpoints);
+    await seed(database, receiver.origin, endpoints);
     await service.start();
     for (let seconds = 0; received.size < events; seconds += 1) {
       if (seconds > DEADLINE_SECONDS) throw new Error(`only ${received.size} events were delivered`);
@@ -89,8 +86,7 @@ const measure = async (endpoints: number): Promise<void> => {
   } finally {
     await service.remove();
     await postgres?.remove();
-    receiver.closeAllConnections();
-    receiver.close();
+    await receiver.close();
   }
 };
 

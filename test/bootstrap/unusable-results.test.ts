@@ -1,7 +1,6 @@
-import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
+import { type LocalServer, startLocalServer } from "../support/local-server.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient } from "../support/rest-client.js";
 import { plain, seamless } from "../support/test-images.js";
@@ -44,28 +43,19 @@ const RESULTS: Readonly<Record<string, (response: ServerResponse) => unknown>> =
 };
 
 /** A worker (`PROVIDER=http`) whose generations are finished at once, each with the result that its prompt names. */
-const startWorker = async (): Promise<{ readonly url: string; close(): Promise<void> }> => {
+const startWorker = async (): Promise<LocalServer> => {
   const prompts = new Map<string, string>();
-  const server = createServer(async (request, response) => {
+  const worker: LocalServer = await startLocalServer(async (request, response) => {
     const [, kind, id = ""] = (request.url ?? "").split("/");
     const text = Buffer.concat(await request.toArray()).toString();
     if (kind === "results") return void (await RESULTS[id]?.(response));
     if (request.method === "PUT") prompts.set(id, JSON.parse(text).prompt);
-    const image_url = `${origin()}/results/${prompts.get(id)}`;
+    const image_url = `${worker.origin}/results/${prompts.get(id)}`;
     const generation = { id, status: "succeeded", image_url };
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(kind === "abilities" ? { images_min: 0, images_max: 0 } : generation));
   });
-  const origin = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  return {
-    url: origin(),
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  return worker;
 };
 
 describe("the service with a provider whose results are unusable", () => {
@@ -73,7 +63,7 @@ describe("the service with a provider whose results are unusable", () => {
     const worker = await startWorker();
     const installation = await migratedInstallation({
       PROVIDER: "http",
-      HTTP_PROVIDER_URL: worker.url,
+      HTTP_PROVIDER_URL: worker.origin,
       PROVIDER_MAX_CONCURRENT: "100",
       PROVIDER_POLL_MS: "200",
       DEMO: "false",

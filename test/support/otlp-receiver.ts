@@ -1,6 +1,6 @@
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders } from "node:http";
 import { json } from "node:stream/consumers";
+import { startLocalServer } from "./local-server.js";
 
 /** A span as OTLP/HTTP carries it in JSON. Ids are hexadecimal. */
 export type ReceivedSpan = {
@@ -26,7 +26,7 @@ export const startOtlpReceiver = async () => {
   const spans: ReceivedSpan[] = [];
   const services = new Set<unknown>();
   const webhooks: IncomingHttpHeaders[] = [];
-  const server = createServer(async (request, response) => {
+  const { origin, close } = await startLocalServer(async (request, response) => {
     if (request.url !== "/v1/traces") {
       request.resume();
       webhooks.push(request.headers);
@@ -41,18 +41,7 @@ export const startOtlpReceiver = async () => {
     }
     return response.writeHead(200, { "content-type": "application/json" }).end("{}");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    spans,
-    services,
-    webhooks,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { url: origin, spans, services, webhooks, close };
 };
 
 const valuesOf = (attributes: readonly Attribute[]): Record<string, unknown> =>

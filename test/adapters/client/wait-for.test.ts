@@ -1,10 +1,9 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { readEventStream } from "../../../adapters/client/read-event-stream.js";
 import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
+import { startLocalServer } from "../../support/local-server.js";
 
 const clientOf = (url: string, apiKey: string) =>
   new PanoramaClient({ baseUrl: parseServiceUrl(url)._unsafeUnwrap(), apiKey });
@@ -58,7 +57,7 @@ describe("PanoramaClient.waitFor", () => {
   });
 
   it("polls a service that has no streams", async () => {
-    const server = createServer((request, response) => {
+    const server = await startLocalServer((request, response) => {
       response.setHeader("content-type", "application/json");
       if (request.url?.endsWith("/events")) response.writeHead(404).end('{"error":{"code":"not_found","message":"x"}}');
       else
@@ -66,12 +65,9 @@ describe("PanoramaClient.waitFor", () => {
           '{"id":"pan_1","status":"failed","credits_charged":4,"error":{"code":"generation_failed","message":"x"}}',
         );
     });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const waited = await clientOf(url, customer.key).waitFor("pan_1", { seconds: 30 });
+    const waited = await clientOf(server.origin, customer.key).waitFor("pan_1", { seconds: 30 });
     expect(waited._unsafeUnwrap()).toMatchObject({ id: "pan_1", status: "failed" });
-    server.closeAllConnections();
-    server.close();
+    await server.close();
   });
 
   it("returns the error of a read if the task is unknown", async () => {

@@ -1,25 +1,21 @@
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
+import { type LocalServer, startLocalServer } from "../../support/local-server.js";
 
 const limits = { bytesMax: 1000, timeoutMilliseconds: 5000 };
-const servers: Server[] = [];
+const servers: LocalServer[] = [];
 const fetchers: PublicFetch[] = [];
 
 afterEach(async () => {
   await Promise.all(fetchers.splice(0).map((fetcher) => fetcher.close()));
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  }
+  for (const server of servers.splice(0)) await server.close();
 });
 
 const aServer = async (listener: RequestListener): Promise<string> => {
-  const server = createServer(listener);
+  const server = await startLocalServer(listener);
   servers.push(server);
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return server.origin;
 };
 
 const aFetch = (...exemptOrigins: string[]): PublicFetch => {
@@ -48,7 +44,7 @@ describe("PublicFetch", () => {
   it("refuses a host name that resolves to a private address, without connecting", async () => {
     let connections = 0;
     const origin = await aServer(() => {});
-    servers[0]!.on("connection", () => connections++);
+    servers[0]!.server.on("connection", () => connections++);
     const { port } = new URL(origin);
     expect((await aFetch().get(`https://localhost:${port}/`, limits))._unsafeUnwrapErr()).toMatchObject({
       kind: "forbidden",
@@ -145,7 +141,7 @@ describe("PublicFetch", () => {
 
   it("reports a refused connection as unavailable", async () => {
     const origin = await aServer(() => {});
-    servers[0]!.close();
+    await servers[0]!.close();
     expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("unavailable");
   });
 });

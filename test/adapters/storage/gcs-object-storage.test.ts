@@ -1,5 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Storage } from "@google-cloud/storage";
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -9,6 +7,8 @@ import type { RetryTimes } from "../../../adapters/storage/retry-times.js";
 import { type ObjectName, panoramaName, referenceImageName } from "../../../domain/object-name.js";
 import type { BucketFault } from "../../support/bucket-faults.js";
 import { FakeGcs } from "../../support/fake-gcs.js";
+import { freePort } from "../../support/free-port.js";
+import { startLocalServer } from "../../support/local-server.js";
 
 const PUBLIC_URL = "https://cdn.example/bucket";
 /** Long enough for several attempts. */
@@ -230,8 +230,7 @@ describe("GcsObjectStorage while Cloud Storage is unavailable", () => {
   });
 
   it("does not show the password of the endpoint URL in the reason", async () => {
-    const port = await aClosedPort();
-    const apiEndpoint = `http://user:pa55word@127.0.0.1:${port}`;
+    const apiEndpoint = `http://user:pa55word@127.0.0.1:${await freePort()}`;
     const unreachable = gcsObjectStorage({ bucket: gcs.bucket, apiEndpoint, retryTimes: SHORT_RETRY_TIMES });
 
     const results = [
@@ -291,29 +290,21 @@ describe("GcsObjectStorage.urlOf", () => {
   });
 });
 
-const aClosedPort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-};
-
 describe("GcsObjectStorage.has", () => {
   it("says whether there is an object, and nothing if the answer is not from Cloud Storage", async () => {
     expect(await storage.has(NAME)).toEqual(ok(false));
     given(NAME);
     expect(await storage.has(NAME)).toEqual(ok(true));
-    const proxy = createServer((_, response) => response.setHeader("content-type", "application/json").end("{}"));
-    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-    const { port } = proxy.address() as AddressInfo;
+    const proxy = await startLocalServer((_, response) =>
+      response.setHeader("content-type", "application/json").end("{}"),
+    );
     const behind = gcsObjectStorage({
       bucket: gcs.bucket,
-      apiEndpoint: `http://127.0.0.1:${port}`,
+      apiEndpoint: proxy.origin,
       retryTimes: SHORT_RETRY_TIMES,
     });
     const reason = "the answer about an object is not from Cloud Storage";
     expect(await behind.has(NAME)).toEqual(err({ kind: "storage_unavailable", reason }));
-    proxy.close();
+    await proxy.close();
   });
 });

@@ -1,28 +1,24 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, it } from "vitest";
 import { anEndpointSecret } from "../../../adapters/contracts/builders.js";
 import { HttpWebhookSender } from "../../../adapters/webhooks/http-webhook-sender.js";
 import type { OutgoingWebhook } from "../../../application/ports/webhook-sender.js";
+import { type LocalServer, startLocalServer } from "../../support/local-server.js";
 
-const servers: Server[] = [];
+const servers: LocalServer[] = [];
 const senders: HttpWebhookSender[] = [];
 
 afterEach(async () => {
   await Promise.all(senders.splice(0).map((sender) => sender.close()));
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  }
+  for (const server of servers.splice(0)) await server.close();
 });
 
 const aReceiver = async (listener: RequestListener): Promise<string> => {
-  const server = createServer(listener);
+  const server = await startLocalServer(listener);
   servers.push(server);
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return server.origin;
 };
 
 const aSender = (privateOrigins: readonly string[], timeoutMilliseconds?: number): HttpWebhookSender => {
@@ -76,7 +72,7 @@ describe("HttpWebhookSender", () => {
   it("does not connect to a name that resolves to a private address", async () => {
     let connections = 0;
     const origin = await aReceiver(() => {});
-    servers[0]?.on("connection", () => {
+    servers[0]?.server.on("connection", () => {
       connections += 1;
     });
     const result = await aSender([]).send(aWebhook(`https://localhost:${new URL(origin).port}/`));
@@ -162,7 +158,7 @@ describe("HttpWebhookSender", () => {
   it("uses one connection for webhooks one after the other", async () => {
     let connections = 0;
     const origin = await aReceiver((_, response) => response.end("thank you"));
-    servers[0]?.on("connection", () => {
+    servers[0]?.server.on("connection", () => {
       connections += 1;
     });
     const sender = aSender([origin]);
@@ -176,9 +172,7 @@ describe("HttpWebhookSender", () => {
   it("reports a refused connection and a connection that is reset", async () => {
     const origin = await aReceiver((request) => request.socket.destroy());
     expect(await aSender([origin]).send(aWebhook(origin))).toMatchObject({ kind: "failed", isGone: false });
-    const [server] = servers.splice(0);
-    server?.closeAllConnections();
-    await new Promise((closed) => server?.close(closed));
+    await servers[0]?.close();
     expect(await aSender([origin]).send(aWebhook(origin))).toMatchObject({ kind: "failed", isGone: false });
   });
 });
