@@ -13,7 +13,7 @@ import { creations, fill, reads } from "./throughput/data.js";
 import { type LoadRequest, p99, saturate } from "./throughput/load.js";
 import { whilePainting } from "./throughput/painting.js";
 import { CREATION, pgbench, READ } from "./throughput/pgbench.js";
-import { type Running, startScript } from "./throughput/processes.js";
+import { installWithInstantProvider, startScript } from "./throughput/processes.js";
 import { type Row, report, save } from "./throughput/ratios.js";
 import { creationsPerSecond } from "./throughput/sqlite-baseline.js";
 
@@ -61,24 +61,6 @@ const inTurn = async <Name extends string>(
 const throughput = (origin: string, requests: readonly LoadRequest[]) => (seconds: number) =>
   saturate(origin, requests, seconds);
 
-/** The service in a process of its own, with its default log level, on a database that is filled already. */
-const startService = async (
-  environment: Record<string, string>,
-): Promise<{ service: Installation; upstream: Running }> => {
-  const upstream = await startScript("instant-replicate.ts");
-  const service = await Installation.create({
-    DEMO: "false",
-    PROVIDER: "replicate",
-    REPLICATE_API_KEY: "r8_bench",
-    REPLICATE_BASE_URL: `${upstream.origin}/v1`,
-    PROVIDER_CALLS_PER_SECOND: "100000",
-    PROVIDER_POLL_MS: "3600000",
-    GENERATION_DEADLINE_MS: "36000000",
-    ...environment,
-  });
-  return { service, upstream };
-};
-
 /** What the service answers to a read: the bare servers send the same bytes. */
 const recordReply = async (origin: string, file: string): Promise<void> => {
   const [request] = reads;
@@ -99,7 +81,7 @@ const fillSqlite = async ({ dataDir }: Installation): Promise<void> => {
 
 const measureSqlite = async (): Promise<Row[]> => {
   const folder = await mkdtemp(join(tmpdir(), "panorama-bench-"));
-  const { service, upstream } = await startService({});
+  const { service, upstream } = await installWithInstantProvider({});
   const stops: (() => unknown)[] = [
     () => upstream.stop(),
     () => service.remove(),
@@ -157,7 +139,7 @@ const measurePostgres = async (): Promise<Row[]> => {
       return url;
     }),
   );
-  const { service, upstream } = await startService({ DATABASE_URL: serviceUrl });
+  const { service, upstream } = await installWithInstantProvider({ DATABASE_URL: serviceUrl });
   try {
     await service.start();
     const read = await inTurn({

@@ -9,9 +9,9 @@ import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-datab
 import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { quantile } from "../bench/statistics.js";
 import { fill } from "../bench/throughput/data.js";
-import { startScript } from "../bench/throughput/processes.js";
+import { installWithInstantProvider } from "../bench/throughput/processes.js";
 import { PostgresServer } from "../support/postgres.js";
-import { Installation } from "../support/service-process.js";
+import type { Installation } from "../support/service-process.js";
 import type { Outcome, Phase } from "./load-process.js";
 
 /*
@@ -184,23 +184,8 @@ const measure = async (name: string, service: Installation): Promise<string[]> =
   }
 };
 
-const startService = async (environment: Record<string, string>) => {
-  const upstream = await startScript("instant-replicate.ts");
-  const service = await Installation.create({
-    DEMO: "false",
-    PROVIDER: "replicate",
-    REPLICATE_API_KEY: "r8_bench",
-    REPLICATE_BASE_URL: `${upstream.origin}/v1`,
-    PROVIDER_CALLS_PER_SECOND: "100000",
-    PROVIDER_POLL_MS: "3600000",
-    GENERATION_DEADLINE_MS: "36000000",
-    ...environment,
-  });
-  return { service, upstream };
-};
-
 const onSqlite = async (): Promise<string[]> => {
-  const { service, upstream } = await startService({});
+  const { service, upstream } = await installWithInstantProvider({});
   try {
     const database = await openSqliteDatabase(join(service.dataDir, "panorama.sqlite"));
     await fill(database, ACCOUNTS);
@@ -220,7 +205,7 @@ const onPostgres = async (): Promise<string[]> => {
   await fill(database, ACCOUNTS);
   await database.sql("analyze");
   await database.close();
-  const { service, upstream } = await startService({ DATABASE_URL: server.url });
+  const { service, upstream } = await installWithInstantProvider({ DATABASE_URL: server.url });
   try {
     await service.start();
     return await measure("PostgreSQL", service);
