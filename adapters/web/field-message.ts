@@ -1,5 +1,6 @@
 import { type InvalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
+import { thousands } from "./thousands.js";
 
 /** The sentence for a form, with the field's label as its subject: "Password must have …", "Image 3 must …". */
 export const fieldMessage = ({ field, index, rule }: InvalidRequest): string => {
@@ -10,6 +11,13 @@ export const fieldMessage = ({ field, index, rule }: InvalidRequest): string => 
       return `Describe the place in at least ${rule.min} characters, or add a picture.`;
     case "image_type":
       return `${subject(field, index)} isn’t a JPEG, PNG or WebP.`;
+    case "integer":
+      return `${subject(field, index)} must be a whole number from ${thousands(rule.min)} to ${thousands(rule.max)}.`;
+    case "future_time":
+      return `${subject(field, index)} must be in the future.`;
+    case "one_of":
+      if (field === "scopes") return "Choose what the key may do.";
+      break;
     case "characters":
       if (field === "password" && rule.actual === 0) return "Choose a password that is more than spaces.";
   }

@@ -16,6 +16,7 @@ import { type Html, html } from "./html.js";
 import { imageOrigin } from "./image-origin.js";
 import { hiddenToken } from "./layout.js";
 import type { Images } from "./panorama-card.js";
+import { thousands } from "./thousands.js";
 
 /** What the form sends for pictures: of an earlier attempt that was refused, and the addresses that were typed. */
 export const pictureUrls = (form: URLSearchParams): string[] =>
@@ -118,5 +119,3 @@ const keptPicture = (url: string, number: number, images: Images): Html =>
 const choice = (name: string, value: string, chosen: string, label: string, note: string, cost?: number): Html =>
   html`<label class="choice"><input type="radio" name="${name}" value="${value}"${value === chosen && html` checked`}${cost !== undefined && html` data-cost="${cost}"`}>
 <span><strong>${label}</strong><small>${note}</small></span></label>`;
-
-const thousands = (number: number): string => number.toLocaleString("en-GB");

@@ -26,6 +26,18 @@ it.each([
     "Choose a password that is more than spaces.",
   ],
   [invalidRequest("body", { name: "bytes_max", max: 5 }), "The form must have at most 5 bytes."],
+  [
+    invalidRequest("seed", { name: "integer", min: 0, max: 2147483647, actual: 1.5 }),
+    "Seed must be a whole number from 0 to 2,147,483,647.",
+  ],
+  [
+    invalidRequest("expires_at", { name: "future_time", actual: "2020-01-31T12:00" }),
+    "Expiry of the key must be in the future.",
+  ],
+  [
+    invalidRequest("scopes", { name: "one_of", allowed: ["read", "create"], actual: undefined }),
+    "Choose what the key may do.",
+  ],
 ])("fieldMessage writes %o as: %s", (refusal, sentence) => {
   expect(fieldMessage(refusal)).toBe(sentence);
 });

@@ -254,11 +254,11 @@ describe("the account page", () => {
   });
 
   it.each([
-    [{ limits: "1" }, "Scopes must be &quot;read&quot; or &quot;create&quot;, but is missing."],
-    [{ limits: "1", scope: "root" }, "Scopes must be &quot;read&quot; or &quot;create&quot;, but is &quot;root&quot;."],
-    [{ expires_at: "2001-01-01" }, "Expiry of the key must be a time in the future"],
-    [{ credits_per_day: "0" }, "Credits per day must be an integer from 1 to 1000000000"],
-    [{ credits_per_month: "x" }, "Credits per month must be an integer from 1 to 1000000000"],
+    [{ limits: "1" }, "Choose what the key may do."],
+    [{ limits: "1", scope: "root" }, "Choose what the key may do."],
+    [{ expires_at: "2001-01-01" }, "Expiry of the key must be in the future."],
+    [{ credits_per_day: "0" }, "Credits per day must be a whole number from 1 to 1,000,000,000."],
+    [{ credits_per_month: "x" }, "Credits per month must be a whole number from 1 to 1,000,000,000."],
   ])("refuses a key with %j", async (fields, sentence) => {
     const { person, post } = await newPerson();
     const refused = await post("/account/keys", { name: "k", ...(fields as Record<string, string>) });
@@ -277,7 +277,7 @@ describe("the account page", () => {
     expect(await service.accounts.lowBalance(person.id)).toBe(50);
     expect(await get("/account")).toContain('name="credits" inputmode="numeric" value="50"');
     const refused = await post("/account/low-balance", { credits: "-1" });
-    expect([refused.status, refused.error]).toEqual([400, expect.stringContaining("must be an integer from 1 to")]);
+    expect([refused.status, refused.error]).toEqual([400, expect.stringContaining("must be a whole number from 1 to")]);
     expect(refused.text).toContain('name="credits" inputmode="numeric" value="-1"');
     expect(await service.accounts.lowBalance(person.id)).toBe(50);
     expect((await post("/account/low-balance", { credits: "" })).status).toBe(303);
