@@ -1,4 +1,5 @@
 import { element } from "./element.js";
+import { isDone, postForm } from "./post-form.js";
 import type { View } from "./sphere.js";
 import { fragmentOf } from "./view-in-url.js";
 
@@ -65,13 +66,13 @@ const copyText = async (field: HTMLInputElement): Promise<void> => {
   element("copied").textContent = isCopied ? "Copied." : "Press Ctrl+C (⌘C on a Mac) to copy.";
 };
 
-/** Sends the form of the page in the background, and opens the public viewer. Without an answer, sends it as usual. */
+/** Sends the form of the page in the background, and opens the public viewer. After a logout, the page asks for a login. */
 const connectPublish = (form: HTMLFormElement): void => {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const body = new URLSearchParams([...new FormData(form)] as [string, string][]);
-    const answer = await fetch(form.action, { method: "POST", body }).catch(() => undefined);
-    if (answer?.ok) location.assign(`${form.dataset.public}#share`);
+    const answer = await postForm(form);
+    if (isDone(answer)) location.assign(`${form.dataset.public}#share`);
+    else if (answer?.ok) location.reload();
     else element("copied").textContent = "This did not work. Reload the page and try again.";
   });
 };

@@ -1,3 +1,4 @@
+import { isDone, postForm } from "./post-form.js";
 import { readPage } from "./read-page.js";
 
 const UNDO_MILLISECONDS = 8_000;
@@ -33,9 +34,8 @@ export const undoableDelete = (): void => {
     const deletion = end();
     if (deletion === undefined) return;
     const { card, form } = deletion;
-    const body = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
-    const answer = await fetch(form.action, { method: "POST", body, keepalive: true }).catch(() => undefined);
-    if (answer?.ok && answer.redirected && !answer.url.includes("/login")) return card.remove();
+    const answer = await postForm(form);
+    if (isDone(answer)) return card.remove();
     card.hidden = false;
     const page = answer && readPage(await answer.text());
     const reason = page?.querySelector("[role=alert], .message p")?.textContent ?? "The service doesn’t answer.";

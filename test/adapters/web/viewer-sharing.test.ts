@@ -219,6 +219,19 @@ describe("sharing a panorama", () => {
       expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("public");
     });
 
+    it("asks for a login before it makes a panorama public, after the session has ended", async () => {
+      const { slug, id } = await service.kept(ann, { prompt: "a secret place", visibility: "private" });
+      await logInAs(tab, ann);
+      await tab.page.goto(`/works/${slug}`);
+      await ready(tab.page, "sphere");
+      await tab.page.getByRole("button", { name: "Share" }).click();
+      service.database.sessions.clear();
+      await tab.page.getByRole("button", { name: "Make it public" }).click();
+      await tab.page.getByText("You were logged out. Log in to go on.").waitFor();
+      expect(new URL(tab.page.url()).searchParams.get("next")).toBe(`/works/${slug}`);
+      expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("private");
+    });
+
     it("leads to the panoramas before and after it, and a prompt to the form", async () => {
       const older = await service.kept(ann, { prompt: "the older one" });
       const middle = await service.kept(ann, { prompt: "the middle one" });
