@@ -44,6 +44,18 @@ describe("the panorama of the landing page", () => {
     expect(await tab.page.locator("#hero").getAttribute("data-picture")).toMatch(/^\/static\/[0-9a-f]{12}-hero\.jpg$/);
   });
 
+  it("has a heading of two lines on every phone", async () => {
+    const linesAt = async (width: number) => {
+      await tab.page.setViewportSize({ width, height: 640 });
+      return tab.page.evaluate(`{
+        const heading = document.querySelector("h1");
+        Math.round(heading.clientHeight / parseFloat(getComputedStyle(heading).lineHeight));
+      }`);
+    };
+    await tab.page.goto("/");
+    expect([await linesAt(320), await linesAt(390)]).toEqual([2, 2]);
+  });
+
   it("turns to the right, is dragged, and stands still after the button is pressed", async () => {
     await service.kept(ann, { prompt: "four quarters", resolution: "2k" });
     await tab.page.goto("/");

@@ -232,6 +232,27 @@ describe("the viewer page", () => {
     expect(await tab.page.locator("#progress").isHidden()).toBe(true);
   });
 
+  it("has room for all of its buttons on a narrow phone", async () => {
+    const { slug } = await service.kept(ann);
+    await tab.page.setViewportSize({ width: 320, height: 640 });
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    // Those of phones with a gyroscope, and of headsets.
+    for (const id of ["motion", "vr"])
+      await tab.page.locator(`#${id}`).evaluate((button) => button.removeAttribute("hidden"));
+    const buttons = await tab.page.locator("#bar > button").all();
+    expect(buttons).toHaveLength(8);
+    for (const button of buttons) {
+      const { x = 0, width = 0 } = (await button.boundingBox()) ?? {};
+      expect(width).toBeGreaterThan(24);
+      expect([await button.getAttribute("id"), x > 0, x + width < 320]).toEqual([
+        await button.getAttribute("id"),
+        true,
+        true,
+      ]);
+    }
+  });
+
   it("follows the device after permission where it must be asked, and has no full screen where there is none", async () => {
     const { slug } = await service.kept(ann);
     const phone = await on.openTab({

@@ -61,6 +61,11 @@ describe("the page of webhooks", () => {
     await page.getByLabel("URL of the new endpoint").fill("https://receiver.example.com/");
     await page.getByRole("button", { name: "Add endpoint" }).click();
     await page.waitForURL("**/account/webhooks");
+    // On a phone the URL has the whole line, and the buttons are below it.
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(
+      (await page.getByText("https://receiver.example.com/", { exact: true }).boundingBox())?.width,
+    ).toBeGreaterThan(200);
     const endpoint = await endpointOf(ben.id);
     if (endpoint === undefined) throw new Error("there is no endpoint");
     await service.deliveries.switchOff(endpoint, "gone", service.clock.now(), service.clock.now());
