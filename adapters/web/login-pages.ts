@@ -160,8 +160,11 @@ const signUpForm = (
   { layout, sendsMail, signUpMode, policy, welcomeCredits }: Parts,
   { next, email, sent = false, refusal }: SignUpForm,
 ): PageReply => {
-  if (signUpMode !== "open")
-    return layout.message(refusal?.status ?? 200, "Sign up", NO_SIGN_UP[signUpMode], undefined);
+  if (signUpMode !== "open") {
+    const main = html`<div class="message"><h1>Sign up</h1><p>${NO_SIGN_UP[signUpMode]}</p>
+<p>Already have an account? <a class="button" href="${pathWith("/login", next)}">Log in</a></p></div>`;
+    return layout.reply(refusal?.status ?? 200, { title: "Sign up", main });
+  }
   const main = html`<div class="narrow"><h1>Sign up</h1>
 ${sent && html`<p class="notice" role="status">${LINK_SENT}</p>`}${errorBox(refusal?.error)}
 <form method="post" action="/signup" class="panel">

@@ -91,6 +91,11 @@ describe.each(["invited", "closed"] as const)("sign-up that is %s", (mode) => {
     const page = await pageOf(service, "/signup");
     expect(page).toContain(sentence);
     expect(page).not.toContain("<form");
+    // The landing page leads everybody here; members go on with their prompt.
+    const next = "/works?prompt=a+lake";
+    expect(await pageOf(service, `/signup?${new URLSearchParams({ next })}`)).toContain(
+      `href="/login?${new URLSearchParams({ next })}">Log in</a>`,
+    );
     expect(await pageOf(service, "/login")).not.toContain("No account yet?");
     const refused = await signUp(service, "ann@example.com");
     expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining(sentence)]);
