@@ -1,28 +1,31 @@
 import { readPage } from "./read-page.js";
 
-/** Appends the next page of the list before the reader reaches its end. Without a script, the reader follows the link. */
-export const endlessList = (id: string): void => {
-  const observer = new IntersectionObserver(
-    (entries) => {
-      const link = entries.find(({ isIntersecting }) => isIntersecting)?.target;
-      if (link instanceof HTMLAnchorElement) void append(link);
-    },
-    { rootMargin: "600px" },
-  );
-  const watch = (): void => {
-    const link = document.querySelector('a[rel="next"]:not([data-manual])');
-    if (link !== null) observer.observe(link);
-  };
-  const append = async (link: HTMLAnchorElement): Promise<void> => {
-    observer.unobserve(link);
-    const response = await fetch(link.href).catch(() => undefined);
-    if (!response?.ok || response.redirected) return; // the link stays: the reader can click it
+const MARGIN_PIXELS = 800;
+
+/**
+ * Appends the next page of the list before the reader reaches its end. Who comes back to the list is where they left it:
+ * the history has how far down that was. Without a script, the reader follows the link.
+ */
+export const endlessList = async (id: string): Promise<void> => {
+  const append = async (): Promise<boolean> => {
+    const link = document.querySelector<HTMLAnchorElement>('a[rel="next"]:not([data-manual])');
+    const response = link && (await fetch(link.href).catch(() => undefined));
+    if (!response?.ok || response.redirected) return false; // the link stays: the reader can click it
     const page = readPage(await response.text());
-    document.getElementById(id)?.append(...(page.getElementById(id)?.children ?? []));
-    const next = page.querySelector('a[rel="next"]');
-    if (next === null) link.remove();
-    else link.replaceWith(next);
-    watch();
+    document.getElementById(id)?.append(...page.querySelectorAll(`#${id} > *`));
+    link?.replaceWith(page.querySelector('a[rel="next"]') ?? "");
+    return true;
   };
-  watch();
+  let isBusy = false;
+  const fillTo = async (top: number): Promise<void> => {
+    if (isBusy) return;
+    isBusy = true;
+    while (document.body.scrollHeight < top + innerHeight + MARGIN_PIXELS) if (!(await append())) return; // and never again
+    isBusy = false;
+  };
+  const top = Number(history.state);
+  await fillTo(top);
+  if (top > 0) scrollTo(0, top);
+  addEventListener("scroll", () => void fillTo(scrollY));
+  addEventListener("scrollend", () => history.replaceState(scrollY, ""));
 };

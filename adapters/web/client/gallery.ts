@@ -1,3 +1,3 @@
 import { endlessList } from "./endless-list.js";
 
-endlessList("gallery");
+void endlessList("gallery");

@@ -81,7 +81,7 @@ describe("the works and gallery pages", () => {
     await tab.page.locator("#create").evaluate((form) => form.setAttribute("novalidate", ""));
     await tab.page.getByLabel("Seed", { exact: true }).fill("2147483648");
     await makeButton().click();
-    await tab.page.getByText("Seed must be an integer from 0 to 2147483647, but is 2147483648.").waitFor();
+    await tab.page.getByText("Seed must be a whole number from 0 to 2,147,483,647.").waitFor();
     await tab.page.getByLabel("Seed", { exact: true }).fill("7");
     await makeAndList();
     await expect.poll(() => card("a seeded meadow").count()).toBe(1);
@@ -270,6 +270,17 @@ describe("the works and gallery pages", () => {
       })
       .toBe(all);
     expect(await tab.page.getByRole("link", { name: "Older panoramas" }).count()).toBe(0);
+
+    // On the way back from a panorama, the list is where the reader left it.
+    const last = tab.page.locator("#gallery a").last();
+    await last.scrollIntoViewIfNeeded();
+    await expect.poll(() => tab.page.evaluate("history.state === scrollY")).toBe(true);
+    const place = await last.boundingBox();
+    await last.click();
+    await tab.page.waitForURL("**/p/*");
+    await tab.page.goBack();
+    await expect.poll(() => last.boundingBox()).toEqual(place);
+    expect(await tab.page.locator("#gallery li").count()).toBe(all);
   });
 
   it("search the gallery with the keyboard, and open what is found", async () => {
