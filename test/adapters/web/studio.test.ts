@@ -278,6 +278,24 @@ describe("the works page as a studio", () => {
         return page.locator("#list > li").count();
       })
       .toBe(31);
+
+    // After a panorama further down is made private, the list is still there.
+    const card = page.locator("#list > li").nth(28);
+    const button = (words: string) => card.getByRole("button", { name: words });
+    await card.scrollIntoViewIfNeeded();
+    await expect.poll(() => page.evaluate("history.state === scrollY")).toBe(true);
+    await button("Make private").click();
+    await button("Make public").waitFor();
+    expect(await card.locator(".card-note").first().textContent()).toContain("private");
+    await expect.poll(() => page.evaluate("scrollY")).toBeGreaterThan(1000);
+    expect(await page.locator("#list > li").count()).toBe(31);
+    await button("Make public").click();
+    await button("Make private").waitFor();
+    service.database.sessions.clear();
+    await button("Make private").click();
+    await page.getByText("You were logged out. Log in to go on.").waitFor();
+    await logInAs(tab, ann);
+
     const last = await page.locator("#list > li").nth(23).getAttribute("id");
     await page.goto(`/works?before=${last}`);
     expect(await page.locator("#list > li").count()).toBe(7);
