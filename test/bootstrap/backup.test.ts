@@ -10,6 +10,8 @@ import { scratchFolder } from "../support/scratch-folder.js";
 import { Installation } from "../support/service-process.js";
 
 const CUSTOMERS = 12;
+/** Customers without tasks that a restored backup shows in progress, which count to their limit of active tasks. */
+const IDLE = 3;
 
 const sha256Of = async (url: string): Promise<string> => {
   const answer = await fetch(url);
@@ -23,16 +25,16 @@ describe("panorama backup", () => {
   let installation: Installation;
   let keys: readonly string[];
   let clients: RestClient[];
-  /** Has no tasks that the backup shows in progress. */
-  let idle: RestClient;
+  let idle: RestClient[];
 
   beforeAll(async () => {
     installation = await Installation.create({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
     const database = await openSqliteDatabase(join(installation.dataDir, "panorama.sqlite"));
-    keys = secretsOf(await accountsWithKeys(database, CUSTOMERS + 1, 1_000));
+    keys = secretsOf(await accountsWithKeys(database, IDLE + CUSTOMERS, 1_000));
     await database.close();
     await installation.start();
-    [idle, ...clients] = keys.map((key) => new RestClient(installation.url, key)) as [RestClient, ...RestClient[]];
+    const all = keys.map((key) => new RestClient(installation.url, key));
+    [idle, clients] = [all.slice(0, IDLE), all.slice(IDLE)];
   });
   afterAll(() => installation.remove());
 
@@ -68,9 +70,9 @@ describe("panorama backup", () => {
       const answers = await Promise.all(clients.map((client) => client.request(`/panoramas/${id}`)));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(CUSTOMERS - 1).fill(404)]);
     }
-    await idle.create({ prompt: "after the restore", resolution: "1k" });
+    await idle[0]?.create({ prompt: "after the restore", resolution: "1k" });
     const { status, json } = await installation.command("ledger", "verify");
-    expect({ status, json }).toEqual({ status: 0, json: { accounts: CUSTOMERS + 1, findings: [] } });
+    expect({ status, json }).toEqual({ status: 0, json: { accounts: IDLE + CUSTOMERS, findings: [] } });
   });
 
   it("copies database and objects of the running service, and another one serves every image of the copy", async () => {
@@ -78,7 +80,7 @@ describe("panorama backup", () => {
     const kept = new Map<string, string>(); // ids of finished panoramas with the SHA-256 of their image
     const deleted = new Set<string>();
     let isLoaded = true;
-    const load = clients.slice(0, 2).map(async (client) => {
+    const load = idle.slice(1).map(async (client) => {
       const body = JSON.stringify({ prompt: "a lake", resolution: "1k" });
       while (isLoaded) {
         const created = (await (await client.request("/panoramas", { method: "POST", body })).json()) as {
@@ -106,7 +108,7 @@ describe("panorama backup", () => {
     await cp(folder, restored.dataDir, { recursive: true });
     await restored.start();
     const found = new Set<string>();
-    for (const key of keys.slice(1, 3)) {
+    for (const key of keys.slice(1, IDLE)) {
       const client = new RestClient(restored.url, key);
       const { data } = (await (await client.request("/panoramas?limit=100&status=succeeded")).json()) as {
         data: Task[];
