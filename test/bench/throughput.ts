@@ -10,7 +10,7 @@ import { Installation } from "../support/service-process.js";
 import { aCustomer } from "./customer.js";
 import { quantile } from "./statistics.js";
 import { creations, fill, reads } from "./throughput/data.js";
-import { type LoadRequest, p99, saturate } from "./throughput/load.js";
+import { hasWrk, type LoadRequest, p99, saturate } from "./throughput/load.js";
 import { whilePainting } from "./throughput/painting.js";
 import { CREATION, pgbench, READ } from "./throughput/pgbench.js";
 import { installWithInstantProvider, startScript } from "./throughput/processes.js";
@@ -212,10 +212,13 @@ const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   latency: measureLatency,
 };
 
-const rows: Row[] = [];
-for (const [name, measure] of Object.entries(parts)) {
-  if (options.only === undefined || options.only === name) rows.push(...(await measure()));
+const measured = Object.entries(parts).filter(([name]) => options.only === undefined || options.only === name);
+if (measured.some(([name]) => name === "latency") && !(await hasWrk)) {
+  console.error("The response times need wrk. Install it, or measure another part: npm run bench -- --only sqlite");
+  process.exit(1);
 }
+const rows: Row[] = [];
+for (const [, measure] of measured) rows.push(...(await measure()));
 const worse = await report(rows, BASELINE);
 if (options.json !== undefined) await save(rows, options.json);
 if (options.save) await save(rows, BASELINE);

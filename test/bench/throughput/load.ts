@@ -49,7 +49,9 @@ const milliseconds = (found: RegExpExecArray | null): number =>
   Number(found?.[1]) * (UNITS[found?.[2] ?? ""] ?? Number.NaN);
 
 const run = promisify(execFile);
-const hasWrk = run("wrk", ["-v"]).then(
+
+/** Whether `wrk` is installed. */
+export const hasWrk: Promise<boolean> = run("wrk", ["-v"]).then(
   () => true,
   (error: { code: unknown }) => error.code !== "ENOENT", // `wrk -v` exits with 1
 );
