@@ -71,6 +71,22 @@ export const turnsAfterReturn = (
   newerTurns: readonly number[],
 ): readonly number[] => [...newerTurns, nextTurn(queue, lastTurn)].sort((a, b) => a - b);
 
+/**
+ * A waiting task has ended without having started, so its turn is given back: each newer waiting task of its account
+ * takes the turn before its own, and the next new one takes the last of these turns. `newerTurns` are those of the waiting
+ * tasks of the account with a later turn, in their order. `lastTurn` is the account's latest turn afterwards.
+ */
+export const turnsAfterEnd = (
+  turn: number,
+  lastTurn: number,
+  newerTurns: readonly number[],
+): { readonly turns: readonly number[]; readonly lastTurn: number } => {
+  const turns = [turn, ...newerTurns];
+  const free = turns.pop() ?? turn;
+  // A later turn than this one belongs to a task that was started before those that wait.
+  return { turns, lastTurn: lastTurn === free ? free - 1 : lastTurn };
+};
+
 /** The slots of all places together; `undefined` if one of them has no limit. */
 export const slotsOf = (places: readonly ProviderPlace[]): number | undefined => {
   const sum = places.reduce((slots, { concurrencyMax = Number.POSITIVE_INFINITY }) => slots + concurrencyMax, 0);

@@ -53,29 +53,37 @@ type TaskCore = {
 };
 type Accepted = { readonly submittedAt: Date; readonly upstreamTaskId: string };
 
+/** The owner wants the task canceled. `refusedAt`: when the provider was asked and did not stop the generation. */
+export type CancelWish = { readonly wantedAt: Date; readonly refusedAt?: Date | undefined };
+/** What may still be canceled remembers the wish, so that whoever works on the task carries it out. */
+type Cancelable = { readonly cancelWish?: CancelWish | undefined };
+
 /** Waits for a slot of the provider. */
-export type QueuedTask = TaskCore & {
-  readonly state: "queued";
-  readonly reservation: HeldReservation;
-  /** The round of the queue in which it starts (queue.ts). */
-  readonly turn: number;
-  /** How many submissions have ended before, each without starting a generation. */
-  readonly submissions: number;
-};
+export type QueuedTask = TaskCore &
+  Cancelable & {
+    readonly state: "queued";
+    readonly reservation: HeldReservation;
+    /** The round of the queue in which it starts (queue.ts). */
+    readonly turn: number;
+    /** How many submissions have ended before, each without starting a generation. */
+    readonly submissions: number;
+  };
 /** Holds credits and a slot; the provider has not confirmed it. */
-export type ReservedTask = TaskCore & {
-  readonly state: "reserved";
-  readonly reservation: HeldReservation;
-  /** Its turn if it was `queued` before. Then its creation request has been answered already. */
-  readonly turn: number | undefined;
-  /** How many submissions have ended before this one. */
-  readonly submissions: number;
-  /** The place of the provider whose slot it holds (queue.ts); `undefined` if none was recorded. */
-  readonly place?: string | undefined;
-};
+export type ReservedTask = TaskCore &
+  Cancelable & {
+    readonly state: "reserved";
+    readonly reservation: HeldReservation;
+    /** Its turn if it was `queued` before. Then its creation request has been answered already. */
+    readonly turn: number | undefined;
+    /** How many submissions have ended before this one. */
+    readonly submissions: number;
+    /** The place of the provider whose slot it holds (queue.ts); `undefined` if none was recorded. */
+    readonly place?: string | undefined;
+  };
 /** The provider works on it. */
 export type SubmittedTask = TaskCore &
-  Accepted & { readonly state: "submitted"; readonly reservation: HeldReservation };
+  Accepted &
+  Cancelable & { readonly state: "submitted"; readonly reservation: HeldReservation };
 /** The provider has a result, which is not checked yet. */
 export type GeneratedTask = TaskCore &
   Accepted & { readonly state: "generated"; readonly reservation: HeldReservation; readonly temporaryUrl: string };
@@ -122,11 +130,35 @@ export const isActive = (task: Task): task is ActiveTask =>
   task.state === "queued" || task.state === "reserved" || task.state === "submitted" || task.state === "generated";
 
 /**
- * Whether the task may still end without a cost: it waits in the queue, or a generation is running that the provider may
- * be able to stop. A `reserved` task is between the two for a moment; a `generated` one has its result.
+ * Whether the task may still end without a cost: it waits in the queue, its submission is not answered yet, or a generation
+ * is running that the provider may be able to stop. A `generated` one has its result.
  */
-export const isCancelable = (task: Task): task is QueuedTask | SubmittedTask =>
-  task.state === "queued" || task.state === "submitted";
+export const isCancelable = (task: Task): task is QueuedTask | ReservedTask | SubmittedTask =>
+  task.state === "queued" || task.state === "reserved" || task.state === "submitted";
+
+/** For so long after the provider has not stopped a generation, it is not asked again. */
+export const CANCEL_REFUSAL_REMEMBERED_MILLISECONDS = 60_000;
+
+/** Whether the owner wants the task canceled, and the provider was not asked since. */
+export const wantsCancel = ({ cancelWish }: Cancelable): boolean =>
+  cancelWish !== undefined && cancelWish.refusedAt === undefined;
+
+/** Whether the provider has lately not stopped the generation. A time in the future is one of a clock that was set back. */
+export const isCancelRefused = ({ cancelWish }: Cancelable, now: Date): boolean =>
+  cancelWish?.refusedAt !== undefined &&
+  Math.abs(now.getTime() - cancelWish.refusedAt.getTime()) < CANCEL_REFUSAL_REMEMBERED_MILLISECONDS;
+
+/** The owner wants the task canceled. */
+export const wantCancel = <T extends ReservedTask | SubmittedTask>(task: T, now: Date): T => ({
+  ...task,
+  cancelWish: { wantedAt: now },
+});
+
+/** The provider was asked, and did not stop the generation. */
+export const refuseCancel = (task: SubmittedTask, now: Date): SubmittedTask => ({
+  ...task,
+  cancelWish: { wantedAt: task.cancelWish?.wantedAt ?? now, refusedAt: now },
+});
 
 /** Whether the task is still being generated, or its image still being stored. */
 export const isInProgress = (task: Task): boolean =>
@@ -220,7 +252,7 @@ export const restartAge = <T extends SubmittedTask | GeneratedTask>(task: T, now
 });
 
 /** The provider has ended the generation with a result at its temporary URL. */
-export const finish = (task: SubmittedTask, temporaryUrl: string): GeneratedTask => ({
+export const finish = ({ cancelWish: _, ...task }: SubmittedTask, temporaryUrl: string): GeneratedTask => ({
   ...task,
   state: "generated",
   temporaryUrl,

@@ -54,18 +54,24 @@ export const describeEventStore = (
       const task = await open(n, account);
       expect(await stores.tasks.move(task, fail(task, "refused", end), undefined)).toEqual(ok(undefined));
     };
-    const saved = async (n: number) => {
+    const saved = async (n: number, isHidden = false) => {
       const task = await open(n);
       const submitted = submit(task, `upstream-${n}`, noon);
       await stores.tasks.move(task, submitted, noon);
       const succeeded = succeed(finish(submitted, "https://p.example/1"), anImageName(n), aNativeSize, end);
       await stores.tasks.move(submitted, succeeded, end);
+      if (isHidden) await stores.tasks.hide(task.id, owner, end);
       await stores.tasks.move(succeeded, withImage(succeeded, keep(succeeded.image as UploadingImage)), undefined);
     };
     const read = async (after: number, limit = 100, task?: number) =>
       (await stores.events.after(owner, after, limit, task === undefined ? undefined : taskId(task))).map(
         ({ event }) => `${event.number} ${event.type}`,
       );
+
+    it("has no event for an image that is stored after its panorama was deleted", async () => {
+      await saved(1, true);
+      expect(await read(0)).toEqual(["1 panorama.succeeded"]);
+    });
 
     it("returns the account's events after a number, in their order, at most the limit", async () => {
       await failed(1);

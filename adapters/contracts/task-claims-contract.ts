@@ -71,17 +71,51 @@ export const describeClaims = ({ it, beforeEach }: TestFunctions, on: TaskSetup)
     expect(await tasks.claim("settle", secondsAfter(noon, 2), soon, 1)).toEqual([{ task, fence: 2 }]);
   });
 
-  it("leases a submitted task that is not due, makes earlier leases stale, and is due again afterwards", async () => {
-    const task = await submitted(1);
-    const [earlier] = await tasks.claim("settle", noon, soon, 1);
+  it("leases a submitted task that is not due, and makes it due when it is given back", async () => {
+    const task = await submitted(1, secondsAfter(noon, 20));
     const until = secondsAfter(noon, 60);
-    const lease = unwrap(await tasks.lease(task, until));
-    expect(lease).toEqual({ task, fence: 2 });
-    expect(await tasks.move(earlier!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
-    await tasks.postpone([{ lease: earlier!, dueAt: noon }]);
+    const lease = await tasks.lease(task, noon, until);
+    expect(lease).toEqual({ task, fence: 1 });
     expect(await tasks.claim("settle", secondsAfter(noon, 59), until, 9)).toEqual([]);
-    await tasks.postpone([{ lease, dueAt: secondsAfter(noon, 30) }]);
-    expect(await tasks.claim("settle", secondsAfter(noon, 30), until, 9)).toEqual([{ task, fence: 3 }]);
+    await tasks.postpone([{ lease: lease!, dueAt: secondsAfter(noon, 30) }]);
+    expect(await tasks.claim("settle", secondsAfter(noon, 29), until, 9)).toEqual([]);
+    expect(await tasks.claim("settle", secondsAfter(noon, 30), until, 9)).toEqual([{ task, fence: 2 }]);
+  });
+
+  it("leases no task that another worker has leased, until that lease has expired", async () => {
+    const task = await submitted(1);
+    const [first] = await tasks.claim("settle", noon, soon, 1);
+    expect(await tasks.lease(task, secondsAfter(noon, 29), secondsAfter(noon, 60))).toBeUndefined();
+    const second = await tasks.lease(task, soon, secondsAfter(noon, 60));
+    expect(second).toEqual({ task, fence: 2 });
+    expect(await tasks.move(first!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
+    expect(await tasks.move(second!, failed(task), undefined)).toEqual(ok(undefined));
+  });
+
+  it("leases a task to one of eight concurrent callers", async () => {
+    const task = await submitted(1);
+    const leases = await Promise.all(Array.from({ length: 8 }, () => tasks.lease(task, noon, soon)));
+    expect(leases.filter((lease) => lease !== undefined)).toHaveLength(1);
+  });
+
+  it("gives a lease back with a move, and keeps it with a move within the lease", async () => {
+    const task = await submitted(1);
+    const [first] = await tasks.claim("settle", noon, soon, 1);
+    unwrap(await tasks.moveWithinLease(first!, task, secondsAfter(noon, 60)));
+    await tasks.makeDueNow(task.id, secondsAfter(noon, 1));
+    expect(await tasks.claim("settle", secondsAfter(noon, 59), soon, 9)).toEqual([]);
+    unwrap(await tasks.move(first!, task, secondsAfter(noon, 40)));
+    expect(await tasks.claim("settle", secondsAfter(noon, 39), soon, 9)).toEqual([]);
+    const [second] = await tasks.claim("settle", secondsAfter(noon, 40), secondsAfter(noon, 60), 9);
+    expect(second).toEqual({ task, fence: 2 });
+    expect(await tasks.moveWithinLease(first!, task, soon)).toEqual(err({ kind: "stale_task", id: task.id }));
+  });
+
+  it("ends a lease when the task enters another state", async () => {
+    const task = await reserved();
+    await tasks.claim("sweep", noon, soon, 1);
+    unwrap(await tasks.move(task, submit(task, "upstream-1", noon), noon));
+    expect(await tasks.claim("settle", noon, soon, 9)).toHaveLength(1);
   });
 
   it("leases no task that has left the state, and no hidden one", async () => {
@@ -89,7 +123,7 @@ export const describeClaims = ({ it, beforeEach }: TestFunctions, on: TaskSetup)
     unwrap(await tasks.move(ended, failed(ended), undefined));
     unwrap(await tasks.hide(hidden.id, owner, noon));
     for (const task of [ended, hidden]) {
-      expect(await tasks.lease(task, soon)).toEqual(err({ kind: "stale_task", id: task.id }));
+      expect(await tasks.lease(task, noon, soon)).toBeUndefined();
     }
     expect(await tasks.claim("settle", soon, soon, 9)).toEqual([]);
   });

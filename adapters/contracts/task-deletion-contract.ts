@@ -1,4 +1,3 @@
-import { err } from "neverthrow";
 import type { TaskStore } from "../../application/ports/task-store.js";
 import { keep, type UploadingImage } from "../../domain/storage-status.js";
 import { withImage } from "../../domain/task.js";
@@ -36,14 +35,19 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     expect(await tasks.isHidden(taskId(99), owner)).toBe(false);
   });
 
-  it("hide makes the lease of a worker stale and ends the background work", async () => {
+  it("hide takes a leased task from no worker, and makes it due for erase when its lease is given back", async () => {
     await succeeded(1);
-    const [lease] = await tasks.claim("keep", secondsAfter(noon, 3600), secondsAfter(noon, 7200), 1);
-    unwrap(await tasks.hide(taskId(1), owner, noon));
+    const [lease] = await tasks.claim("keep", noon, secondsAfter(noon, 7200), 1);
+    unwrap(await tasks.hide(taskId(1), owner, secondsAfter(noon, 1)));
+    expect(await tasks.claim("erase", secondsAfter(noon, 7199), secondsAfter(noon, 9999), 1)).toEqual([]);
     const { task } = lease!;
-    const moved = await tasks.move(lease!, withImage(task, keep(task.image as UploadingImage)), noon);
-    expect(moved).toEqual(err({ kind: "stale_task", id: task.id }));
+    const stored = withImage(task, keep(task.image as UploadingImage));
+    unwrap(await tasks.move(lease!, stored, secondsAfter(noon, 600)));
     expect(await tasks.claim("keep", secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
+    const [erasing] = await tasks.claim("erase", secondsAfter(noon, 1), secondsAfter(noon, 60), 1);
+    expect(erasing).toEqual({ task: stored, fence: 2 });
+    unwrap(await tasks.move(erasing!, erasing!.task, undefined));
+    expect(await tasks.claim("erase", secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
   });
 
   it("a hidden task is due for erase now, or when the lease of a worker expires, until move ends it", async () => {

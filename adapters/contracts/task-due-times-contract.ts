@@ -24,15 +24,29 @@ export const describeDueTimes = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     expect(await tasks.claim("settle", noon, soon, 9)).toEqual([]);
   });
 
-  it("keeps a lease valid after makeDueNow until another worker claims the task", async () => {
+  it("makeDueNow takes a leased task from nobody, and makes it due as soon as its lease is given back", async () => {
     const task = await submitted();
-    const [first] = await tasks.claim("settle", noon, soon, 1);
+    const [lease] = await tasks.claim("settle", noon, soon, 1);
     await tasks.makeDueNow(task.id, secondsAfter(noon, 1));
-    expect(await tasks.move(first!, task, secondsAfter(noon, 9))).toEqual(ok(undefined));
-    await tasks.makeDueNow(task.id, secondsAfter(noon, 2));
-    const [second] = await tasks.claim("settle", secondsAfter(noon, 2), soon, 1);
-    expect(second?.fence).toBe(2);
-    expect(await tasks.move(first!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
+    expect(await tasks.claim("settle", secondsAfter(noon, 29), secondsAfter(noon, 60), 1)).toEqual([]);
+    await tasks.postpone([{ lease: lease!, dueAt: secondsAfter(noon, 20) }]);
+    expect(await tasks.claim("settle", secondsAfter(noon, 1), soon, 1)).toEqual([{ task, fence: 2 }]);
+    expect(await tasks.move(lease!, failed(task), undefined)).toEqual(err({ kind: "stale_task", id: task.id }));
+  });
+
+  it("makeDueNow is forgotten when a lease is taken, because the work begins after it", async () => {
+    const task = await submitted(1, soon);
+    await tasks.makeDueNow(task.id, noon);
+    const [lease] = await tasks.claim("settle", noon, secondsAfter(noon, 9), 1);
+    await tasks.postpone([{ lease: lease!, dueAt: secondsAfter(noon, 20) }]);
+    expect(await tasks.claim("settle", secondsAfter(noon, 19), soon, 1)).toEqual([]);
+  });
+
+  it("makes a leased task due at the end of its lease if its holder does not give it back", async () => {
+    const task = await submitted();
+    await tasks.claim("settle", noon, soon, 1);
+    await tasks.makeDueNow(task.id, secondsAfter(noon, 1));
+    expect(await tasks.claim("settle", soon, secondsAfter(noon, 60), 1)).toEqual([{ task, fence: 2 }]);
   });
 
   it("makeDueNow delays no poll and ignores tasks that are not polled", async () => {
@@ -49,16 +63,24 @@ export const describeDueTimes = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     expect(await tasks.claim("keep", noon, soon, 9)).toEqual([]);
   });
 
-  it("bringForward makes tasks that are due too late due at the given time, also leased ones", async () => {
+  it("bringForward makes tasks that are due too late due at the given time", async () => {
     await submitted(1, secondsAfter(noon, 3600));
-    await submitted(2);
-    const [late] = await tasks.claim("settle", noon, secondsAfter(noon, 7200), 1);
-    await submitted(3, secondsAfter(noon, 60));
-    await tasks.bringForward("settle", () => ({ latest: secondsAfter(noon, 60), dueAt: noon }));
+    await submitted(2, secondsAfter(noon, 60));
+    await tasks.bringForward("settle", () => ({ now: noon, latest: secondsAfter(noon, 60), dueAt: noon }));
     const due = await tasks.claim("settle", noon, secondsAfter(noon, 30), 9);
-    expect(due.map(({ task }) => task.id).sort()).toEqual([taskId(1), taskId(2)]);
-    expect(await tasks.move(late!, failed(late!.task), undefined)).toMatchObject({ error: { kind: "stale_task" } });
-    expect(await tasks.claim("settle", secondsAfter(noon, 60), soon, 9)).toHaveLength(3);
+    expect(due.map(({ task }) => task.id)).toEqual([taskId(1)]);
+    expect(await tasks.claim("settle", secondsAfter(noon, 60), soon, 9)).toHaveLength(2);
+  });
+
+  it("bringForward shortens leases that are too long, and ends none", async () => {
+    const [one, other] = [await submitted(1), await submitted(2)];
+    const leases = await tasks.claim("settle", noon, secondsAfter(noon, 7200), 9);
+    await tasks.makeDueNow(other.id, noon);
+    await tasks.bringForward("settle", () => ({ now: noon, latest: secondsAfter(noon, 60), dueAt: noon }));
+    expect(await tasks.claim("settle", secondsAfter(noon, 59), soon, 9)).toEqual([]);
+    const lease = leases.find(({ task }) => task.id === one.id);
+    expect(await tasks.move(lease!, failed(one), undefined)).toEqual(ok(undefined));
+    expect(await tasks.claim("settle", secondsAfter(noon, 60), soon, 9)).toEqual([{ task: other, fence: 2 }]);
   });
 
   it("bringForward leaves what is due in time by the clock after it was read", async () => {
@@ -66,7 +88,7 @@ export const describeDueTimes = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     await submitted(2, secondsAfter(noon, 7200));
     let now = noon; // of a process that is paused before its statement is sent
     await tasks.bringForward("settle", () => {
-      const bounds = { latest: secondsAfter(now, 60), dueAt: now };
+      const bounds = { now, latest: secondsAfter(now, 60), dueAt: now };
       now = secondsAfter(noon, 3600);
       return bounds;
     });
@@ -88,7 +110,7 @@ export const describeDueTimes = ({ it, beforeEach }: TestFunctions, on: TaskSetu
       ["settle", 2],
       ["keep", 3],
     ] as const) {
-      await tasks.bringForward(work, () => ({ latest: soon, dueAt: noon }));
+      await tasks.bringForward(work, () => ({ now: noon, latest: soon, dueAt: noon }));
       for (const other of ["giveUp", "sweep", "settle", "keep"] as const) {
         const due = await tasks.claim(other, noon, secondsAfter(noon, 9), 9);
         expect(due.map(({ task }) => task.id)).toEqual(other === work ? [taskId(n)] : []);

@@ -77,16 +77,16 @@ export const describeTaskQueue = (
       const task = await submitted(1);
       expect(await openLimited(2, 1)).toMatchObject({ state: "queued" });
       unwrap(await tasks.move(task, failed(task), undefined));
-      expect(ids(await tasks.startQueued(limitedTo(1), 9, deadline))).toEqual([taskId(2)]);
+      expect(ids(await tasks.startQueued(limitedTo(1), 9, noon, deadline))).toEqual([taskId(2)]);
     });
 
     it("starts as many tasks as there are free slots, at most the limit, due at their deadline", async () => {
       for (const n of [1, 2, 3, 4, 5]) await openLimited(n, 1);
       const fourth = aReservedTask({ id: taskId(4), turn: 3, place: "only" });
-      expect(await tasks.startQueued(limitedTo(1), 9, deadline)).toEqual([]);
-      expect(await tasks.startQueued(limitedTo(3), 9, deadline)).toHaveLength(2);
-      expect(await tasks.startQueued(limitedTo(3), 9, deadline)).toEqual([]);
-      expect(await tasks.startQueued(limitedTo(undefined), 1, deadline)).toEqual([fourth]);
+      expect(await tasks.startQueued(limitedTo(1), 9, noon, deadline)).toEqual([]);
+      expect(await tasks.startQueued(limitedTo(3), 9, noon, deadline)).toHaveLength(2);
+      expect(await tasks.startQueued(limitedTo(3), 9, noon, deadline)).toEqual([]);
+      expect(await tasks.startQueued(limitedTo(undefined), 1, noon, deadline)).toEqual([fourth]);
       expect(await tasks.find(taskId(4), owner)).toEqual(fourth);
       expect(await tasks.claim("sweep", secondsAfter(noon, 34), later, 9)).toHaveLength(1);
       expect(await tasks.claim("sweep", deadline, later, 9)).toHaveLength(3);
@@ -98,14 +98,16 @@ export const describeTaskQueue = (
       for (const n of [5, 6]) await openLimited(n, 1, { account: stranger });
       const order: TaskId[] = [];
       for (let concurrencyMax = 2; concurrencyMax <= 6; concurrencyMax += 1) {
-        for (const { id } of await tasks.startQueued(limitedTo(concurrencyMax), 9, deadline)) order.push(id);
+        for (const { id } of await tasks.startQueued(limitedTo(concurrencyMax), 9, noon, deadline)) order.push(id);
       }
       expect(order).toEqual([2, 5, 3, 6, 4].map(taskId));
     });
 
     it("gives each free slot to one task, with concurrent callers", async () => {
       for (const n of [1, 2, 3, 4, 5]) await openLimited(n, 1);
-      const asked = await Promise.all(Array.from({ length: 8 }, () => tasks.startQueued(limitedTo(3), 9, deadline)));
+      const asked = await Promise.all(
+        Array.from({ length: 8 }, () => tasks.startQueued(limitedTo(3), 9, noon, deadline)),
+      );
       expect(ids(asked.flat())).toEqual([2, 3].map(taskId));
     });
 
@@ -126,16 +128,52 @@ export const describeTaskQueue = (
         await tasks.move(lease as Lease<Task>, failed(aQueuedTask({ id: taskId(2) }), "never_started"), undefined),
       );
       expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
-      expect(await tasks.startQueued(limitedTo(2), 9, deadline)).toEqual([]);
+      expect(await tasks.startQueued(limitedTo(2), 9, noon, deadline)).toEqual([]);
     });
 
-    it("does not let a task that was started be given up", async () => {
+    it("starts no task whose waiting time has passed, and none that is being given up", async () => {
       await openLimited(1, 1);
       await openLimited(2, 1);
+      expect(await tasks.startQueued(limitedTo(2), 9, later, deadline)).toEqual([]);
       const [lease] = await tasks.claim("giveUp", later, secondsAfter(later, 60), 9);
-      expect(await tasks.startQueued(limitedTo(2), 9, deadline)).toHaveLength(1);
-      const given = await tasks.move(lease as Lease<Task>, failed(aQueuedTask({ id: taskId(2) })), undefined);
-      expect(given).toEqual(err({ kind: "stale_task", id: taskId(2) }));
+      expect(await tasks.startQueued(limitedTo(2), 9, secondsAfter(later, 1), deadline)).toEqual([]);
+      unwrap(
+        await tasks.move(lease as Lease<Task>, failed(aQueuedTask({ id: taskId(2) }), "never_started"), undefined),
+      );
+    });
+
+    it("gives the turn of a task back that ends in the queue", async () => {
+      await openAccount(2);
+      await openLimited(1, 1);
+      const waiting: Task[] = [];
+      for (const n of [2, 3, 4, 5]) waiting.push(await openLimited(n, 1));
+      expect(waiting).toMatchObject([2, 3, 4, 5].map((n) => ({ id: taskId(n), turn: n - 1 })));
+      const [, second, , last] = waiting as [Task, Task, Task, Task];
+      unwrap(await tasks.move(second, failed(second, "canceled"), undefined));
+      unwrap(await tasks.move({ ...last, turn: 3 } as Task, failed(last, "canceled"), undefined));
+      const turns = await Promise.all([2, 4].map((n) => tasks.find(taskId(n), owner)));
+      expect(turns).toMatchObject([{ turn: 1 }, { turn: 2 }]);
+      expect(await openLimited(6, 1, { account: stranger })).toMatchObject({ turn: 1 });
+      expect(await openLimited(7, 1)).toMatchObject({ turn: 3 });
+    });
+
+    it("gives each turn to one task while tasks end, start and return at the same time", async () => {
+      await openAccount(2);
+      const sent = (await openLimited(1, 1)) as ReservedTask;
+      const waiting: Task[] = [];
+      for (const n of [2, 3, 4, 5]) waiting.push(await openLimited(n, 1));
+      const [first, second] = waiting as [Task, Task];
+      const outcomes = await Promise.all([
+        tasks.move(first, failed(first, "canceled"), undefined),
+        tasks.requeue(sent, later),
+        tasks.startQueued(limitedTo(2), 1, noon, deadline),
+        tasks.move(second, failed(second, "canceled"), undefined),
+        openLimited(6, 1, { account: stranger }),
+      ]);
+      expect(outcomes).toHaveLength(5);
+      const left = await tasks.list(owner, 9, undefined);
+      const turns = left.flatMap((task) => (task.state === "queued" ? [task.turn] : []));
+      expect(new Set(turns).size).toBe(turns.length);
     });
 
     it("keeps the turn of a task that returns, so that it is started next", async () => {
@@ -143,13 +181,13 @@ export const describeTaskQueue = (
       await openLimited(1, 1);
       await openLimited(2, 1);
       await openLimited(3, 1, { account: stranger });
-      const [sent] = await tasks.startQueued(limitedTo(2), 1, deadline);
+      const [sent] = await tasks.startQueued(limitedTo(2), 1, noon, deadline);
       const back = aQueuedTask({ id: taskId(2), turn: 1, submissions: 1 });
       expect(await tasks.requeue(sent as ReservedTask, later)).toEqual(ok(back));
       expect(await tasks.find(taskId(2), owner)).toEqual(back);
       expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
       expect(await tasks.claim("giveUp", secondsAfter(noon, 299), later, 9)).toEqual([]);
-      expect(await tasks.startQueued(limitedTo(2), 1, deadline)).toEqual([
+      expect(await tasks.startQueued(limitedTo(2), 1, noon, deadline)).toEqual([
         aReservedTask({ id: taskId(2), turn: 1, submissions: 1, place: "only" }),
       ]);
     });
@@ -166,7 +204,8 @@ export const describeTaskQueue = (
       expect(turns).toMatchObject([{ turn: 1 }, { turn: 2 }, { turn: 3 }]);
       expect(await openLimited(5, 1)).toMatchObject({ turn: 4 });
       const order: TaskId[] = [];
-      for (let n = 0; n < 5; n += 1) order.push(...ids(await tasks.startQueued(limitedTo(undefined), 1, deadline)));
+      for (let n = 0; n < 5; n += 1)
+        order.push(...ids(await tasks.startQueued(limitedTo(undefined), 1, noon, deadline)));
       expect(order).toEqual([1, 4, 2, 3, 5].map(taskId));
     });
 
@@ -174,7 +213,7 @@ export const describeTaskQueue = (
       const first = (await openLimited(1, 1)) as ReservedTask;
       const [lease] = await tasks.claim("sweep", noon, later, 9);
       unwrap(await tasks.requeue(first, later));
-      const [again] = await tasks.startQueued(limitedTo(1), 1, deadline);
+      const [again] = await tasks.startQueued(limitedTo(1), 1, noon, deadline);
       expect(again).toEqual(aReservedTask({ id: taskId(1), turn: 1, submissions: 1, place: "only" }));
       const stale = err({ kind: "stale_task", id: taskId(1) });
       expect(await tasks.move(first, submit(first, "upstream-1", noon), later)).toEqual(stale);
@@ -239,7 +278,8 @@ export const describeTaskQueue = (
       );
       const ahead = await Promise.all(waiting.map((task) => tasks.countAhead(task, 99)));
       const order: TaskId[] = [];
-      for (const _ of waiting) for (const { id } of await tasks.startQueued(limitedTo(6), 1, deadline)) order.push(id);
+      for (const _ of waiting)
+        for (const { id } of await tasks.startQueued(limitedTo(6), 1, noon, deadline)) order.push(id);
       expect(order).toEqual([1, 5, 2, 6, 3, 4].map(taskId));
       expect(ahead).toEqual(waiting.map(({ id }) => order.indexOf(id)));
     });
@@ -281,12 +321,12 @@ export const describeTaskQueue = (
         const opened: Task[] = [];
         for (const n of [1, 2, 3, 4]) opened.push(await openAt(n, places));
         expect(placesOf(opened).map(([, place]) => place)).toEqual(["first", "second", "second", "queued"]);
-        expect(await tasks.startQueued(places, 9, deadline)).toEqual([]);
+        expect(await tasks.startQueued(places, 9, noon, deadline)).toEqual([]);
         const [one, two] = opened as [ReservedTask, ReservedTask];
         unwrap(await tasks.move(one, submit(one, "first:1", noon), later));
-        expect(await tasks.startQueued(places, 9, deadline)).toEqual([]);
+        expect(await tasks.startQueued(places, 9, noon, deadline)).toEqual([]);
         unwrap(await tasks.move(two, failed(two, "refused"), undefined));
-        expect(placesOf(await tasks.startQueued(places, 9, deadline))).toEqual([[taskId(4), "second"]]);
+        expect(placesOf(await tasks.startQueued(places, 9, noon, deadline))).toEqual([[taskId(4), "second"]]);
       });
 
       it("counts the tasks without a recorded place at the first place", async () => {
@@ -302,10 +342,10 @@ export const describeTaskQueue = (
         // More than the first page of tasks that only the first place can make.
         for (const n of [2, 3]) await openAt(n, places, withImage);
         await openAt(4, places);
-        expect(placesOf(await tasks.startQueued(places, 1, deadline))).toEqual([[taskId(4), "second"]]);
+        expect(placesOf(await tasks.startQueued(places, 1, noon, deadline))).toEqual([[taskId(4), "second"]]);
         await openAt(5, places, withImage);
-        expect(placesOf(await tasks.startQueued(places, 9, deadline))).toEqual([]);
-        expect(placesOf(await tasks.startQueued([first(2), second(undefined)], 9, deadline))).toEqual([
+        expect(placesOf(await tasks.startQueued(places, 9, noon, deadline))).toEqual([]);
+        expect(placesOf(await tasks.startQueued([first(2), second(undefined)], 9, noon, deadline))).toEqual([
           [taskId(2), "first"],
         ]);
       });
@@ -330,7 +370,7 @@ export const describeTaskQueue = (
         unwrap(await tasks.requeue(one, later));
         expect(await tasks.changePlace(one, second(1))).toBe(false);
         expect(await tasks.changePlace(one, second(undefined))).toBe(false);
-        const [again] = await tasks.startQueued(places, 9, deadline);
+        const [again] = await tasks.startQueued(places, 9, noon, deadline);
         expect(again).toMatchObject({ id: one.id, submissions: 1, place: "first" });
         expect(await tasks.changePlace(one, second(1))).toBe(false);
         expect(await tasks.changePlace(again as ReservedTask, second(1))).toBe(true);
@@ -350,7 +390,10 @@ export const describeTaskQueue = (
 
     const waits: readonly [string, (task: Task) => Promise<Task>][] = [
       ["was given up", async (task) => task],
-      ["was started and then refused", async () => (await tasks.startQueued(limitedTo(2), 1, deadline))[0] as Task],
+      [
+        "was started and then refused",
+        async () => (await tasks.startQueued(limitedTo(2), 1, noon, deadline))[0] as Task,
+      ],
     ];
     for (const [what, wait] of waits) {
       it(`keeps the idempotency key of a queued task that ${what}, because its creation succeeded`, async () => {

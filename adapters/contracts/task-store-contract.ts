@@ -1,5 +1,6 @@
 import type { TaskStores } from "./stores.js";
 import { describeBudgets } from "./task-budget-contract.js";
+import { describeCancelWishes } from "./task-cancel-contract.js";
 import { describeClaims } from "./task-claims-contract.js";
 import { describeDeletion } from "./task-deletion-contract.js";
 import { describeDueTimes } from "./task-due-times-contract.js";
@@ -37,6 +38,7 @@ export const describeTaskStore = (
       describeDeletion(test, on);
       describeImages(test, on);
     });
+    describe("recordCancelWish", () => describeCancelWishes(test, on));
     describe("claim", () => {
       describeClaims(test, on);
       describeDueTimes(test, on);

@@ -22,7 +22,15 @@ type StoredAccount = {
   lastTurn: number;
   closedAt?: Date;
 };
-type StoredTask = { task: Task; place: string | undefined; dueAt: Date | undefined; fence: number; hidden: boolean };
+type StoredTask = {
+  task: Task;
+  place: string | undefined;
+  dueAt: Date | undefined;
+  /** Until when a worker has the task, unless it gives it back. */
+  leasedUntil?: Date | undefined;
+  fence: number;
+  hidden: boolean;
+};
 type StoredIdempotencyKey = {
   accountId: AccountId;
   key: IdempotencyKey;

@@ -159,9 +159,7 @@ export class MemoryOperatorStore implements OperatorStore {
       const { task } = stored;
       if (!stored.hidden) {
         stored.hidden = true;
-        stored.fence += 1;
-        if (task.state !== "succeeded") stored.dueAt = undefined;
-        else if (stored.dueAt === undefined || stored.dueAt < now) stored.dueAt = now;
+        stored.dueAt = task.state === "succeeded" ? now : undefined;
       }
       const { resolution } = task.request;
       const request = { resolution, visibility: "private", imageUrls: [], metadata: {} };

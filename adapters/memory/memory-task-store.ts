@@ -26,6 +26,7 @@ import {
   placeOfNewTask,
   type Queue,
   type QueuePlace,
+  turnsAfterEnd,
   turnsAfterReturn,
 } from "../../domain/queue.js";
 import { requireStored } from "../../domain/reference-image.js";
@@ -44,6 +45,7 @@ import {
   type SubmittedTask,
   type SucceededTask,
   type Task,
+  wantCancel,
 } from "../../domain/task.js";
 import { matchesFilter, type TaskFilter } from "../../domain/task-filter.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -64,7 +66,13 @@ const isRowOf = (work: keyof DueWork, { task, hidden }: { readonly task: Task; r
   return task.state !== "succeeded" || (hidden || task.image.status === "expired") === (work === "erase");
 };
 
-type MemoryRow = { dueAt: Date | undefined };
+type MemoryRow = { dueAt: Date | undefined; leasedUntil?: Date | undefined };
+
+const isLeased = ({ leasedUntil }: MemoryRow, now: Date): boolean => leasedUntil !== undefined && leasedUntil > now;
+
+/** Somebody has wanted the work on a leased task earlier than at the end of its lease. */
+const isWantedEarlier = ({ dueAt, leasedUntil }: MemoryRow): boolean =>
+  dueAt !== undefined && leasedUntil !== undefined && dueAt < leasedUntil;
 
 /** Tasks in memory. Every method runs without an `await`, so it is atomic. */
 export class MemoryTaskStore implements TaskStore {
@@ -124,11 +132,16 @@ export class MemoryTaskStore implements TaskStore {
     });
   }
 
-  async startQueued(places: readonly ProviderPlace[], limit: number, dueAt: Date): Promise<ReservedTask[]> {
-    const next = this.waiting.sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1));
+  async startQueued(places: readonly ProviderPlace[], limit: number, now: Date, dueAt: Date): Promise<ReservedTask[]> {
+    const mayStart = ({ id }: QueuedTask): boolean => {
+      const row = this.row(id);
+      return !isLeased(row, now) && row.dueAt !== undefined && row.dueAt > now;
+    };
+    const next = this.waiting.filter(mayStart).sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1));
     const started = startNextTasks(this.queue, next, places, limit);
     for (const task of started.tasks) {
-      this.database.tasks.set(task.id, { ...this.row(task.id), task, place: task.place, dueAt });
+      const row = { ...this.row(task.id), task, place: task.place, dueAt, leasedUntil: undefined };
+      this.database.tasks.set(task.id, row);
     }
     this.database.round = started.round;
     return [...started.tasks];
@@ -250,9 +263,7 @@ export class MemoryTaskStore implements TaskStore {
     const stored = this.shown(id, owner);
     if (stored === undefined) return err(notFound(`There is no task ${id}.`));
     stored.hidden = true;
-    if (stored.task.state !== "succeeded") stored.dueAt = undefined;
-    else if (stored.dueAt === undefined || stored.dueAt < now) stored.dueAt = now;
-    stored.fence += 1;
+    stored.dueAt = stored.task.state === "succeeded" ? now : undefined;
     this.database.releaseReferences(id, owner, new Date(0));
     return ok(undefined);
   }
@@ -269,7 +280,7 @@ export class MemoryTaskStore implements TaskStore {
     limit: number,
   ): Promise<Lease<DueWork[Work]>[]> {
     const due = [...this.database.tasks.values()].flatMap((stored) =>
-      isRowOf(work, stored) && stored.dueAt !== undefined && stored.dueAt <= now
+      isRowOf(work, stored) && stored.dueAt !== undefined && stored.dueAt <= now && !isLeased(stored, now)
         ? [{ stored, since: stored.dueAt.getTime() }]
         : [],
     );
@@ -277,9 +288,7 @@ export class MemoryTaskStore implements TaskStore {
       .sort((a, b) => a.since - b.since)
       .slice(0, limit)
       .map(({ stored }) => {
-        stored.dueAt = until;
-        stored.fence += 1;
-        return { task: stored.task as DueWork[Work], fence: stored.fence };
+        return takeLease(stored, stored.task as DueWork[Work], until);
       });
   }
 
@@ -287,7 +296,16 @@ export class MemoryTaskStore implements TaskStore {
     return this.replace(current, next, dueAt);
   }
 
-  private replace(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Result<void, StaleTask> {
+  async moveWithinLease(lease: Lease<Task>, next: Task, until: Date): Promise<Result<void, StaleTask>> {
+    return this.replace(lease, next, until, until);
+  }
+
+  private replace(
+    current: Task | Lease<Task>,
+    next: Task,
+    dueAt: Date | undefined,
+    leasedUntil?: Date,
+  ): Result<void, StaleTask> {
     const lease = "fence" in current ? current : undefined;
     const before = "fence" in current ? current.task : current;
     const stored = this.database.tasks.get(before.id);
@@ -300,23 +318,37 @@ export class MemoryTaskStore implements TaskStore {
     ) {
       return err({ kind: "stale_task", id: before.id });
     }
-    // Keeps a visibility that the owner has changed since `current` was read.
-    stored.task = { ...next, request: stored.task.request };
-    stored.dueAt = dueAt;
+    // Keeps what the owner has changed since `current` was read: the visibility, and the wish to cancel it.
+    stored.task = withWishOf(stored.task, { ...next, request: stored.task.request });
+    if (!(stored.hidden && isWantedEarlier(stored))) stored.dueAt = dueAt;
+    if (lease !== undefined || next.state !== before.state) stored.leasedUntil = leasedUntil;
     if (next.state === "queued") stored.place = undefined;
     if (isActive(next)) return ok(undefined);
     if (isActive(before)) this.release(before, next);
-    const event = taskEventOf(before, next, new Date());
+    const event = stored.hidden ? undefined : taskEventOf(before, next, new Date());
     if (event !== undefined) this.database.recordEvent(event, before.request.webhookUrl, endOf(next));
     return ok(undefined);
   }
 
-  async lease(task: SubmittedTask, until: Date): Promise<Result<Lease<SubmittedTask>, StaleTask>> {
+  async lease(task: SubmittedTask, now: Date, until: Date): Promise<Lease<SubmittedTask> | undefined> {
     const stored = this.shown(task.id, task.accountId);
-    if (stored?.task.state !== "submitted") return err({ kind: "stale_task", id: task.id });
-    stored.dueAt = until;
-    stored.fence += 1;
-    return ok({ task: stored.task, fence: stored.fence });
+    if (stored?.task.state !== "submitted" || isLeased(stored, now)) return undefined;
+    return takeLease(stored, stored.task, until);
+  }
+
+  async recordCancelWish(task: ReservedTask | SubmittedTask, now: Date): Promise<Result<void, StaleTask>> {
+    const stored = this.shown(task.id, task.accountId);
+    if (
+      (stored?.task.state !== "reserved" && stored?.task.state !== "submitted") ||
+      stored.task.state !== task.state ||
+      submissionsOf(stored.task) !== submissionsOf(task) ||
+      stored.task.cancelWish?.refusedAt?.getTime() !== task.cancelWish?.refusedAt?.getTime()
+    ) {
+      return err({ kind: "stale_task", id: task.id });
+    }
+    stored.task = wantCancel(stored.task, now);
+    await this.makeDueNow(task.id, now);
+    return ok(undefined);
   }
 
   async makeDueNow(id: TaskId, now: Date): Promise<void> {
@@ -326,18 +358,26 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async bringForward(work: keyof DueWork, bounds: () => DueBounds): Promise<void> {
-    const isLate = (stored: MemoryRow, latest: Date) => stored.dueAt !== undefined && stored.dueAt > latest;
-    const { latest: latestBefore } = bounds();
-    const late = [...this.database.tasks.values()].filter((row) => isRowOf(work, row) && isLate(row, latestBefore));
+    const isLate = ({ dueAt, leasedUntil }: MemoryRow, { now, latest }: DueBounds) =>
+      dueAt !== undefined && (dueAt > latest || (dueAt <= now && leasedUntil !== undefined && leasedUntil > latest));
+    const boundsBefore = bounds();
+    const late = [...this.database.tasks.values()].filter((row) => isRowOf(work, row) && isLate(row, boundsBefore));
     if (late.length === 0) return;
-    const { latest, dueAt } = bounds();
-    for (const stored of late) if (isLate(stored, latest)) stored.dueAt = dueAt;
+    const { latest, dueAt, ...others } = bounds();
+    for (const stored of late) {
+      if (stored.dueAt === undefined || !isLate(stored, { latest, dueAt, ...others })) continue;
+      const leaseIsLate = stored.leasedUntil !== undefined && stored.leasedUntil > latest;
+      if (stored.dueAt > latest) stored.dueAt = leaseIsLate ? latest : dueAt;
+      if (leaseIsLate) stored.leasedUntil = latest;
+    }
   }
 
   async postpone(postponements: readonly Postponement[]): Promise<void> {
     for (const { lease, dueAt } of postponements) {
       const stored = this.database.tasks.get(lease.task.id);
-      if (stored?.fence === lease.fence && stored.task.state === lease.task.state) stored.dueAt = dueAt;
+      if (stored?.fence !== lease.fence || stored.task.state !== lease.task.state) continue;
+      if (!isWantedEarlier(stored) || stored.dueAt === undefined || stored.dueAt > dueAt) stored.dueAt = dueAt;
+      stored.leasedUntil = undefined;
     }
   }
 
@@ -349,10 +389,27 @@ export class MemoryTaskStore implements TaskStore {
   private release(before: Task, next: SucceededTask | FailedTask): void {
     const account = this.database.account(next.accountId);
     account.standing = release(account.standing, next.reservation);
+    if (before.state === "queued") this.giveTurnBack(before);
     if (next.state !== "failed") return;
     this.database.ledger.push(refundEntry(next.reservation, next.failedAt));
     this.database.releaseReferences(next.id, next.accountId, next.failedAt);
     if (isRefusedCreation(before, next)) this.keepKeys(({ taskId }) => taskId !== next.id);
+  }
+
+  private giveTurnBack({ accountId, turn }: QueuedTask): void {
+    const account = this.database.account(accountId);
+    const newer = this.waiting
+      .filter((task) => task.accountId === accountId && task.turn > turn)
+      .sort((a, b) => a.turn - b.turn);
+    const { turns, lastTurn } = turnsAfterEnd(
+      turn,
+      account.lastTurn,
+      newer.map((task) => task.turn),
+    );
+    for (const [index, task] of newer.entries()) {
+      this.row(task.id).task = { ...task, turn: turns[index] ?? task.turn };
+    }
+    account.lastTurn = lastTurn;
   }
 
   private get queue(): Queue {
@@ -406,6 +463,21 @@ export class MemoryTaskStore implements TaskStore {
     this.database.idempotencyKeys = this.database.idempotencyKeys.filter(wanted);
   }
 }
+
+const takeLease = <T extends Task>(stored: MemoryRow & { fence: number }, task: T, until: Date): Lease<T> => {
+  stored.dueAt = until;
+  stored.leasedUntil = until;
+  stored.fence += 1;
+  return { task, fence: stored.fence };
+};
+
+/** The wish belongs to the stored task until the task can no longer be canceled. */
+const withWishOf = (stored: Task, next: Task): Task => {
+  if (next.state !== "queued" && next.state !== "reserved" && next.state !== "submitted") return next;
+  const { cancelWish, ...rest } = next;
+  const wish = cancelWish?.refusedAt === undefined && "cancelWish" in stored ? stored.cancelWish : cancelWish;
+  return wish === undefined ? rest : { ...rest, cancelWish: wish };
+};
 
 const submissionsOf = (task: Task) => ("submissions" in task ? task.submissions : undefined);
 

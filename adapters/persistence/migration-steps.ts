@@ -654,6 +654,21 @@ export const migrationSteps: readonly Step[] = [
       postgresql: [`alter table "task" add column "traceparent" varchar(55) null`],
     },
   },
+  {
+    name: "018-leases-compatible",
+    up: {
+      sqlite: [
+        `alter table "task" add column "leased_until" datetime null`,
+        `alter table "task" add column "cancel_wanted_at" datetime null`,
+        `alter table "task" add column "cancel_refused_at" datetime null`,
+      ],
+      postgresql: [
+        `alter table "task" add column "leased_until" timestamptz(3) null`,
+        `alter table "task" add column "cancel_wanted_at" timestamptz(3) null`,
+        `alter table "task" add column "cancel_refused_at" timestamptz(3) null`,
+      ],
+    },
+  },
 ];
 
 /** The migrator records here which steps have run. */

@@ -171,6 +171,7 @@ export const TaskTable = defineEntity({
     /** The size of the provider's result; null for tasks of versions that did not record it. */
     nativeWidth: p.integer().nullable(),
     nativeHeight: p.integer().nullable(),
+    /** When the next work on it is due; of a leased task, earlier than `leasedUntil` if somebody has wanted it meanwhile. */
     dueAt: p.datetime(3).nullable(),
     fence: p.integer(),
     /** Its turn in the queue (domain/queue.ts); null if it was never queued. */
@@ -185,6 +186,11 @@ export const TaskTable = defineEntity({
     hiddenAt: p.datetime(3).nullable(),
     webhookUrl: p.text().nullable(),
     traceparent: p.string().length(55).nullable(),
+    /** Until when a worker has the task, unless it gives it back. */
+    leasedUntil: p.datetime(3).nullable(),
+    /** When its owner wanted it canceled, and when the provider was asked and did not stop it (domain/task.ts). */
+    cancelWantedAt: p.datetime(3).nullable(),
+    cancelRefusedAt: p.datetime(3).nullable(),
   },
 });
 

@@ -19,6 +19,7 @@ import { branded, date, integer, optional, type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { deleteAccess } from "./delete-access.js";
 import { isAmong, listOf } from "./dialect-sql.js";
+import { DUE_WHEN_HIDDEN } from "./due-when-hidden.js";
 import { insert } from "./insert.js";
 import { entryRow } from "./ledger-rows.js";
 import { lockAccount } from "./lock-account.js";
@@ -213,10 +214,9 @@ export class SqlOperatorStore implements OperatorStore {
         dialect,
       );
       await sql(
-        `update task set hidden_at = ?, fence = fence + 1,
-        due_at = case when state <> 'succeeded' then null when due_at > ? then due_at else ? end
+        `update task set hidden_at = ?, ${DUE_WHEN_HIDDEN}
         where ${isAmong("id", dialect)} and hidden_at is null`,
-        [now, now, now, ids],
+        [now, now, ids],
       );
       await sql(
         `update task set prompt = null, image_urls = '[]', metadata = null, seed = null, webhook_url = null,

@@ -30,6 +30,7 @@ import type { Visibility } from "../../domain/visibility.js";
 import { branded, integer, type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { isAmong, listOf, skipLocked } from "./dialect-sql.js";
+import { DUE_WHEN_HIDDEN } from "./due-when-hidden.js";
 import { FAILED_IMAGE } from "./failed-image.js";
 import { IN_GALLERY } from "./in-gallery.js";
 import { KEPT_IMAGE } from "./kept-image.js";
@@ -54,6 +55,12 @@ const rowsOfWork: Readonly<Record<keyof DueWork, string>> = {
   keep: "state = 'succeeded' and hidden_at is null and storage_status <> 'expired'",
   erase: "state = 'succeeded' and (hidden_at is not null or storage_status = 'expired')",
 };
+
+/** A condition: nobody has leased the task. Its parameter is the present time. */
+const IS_FREE = "(leased_until is null or leased_until <= ?)";
+
+/** Assignments. Both parameters are the end of the lease: if it is not given back, the task is due then. */
+const LEASE = "due_at = ?, leased_until = ?, fence = fence + 1";
 
 /** Rows per statement after a page with rows that cannot be read, or with tasks that no free slot can make. */
 const NEXT_PAGE_SIZE = 100;
@@ -85,13 +92,15 @@ export class SqlTaskStore implements TaskStore {
     return openTaskRows(this.database, opening, this.observer);
   }
 
-  async startQueued(places: readonly ProviderPlace[], limit: number, dueAt: Date): Promise<ReservedTask[]> {
+  async startQueued(places: readonly ProviderPlace[], limit: number, now: Date, dueAt: Date): Promise<ReservedTask[]> {
     if (!(await anyQueued(this.database.sql))) return [];
     const started = await this.database.transaction<ReservedTask[], never>(async (sql) => {
-      const { tasks, round } = await this.startNext(sql, await lockQueue(sql), places, limit);
+      const { tasks, round } = await this.startNext(sql, await lockQueue(sql), places, limit, now);
       if (tasks.length > 0) {
         await writeInOneRoundTrip(sql, this.database.dialect, [
-          ...tasks.map((task) => update("task", { ...stateColumns(task), due_at: dueAt }, { id: task.id })),
+          ...tasks.map((task) =>
+            update("task", { ...stateColumns(task), due_at: dueAt, leased_until: null }, { id: task.id }),
+          ),
           { text: "update task_queue set round = ?", parameters: [round] },
         ]);
       }
@@ -203,14 +212,12 @@ export class SqlTaskStore implements TaskStore {
     return changed.length === 1 ? ok(undefined) : err(notFound(`There is no task ${id}.`));
   }
 
-  /** Increments the fence, so that the lease of a worker becomes stale. */
   async hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>> {
     return this.database.transaction(async (sql) => {
       const hidden = await sql(
-        `update task set hidden_at = ?, fence = fence + 1,
-        due_at = case when state <> 'succeeded' then null when due_at > ? then due_at else ? end
+        `update task set hidden_at = ?, ${DUE_WHEN_HIDDEN}
         where id = ? and account_id = ? and hidden_at is null returning id`,
-        [now, now, now, id, owner],
+        [now, now, id, owner],
       );
       if (hidden.length === 0) return err(notFound(`There is no task ${id}.`));
       // Long ago: its images expire now, unless they were uploaded again.
@@ -251,16 +258,35 @@ export class SqlTaskStore implements TaskStore {
   }
 
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>> {
-    return moveTask(this.database, current, next, dueAt, this.observer);
+    return moveTask(this.database, { current, next, dueAt }, this.observer);
   }
 
-  async lease(task: SubmittedTask, until: Date): Promise<Result<Lease<SubmittedTask>, StaleTask>> {
+  moveWithinLease(current: Lease<Task>, next: Task, until: Date): Promise<Result<void, StaleTask>> {
+    return moveTask(this.database, { current, next, dueAt: until, leasedUntil: until }, this.observer);
+  }
+
+  async lease({ id }: SubmittedTask, now: Date, until: Date): Promise<Lease<SubmittedTask> | undefined> {
     const [row] = await this.database.sql(
-      `update task set due_at = ?, fence = fence + 1
-      where id = ? and state = 'submitted' and hidden_at is null returning fence`,
-      [until, task.id],
+      `update task set ${LEASE} where id = ? and state = 'submitted' and hidden_at is null and ${IS_FREE} returning *`,
+      [until, until, id, now],
     );
-    return row === undefined ? err({ kind: "stale_task", id: task.id }) : ok({ task, fence: integer(row, "fence") });
+    // The statement leases a submitted task only.
+    return row && { task: toTask(row) as SubmittedTask, fence: integer(row, "fence") };
+  }
+
+  async recordCancelWish(task: ReservedTask | SubmittedTask, now: Date): Promise<Result<void, StaleTask>> {
+    const { id, state } = task;
+    const refusedAt = task.cancelWish?.refusedAt;
+    const [sameRefusal, refusal] = refusedAt === undefined ? ["is null", []] : ["= ?", [refusedAt]];
+    const [sameSubmission, submission] = "submissions" in task ? ["and submissions = ?", [task.submissions]] : ["", []];
+    const rows = await this.database.sql(
+      `update task set cancel_wanted_at = ?, cancel_refused_at = null,
+      due_at = case when state = 'submitted' and due_at > ? then cast(? as timestamptz) else due_at end
+      where id = ? and state = ? ${sameSubmission} and cancel_refused_at ${sameRefusal} and hidden_at is null
+      returning id`,
+      [now, now, now, id, state, ...submission, ...refusal],
+    );
+    return rows.length === 1 ? ok(undefined) : err({ kind: "stale_task", id });
   }
 
   async makeDueNow(id: TaskId, now: Date): Promise<void> {
@@ -273,23 +299,37 @@ export class SqlTaskStore implements TaskStore {
 
   /** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
   async bringForward(work: keyof DueWork, bounds: () => DueBounds): Promise<void> {
+    const before = bounds();
+    const rows = `select id, due_at, leased_until from task where ${rowsOfWork[work]} and due_at is not null`;
+    // The second part: somebody has wanted a leased task earlier, and the clock was set back since it was leased.
     const late = await this.database.sql(
-      `select id, due_at from task where ${rowsOfWork[work]} and due_at > ? and due_at is not null limit ?`,
-      [bounds().latest, LATE_PER_STATEMENT],
+      `select * from (${rows} and due_at > ? limit ?) as due union all
+      select * from (${rows} and due_at <= ? and leased_until > ? limit ?) as wanted`,
+      [before.latest, LATE_PER_STATEMENT, before.now, before.latest, LATE_PER_STATEMENT],
     );
     if (late.length === 0) return;
     const { latest, dueAt } = bounds();
-    const row = "(cast(? as text), cast(? as timestamptz))";
+    const row = "(cast(? as text), cast(? as timestamptz), cast(? as timestamptz))";
     await this.database.sql(
-      `with late (id, due_at) as (values ${late.map(() => row).join(", ")})
-      update task set due_at = ? from late
-      where task.id = late.id and task.due_at = late.due_at and ${rowsOfWork[work]} and task.due_at > ?`,
-      [...late.flatMap(({ id, due_at }) => [id, due_at]), dueAt, latest],
+      `with late (id, due_at, leased_until) as (values ${late.map(() => row).join(", ")})
+      update task set
+        due_at = case when task.due_at <= ? then task.due_at
+          when task.leased_until > ? then cast(? as timestamptz) else cast(? as timestamptz) end,
+        leased_until = case when task.leased_until > ? then cast(? as timestamptz) else task.leased_until end
+      from late where task.id = late.id and task.due_at = late.due_at
+        and coalesce(task.leased_until, task.due_at) = coalesce(late.leased_until, late.due_at)
+        and ${rowsOfWork[work]} and (task.due_at > ? or task.leased_until > ?)`,
+      [
+        ...late.flatMap(({ id, due_at, leased_until }) => [id, due_at, leased_until]),
+        ...[latest, latest, latest, dueAt],
+        ...[latest, latest],
+        ...[latest, latest],
+      ],
     );
   }
 
   async postpone(postponements: readonly Postponement[]): Promise<void> {
-    await this.setDueAt(postponements.map(({ lease: { task, fence }, dueAt }) => [task.id, task.state, fence, dueAt]));
+    await this.giveBack(postponements.map(({ lease: { task, fence }, dueAt }) => [task.id, task.state, fence, dueAt]));
   }
 
   async forgetIdempotencyKeys(before: Date): Promise<void> {
@@ -308,11 +348,11 @@ export class SqlTaskStore implements TaskStore {
     const others = skipped.length === 0 ? "" : `and not (${isAmong("id", dialect)})`;
     return this.database.sql(
       `with due as (
-        select id from task where ${rowsOfWork[work]} and due_at <= ? and due_at is not null ${others}
+        select id from task where ${rowsOfWork[work]} and due_at <= ? and due_at is not null and ${IS_FREE} ${others}
         order by due_at limit ? ${skipLocked(this.database.dialect)}
       )
-      update task set due_at = ?, fence = fence + 1 where id in (select id from due) returning *`,
-      [now, ...(skipped.length === 0 ? [] : [listOf(skipped, dialect)]), limit, until],
+      update task set ${LEASE} where id in (select id from due) returning *`,
+      [now, now, ...(skipped.length === 0 ? [] : [listOf(skipped, dialect)]), limit, until, until],
     );
   }
 
@@ -322,15 +362,18 @@ export class SqlTaskStore implements TaskStore {
    */
   private async leaveToOthers(rows: readonly Row[], now: Date): Promise<void> {
     const skipped = this.unreadable.skip(rows, now);
-    if (skipped.length > 0) await this.setDueAt(skipped.map(({ id, state, fence }) => [id, state, fence, now]));
+    if (skipped.length > 0) await this.giveBack(skipped.map(({ id, state, fence }) => [id, state, fence, now]));
   }
 
   /** Each row is id, state, fence and the new due time; it is ignored if the task has another state or fence now. */
-  private async setDueAt(rows: readonly (readonly [id: unknown, state: unknown, fence: unknown, dueAt: Date])[]) {
+  private async giveBack(rows: readonly (readonly [id: unknown, state: unknown, fence: unknown, dueAt: Date])[]) {
     const row = "(cast(? as text), cast(? as text), cast(? as integer), cast(? as timestamptz))";
     await this.database.sql(
       `with postponed (id, state, fence, due_at) as (values ${rows.map(() => row).join(", ")})
-      update task set due_at = postponed.due_at from postponed
+      update task set leased_until = null,
+        due_at = case when task.due_at < task.leased_until and task.due_at < postponed.due_at
+          then task.due_at else postponed.due_at end
+      from postponed
       where task.id = postponed.id and task.state = postponed.state and task.fence = postponed.fence`,
       rows.flat(),
     );
@@ -345,13 +388,15 @@ export class SqlTaskStore implements TaskStore {
     queue: Queue,
     places: readonly ProviderPlace[],
     limit: number,
+    now: Date,
   ): Promise<StartedTasks> {
     const next: QueuedTask[] = [];
     let started = startNextTasks(queue, next, places, limit);
     for (let offset = 0, size = limit; started.hasRoom; offset += size, size = NEXT_PAGE_SIZE) {
       const rows = await sql(
-        `select * from task where state = 'queued' order by turn, id limit ? offset ? ${skipLocked(this.database.dialect)}`,
-        [size, offset],
+        `select * from task where state = 'queued' and due_at > ? and ${IS_FREE}
+        order by turn, id limit ? offset ? ${skipLocked(this.database.dialect)}`,
+        [now, now, size, offset],
       );
       // The statement reads queued tasks only.
       next.push(...this.unreadable.separate(rows, (row) => toTask(row) as QueuedTask).read);

@@ -17,10 +17,11 @@ export const insertion = (table: string, row: Row, source?: string): Statement =
   };
 };
 
-/** Sets the columns of `changes` in every row that equals `conditions`. */
-export const update = (table: string, changes: Row, conditions: Row): Statement => ({
-  text: `update ${table} set ${equations(changes).join(", ")} where ${equations(conditions).join(" and ")}`,
-  parameters: [...Object.values(changes), ...Object.values(conditions)],
+/** Sets the columns of `changes`, and what `assignment` says, in every row that equals `conditions`. */
+export const update = (table: string, changes: Row, conditions: Row, assignment?: Statement): Statement => ({
+  text: `update ${table} set ${[...equations(changes), ...(assignment ? [assignment.text] : [])].join(", ")}
+    where ${equations(conditions).join(" and ")}`,
+  parameters: [...Object.values(changes), ...(assignment?.parameters ?? []), ...Object.values(conditions)],
 });
 
 /** Narrows a list that is ordered by the column `id`, newest first, to what is older than `before`. */

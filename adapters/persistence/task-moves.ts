@@ -4,6 +4,7 @@ import { endOf, taskEventOf } from "../../domain/account-event.js";
 import { refundEntry } from "../../domain/ledger.js";
 import { isActive, isRefusedCreation, type Task } from "../../domain/task.js";
 import type { Database, Sql } from "./database.js";
+import { DUE_UNLESS_HIDDEN } from "./due-when-hidden.js";
 import { writeEvent } from "./event-rows.js";
 import { entryRow } from "./ledger-rows.js";
 import { releaseReferences } from "./reference-rows.js";
@@ -11,54 +12,61 @@ import { giveBack } from "./spending-rows.js";
 import { insertion, type Statement, update } from "./statement.js";
 import type { TaskObserver } from "./task-observer.js";
 import { stateColumns } from "./task-rows.js";
+import { lockTurns, turnsGivenBack } from "./turn-rows.js";
 
-/** `TaskStore.move`. */
+/** A move of a task, and when its next work is due. The lease is given back, or goes on until `leasedUntil`. */
+export type Move = {
+  readonly current: Task | Lease<Task>;
+  readonly next: Task;
+  readonly dueAt: Date | undefined;
+  readonly leasedUntil?: Date;
+};
+
+/** `TaskStore.move` and `TaskStore.moveWithinLease`. */
 export const moveTask = async (
   database: Database,
-  current: Task | Lease<Task>,
-  next: Task,
-  dueAt: Date | undefined,
+  move: Move,
   observer?: TaskObserver,
 ): Promise<Result<void, StaleTask>> => {
+  const { current, next } = move;
   const before = "fence" in current ? current.task : current;
-  const moved = await moveRows(database, current, before, next, dueAt);
+  const moved = await moveRows(database, move, before);
   if (moved.isOk()) observer?.moved(before, next);
   else observer?.stale();
   return moved;
 };
 
-const moveRows = (
-  database: Database,
-  current: Task | Lease<Task>,
-  before: Task,
-  next: Task,
-  dueAt: Date | undefined,
-): Promise<Result<void, StaleTask>> => {
+const moveRows = async (database: Database, move: Move, before: Task): Promise<Result<void, StaleTask>> => {
+  const { next } = move;
   const event = taskEventOf(before, next, new Date());
   // Without an event only the task's own row changes: one statement without a transaction.
-  if (event === undefined || isActive(next)) return replace(database.sql, current, next, dueAt);
+  if (event === undefined || isActive(next)) return (await replace(database.sql, move)).map(() => undefined);
   return database.transaction(async (sql) => {
-    const replaced = await replace(sql, current, next, dueAt);
-    if (replaced.isErr()) return replaced;
+    // Account and queue before the row of a queued task: others of the account lock these rows in the same order.
+    const lastTurn = before.state === "queued" ? await lockTurns(sql, before.accountId) : 0;
+    const replaced = await replace(sql, move);
+    if (replaced.isErr()) return err(replaced.error);
+    if (replaced.value.isHidden) return ok(undefined); // nobody is told of a deleted panorama
     const delivery = { webhookUrl: before.request.webhookUrl, dueAt: endOf(next) };
     const { account, others } = isActive(before) ? releases(before, next) : NOTHING_RELEASED;
-    await writeEvent(sql, database.dialect, event, delivery, account, others);
-    return replaced;
+    const turns = before.state === "queued" ? await turnsGivenBack(sql, before, lastTurn) : NOTHING_RELEASED;
+    const changes = joined(account, turns.account);
+    await writeEvent(sql, database.dialect, event, delivery, changes, [...others, ...turns.others]);
+    return ok(undefined);
   });
 };
 
 /**
  * Checks and writes in one statement. To compare state and submission is enough, because a task enters no state twice in
- * one submission. An image enters only `uploading` twice.
+ * one submission. An image enters only `uploading` twice. A lease ends with its state, whoever moves the task.
  */
 export const replace = async (
   sql: Sql,
-  current: Task | Lease<Task>,
-  next: Task,
-  dueAt: Date | undefined,
-): Promise<Result<void, StaleTask>> => {
+  { current, next, dueAt, leasedUntil }: Move,
+): Promise<Result<{ readonly isHidden: boolean }, StaleTask>> => {
   const before = "fence" in current ? current.task : current;
-  const changes = { ...stateColumns(next), due_at: dueAt ?? null };
+  const leaseEnds = "fence" in current || before.state !== next.state;
+  const changes = { ...stateColumns(next), ...(leaseEnds && { leased_until: leasedUntil ?? null }) };
   const conditions = {
     id: before.id,
     state: before.state,
@@ -66,15 +74,21 @@ export const replace = async (
     ...(before.state === "succeeded" && { storage_status: before.image.status }),
     ...("fence" in current && { fence: current.fence }),
   };
-  const { text, parameters } = update("task", changes, conditions);
-  const rows = await sql(`${text} returning id`, parameters);
-  return rows.length === 1 ? ok(undefined) : err({ kind: "stale_task", id: before.id });
+  const due = before.state === "succeeded" ? DUE_UNLESS_HIDDEN : "due_at = ?";
+  const { text, parameters } = update("task", changes, conditions, { text: due, parameters: [dueAt ?? null] });
+  const [row] = await sql(`${text} returning id, hidden_at`, parameters);
+  return row === undefined ? err({ kind: "stale_task", id: before.id }) : ok({ isHidden: row.hidden_at !== null });
 };
 
 /** `account`: assignments to the account's row. `others`: further writes. */
-type Releases = { readonly account: Statement | undefined; readonly others: readonly Statement[] };
+type Releases = { readonly account: Statement; readonly others: readonly Statement[] };
 
-const NOTHING_RELEASED: Releases = { account: undefined, others: [] };
+const NOTHING_RELEASED: Releases = { account: { text: "", parameters: [] }, others: [] };
+
+const joined = (one: Statement, other: Statement): Statement => ({
+  text: one.text + other.text,
+  parameters: [...one.parameters, ...other.parameters],
+});
 
 /**
  * Frees the account's slot. For a failed task, also refunds the credits to the account and its key, and releases its

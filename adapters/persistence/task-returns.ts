@@ -1,14 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Lease, StaleTask } from "../../application/ports/task-store.js";
-import { freeSlots, type ProviderPlace, turnsAfterReturn } from "../../domain/queue.js";
+import { freeSlots, type ProviderPlace } from "../../domain/queue.js";
 import { type QueuedTask, type ReservedTask, requeue } from "../../domain/task.js";
-import { branded, integer } from "./columns.js";
 import type { Database, Sql } from "./database.js";
-import { lockAccount } from "./lock-account.js";
-import { lockQueue, lockRound } from "./queue-rows.js";
+import { lockQueue } from "./queue-rows.js";
 import { update } from "./statement.js";
 import { replace } from "./task-moves.js";
-import { writeInOneRoundTrip } from "./write-in-one-round-trip.js";
+import { takeTurn } from "./turn-rows.js";
 
 /** `TaskStore.requeue`. */
 export const requeueTask = async (
@@ -19,36 +17,14 @@ export const requeueTask = async (
   const before = "fence" in current ? current.task : current;
   if (before.turn !== undefined) {
     const queued = requeue(before, before.turn);
-    return (await replace(database.sql, current, queued, dueAt)).map(() => queued);
+    return (await replace(database.sql, { current, next: queued, dueAt })).map(() => queued);
   }
   return database.transaction(async (sql) => {
     // The row of the task first, then the account, then the queue: other transactions lock in this order, too.
-    const replaced = await replace(sql, current, requeue(before, 0), dueAt);
+    const replaced = await replace(sql, { current, next: requeue(before, 0), dueAt });
     if (replaced.isErr()) return err(replaced.error);
     return ok(requeue(before, await takeTurn(sql, database.dialect, before)));
   });
-};
-
-/** Gives the task its turn, and the newer waiting tasks of its account the turns after it. */
-const takeTurn = async (sql: Sql, dialect: Database["dialect"], { id, accountId }: ReservedTask): Promise<number> => {
-  const { lastTurn } = await lockAccount(sql, accountId);
-  const round = await lockRound(sql);
-  const newer = await sql(
-    "select id, turn from task where account_id = ? and id > ? and state = 'queued' order by id",
-    [accountId, id],
-  );
-  const turns = turnsAfterReturn(
-    { round },
-    lastTurn,
-    newer.map((row) => integer(row, "turn")),
-  );
-  const ids = [id, ...newer.map((row) => branded<ReservedTask["id"]>(row, "id"))];
-  const [turn = round, ...others] = turns;
-  await writeInOneRoundTrip(sql, dialect, [
-    ...ids.map((id, index) => update("task", { turn: turns[index] ?? null }, { id, state: "queued" })),
-    update("account", { last_turn: Math.max(lastTurn, turn, ...others) }, { id: accountId }),
-  ]);
-  return turn;
 };
 
 /** `TaskStore.changePlace`. */

@@ -2,7 +2,7 @@ import type { CreationRequest } from "../../domain/creation-request.js";
 import { type Metadata, NO_METADATA } from "../../domain/metadata.js";
 import { type PixelSize, RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import { STORAGE_STATUSES, type StoredImage } from "../../domain/storage-status.js";
-import type { FailureReason, OpenedTask, Task } from "../../domain/task.js";
+import { type FailureReason, isCancelable, type OpenedTask, type Task } from "../../domain/task.js";
 import type { Visibility } from "../../domain/visibility.js";
 import { amount, branded, date, integer, oneOf, optional, pairs, type Row, text, texts } from "./columns.js";
 
@@ -52,10 +52,18 @@ export const TASK_COLUMNS = [
   .map((column) => `task.${column}`)
   .join(", ");
 
-/** Only background work needs the trace context: a read by id does not select it. */
+/** Only background work and a cancellation need the trace context and the wish to cancel: a read by id selects neither. */
 export const toTask = (row: Row): Task => {
-  const task = toTaskWithoutTrace(row);
+  const task = withCancelWish(toTaskWithoutTrace(row), row);
   return typeof row.traceparent === "string" ? { ...task, traceparent: row.traceparent } : task;
+};
+
+const withCancelWish = (task: Task, row: Row): Task => {
+  if (row.cancel_wanted_at === undefined || row.cancel_wanted_at === null || !isCancelable(task)) return task;
+  return {
+    ...task,
+    cancelWish: { wantedAt: date(row, "cancel_wanted_at"), refusedAt: optional(row, "cancel_refused_at", date) },
+  };
 };
 
 /** Written out for each state, without spreads: a read by id spends most of its time in here and in the driver. */
@@ -207,7 +215,12 @@ export const stateColumns = (task: Task): Row => {
     case "reserved":
       return { state, turn: task.turn ?? null, submissions: task.submissions, place: task.place ?? null };
     case "submitted":
-      return { state, submitted_at: task.submittedAt, upstream_task_id: task.upstreamTaskId };
+      return {
+        state,
+        submitted_at: task.submittedAt,
+        upstream_task_id: task.upstreamTaskId,
+        ...(task.cancelWish?.refusedAt && { cancel_refused_at: task.cancelWish.refusedAt }),
+      };
     case "generated":
       return { state, submitted_at: task.submittedAt, temporary_url: task.temporaryUrl };
     case "succeeded":

@@ -11,7 +11,6 @@ import {
   type DeadlinePorts,
   type DeadlineSettings,
   failTask,
-  moveAndAnnounce,
   type NotYet,
 } from "./generation-deadline.js";
 import { recordAttempt, type StoragePorts, storePanorama } from "./store-panorama.js";
@@ -45,7 +44,10 @@ export const checkGeneratedImages =
       "check",
       settings,
       (claimed) =>
-        attemptBeforeDeadline(ports, "check", settings, claimed, (lease) => checkResult(ports, settings, lease)),
+        attemptBeforeDeadline<GeneratedTask>(ports, settings, claimed, {
+          work: "check",
+          attempt: (lease) => checkResult(ports, settings, lease),
+        }),
       stopping,
     );
 
@@ -87,11 +89,12 @@ const recordSuccess = async (
   { nativeSize }: EncodedPanorama,
   leaseMilliseconds: number,
 ): Promise<Lease<SucceededTask> | undefined> => {
-  const { ids, clock, reporter } = ports;
+  const { ids, clock, reporter, signals } = ports;
   const now = clock.now();
   const task = succeed(lease.task, panoramaName(ids.unguessable()), nativeSize, now);
-  const moved = await moveAndAnnounce(ports, lease, task, new Date(now.getTime() + leaseMilliseconds));
+  const moved = await ports.tasks.moveWithinLease(lease, task, new Date(now.getTime() + leaseMilliseconds));
   if (moved.isErr()) return undefined;
+  signals.announce(task);
   const seconds = (now.getTime() - task.reservedAt.getTime()) / 1000;
   reporter.report({ kind: "task_succeeded", taskId: task.id, seconds });
   return { ...lease, task };

@@ -13,7 +13,7 @@ import { CLOCK_TOLERANCE_MILLISECONDS, type LeasePorts, type WorkLimits } from "
 
 /** What work with a deadline needs. */
 export type DeadlinePorts = LeasePorts & {
-  readonly tasks: Pick<TaskStore, "move">;
+  readonly tasks: Pick<TaskStore, "move" | "moveWithinLease">;
   readonly signals: Pick<TaskSignals, "announce">;
 };
 
@@ -25,17 +25,25 @@ type Generation = SubmittedTask | GeneratedTask;
 /** The task has not moved on: what the log says about it, and when the next attempt may take place. */
 export type NotYet = { readonly detail: string; readonly pauseMilliseconds: number };
 
+/** The work on a generation that has a deadline. */
+export type DeadlineWork<T extends Generation> = {
+  readonly work: "settle" | "check";
+  /** Resolves to `undefined` if the generation has moved on. */
+  readonly attempt: (lease: Lease<T>, sinceSubmissionMilliseconds: number) => Promise<NotYet | undefined>;
+  /** Ends what the provider still does for a task that is given up. It must end in time, and must not throw. */
+  readonly stop?: (task: T) => Promise<unknown>;
+};
+
 /**
- * Makes one attempt to move a generation on, which resolves to `undefined` if it did. After the generation deadline this
- * attempt was the last one: if the task has not moved on, or the attempt throws, it fails and is refunded. Resolves to the
- * time of the next attempt, if there is one.
+ * Makes one attempt to move a generation on. After the generation deadline this attempt was the last one: if the task has
+ * not moved on, or the attempt throws, the work is stopped, and the task fails and is refunded, whether the work could be
+ * stopped or not. Resolves to the time of the next attempt, if there is one.
  */
 export const attemptBeforeDeadline = async <T extends Generation>(
   ports: DeadlinePorts,
-  work: "settle" | "check",
   settings: DeadlineSettings,
   claimed: Lease<T>,
-  attempt: (lease: Lease<T>, sinceSubmissionMilliseconds: number) => Promise<NotYet | undefined>,
+  { work, attempt, stop }: DeadlineWork<T>,
 ): Promise<Date | undefined> => {
   const { clock, reporter } = ports;
   const deadline = settings.generationDeadlineMilliseconds;
@@ -43,6 +51,10 @@ export const attemptBeforeDeadline = async <T extends Generation>(
   if (lease.isErr()) return undefined; // another worker holds the lease now
   const { task } = lease.value;
   const age = () => clock.now().getTime() - task.submittedAt.getTime();
+  const giveUp = async (detail: string): Promise<undefined> => {
+    await stop?.(task);
+    await failTask(ports, lease.value, "deadline_passed", detail);
+  };
   let notYet: NotYet | undefined;
   try {
     notYet = await attempt(lease.value, age());
@@ -51,14 +63,10 @@ export const attemptBeforeDeadline = async <T extends Generation>(
     // Before the deadline there is another attempt when the lease has expired.
     if (age() < deadline) throw error;
     reporter.report({ kind: "work_failed", work, taskId: task.id, error });
-    await failTask(ports, lease.value, "deadline_passed", `the last attempt threw an error, after ${deadline} ms`);
-    return undefined;
+    return giveUp(`the last attempt threw an error, after ${deadline} ms`);
   }
   const left = deadline - age();
-  if (left <= 0) {
-    await failTask(ports, lease.value, "deadline_passed", `${notYet.detail} after ${deadline} ms`);
-    return undefined;
-  }
+  if (left <= 0) return giveUp(`${notYet.detail} after ${deadline} ms`);
   return new Date(clock.now().getTime() + Math.min(notYet.pauseMilliseconds, left));
 };
 
@@ -71,7 +79,7 @@ const withPlausibleAge = async <T extends Generation>(
   const now = clock.now();
   if (lease.task.submittedAt.getTime() <= now.getTime() + CLOCK_TOLERANCE_MILLISECONDS) return ok(lease);
   const task = restartAge(lease.task, now);
-  const moved = await tasks.move(lease, task, new Date(now.getTime() + leaseMilliseconds));
+  const moved = await tasks.moveWithinLease(lease, task, new Date(now.getTime() + leaseMilliseconds));
   return moved.map(() => ({ ...lease, task }));
 };
 

@@ -1,7 +1,8 @@
 import { resultUrlOf } from "../../domain/result-url.js";
-import { finish, type SubmittedTask } from "../../domain/task.js";
+import { finish, isCancelable, type SubmittedTask, wantsCancel } from "../../domain/task.js";
+import { carryOutCancel, stopGeneration } from "../panoramas/stop-generation.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
-import type { Lease } from "../ports/task-store.js";
+import type { Lease, TaskStore } from "../ports/task-store.js";
 import {
   attemptBeforeDeadline,
   type DeadlinePorts,
@@ -13,13 +14,15 @@ import {
 import { workOnLeases } from "./work-on-leases.js";
 
 type Ports = DeadlinePorts & {
-  readonly provider: Pick<GenerationProvider, "poll" | "readiness" | "nextPollMilliseconds">;
+  readonly tasks: Pick<TaskStore, "find">;
+  readonly provider: Pick<GenerationProvider, "poll" | "cancel" | "readiness" | "nextPollMilliseconds">;
 };
 
 /**
  * Polls the provider for every submitted task that is due. A task with a result is `generated`, and the result due to be
- * checked (check-generated-images.ts); a failed one is refunded. After the generation deadline the task is polled once
- * more: if it still runs, or if this throws, it fails and is refunded. Resolves to the number of polls.
+ * checked (check-generated-images.ts); a failed one is refunded. If its owner wants a task canceled, the provider is first
+ * asked to stop it. After the generation deadline the task is polled once more: if it still runs, or if this throws, the
+ * provider is asked to stop it, and it fails and is refunded. Resolves to the number of tasks.
  */
 export const settleSubmittedTasks =
   (ports: Ports, settings: DeadlineSettings) =>
@@ -29,11 +32,30 @@ export const settleSubmittedTasks =
       "settle",
       settings,
       (claimed) =>
-        attemptBeforeDeadline(ports, "settle", settings, claimed, (lease, sinceSubmissionMilliseconds) =>
-          poll(ports, lease, sinceSubmissionMilliseconds),
-        ),
+        attemptBeforeDeadline<SubmittedTask>(ports, settings, claimed, {
+          work: "settle",
+          attempt: async (lease, sinceSubmissionMilliseconds) =>
+            (await hasEndedByCancel(ports, settings, lease))
+              ? undefined
+              : poll(ports, lease, sinceSubmissionMilliseconds),
+          stop: (task) => stopGeneration(ports, task),
+        }),
       stopping,
     );
+
+/** Carries out the owner's wish to cancel the task, if there is one. `true`: nothing is left to do with this lease. */
+const hasEndedByCancel = async (
+  ports: Ports,
+  { leaseMilliseconds }: DeadlineSettings,
+  lease: Lease<SubmittedTask>,
+): Promise<boolean> => {
+  if (!wantsCancel(lease.task)) return false;
+  const until = () => new Date(ports.clock.now().getTime() + leaseMilliseconds);
+  const carriedOut = await carryOutCancel(ports, lease, (refused) =>
+    ports.tasks.moveWithinLease(lease, refused, until()),
+  );
+  return carriedOut.isErr() || carriedOut.value.state === "failed";
+};
 
 /** Polls once, and moves the task on if the provider has ended the generation. */
 const poll = async (
@@ -57,7 +79,10 @@ const poll = async (
   }
   if (progress.value.state === "running") return stillRunning();
   if (progress.value.state === "failed") {
-    await failTask(ports, lease, "generation_failed", progress.value.reason);
+    // The owner may have wanted it canceled since the task was leased, and the provider has stopped it because of that.
+    const stored = (await ports.tasks.find(task.id, task.accountId)) ?? task;
+    const isCanceled = isCancelable(stored) && stored.cancelWish !== undefined;
+    await failTask(ports, lease, isCanceled ? "canceled" : "generation_failed", progress.value.reason);
     return undefined;
   }
   const temporaryUrl = resultUrlOf(progress.value.temporaryUrl);

@@ -43,8 +43,10 @@ export const startQueuedTasks =
     let sent = 0;
     for (;;) {
       const limit = stopping?.aborted === true || sentBack ? 0 : IN_FLIGHT_MAX[provider.readiness()] - sending.size;
-      const dueAt = new Date(clock.now().getTime() + settings.submissionDeadlineMilliseconds);
-      const started = limit <= 0 ? [] : await tasks.startQueued(provider.places().filter(takesCreations), limit, dueAt);
+      const now = clock.now();
+      const dueAt = new Date(now.getTime() + settings.submissionDeadlineMilliseconds);
+      const places = provider.places().filter(takesCreations);
+      const started = limit <= 0 ? [] : await tasks.startQueued(places, limit, now, dueAt);
       for (const task of started) send(task, dueAt);
       sent += started.length;
       if (sending.size === 0) return sent;

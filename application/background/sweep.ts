@@ -62,7 +62,11 @@ const bringForward = async ({ tasks, clock }: Ports, { dueWithinMilliseconds }: 
       const now = clock.now().getTime();
       const latest = now + dueWithinMilliseconds[work];
       const dueAt = work === "giveUp" || work === "sweep" ? latest : now;
-      return { latest: new Date(latest + CLOCK_TOLERANCE_MILLISECONDS), dueAt: new Date(dueAt) };
+      return {
+        now: new Date(now),
+        latest: new Date(latest + CLOCK_TOLERANCE_MILLISECONDS),
+        dueAt: new Date(dueAt),
+      };
     });
   }
 };

@@ -1,20 +1,15 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
-import { fail, isCancelable, type SubmittedTask, type Task } from "../../domain/task.js";
+import { fail, isCancelable, isCancelRefused, type QueuedTask, type Task, wantsCancel } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { Clock } from "../ports/clock.js";
-import type { GenerationProvider } from "../ports/generation-provider.js";
-import type { Reporter } from "../ports/reporter.js";
 import type { TaskSignals } from "../ports/task-signals.js";
-import type { StaleTask, TaskStore } from "../ports/task-store.js";
+import type { TaskStore } from "../ports/task-store.js";
+import { carryOutCancel, type StopPorts } from "./stop-generation.js";
 
-type Ports = {
-  readonly tasks: Pick<TaskStore, "find" | "move" | "lease" | "postpone">;
-  readonly provider: Pick<GenerationProvider, "cancel">;
-  readonly clock: Pick<Clock, "now">;
-  readonly signals: Pick<TaskSignals, "announce">;
-  readonly reporter: Reporter;
+type Ports = StopPorts & {
+  readonly tasks: Pick<TaskStore, "find" | "move" | "lease" | "recordCancelWish">;
+  readonly signals: Pick<TaskSignals, "announce" | "next">;
 };
 
 /** How the provider is asked. */
@@ -26,55 +21,80 @@ export type CancelSettings = {
 /** What `cancelTask` returns. */
 export type CancelTask = ReturnType<typeof cancelTask>;
 
+/** For how long a cancellation waits for whoever has the task: a submission or a poll. */
+const WAIT_MILLISECONDS_MAX = 5_000;
+/** Other processes send no signals. */
+const LOOK_AGAIN_MILLISECONDS = 500;
+
 /**
  * `POST /panoramas/{id}/cancel`: ends a task without an image and refunds it, if that costs nothing any more. Returns
  * the task as it is afterwards: `failed` if it was canceled, otherwise in the state in which it goes on or has ended.
  *
- * A `queued` task ends at once. A `submitted` one ends if the provider stops it without a charge. A `reserved` one goes
- * on, because its submission is not answered yet; the call can be repeated then. A `generated` one has its result.
+ * A `queued` task ends at once, a `generated` one has its result. Of another one the wish is recorded, and whoever has the
+ * task carries it out: this call if nobody has leased it, otherwise the next one who leases it, after the poll or the
+ * submission that is under way. This call waits for that for a short time. A `submitted` task ends if the provider stops it
+ * without a charge. If it did not, it is not asked again for a minute, however often this is called.
  */
 export const cancelTask =
   (ports: Ports, settings: CancelSettings) =>
   async (id: TaskId, owner: AccountId): Promise<Result<Task, NotFound>> => {
-    const { tasks, clock, signals, reporter } = ports;
-    // A task that was started or has ended in the meantime is looked at again.
+    const { tasks, clock, signals } = ports;
+    const startedAt = clock.now().getTime();
+    let last: Task | undefined;
     for (;;) {
-      const task = await tasks.find(id, owner);
-      if (task === undefined) return err(notFound(`There is no task ${id} on this account.`));
-      if (!isCancelable(task)) return ok(task);
-      if (task.state === "submitted") {
-        const stopped = await stop(ports, settings, task);
-        if (stopped.isErr()) continue;
-        if (!stopped.value) return ok((await tasks.find(id, owner)) ?? task);
+      const woken = new AbortController();
+      try {
+        // Listens before it reads, so that it does not miss a move between the two.
+        const moved = signals.next(id, woken.signal);
+        const task: Task | undefined = await tasks.find(id, owner);
+        if (task === undefined) {
+          return last === undefined ? err(notFound(`There is no task ${id} on this account.`)) : ok(last);
+        }
+        last = task;
+        const ended = await attempt(ports, settings, task);
+        if (ended === "changed") continue;
+        // A change of the system clock, also backwards, shortens the wait and never extends it.
+        const left = WAIT_MILLISECONDS_MAX - Math.abs(clock.now().getTime() - startedAt);
+        if (ended !== "leased" || left <= 0) return ok(ended === "leased" ? task : ended);
+        await Promise.race([moved, clock.sleep(Math.min(left, LOOK_AGAIN_MILLISECONDS), woken.signal)]);
+      } finally {
+        woken.abort(); // ends the listener and the timer, also if the store throws
       }
-      const failed = fail(task, "canceled", clock.now());
-      // Without the lease: whoever has leased the task since, the provider has stopped it.
-      const moved = await tasks.move(task, failed, undefined);
-      if (moved.isErr()) continue;
-      const detail = task.state === "queued" ? "nothing was sent to the provider" : "the provider has stopped it";
-      reporter.report({ kind: "task_failed", taskId: id, reason: "canceled", detail });
-      signals.announce(failed);
-      return ok(failed);
     }
   };
 
-/**
- * Whether the provider has stopped the generation without a charge. Nobody polls it meanwhile, because a poll would see
- * that it has ended, and not why. If it goes on, its next poll is due now; if this process dies, after the lease.
- */
-const stop = async (
-  { tasks, provider, clock, reporter }: Ports,
+/** The task afterwards. `changed`: it must be read again. `leased`: somebody else has it, and the wish is recorded. */
+const attempt = async (
+  ports: Ports,
   { leaseMilliseconds }: CancelSettings,
-  task: SubmittedTask,
-): Promise<Result<boolean, StaleTask>> => {
-  const lease = await tasks.lease(task, new Date(clock.now().getTime() + leaseMilliseconds));
-  if (lease.isErr()) return err(lease.error);
-  const canceled = await provider.cancel?.(task.upstreamTaskId);
-  if (canceled?.isErr()) {
-    const detail = `not canceled: ${canceled.error.reason}`;
-    reporter.report({ kind: "provider_unavailable", taskId: task.id, detail });
-  } else if (canceled?.isOk() && canceled.value === "canceled") return ok(true);
-  // It may have ended already, or end soon without having confirmed it.
-  await tasks.postpone([{ lease: lease.value, dueAt: clock.now() }]);
-  return ok(false);
+  task: Task,
+): Promise<Task | "changed" | "leased"> => {
+  const { tasks, clock } = ports;
+  const now = clock.now();
+  if (!isCancelable(task)) return task;
+  if (task.state === "queued") return endQueued(ports, task);
+  if (isCancelRefused(task, now)) return task;
+  if (!wantsCancel(task) && (await tasks.recordCancelWish(task, now)).isErr()) return "changed";
+  if (task.state === "reserved") return "leased"; // its submission is under way
+  const lease = await tasks.lease(task, now, new Date(now.getTime() + leaseMilliseconds));
+  if (lease === undefined) return "leased";
+  // If it goes on, its next poll is due now: it may have ended already, or end soon without having confirmed it.
+  const carriedOut = await carryOutCancel(ports, lease, (refused) => tasks.move(lease, refused, clock.now()));
+  return carriedOut.unwrapOr("changed");
+};
+
+const endQueued = async (
+  { tasks, clock, signals, reporter }: Ports & { readonly tasks: Pick<TaskStore, "move"> },
+  task: QueuedTask,
+): Promise<Task | "changed"> => {
+  const failed = fail(task, "canceled", clock.now());
+  if ((await tasks.move(task, failed, undefined)).isErr()) return "changed"; // it was started meanwhile
+  reporter.report({
+    kind: "task_failed",
+    taskId: failed.id,
+    reason: "canceled",
+    detail: "nothing was sent to the provider",
+  });
+  signals.announce(failed);
+  return failed;
 };

@@ -7,6 +7,7 @@ import type { GenerationProvider, SubmissionFailure } from "../ports/generation-
 import type { Reporter } from "../ports/reporter.js";
 import type { TaskSignals } from "../ports/task-signals.js";
 import type { TaskStore } from "../ports/task-store.js";
+import { stopGeneration } from "./stop-generation.js";
 
 /** The provider did not accept the task. Its credits are refunded. */
 export type UpstreamError = { readonly kind: "upstream_error" };
@@ -14,7 +15,7 @@ export type UpstreamError = { readonly kind: "upstream_error" };
 /** What a submission needs. */
 export type SubmissionPorts = {
   readonly tasks: Pick<TaskStore, "find" | "move" | "requeue" | "changePlace">;
-  readonly provider: Pick<GenerationProvider, "submit" | "search" | "nextPollMilliseconds">;
+  readonly provider: Pick<GenerationProvider, "submit" | "search" | "cancel" | "nextPollMilliseconds">;
   readonly clock: Clock;
   readonly signals: Pick<TaskSignals, "announce">;
   readonly reporter: Reporter;
@@ -42,6 +43,7 @@ export const submitTask = async (
 ): Promise<Result<Task, UpstreamError>> => {
   const { tasks, provider, clock, signals, reporter } = ports;
   const { id: taskId, request, place, traceparent } = task;
+  if (task.cancelWish !== undefined) return cancelUnsent(ports, task);
   const changePlace = (other: ProviderPlace) => tasks.changePlace(task, other);
   const submission = await provider.submit({ taskId, request, place, changePlace, traceparent }, submissionDeadline);
   const accepted = submission.isErr() ? await findUpstreamTask(ports, task, submission.error) : submission;
@@ -100,10 +102,39 @@ const returnToQueue = async (
   detail: string,
 ): Promise<Result<Task, UpstreamError>> => {
   const { tasks, clock, reporter } = ports;
-  const requeued = await tasks.requeue(task, queueDeadlineOf(task, settings, clock.now()));
+  const now = clock.now();
+  const giveUpAt = queueDeadlineOf(task, settings, now);
+  if (giveUpAt <= now) {
+    const reason = `the provider was busy for too long: ${detail}`;
+    // A creation that was never queued is not answered yet.
+    return task.turn === undefined
+      ? failAndRefund(ports, task, { kind: "refused", reason })
+      : failUnstarted(ports, task, "never_started", reason);
+  }
+  const requeued = await tasks.requeue(task, giveUpAt);
   if (requeued.isErr()) return readSweptTask(ports, task, detail);
   reporter.report({ kind: "task_requeued", taskId: task.id, detail });
   return ok(requeued.value);
+};
+
+/** Its owner has canceled it during an earlier submission, which has started nothing. */
+const cancelUnsent = (ports: SubmissionPorts, task: ReservedTask): Promise<Result<Task, UpstreamError>> =>
+  failUnstarted(ports, task, "canceled", "nothing was sent to the provider");
+
+/** Fails and refunds a task for which nothing was started. */
+const failUnstarted = async (
+  ports: SubmissionPorts,
+  task: ReservedTask,
+  reason: FailureReason,
+  detail: string,
+): Promise<Result<Task, UpstreamError>> => {
+  const { tasks, clock, reporter, signals } = ports;
+  const failed = fail(task, reason, clock.now());
+  const moved = await tasks.move(task, failed, undefined);
+  if (moved.isErr()) return readSweptTask(ports, task, detail);
+  reporter.report({ kind: "task_failed", taskId: task.id, reason, detail });
+  signals.announce(failed);
+  return ok(failed);
 };
 
 const reasonOf = { refused: "refused", unknown: "submission_unknown" } satisfies Record<string, FailureReason>;
@@ -131,14 +162,15 @@ const failAndRefund = async (
  * it at the provider, or has returned it to the queue, it is charged and continues: returns it, even if `lateResult` is
  * a failure. Otherwise the sweep has failed and refunded it: returns an error. If it is not found, it has ended, and its
  * owner has deleted it: returns the task, because an error would say that it cost nothing. `upstreamTaskId` is what the
- * provider has accepted; it is an orphan unless the task has it.
+ * provider has accepted; it is an orphan unless the task has it. That of a failed task is stopped: nobody else works on it.
  */
 const readSweptTask = async (
-  { tasks, reporter }: SubmissionPorts,
+  ports: SubmissionPorts,
   task: ReservedTask,
   lateResult: string,
   upstreamTaskId?: string,
 ): Promise<Result<Task, UpstreamError>> => {
+  const { tasks, reporter } = ports;
   const { id, accountId } = task;
   const current = (await tasks.find(id, accountId)) ?? task;
   const continues = current.state !== "failed";
@@ -146,6 +178,7 @@ const readSweptTask = async (
   if (!continues || (upstreamTaskId !== undefined && upstreamTaskId !== known)) {
     const detail = `ended after the submission deadline: ${lateResult}`;
     reporter.report({ kind: "possible_orphan", taskId: id, detail });
+    if (!continues && upstreamTaskId !== undefined) await stopGeneration(ports, { id, upstreamTaskId });
   }
   return continues ? ok(current) : err({ kind: "upstream_error" });
 };

@@ -64,7 +64,7 @@ export type GeneratedImage = {
  */
 export type Readiness = "ready" | "busy" | "probing" | "down";
 
-/** Whether the generation has ended without a charge. */
+/** `canceled`: the work has stopped, without a charge. */
 export type Cancellation = "canceled" | "too_late";
 
 /** A place and whether it should get creations now. */
@@ -108,8 +108,10 @@ export interface GenerationProvider {
    */
   download(temporaryUrl: string, upstreamTaskId: string): Promise<Result<GeneratedImage, DownloadFailure>>;
   /**
-   * Stops a generation that costs nothing yet: `canceled` if it has certainly ended so, without an image. `too_late` if
-   * it goes on, or has ended otherwise. May be repeated. Absent if no generation of the provider can be canceled.
+   * Stops a generation that costs nothing yet. `canceled` means that the work has stopped: from then on the generation
+   * uses no processor, no memory and no slot, has no image and is not charged. So it must not be answered while anything of
+   * it is still queued or running. `too_late` if it goes on, or has ended otherwise. May be repeated. Absent if no
+   * generation of the provider can be canceled.
    */
   cancel?(upstreamTaskId: string): Promise<Result<Cancellation, ProviderUnavailable>>;
   /**

@@ -25,8 +25,9 @@ import type { NotFound } from "../errors.js";
 export type StaleTask = { readonly kind: "stale_task"; readonly id: TaskId };
 
 /**
- * The right to work on a due task until the lease expires. Each claim increments `fence`: after another worker claims
- * the task, writes with the earlier lease are stale.
+ * The right to work on a task until the lease expires. Until then nobody else gets it: what others want of the task is
+ * remembered, and makes it due when the holder gives it back. Each lease increments `fence`: after another worker has
+ * leased the task, writes with an expired lease are stale.
  */
 export type Lease<T extends Task> = { readonly task: T; readonly fence: number };
 
@@ -49,8 +50,8 @@ export type DueWork = {
   readonly erase: SucceededTask;
 };
 
-/** No task can be due after `latest`. One that is due later becomes due at `dueAt`. */
-export type DueBounds = { readonly latest: Date; readonly dueAt: Date };
+/** At `now`, no task can be due or leased after `latest`. One that is due later becomes due at `dueAt`. */
+export type DueBounds = { readonly now: Date; readonly latest: Date; readonly dueAt: Date };
 
 /** What decides whether a new task must wait in the queue (domain/queue.ts). */
 export type QueueLimits = {
@@ -128,9 +129,10 @@ export interface TaskStore {
   /**
    * Starts the next queued tasks, at most `limit`, and returns them. domain/start-next-tasks.ts decides which ones
    * start, and where. They are `reserved` and due at `dueAt`. Each task is returned to exactly one caller, which must
-   * submit it to the provider. `places` are those that take tasks now.
+   * submit it to the provider. `places` are those that take tasks now. A task whose time to wait is over at `now`, or that
+   * is leased because it was over, is not started.
    */
-  startQueued(places: readonly ProviderPlace[], limit: number, dueAt: Date): Promise<ReservedTask[]>;
+  startQueued(places: readonly ProviderPlace[], limit: number, now: Date, dueAt: Date): Promise<ReservedTask[]>;
 
   /**
    * The number of queued tasks that are before this one in the queue as it is now, at most `max`. Others may still get a
@@ -190,8 +192,8 @@ export interface TaskStore {
 
   /**
    * Hides the task permanently from everything except the ledger, the idempotency keys and, if it had succeeded, the
-   * work `erase`. That is due now, or when the lease of the worker that has the task expires: until then the worker may
-   * still store an object. All other background work on the task ends. It no longer uses its
+   * work `erase`. That is due now, or when the worker that has leased the task gives it back or its lease expires: until
+   * then the worker may still store an object. All other background work on the task ends. It no longer uses its
    * reference images.
    */
   hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>>;
@@ -200,8 +202,8 @@ export interface TaskStore {
   isHidden(id: TaskId, owner: AccountId): Promise<boolean>;
 
   /**
-   * Leases up to `limit` tasks whose work is due, longest overdue first. Each task goes to exactly one caller. Unless
-   * `move` uses the lease before `until`, it expires and the task is due again.
+   * Leases up to `limit` tasks whose work is due and that nobody has leased, longest overdue first. Each task goes to
+   * exactly one caller. Unless the lease is given back before `until`, it expires and the task is due again.
    */
   claim<Work extends keyof DueWork>(work: Work, now: Date, until: Date, limit: number): Promise<Lease<DueWork[Work]>[]>;
 
@@ -210,31 +212,47 @@ export interface TaskStore {
    * storage status (and, with a lease, if no other worker has claimed it since). The same transaction applies all
    * consequences: a failed task's refund entry and credits, what its key has spent, the account's slot of a task that is
    * no longer active, the event of an end or of a saved image with its deliveries, the release of the idempotency key of a
-   * refused creation, and of the reference images of a failed task, which are unused from then on. `dueAt` is when the next
-   * background work is due; `undefined` means never.
+   * refused creation, and of the reference images of a failed task, which are unused from then on, and the turn of a queued
+   * task that ends, which its account's newer ones get. `dueAt` is when the next background work is due; `undefined` means
+   * never. A move with a lease gives it back; if the owner has hidden the task meanwhile, `erase` is due now, and nobody is
+   * told of the image.
    */
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
 
-  /**
-   * Leases a submitted task whether it is due or not. Leases of other workers are stale then, and unless it is moved or
-   * postponed before `until`, it is due again. Nothing is written if the task has left the state.
-   */
-  lease(task: SubmittedTask, until: Date): Promise<Result<Lease<SubmittedTask>, StaleTask>>;
+  /** Like `move`, but the lease goes on until `until`; then the task is due. */
+  moveWithinLease(lease: Lease<Task>, next: Task, until: Date): Promise<Result<void, StaleTask>>;
 
   /**
-   * Makes the next poll of a submitted task due `now` if it is due later, even while the task is leased; that lease
-   * stays valid until another worker claims the task. Does nothing for a task in another state or an unknown id.
+   * Leases a submitted task whether it is due or not, if nobody has leased it. `undefined` if somebody has, or if the task
+   * has left the state. Unless the lease is given back before `until`, it expires and the task is due.
+   */
+  lease(task: SubmittedTask, now: Date, until: Date): Promise<Lease<SubmittedTask> | undefined>;
+
+  /**
+   * Records the owner's wish to cancel the task (`wantCancel` of domain/task.ts), and makes the next work on a submitted
+   * task due like `makeDueNow`. Writes nothing if the task has left the state or the submission, or if its wish has changed
+   * since it was read.
+   */
+  recordCancelWish(task: ReservedTask | SubmittedTask, now: Date): Promise<Result<void, StaleTask>>;
+
+  /**
+   * Makes the next poll of a submitted task due `now` if it is due later; while it is leased, as soon as its holder gives
+   * it back. Does nothing for a task in another state or an unknown id.
    */
   makeDueNow(id: TaskId, now: Date): Promise<void>;
 
   /**
-   * Makes every task of this kind of work that is due after `latest` due at `dueAt`: after a clock was set back, tasks
-   * and leases are due implausibly late. `bounds` reads the clock. It is asked again after a due time was read, and only
-   * this due time is replaced: so nothing that others write while this process is paused looks late.
+   * Makes every task of this kind of work that is due after `latest` due at `dueAt`, and ends a lease that is longer at
+   * `latest`: after a clock was set back, tasks are due and leased implausibly late. `bounds` reads the clock. It is asked
+   * again after the times were read, and only these are replaced: so nothing that others write while this process is
+   * paused looks late.
    */
   bringForward(work: keyof DueWork, bounds: () => DueBounds): Promise<void>;
 
-  /** Returns several leases at once. A lease is ignored if another worker has claimed its task since. */
+  /**
+   * Gives several leases back at once. A task for which somebody else has wanted it earlier meanwhile is due at that time.
+   * A lease is ignored if another worker has leased its task since.
+   */
   postpone(postponements: readonly Postponement[]): Promise<void>;
 
   /** Deletes idempotency keys first used before `before`: the oldest ones, if there are too many for one statement. */

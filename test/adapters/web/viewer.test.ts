@@ -516,7 +516,7 @@ describe("the viewer page", () => {
     await tab.page.goto(last);
     const status = tab.page.getByRole("status");
     expect(await status.textContent()).toBe("3rd in line");
-    const startOne = () => service.tasks.startQueued([aPlace(undefined)], 1, service.clock.now());
+    const startOne = () => service.tasks.startQueued([aPlace(undefined)], 1, service.clock.now(), service.clock.now());
     await startOne();
     await expect.poll(() => status.textContent()).toBe("2nd in line");
     await startOne();

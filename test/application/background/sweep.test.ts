@@ -89,6 +89,7 @@ describe("sweep", () => {
     const [task] = await world.tasks.startQueued(
       limitedTo(undefined),
       1,
+      world.clock.now(),
       new Date(world.clock.now().getTime() + 60_000),
     );
     expect(task).toMatchObject({ state: "reserved", submissions: 1 });

@@ -90,7 +90,7 @@ export const describeTaskMetrics = (
       const task = await open(1);
       (await tasks.requeue(task, later))._unsafeUnwrap();
       await clock.advance(7_000);
-      expect(await tasks.startQueued([aPlace(undefined)], 10, later)).toHaveLength(1);
+      expect(await tasks.startQueued([aPlace(undefined)], 10, noon, later)).toHaveLength(1);
       expect(await samples("panorama_queue_wait_seconds_sum")).toEqual(["panorama_queue_wait_seconds_sum 7"]);
       expect(await tasks.claim("sweep", later, secondsAfter(later, 60), 10)).toHaveLength(1);
       expect(await samples("panorama_leases_total")).toEqual(['panorama_leases_total{work="sweep"} 1']);
@@ -104,7 +104,7 @@ export const describeTaskMetrics = (
       const ofTask = Object.fromEntries(leases.map(({ task }) => [task.id, task.traceparent]));
       expect(ofTask).toEqual({ [traced.id]: traceparent, [other.id]: undefined });
       (await tasks.requeue(traced, later))._unsafeUnwrap();
-      const [started] = await tasks.startQueued([aPlace(undefined)], 10, later);
+      const [started] = await tasks.startQueued([aPlace(undefined)], 10, noon, later);
       if (started === undefined) throw new Error("no task was started");
       expect(started.traceparent).toBe(traceparent);
       (await tasks.move(started, fail(started, "refused", noon), undefined))._unsafeUnwrap();

@@ -82,7 +82,7 @@ export const describeTaskPlans = (
       await stores.database.sql("update task set due_at = ? where id = 'run-20002'", [secondsAfter(later, 9999)]);
       expectIndex(
         await plansOf((tasks) =>
-          tasks.bringForward("settle", () => ({ latest: secondsAfter(later, 999), dueAt: later })),
+          tasks.bringForward("settle", () => ({ now: later, latest: secondsAfter(later, 999), dueAt: later })),
         ),
         "task_due_index",
       );

@@ -142,7 +142,7 @@ export const describeUnreadableTasks = (
       await damage(2);
       expect(await claimed(tasks, secondsAfter(noon, 61), 9)).toEqual([]);
       await repair();
-      await tasks.bringForward("settle", () => ({ latest: yesterday, dueAt: yesterday }));
+      await tasks.bringForward("settle", () => ({ now: yesterday, latest: yesterday, dueAt: yesterday }));
       expect(await claimed(tasks, yesterday, 9)).toEqual([1, 2]);
     });
 
@@ -157,10 +157,10 @@ export const describeUnreadableTasks = (
         unwrap(await tasks.open({ account: owner, dueAt: noon, decide, queue }));
       }
       await damage(2, 3);
-      expect(await tasks.startQueued(limitedTo(1), 1, noon)).toEqual([]);
+      expect(await tasks.startQueued(limitedTo(1), 1, noon, noon)).toEqual([]);
       unwrap(await tasks.move(first, submit(first, "upstream-1", noon), undefined));
-      expect(numbersOf(await tasks.startQueued(limitedTo(1), 1, noon))).toEqual([4]);
-      expect(numbersOf(await tasks.startQueued(limitedTo(undefined), 9, noon))).toEqual([5]);
+      expect(numbersOf(await tasks.startQueued(limitedTo(1), 1, noon, noon))).toEqual([4]);
+      expect(numbersOf(await tasks.startQueued(limitedTo(undefined), 9, noon, noon))).toEqual([5]);
     });
 
     it.each([

@@ -1,0 +1,9 @@
+/**
+ * An assignment to the row of a task that its owner hides; its parameter is the present time. What a succeeded task has left
+ * is erased, but not while a worker has leased it: that may still store an object.
+ */
+export const DUE_WHEN_HIDDEN = "due_at = case when state = 'succeeded' then cast(? as timestamptz) else null end";
+
+/** Sets when a succeeded task is due. One that was hidden while it was leased stays due since then. */
+export const DUE_UNLESS_HIDDEN =
+  "due_at = case when hidden_at is not null and due_at < leased_until then due_at else cast(? as timestamptz) end";
