@@ -318,13 +318,14 @@ export class MemoryTaskStore implements TaskStore {
     ) {
       return err({ kind: "stale_task", id: before.id });
     }
+    const last = stored.task;
     // Keeps what the owner has changed since `current` was read: the visibility, and the wish to cancel it.
-    stored.task = withWishOf(stored.task, { ...next, request: stored.task.request });
+    stored.task = withWishOf(last, { ...next, request: last.request });
     if (!(stored.hidden && isWantedEarlier(stored))) stored.dueAt = dueAt;
     if (lease !== undefined || next.state !== before.state) stored.leasedUntil = leasedUntil;
     if (next.state === "queued") stored.place = undefined;
     if (isActive(next)) return ok(undefined);
-    if (isActive(before)) this.release(before, next);
+    if (isActive(last)) this.release(last, next);
     const event = stored.hidden ? undefined : taskEventOf(before, next, new Date());
     if (event !== undefined) this.database.recordEvent(event, before.request.webhookUrl, endOf(next));
     return ok(undefined);

@@ -130,6 +130,11 @@ export class ScriptedProvider implements GenerationProvider {
     return [...this.upstream].some(([id, task]) => task.taskId === taskId && this.canceled.has(id));
   }
 
+  /** Whether the upstream task of a task has ended without a result. */
+  hasFailed(taskId: TaskId): boolean {
+    return [...this.upstream.values()].some((task) => task.taskId === taskId && task.progress.state === "failed");
+  }
+
   /** Number of upstream tasks started so far. */
   get started(): number {
     return this.upstream.size;

@@ -3,6 +3,7 @@ import type { Lease, StaleTask } from "../../application/ports/task-store.js";
 import { endOf, taskEventOf } from "../../domain/account-event.js";
 import { refundEntry } from "../../domain/ledger.js";
 import { isActive, isRefusedCreation, type Task } from "../../domain/task.js";
+import { integer, optional } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { DUE_UNLESS_HIDDEN } from "./due-when-hidden.js";
 import { writeEvent } from "./event-rows.js";
@@ -49,12 +50,19 @@ const moveRows = async (database: Database, move: Move, before: Task): Promise<R
     if (replaced.value.isHidden) return ok(undefined); // nobody is told of a deleted panorama
     const delivery = { webhookUrl: before.request.webhookUrl, dueAt: endOf(next) };
     const { account, others } = isActive(before) ? releases(before, next) : NOTHING_RELEASED;
-    const turns = before.state === "queued" ? await turnsGivenBack(sql, before, lastTurn) : NOTHING_RELEASED;
+    const { turn } = replaced.value;
+    const turns =
+      before.state === "queued" && turn !== undefined
+        ? await turnsGivenBack(sql, { ...before, turn }, lastTurn)
+        : NOTHING_RELEASED;
     const changes = joined(account, turns.account);
     await writeEvent(sql, database.dialect, event, delivery, changes, [...others, ...turns.others]);
     return ok(undefined);
   });
 };
+
+/** `turn`: as it is stored. It may have changed since the task was read. */
+type Replaced = { readonly isHidden: boolean; readonly turn: number | undefined };
 
 /**
  * Checks and writes in one statement. To compare state and submission is enough, because a task enters no state twice in
@@ -63,7 +71,7 @@ const moveRows = async (database: Database, move: Move, before: Task): Promise<R
 export const replace = async (
   sql: Sql,
   { current, next, dueAt, leasedUntil }: Move,
-): Promise<Result<{ readonly isHidden: boolean }, StaleTask>> => {
+): Promise<Result<Replaced, StaleTask>> => {
   const before = "fence" in current ? current.task : current;
   const leaseEnds = "fence" in current || before.state !== next.state;
   const changes = { ...stateColumns(next), ...(leaseEnds && { leased_until: leasedUntil ?? null }) };
@@ -76,8 +84,9 @@ export const replace = async (
   };
   const due = before.state === "succeeded" ? DUE_UNLESS_HIDDEN : "due_at = ?";
   const { text, parameters } = update("task", changes, conditions, { text: due, parameters: [dueAt ?? null] });
-  const [row] = await sql(`${text} returning id, hidden_at`, parameters);
-  return row === undefined ? err({ kind: "stale_task", id: before.id }) : ok({ isHidden: row.hidden_at !== null });
+  const [row] = await sql(`${text} returning id, hidden_at, turn`, parameters);
+  if (row === undefined) return err({ kind: "stale_task", id: before.id });
+  return ok({ isHidden: row.hidden_at !== null, turn: optional(row, "turn", integer) });
 };
 
 /** `account`: assignments to the account's row. `others`: further writes. */

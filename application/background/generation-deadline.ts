@@ -52,7 +52,12 @@ export const attemptBeforeDeadline = async <T extends Generation>(
   const { task } = lease.value;
   const age = () => clock.now().getTime() - task.submittedAt.getTime();
   const giveUp = async (detail: string): Promise<undefined> => {
-    await stop?.(task);
+    if (stop !== undefined) {
+      const until = new Date(clock.now().getTime() + settings.leaseMilliseconds);
+      const held = await ports.tasks.moveWithinLease(lease.value, task, until);
+      if (held.isErr()) return; // another worker holds the lease now
+      await stop(task);
+    }
     await failTask(ports, lease.value, "deadline_passed", detail);
   };
   let notYet: NotYet | undefined;

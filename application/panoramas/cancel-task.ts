@@ -16,6 +16,8 @@ type Ports = StopPorts & {
 export type CancelSettings = {
   /** For how long nobody else polls the generation; longer than the provider takes to answer. */
   readonly leaseMilliseconds: number;
+  /** After this time only the poll has the task, because it ends it: so its end cannot be delayed. */
+  readonly generationDeadlineMilliseconds: number;
 };
 
 /** What `cancelTask` returns. */
@@ -66,7 +68,7 @@ export const cancelTask =
 /** The task afterwards. `changed`: it must be read again. `leased`: somebody else has it, and the wish is recorded. */
 const attempt = async (
   ports: Ports,
-  { leaseMilliseconds }: CancelSettings,
+  { leaseMilliseconds, generationDeadlineMilliseconds }: CancelSettings,
   task: Task,
 ): Promise<Task | "changed" | "leased"> => {
   const { tasks, clock } = ports;
@@ -76,6 +78,7 @@ const attempt = async (
   if (isCancelRefused(task, now)) return task;
   if (!wantsCancel(task) && (await tasks.recordCancelWish(task, now)).isErr()) return "changed";
   if (task.state === "reserved") return "leased"; // its submission is under way
+  if (now.getTime() - task.submittedAt.getTime() >= generationDeadlineMilliseconds) return "leased";
   const lease = await tasks.lease(task, now, new Date(now.getTime() + leaseMilliseconds));
   if (lease === undefined) return "leased";
   // If it goes on, its next poll is due now: it may have ended already, or end soon without having confirmed it.

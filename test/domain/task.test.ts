@@ -221,7 +221,7 @@ describe("a task", () => {
 
   it.each([
     ["queued", "processing", true, true],
-    ["reserved", "processing", true, false],
+    ["reserved", "processing", true, true],
     ["submitted", "processing", true, true],
     ["generated", "processing", true, false],
     ["succeeded", "succeeded", false, false],

@@ -15,6 +15,7 @@ import type { WebhookSender } from "../../application/ports/webhook-sender.js";
 import { deliverEvents } from "../../application/webhooks/deliver-events.js";
 import { eventIdOf } from "../../domain/account-event.js";
 import { isActive } from "../../domain/task.js";
+import type { TaskId } from "../../domain/task-id.js";
 import { GENERATION_DEADLINE_MILLISECONDS, type UseCases, useCases } from "../support/application.js";
 import { ConnectionLost } from "../support/port-gates.js";
 import type { Owner, Scheduler } from "./scheduler.js";
@@ -62,7 +63,7 @@ export class SimulatedProcess implements Owner {
   /** When its clock was set last, in true time. */
   clockSetAt = Number.NEGATIVE_INFINITY;
   readonly clock: Clock;
-  readonly useCases: UseCases;
+  readonly useCases: UseCases & { makeDueNow(id: TaskId): Promise<void> };
   readonly requests: ApiRequests;
   readonly ids: SimulatedIds;
   private readonly schedule: WorkSchedule<WorkName>;
@@ -105,7 +106,7 @@ export class SimulatedProcess implements Owner {
       provider: this.provider(),
       generationTime: generationTime(),
     };
-    this.useCases = useCases(ports);
+    this.useCases = { ...useCases(ports), makeDueNow: (id) => ports.tasks.makeDueNow(id, this.clock.now()) };
     const { start, poll, check, keep, sweep, erase } = this.useCases;
     const deliver = deliverEvents(
       {

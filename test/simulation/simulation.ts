@@ -94,7 +94,8 @@ const KEYS: readonly { readonly owner: number; readonly limits: Partial<KeyLimit
 ];
 
 const STEPS = [
-  ...["create", "create", "create", "create", "create", "poll", "cancel", "delete", "delete", "wait", "pay"],
+  ...["create", "create", "create", "create", "create", "poll", "cancel", "cancel", "delete", "delete", "wait", "pay"],
+  ...["cancel every second", "webhook"],
   ...["work", "work", "work", "work", "work", "all work", "all work", "pass", "pass", "pass", "jump in time"],
   ...["mood", "mood", "mood", "storage", "receiver", "restart", "restart", "pause", "sleep", "sleep", "set a clock"],
 ] as const;
@@ -141,6 +142,8 @@ const WORK_ON: Record<Task["state"], WorkName> = {
   succeeded: "keep",
   failed: "keep",
 };
+
+const CANCELS_IN_A_ROW = 10;
 
 /** For each round of the recovery. */
 const DELETION_IN_RECOVERY = 0.1;
@@ -321,6 +324,13 @@ class Run {
         return this.withTask((task) => this.client(process, () => this.wait(process, task)));
       case "cancel":
         return this.withTask((task) => this.client(process, () => this.cancel(process, task)));
+      case "cancel every second":
+        return this.withTask((task) => this.client(process, () => this.cancelEverySecond(process, task)));
+      case "webhook": // of the provider
+        return this.withTask(({ id }) => {
+          this.client(process, () => process.useCases.makeDueNow(id));
+          this.wake(process, "settle");
+        });
       case "delete":
         return this.withTask((task) => this.client(process, () => this.delete(process, task)), DELETED_STATES);
       case "pay":
@@ -449,6 +459,13 @@ class Run {
     if (isActive(told)) return;
     const state = this.database.tasks.get(id)?.task.state;
     this.must(state === told.state, "what a client is told stays true", `${id} was ${told.state}, is ${state}`);
+  }
+
+  private async cancelEverySecond(process: SimulatedProcess, task: Task): Promise<void> {
+    for (let left = CANCELS_IN_A_ROW; left > 0; left -= 1) {
+      await this.cancel(process, task);
+      await process.clock.sleep(1_000);
+    }
   }
 
   private async delete(process: SimulatedProcess, { id, accountId }: Task): Promise<void> {

@@ -108,7 +108,7 @@ export const useCases = (ports: Ports) => {
       leaseMilliseconds: LEASE_MILLISECONDS,
     }),
     watch: watchWaitedTasks(ports),
-    cancelTask: cancelTask(ports, limits),
+    cancelTask: cancelTask(ports, generation),
     retryImage: retryImage(ports),
     retryFailedImages: retryFailedImages(ports),
     deletePanorama: deletePanorama(ports),

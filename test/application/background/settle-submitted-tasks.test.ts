@@ -146,7 +146,7 @@ describe("settleSubmittedTasks", () => {
   it("does not poll a task whose age cannot be restarted because another worker has claimed it", async () => {
     world.clock.setBack(GENERATION_DEADLINE_MILLISECONDS);
     await world.tasks.makeDueNow(id, world.clock.now());
-    world.tasks.move = async () => err({ kind: "stale_task", id });
+    world.tasks.moveWithinLease = async () => err({ kind: "stale_task", id });
     world.provider.poll = () => Promise.reject(broken);
     expect(await world.settle()).toBe(1);
     expect(world.reporter.of("work_failed")).toEqual([]);

@@ -6,7 +6,7 @@ import { settled } from "../../../adapters/memory/settled.js";
 import type { AccountId } from "../../../domain/account.js";
 import { audit } from "../../../domain/ledger.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
+import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
@@ -23,6 +23,11 @@ describe("cancelTask", () => {
     (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task.id;
   const balance = () => world.ledger.balance(owner);
   const stateOf = async (id: TaskId) => (await world.readTask(id, owner))._unsafeUnwrap().state;
+  /** Why the task has failed, or its state. */
+  const end = async (id: TaskId) => {
+    const task = (await world.readTask(id, owner))._unsafeUnwrap();
+    return task.state === "failed" ? task.reason : task.state;
+  };
   const cancel = async (id: TaskId) => (await world.cancelTask(id, owner))._unsafeUnwrap();
   const settle = async () => {
     await world.clock.advance(world.provider.nextPollMilliseconds());
@@ -95,16 +100,49 @@ describe("cancelTask", () => {
     expect(await balance()).toBe(96);
   });
 
-  it("returns a reserved task unchanged, and cancels it when its submission is answered", async () => {
-    const release = world.provider.hold("submit");
-    const creating = world.createPanorama(owner, aCreationRequest());
+  /** A creation that the provider has not answered yet. */
+  const creating = async () => {
+    const answer = world.provider.hold("submit");
+    const created = world.createPanorama(owner, aCreationRequest());
     const [task] = await world.tasks.list(owner, 1, undefined);
-    const id = task?.id as TaskId;
-    expect(await cancel(id)).toMatchObject({ id, state: "reserved" });
+    return { id: task?.id as TaskId, created, answer };
+  };
+
+  it("waits for the answer to the submission of a reserved task, and cancels it then", async () => {
+    const { id, created, answer } = await creating();
+    const canceling = cancel(id);
+    await settled();
     expect(world.provider.canceled.size).toBe(0);
-    release();
-    expect((await creating).isOk()).toBe(true);
-    expect(await cancel(id)).toMatchObject({ state: "failed", reason: "canceled" });
+    answer();
+    expect((await created).isOk()).toBe(true);
+    expect(await canceling).toMatchObject({ state: "failed", reason: "canceled" });
+    expect(await balance()).toBe(100);
+  });
+
+  it("returns a reserved task after five seconds, and its first poll cancels it", async () => {
+    const { id, created, answer } = await creating();
+    const canceling = cancel(id);
+    await world.clock.advance(5_000);
+    expect(await canceling).toMatchObject({ id, state: "reserved" });
+    answer();
+    expect((await created).isOk()).toBe(true);
+    await settle();
+    expect(await end(id)).toBe("canceled");
+    expect(await balance()).toBe(100);
+  });
+
+  it("never sends a task that returns to the queue after its owner has canceled it", async () => {
+    world.provider.play({ submit: "busy" });
+    const { id, created, answer } = await creating();
+    const canceling = cancel(id);
+    await world.clock.advance(5_000);
+    expect(await canceling).toMatchObject({ id, state: "reserved" });
+    answer();
+    expect((await created)._unsafeUnwrap().task.state).toBe("queued");
+    world.provider.play({ submit: "accept" });
+    await world.start();
+    expect(await end(id)).toBe("canceled");
+    expect(world.provider.started).toBe(0);
     expect(await balance()).toBe(100);
   });
 
@@ -133,75 +171,229 @@ describe("cancelTask", () => {
     expect(await balance()).toBe(96);
   });
 
-  it("returns the task as it was read if it is deleted while the provider is asked", async () => {
+  it("returns the task as it was read if it is deleted meanwhile", async () => {
+    const id = await created();
+    world.provider.play({ cancel: "too_late" });
+    const { move } = world.tasks;
+    world.tasks.move = async (...parameters) => {
+      world.tasks.move = move;
+      await passLease();
+      await settle();
+      await world.deletePanorama(id, owner);
+      return move.apply(world.tasks, parameters);
+    };
+    expect(await cancel(id)).toMatchObject({ id, state: "submitted" });
+  });
+
+  it("lets nobody poll while the provider is asked, and waits ten seconds for its answer", async () => {
     const id = await created();
     const release = world.provider.hold("cancel");
-    world.provider.play({ cancel: "too_late" });
     const canceling = cancel(id);
-    await settled();
-    await passLease();
-    await settle();
-    await world.deletePanorama(id, owner);
+    await world.clock.advance(9_999);
+    expect(await world.settle()).toBe(0);
+    await world.clock.advance(1);
+    expect(await canceling).toMatchObject({ id, state: "submitted" });
     release();
+    // The provider has stopped it nevertheless: the poll finds its end, and the wish says why.
+    expect(await world.settle()).toBe(1);
+    expect(await end(id)).toBe("canceled");
+    expect(await balance()).toBe(100);
+  });
+
+  /** A process whose calls the test lets continue. */
+  const instance = () => {
+    const gates = new PortGates();
+    const tasks = gates.guard(world.tasks, { losable: false });
+    const provider = gates.guard(world.provider, { losable: false });
+    return { gates, useCases: useCases({ ...world, tasks, provider }) };
+  };
+  /** Lets all calls continue until the process has called the provider, or does nothing more. */
+  const runUntilCallOf = async (call: "cancel" | "poll", gates: PortGates): Promise<void> => {
+    const before = world.provider[call];
+    let called = false;
+    Object.assign(world.provider, {
+      [call]: () => {
+        called = true;
+        return new Promise(() => {});
+      },
+    });
+    await settled();
+    while (gates.halted > 0 && !called) {
+      void gates.resume(0); // the last call is never answered
+      await settled();
+    }
+    Object.assign(world.provider, { [call]: before });
+  };
+  /** A process that calls the provider and is killed before the answer. */
+  const killedWhileItCancels = async (id: TaskId): Promise<void> => {
+    const { gates, useCases } = instance();
+    void useCases.cancelTask(id, owner);
+    await runUntilCallOf("cancel", gates);
+    gates.kill();
+  };
+
+  it("is carried out by a poll when the lease of a killed process has expired", async () => {
+    const id = await created();
+    await killedWhileItCancels(id);
+    await world.clock.advance(LEASE_MILLISECONDS - 1);
+    expect(await world.settle()).toBe(0);
+    await world.clock.advance(1);
+    expect(await world.settle()).toBe(1);
+    expect(await end(id)).toBe("canceled");
+    expect(await balance()).toBe(100);
+  });
+
+  it("returns the task as it is after five seconds while another process has it", async () => {
+    const id = await created();
+    await killedWhileItCancels(id);
+    const canceling = cancel(id);
+    let answered = false;
+    void canceling.then(() => {
+      answered = true;
+    });
+    await world.clock.advance(4_999);
+    expect(answered).toBe(false);
+    await world.clock.advance(1);
     expect(await canceling).toMatchObject({ id, state: "submitted" });
   });
 
-  it("lets nobody poll while the provider is asked; after a crash it is polled again when the lease has expired", async () => {
-    const id = await created();
-    world.provider.play({ cancel: "too_late" });
-    world.provider.hold("cancel"); // for ever, as if the process was killed
-    void cancel(id);
-    await settled();
-    await world.clock.advance(LEASE_MILLISECONDS - 1);
-    expect(await world.settle()).toBe(0);
-    expect(await stateOf(id)).toBe("submitted");
-    await world.clock.advance(1);
-    expect(await world.settle()).toBe(1);
-    expect(await stateOf(id)).toBe("succeeded");
-    expect(await balance()).toBe(96);
-  });
-
-  it("ignores what a poll finds that was under way before, because it does not see why the generation has ended", async () => {
-    const id = await created();
+  /** A poll that the provider has not answered yet. */
+  const polling = async () => {
     await world.clock.advance(world.provider.nextPollMilliseconds());
-    const releasePoll = world.provider.hold("poll");
-    world.provider.play({ poll: "running" });
-    const polling = world.settle();
+    const answer = world.provider.hold("poll");
+    const polled = world.poll();
     await settled();
-    const releaseCancel = world.provider.hold("cancel");
+    return { polled, answer };
+  };
+
+  it("waits for a poll that is under way, and cancels the task then", async () => {
+    const id = await created();
+    world.provider.play({ poll: "running" });
+    const { polled, answer } = await polling();
     const canceling = cancel(id);
     await settled();
-    releasePoll();
-    expect(await polling).toBe(1);
-    releaseCancel();
+    expect(world.provider.canceled.size).toBe(0);
+    answer();
+    await world.clock.advance(1_000);
+    await polled;
     expect(await canceling).toMatchObject({ id, state: "failed", reason: "canceled" });
     expect(await balance()).toBe(100);
   });
 
-  it("returns the finished task if it succeeds while the provider is asked for longer than the lease", async () => {
+  it("keeps the result of a poll that is under way", async () => {
     const id = await created();
-    const release = world.provider.hold("cancel");
-    world.provider.play({ cancel: "too_late" });
+    const { answer } = await polling();
     const canceling = cancel(id);
     await settled();
-    await passLease();
-    await settle();
-    expect(await stateOf(id)).toBe("succeeded");
-    release();
-    expect(await canceling).toMatchObject({ id, state: "succeeded" });
-    expect(await balance()).toBe(96);
+    answer();
+    await world.clock.advance(1_000);
+    expect(await canceling).toMatchObject({ id, state: "generated" });
+    expect(world.provider.canceled.size).toBe(0);
   });
 
-  it("refunds once if a poll finds the end of the generation after the lease has expired", async () => {
+  it("is the reason of an end that a poll finds which began before it", async () => {
     const id = await created();
-    const release = world.provider.hold("cancel");
+    world.provider.play({ poll: "failed" });
+    const { answer } = await polling();
     const canceling = cancel(id);
     await settled();
-    await passLease();
-    await settle();
-    release();
-    expect(await canceling).toMatchObject({ id, state: "failed", reason: "generation_failed" });
-    expect(await balance()).toBe(100);
+    answer();
+    await world.clock.advance(1_000);
+    expect(await canceling).toMatchObject({ id, state: "failed", reason: "canceled" });
+  });
+
+  it("asks the provider once a minute, however often it is called, and adds no polls but one for each refusal", async () => {
+    const run = async (cancels: boolean): Promise<{ asked: number; polls: number }> => {
+      world = aWorld();
+      owner = await anOwner(world, 100);
+      world.provider.play({ poll: "running", cancel: "too_late" });
+      const id = await created();
+      const count = { asked: 0, polls: 0 };
+      const { cancel: ask, poll } = world.provider;
+      world.provider.cancel = (upstream) => {
+        count.asked += 1;
+        return ask.call(world.provider, upstream);
+      };
+      world.provider.poll = (upstream) => {
+        count.polls += 1;
+        return poll.call(world.provider, upstream);
+      };
+      for (let second = 0; second < 300; second += 1) {
+        if (cancels) expect(await cancel(id)).toMatchObject({ id, state: "submitted" });
+        await world.poll();
+        await world.clock.advance(1_000);
+      }
+      return count;
+    };
+    const without = await run(false);
+    expect(without).toEqual({ asked: 0, polls: 59 });
+    const { asked, polls } = await run(true);
+    expect(asked).toBe(5);
+    expect(polls).toBeLessThanOrEqual(without.polls + asked);
+  });
+
+  it("never delays the end of a task beyond its deadline and one lease, whatever else happens", async () => {
+    const step = fc.record({
+      cancels: fc.nat(2),
+      webhook: fc.boolean(),
+      cancel: fc.constantFrom("too_late" as const, "unavailable" as const, "never answers" as const),
+      polls: fc.nat(2),
+      isKilled: fc.boolean(),
+    });
+    type OneSecond = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 20 }), async (steps) => {
+        world = aWorld();
+        owner = await anOwner(world, 100);
+        world.provider.play({ poll: "running" });
+        const id = await created();
+        /** The processes that may go on when the time has come. */
+        const running: PortGates[] = [];
+        const finish = async (gates: PortGates) => {
+          await settled();
+          while (gates.halted > 0) await gates.resumeAll();
+        };
+        const oneSecond = async ({ cancels, webhook, cancel: answer, polls, isKilled }: OneSecond) => {
+          world.provider.play({ cancel: answer === "never answers" ? "too_late" : answer });
+          for (let n = 0; n < cancels; n += 1) {
+            const { gates, useCases } = instance();
+            void useCases.cancelTask(id, owner);
+            if (answer === "never answers") {
+              await runUntilCallOf("cancel", gates);
+              gates.kill();
+            } else {
+              running.push(gates);
+              await finish(gates);
+            }
+          }
+          if (webhook) await world.tasks.makeDueNow(id, world.clock.now());
+          for (let n = 0; n < polls; n += 1) {
+            const { gates, useCases } = instance();
+            void useCases.poll();
+            if (isKilled) {
+              await runUntilCallOf("poll", gates);
+              gates.kill();
+            } else {
+              running.push(gates);
+              await finish(gates);
+            }
+          }
+          await world.clock.advance(1_000);
+          for (const gates of running) await finish(gates);
+        };
+        const deadline = world.clock.now().getTime() + GENERATION_DEADLINE_MILLISECONDS;
+        for (let second = 0; world.clock.now().getTime() < deadline; second += 1) {
+          await oneSecond(steps[second % steps.length] as OneSecond);
+        }
+        // From now on no process is killed, but what happened before goes on.
+        for (let second = 0; second <= LEASE_MILLISECONDS / 1_000; second += 1) {
+          await oneSecond({ ...(steps[second % steps.length] as OneSecond), isKilled: false, polls: 1 });
+        }
+        expect(["deadline_passed", "canceled"]).toContain(await end(id));
+        expect(await balance()).toBe(100);
+      }),
+      { numRuns: 8 },
+    );
   });
 
   it("is the reason of the end whenever the provider has stopped it, however calls, polls and kills interleave", async () => {
@@ -236,12 +428,7 @@ describe("cancelTask", () => {
         const finish = async ({ gates }: (typeof instances)[number]) => {
           while (gates.halted > 0) await gates.resumeAll();
         };
-        let wasKilled = false; // while it canceled
-        let passed = 0;
-        const pass = async (milliseconds: number) => {
-          passed += milliseconds;
-          await world.clock.advance(milliseconds);
-        };
+        const pass = (milliseconds: number) => world.clock.advance(milliseconds);
         for (const step of steps) {
           const instance = instances[step.instance] as (typeof instances)[number];
           if (step.kind === "cancel") void instance.useCases.cancelTask(id, owner);
@@ -252,7 +439,6 @@ describe("cancelTask", () => {
           } else if (step.kind === "resume") await instance.gates.resume(step.call);
           else if (step.kind === "finish") await finish(instance);
           else if (step.kind === "kill") {
-            wasKilled ||= instance.gates.halted > 0;
             instance.gates.kill();
           } else await pass(LEASE_MILLISECONDS);
         }
@@ -263,7 +449,8 @@ describe("cancelTask", () => {
         const task = (await world.readTask(id, owner))._unsafeUnwrap();
         const end = task.state === "failed" ? task.reason : task.state;
         expect(["succeeded", "canceled", "generation_failed", "deadline_passed"]).toContain(end);
-        if (!wasKilled && passed < LEASE_MILLISECONDS && world.provider.wasCanceled(id)) expect(end).toBe("canceled");
+        // The provider is asked at the deadline, too.
+        if (world.provider.wasCanceled(id)) expect(["canceled", "deadline_passed"]).toContain(end);
         expect(await balance()).toBe(end === "succeeded" ? 96 : 100);
         seen.add(end);
       }),
