@@ -128,7 +128,10 @@ export class HttpService {
         ),
         waitForTask: this.counted("waitForTask", waitForTask(ports)),
         listTasks: this.counted("listTasks", listTasks(ports)),
-        cancelTask: this.counted("cancelTask", cancelTask(ports, { leaseMilliseconds: 60_000 })),
+        cancelTask: this.counted(
+          "cancelTask",
+          cancelTask(ports, { leaseMilliseconds: 60_000, generationDeadlineMilliseconds: 600_000 }),
+        ),
         deletePanorama: this.counted("deletePanorama", deletePanorama(ports)),
         checkUpload: checkUpload(ports),
         uploadImages: this.counted("uploadImages", uploadImages(ports)),

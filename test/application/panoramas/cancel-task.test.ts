@@ -392,7 +392,7 @@ describe("cancelTask", () => {
         expect(["deadline_passed", "canceled"]).toContain(await end(id));
         expect(await balance()).toBe(100);
       }),
-      { numRuns: 8 },
+      { numRuns: 3 },
     );
   });
 
