@@ -14,7 +14,12 @@ export type FetchFailure = {
   readonly reason: string;
 };
 
-export type FetchLimits = { readonly bytesMax: number; readonly timeoutMilliseconds: number };
+/** `stopped` ends the fetch: it is `unavailable` then, or `too_slow`. */
+export type FetchLimits = {
+  readonly bytesMax: number;
+  readonly timeoutMilliseconds: number;
+  readonly stopped?: AbortSignal;
+};
 
 const REDIRECTS_MAX = 3;
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
@@ -39,13 +44,14 @@ export class PublicFetch {
    */
   async get(
     url: string,
-    limits: FetchLimits,
+    { bytesMax, timeoutMilliseconds, stopped }: FetchLimits,
     ownHeaders: Readonly<Record<string, string>> = {},
   ): Promise<Result<FetchedBytes, FetchFailure>> {
-    const signal = AbortSignal.timeout(limits.timeoutMilliseconds);
+    const timeout = AbortSignal.timeout(timeoutMilliseconds);
+    const signal = stopped === undefined ? timeout : AbortSignal.any([timeout, stopped]);
     let next = url;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-      const step = await this.hop(next, limits.bytesMax, signal, ownHeaders);
+      const step = await this.hop(next, bytesMax, signal, ownHeaders);
       if (step.isErr()) return err(step.error);
       if (!("location" in step.value)) return ok(step.value);
       next = step.value.location;

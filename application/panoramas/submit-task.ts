@@ -42,10 +42,13 @@ export const submitTask = async (
   submissionDeadline: Date,
 ): Promise<Result<Task, UpstreamError>> => {
   const { tasks, provider, clock, signals, reporter } = ports;
-  const { id: taskId, request, place, traceparent } = task;
+  const { id: taskId, accountId: owner, request, place, traceparent } = task;
   if (task.cancelWish !== undefined) return cancelUnsent(ports, task);
   const changePlace = (other: ProviderPlace) => tasks.changePlace(task, other);
-  const submission = await provider.submit({ taskId, request, place, changePlace, traceparent }, submissionDeadline);
+  const submission = await provider.submit(
+    { taskId, owner, request, place, changePlace, traceparent },
+    submissionDeadline,
+  );
   const accepted = submission.isErr() ? await findUpstreamTask(ports, task, submission.error) : submission;
   if (accepted.isErr()) {
     const { kind, reason } = accepted.error;

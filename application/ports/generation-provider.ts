@@ -7,6 +7,11 @@ import type { TaskId } from "../../domain/task-id.js";
 /** A request to the provider. The upstream task is tagged with `taskId`, so that `search` can find it. */
 export type GenerationOrder = {
   readonly taskId: TaskId;
+  /**
+   * Whose task it is: an opaque text. A provider that runs on this machine shares its processors among owners. Without it
+   * each order counts as that of another owner. Is not sent to others.
+   */
+  readonly owner?: string | undefined;
   readonly request: CreationRequest;
   /** The name of the place whose slot the task holds. That place is asked first. */
   readonly place?: string | undefined;

@@ -6,6 +6,8 @@ import { writeOnce } from "../../system/durable-file.js";
 import { isFileError } from "../../system/is-file-error.js";
 
 const jobSchema = z.object({
+  /** Missing in jobs of earlier versions. */
+  owner: z.string().optional(),
   submittedAt: z.iso.datetime().transform((text) => new Date(text)),
   prompt: z.string().optional(),
   seed: z.int().optional(),
@@ -67,13 +69,21 @@ export class JobFolder {
     return readIfExists(this.resultPath(name));
   }
 
+  async has(taskId: TaskId): Promise<boolean> {
+    return fileExists(this.jobPath(taskId));
+  }
+
   /** Removes the job of the task and its result. The job is removed last, because it names the result. */
   async remove(taskId: TaskId): Promise<void> {
     const job = await this.find(taskId);
     if (job === undefined) return;
-    await undefinedIfMissing(unlink(this.resultPath(job.resultName)));
-    await undefinedIfMissing(unlink(this.failurePath(job.resultName)));
+    await this.removeOutcome(job);
     await undefinedIfMissing(unlink(this.jobPath(taskId)));
+  }
+
+  async removeOutcome({ resultName }: Job): Promise<void> {
+    await undefinedIfMissing(unlink(this.resultPath(resultName)));
+    await undefinedIfMissing(unlink(this.failurePath(resultName)));
   }
 
   /** Removes every file that was last written before `before`. */

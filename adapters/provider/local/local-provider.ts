@@ -14,15 +14,15 @@ import type {
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
-import { RESOLUTIONS } from "../../../domain/resolution.js";
+import { type PixelSize, RESOLUTIONS } from "../../../domain/resolution.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { decoding } from "../../system/load-sharp.js";
 import { unavailable } from "../unavailable.js";
 import { type Job, JobFolder } from "./job-folder.js";
-import type { PaintPool } from "./paint-pool.js";
+import type { PaintingFailed, PaintPool } from "./paint-pool.js";
 import { REFERENCE_WIDTH_RADIANS, type Reference } from "./painter/references.js";
 import { sceneOf } from "./painter/scene-of.js";
-import type { ReferenceImages } from "./reference-images.js";
+import { REFERENCE_BYTES_MAX, type ReferenceImages } from "./reference-images.js";
 import { type SandboxTrigger, sandboxTriggerOf } from "./sandbox-trigger.js";
 
 const ID_PREFIX = "local-";
@@ -30,10 +30,20 @@ const POLL_MILLISECONDS = 500;
 const SLOW_MILLISECONDS = 60_000;
 const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 const JPEG_QUALITY = 92;
+/**
+ * More wait in the service's queue, with their own deadline. One account, which has five active tasks, does not fill it.
+ * The paint pool limits the memory that these take.
+ */
+const CONCURRENCY_MAX = 32;
+/** How soon a process notices that another one has removed a job. */
+const WATCH_MILLISECONDS = 250;
 /** A temporary name contains the trigger that takes effect at the download, where only the name is known. */
 const RESULT_NAME = /^[\w-]{22,}(?:\.(expired|no-thumb|storage-fail))?\.jpg$/;
 /** The storage status in which the image of these triggers ends. */
 const ENDS = { expired: "expired", "storage-fail": "failed" } as const;
+
+type Painting = { readonly ended: Promise<void>; readonly stop: AbortController };
+type Failed = { readonly failed: string };
 
 /**
  * The embedded generation provider: paints a landscape from the words of the prompt and projects the reference images
@@ -49,7 +59,7 @@ export class LocalProvider implements GenerationProvider {
   private readonly folder: JobFolder;
   private readonly temporaryUrlPrefix: string;
   private readonly delayMilliseconds: number;
-  private readonly painting = new Map<TaskId, Promise<void>>();
+  private readonly painting = new Map<TaskId, Painting>();
   /** Why a painting could not be stored: the next poll reports it once, and starts the painting again. */
   private readonly storageErrors = new Map<TaskId, string>();
 
@@ -70,9 +80,8 @@ export class LocalProvider implements GenerationProvider {
     this.delayMilliseconds = delayMilliseconds;
   }
 
-  /** No limit: the paint pool queues what exceeds the number of processors. */
   places(): readonly PlaceNow[] {
-    return [{ name: this.name, concurrencyMax: undefined, readiness: this.readiness(), canMake: () => true }];
+    return [{ name: this.name, concurrencyMax: CONCURRENCY_MAX, readiness: this.readiness(), canMake: () => true }];
   }
 
   readiness(): Readiness {
@@ -87,16 +96,21 @@ export class LocalProvider implements GenerationProvider {
     return ok(undefined);
   }
 
-  async submit({ taskId, request }: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
+  async submit({ taskId, owner, request }: GenerationOrder): Promise<Result<string, SubmissionFailure>> {
     const trigger = sandboxTriggerOf(request.prompt);
     // From a remote provider an answer without a task id would be `unknown`; here nothing can have been started.
     if (trigger === "reject") return err({ kind: "refused", reason: "the prompt asked for a refusal" });
     if (trigger === "no-id")
       return err({ kind: "refused", reason: "the prompt asked for an answer without a task id" });
 
+    // The places limit what is submitted; what was submitted before a restart or by an earlier version may be more.
+    if (this.painting.size >= CONCURRENCY_MAX)
+      return err({ kind: "busy", reason: "too many panoramas are being painted" });
+
     const { widthPixels, heightPixels } = RESOLUTIONS[request.resolution];
     const added = await onDisk(async () => {
       await this.folder.add(taskId, {
+        owner,
         submittedAt: this.clock.now(),
         prompt: request.prompt,
         seed: request.seed,
@@ -118,7 +132,11 @@ export class LocalProvider implements GenerationProvider {
 
   private async progress(taskId: TaskId): Promise<Result<Progress, ProviderUnavailable>> {
     const job = await this.folder.find(taskId);
-    if (job === undefined) return ok({ state: "failed", reason: "the generation does not exist" });
+    if (job === undefined) {
+      // A generation that is being canceled has not ended before its painting has stopped.
+      if (this.painting.has(taskId)) return ok({ state: "running" });
+      return ok({ state: "failed", reason: "the generation does not exist" });
+    }
 
     const outcome = await this.folder.outcome(job);
     // The process that was painting it may have been killed.
@@ -153,20 +171,23 @@ export class LocalProvider implements GenerationProvider {
     });
   }
 
-  /** Removes a job that still runs. One that does not exist was removed before, or never existed. */
+  /** Stops and removes a job that still runs. One that does not exist was removed before, or never existed. */
   cancel(upstreamTaskId: string): Promise<Result<Cancellation, ProviderUnavailable>> {
     return onDisk(async () => {
       const taskId = taskIdOf(upstreamTaskId);
       const job = await this.folder.find(taskId);
       const hasEnded = job !== undefined && (await this.folder.outcome(job)) !== undefined && !this.isDelayed(job);
       if (hasEnded) return ok("too_late");
-      await this.folder.remove(taskId);
+      await this.remove(taskId, job);
       return ok("canceled");
     });
   }
 
   discard(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>> {
-    return onDisk(async () => ok(await this.folder.remove(taskIdOf(upstreamTaskId))));
+    return onDisk(async () => {
+      const taskId = taskIdOf(upstreamTaskId);
+      return ok(await this.remove(taskId, await this.folder.find(taskId)));
+    });
   }
 
   /**
@@ -184,44 +205,61 @@ export class LocalProvider implements GenerationProvider {
 
   /** Resolves when no painting is in progress. */
   async idle(): Promise<void> {
-    await Promise.all(this.painting.values());
+    await Promise.all([...this.painting.values()].map(({ ended }) => ended));
+  }
+
+  /** Removes the job first: then no process starts it again, also if this one is killed before the painting has stopped. */
+  private async remove(taskId: TaskId, job: Job | undefined): Promise<void> {
+    await this.folder.remove(taskId);
+    const painting = this.painting.get(taskId);
+    if (painting === undefined) return;
+    painting.stop.abort();
+    await painting.ended;
+    if (job !== undefined) await this.folder.removeOutcome(job); // it may just have been stored
   }
 
   /** Does nothing while this process paints the job. Another process that paints it too gets the same picture. */
   private startPainting(taskId: TaskId, job: Job): void {
-    if (this.painting.has(taskId)) return;
-    const painting = this.paint(job)
+    if (this.painting.has(taskId) || this.painting.size >= CONCURRENCY_MAX) return;
+    const stop = new AbortController();
+    const watch = setInterval(async () => {
+      const isThere = await this.folder.has(taskId).catch(() => true);
+      if (!isThere) stop.abort();
+    }, WATCH_MILLISECONDS).unref();
+    const ended = this.paint(taskId, job, stop.signal)
       .then(async (result) => {
         // A job that was canceled meanwhile has no use for its picture.
-        if (result !== undefined && (await this.folder.find(taskId)) !== undefined)
-          await this.folder.finish(job, result);
+        if (result !== undefined && (await this.folder.has(taskId))) await this.folder.finish(job, result);
       })
       .catch((error: unknown) => void this.storageErrors.set(taskId, String(error)))
-      .finally(() => this.painting.delete(taskId));
-    this.painting.set(taskId, painting);
+      .finally(() => {
+        clearInterval(watch);
+        this.painting.delete(taskId);
+      });
+    this.painting.set(taskId, { ended, stop });
   }
 
-  /** `undefined` if this process is shutting down: the next one paints it. */
-  private async paint(job: Job): Promise<Uint8Array | { readonly failed: string } | undefined> {
-    const trigger = sandboxTriggerOf(job.prompt);
-    if (trigger === "fail") return { failed: "the prompt asked for a failure" };
+  /** `undefined` if it was stopped, or if this process is shutting down: then the next one paints it. */
+  private async paint(taskId: TaskId, job: Job, signal: AbortSignal): Promise<Uint8Array | Failed | undefined> {
+    const { owner = taskId, widthPixels, heightPixels, imageUrls } = job;
+    if (sandboxTriggerOf(job.prompt) === "fail") return { failed: "the prompt asked for a failure" };
 
-    const references: Reference[] = [];
+    const size = { widthPixels, heightPixels };
     // The resolution of the picture where a reference is shown: more would be invisible and cause aliasing.
-    const sidePixels = Math.ceil((1.25 * job.widthPixels * REFERENCE_WIDTH_RADIANS) / (2 * Math.PI));
-    for (const url of job.imageUrls) {
-      const reference = await this.references.load(url, sidePixels);
-      if (reference.isErr()) return { failed: reference.error.reason };
-      references.push(reference.value);
-    }
-    const size = { widthPixels: job.widthPixels, heightPixels: job.heightPixels };
-    const painted = await this.pool.paint({ scene: sceneOf(job.prompt, references, job.seed), references, size });
-    if (painted.isErr()) return painted.error.kind === "closed" ? undefined : { failed: painted.error.reason };
-    return decoding((sharp) =>
-      sharp(painted.value, { raw: { width: job.widthPixels, height: job.heightPixels, channels: 3 } })
-        .jpeg({ quality: JPEG_QUALITY, chromaSubsampling: "4:4:4" })
-        .toBuffer(),
-    );
+    const sidePixels = Math.ceil((1.25 * widthPixels * REFERENCE_WIDTH_RADIANS) / (2 * Math.PI));
+    const extraBytes = imageUrls.length === 0 ? 0 : REFERENCE_BYTES_MAX + imageUrls.length * 3 * sidePixels ** 2;
+    const done = await this.pool.run({ size, owner, extraBytes, signal }, async (paint) => {
+      const references: Reference[] = [];
+      for (const url of imageUrls) {
+        const reference = await this.references.load(url, sidePixels, signal);
+        if (signal.aborted) return undefined;
+        if (reference.isErr()) return { failed: reference.error.reason };
+        references.push(reference.value);
+      }
+      const painted = await paint(sceneOf(job.prompt, references, job.seed), references);
+      return painted.isErr() ? endOf(painted.error) : encoded(painted.value, size);
+    });
+    return done.isErr() ? endOf(done.error) : done.value;
   }
 
   /** Whether the delay of the job still lasts. If the clock was set back, it is not known to last. */
@@ -243,6 +281,16 @@ const onDisk = async <T, E>(work: () => Promise<Result<T, E>>): Promise<Result<T
     return err(unavailable(String(error)));
   }
 };
+
+const endOf = ({ kind, reason }: PaintingFailed): Failed | undefined =>
+  kind === "crashed" ? { failed: reason } : undefined;
+
+const encoded = (pixels: Uint8Array, { widthPixels: width, heightPixels: height }: PixelSize): Promise<Uint8Array> =>
+  decoding((sharp) =>
+    sharp(pixels, { raw: { width, height, channels: 3 } })
+      .jpeg({ quality: JPEG_QUALITY, chromaSubsampling: "4:4:4" })
+      .toBuffer(),
+  );
 
 const idOf = (taskId: TaskId): string => ID_PREFIX + taskId;
 const taskIdOf = (upstreamTaskId: string): TaskId => upstreamTaskId.slice(ID_PREFIX.length) as TaskId;

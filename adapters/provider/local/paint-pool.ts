@@ -1,160 +1,197 @@
 import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { err, ok, type Result } from "neverthrow";
 import type { PixelSize } from "../../../domain/resolution.js";
+import { FairShare } from "./fair-share.js";
+import { PaintThreads } from "./paint-threads.js";
 import type { Strip } from "./painter/paint.js";
 import type { Reference } from "./painter/references.js";
 import type { Scene } from "./painter/scene.js";
 
-export type Picture = { readonly scene: Scene; readonly references: readonly Reference[]; readonly size: PixelSize };
+/** What is painted, and for whom. */
+export type PaintOrder = {
+  readonly size: PixelSize;
+  /** Orders of one owner share the time that one order of another owner gets. */
+  readonly owner: string;
+  /** Memory that `work` needs in addition to the pixels. */
+  readonly extraBytes: number;
+  /** Ends the order: it leaves the queue, or its strips stop after the column that they are painting. */
+  readonly signal: AbortSignal;
+};
 
-/** `crashed`: a worker crashed. `closed`: the pool was closed first; another pool may still paint the picture. */
-export type PaintingFailed = { readonly kind: "crashed" | "closed"; readonly reason: string };
+/**
+ * `crashed`: a worker crashed. `stopped`: by the signal of the order. `closed`: the pool was closed first; another pool
+ * may still paint the picture.
+ */
+export type PaintingFailed = { readonly kind: "crashed" | "stopped" | "closed"; readonly reason: string };
+
+/** Resolves to the pixels row by row, three bytes each: red, green and blue in sRGB. Call it once. */
+export type Paint = (scene: Scene, references: readonly Reference[]) => Promise<Result<Uint8Array, PaintingFailed>>;
+
+type Canvas = {
+  readonly strip: Required<Omit<Strip, "from" | "to">>;
+  nextColumn: number;
+  /** Strips that are being painted. */
+  running: number;
+  failure: PaintingFailed | undefined;
+  readonly finish: () => void;
+};
 
 type Job = {
-  readonly strips: Strip[];
-  remaining: number;
-  readonly finish: (failure: PaintingFailed | undefined) => void;
+  readonly order: PaintOrder;
+  readonly bytes: number;
+  /** `undefined` once it has room. */
+  enter: ((failure: PaintingFailed | undefined) => void) | undefined;
+  canvas: Canvas | undefined;
 };
 
 const CLOSED: PaintingFailed = { kind: "closed", reason: "the paint pool is closed" };
+const STOPPED: PaintingFailed = { kind: "stopped", reason: "the painting was stopped" };
 
 /** Narrow, so that workers finish at about the same time and a small picture does not wait for a whole large one. */
 const STRIP_COLUMNS = 128;
 
-/** A worker takes about 15 MiB of memory, and starting one takes about 50 ms. */
-const IDLE_MILLISECONDS = 10_000;
+/** Room for four 4k pictures. */
+const BYTES_MAX = 96 * 1024 * 1024;
 
 /**
- * Paints pictures on worker threads, without blocking the event loop. Pictures are queued and cut into strips of
- * columns. Workers start with the first picture, keep the process alive only while they paint, and end when they have
- * been idle for a while.
+ * Paints pictures on worker threads, without blocking the event loop. An order waits until there is room in memory, and
+ * takes none before. Its picture is cut into strips of columns. Room and threads are shared fairly among owners.
  */
 export class PaintPool {
-  private readonly workersMax: number;
-  private readonly workers = new Set<Worker>();
-  private readonly idle: { readonly worker: Worker; readonly timeout: NodeJS.Timeout }[] = [];
-  private readonly queue: Job[] = [];
-  private readonly startWorker: () => Worker;
-  private readonly idleMilliseconds: number;
+  private readonly threads: PaintThreads;
+  private readonly bytesMax: number;
+  private readonly share = new FairShare();
+  private readonly jobs = new Set<Job>();
   private closed = false;
 
   constructor(
-    workersMax: number = availableParallelism(),
-    startWorker: () => Worker = startPaintWorker,
-    idleMilliseconds: number = IDLE_MILLISECONDS,
+    threadsMax: number = availableParallelism(),
+    startWorker?: () => Worker,
+    idleMilliseconds?: number,
+    bytesMax: number = BYTES_MAX,
   ) {
-    this.workersMax = workersMax;
-    this.startWorker = startWorker;
-    this.idleMilliseconds = idleMilliseconds;
+    this.threads = new PaintThreads(threadsMax, startWorker, idleMilliseconds);
+    this.bytesMax = bytesMax;
   }
 
-  /** The pixels row by row, three bytes each: red, green and blue in sRGB. */
-  async paint({ scene, references, size }: Picture): Promise<Result<Uint8Array, PaintingFailed>> {
+  /** Calls `work` when there is room for the order, which lasts until `work` has ended. */
+  async run<T>(order: PaintOrder, work: (paint: Paint) => Promise<T>): Promise<Result<T, PaintingFailed>> {
     if (this.closed) return err(CLOSED);
-    const { widthPixels } = size;
-    const pixels = new Uint8Array(new SharedArrayBuffer(widthPixels * size.heightPixels * 3));
-    const strips: Strip[] = [];
-    for (let from = 0; from < widthPixels; from += STRIP_COLUMNS) {
-      strips.push({ scene, references, size, from, to: Math.min(from + STRIP_COLUMNS, widthPixels), pixels });
+    const { size, extraBytes, owner, signal } = order;
+    const bytes = 3 * size.widthPixels * size.heightPixels + extraBytes;
+    const job: Job = { order, bytes, enter: undefined, canvas: undefined };
+    const stop = () => this.stop(job, STOPPED);
+    this.share.join(owner);
+    this.jobs.add(job);
+    signal.addEventListener("abort", stop);
+    try {
+      const failure = await new Promise<PaintingFailed | undefined>((enter) => {
+        job.enter = enter;
+        if (signal.aborted) stop();
+        else this.letIn();
+      });
+      return failure === undefined
+        ? ok(await work((scene, references) => this.paint(job, scene, references)))
+        : err(failure);
+    } finally {
+      signal.removeEventListener("abort", stop);
+      this.jobs.delete(job);
+      this.share.leave(owner);
+      this.letIn();
     }
-    const failure = await new Promise<PaintingFailed | undefined>((finish) => {
-      this.queue.push({ strips, remaining: strips.length, finish });
-      this.dispatch();
-    });
-    return failure === undefined ? ok(pixels) : err(failure);
   }
 
   /** Terminates every worker; pictures that are not finished fail. */
   async close(): Promise<void> {
     this.closed = true;
-    for (const job of [...this.queue]) this.fail(job, CLOSED);
-    for (const { timeout } of this.idle) clearTimeout(timeout);
-    await Promise.all([...this.workers].map((worker) => worker.terminate()));
+    for (const job of this.jobs) this.stop(job, CLOSED);
+    await this.threads.close();
   }
 
-  private dispatch(): void {
-    while (true) {
-      const job = this.queue.find(({ strips }) => strips.length > 0);
-      if (job === undefined) return;
-      const worker = this.takeIdle() ?? (this.workers.size < this.workersMax ? this.addWorker() : undefined);
-      if (worker === undefined) return;
-      this.assign(worker, job);
+  /** Gives room to the orders that should end first. An owner has at most half of it. */
+  private letIn(): void {
+    for (const job of this.byEnd(({ enter }) => enter !== undefined)) {
+      const others = [...this.jobs].filter(({ enter }) => enter === undefined);
+      const own = others.filter(({ order }) => order.owner === job.order.owner);
+      if (own.length > 0 && bytesOf(own) + job.bytes > this.bytesMax / 2) continue;
+      // A smaller one does not pass it: that could go on for ever.
+      if (others.length > 0 && bytesOf(others) + job.bytes > this.bytesMax) return;
+      job.enter?.(undefined);
+      job.enter = undefined;
     }
   }
 
-  private addWorker(): Worker {
-    const worker = this.startWorker();
-    this.workers.add(worker);
-    worker.once("exit", () => this.workers.delete(worker));
-    return worker;
-  }
-
-  /** Takes the one that has been idle for the shortest time, so that workers that are not needed end. */
-  private takeIdle(): Worker | undefined {
-    const taken = this.idle.pop();
-    clearTimeout(taken?.timeout);
-    return taken?.worker;
-  }
-
-  private rest(worker: Worker): void {
-    worker.unref();
-    const end = () => {
-      this.idle.splice(
-        this.idle.findIndex((idle) => idle.worker === worker),
-        1,
-      );
-      this.workers.delete(worker); // at once, so that another one can start while this one ends
-      void worker.terminate();
-    };
-    this.idle.push({ worker, timeout: setTimeout(end, this.idleMilliseconds).unref() });
-  }
-
-  private assign(worker: Worker, job: Job): void {
-    const stopListening = () => {
-      worker.off("message", painted);
-      worker.off("error", crashed);
-      worker.off("exit", exited);
-    };
-    const painted = () => {
-      stopListening();
-      this.rest(worker);
-      job.remaining -= 1;
-      if (job.remaining === 0) this.end(job, undefined);
+  private async paint(
+    job: Job,
+    scene: Scene,
+    references: readonly Reference[],
+  ): Promise<Result<Uint8Array, PaintingFailed>> {
+    const { size, signal } = job.order;
+    if (this.closed) return err(CLOSED);
+    if (signal.aborted) return err(STOPPED);
+    const pixels = new Uint8Array(new SharedArrayBuffer(3 * size.widthPixels * size.heightPixels));
+    const stopped = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const strip = { scene, references, size, pixels, stopped };
+    const failure = await new Promise<PaintingFailed | undefined>((resolve) => {
+      const canvas: Canvas = {
+        strip,
+        nextColumn: 0,
+        running: 0,
+        failure: undefined,
+        finish: () => resolve(canvas.failure),
+      };
+      job.canvas = canvas;
       this.dispatch();
-    };
-    const crashed = (error: Error) => {
-      stopListening();
-      // The worker is not used again; `addWorker` starts another one when needed.
-      this.workers.delete(worker);
-      this.fail(job, { kind: "crashed", reason: error.message });
-      if (!this.closed) this.dispatch();
-    };
-    const exited = (code: number) => crashed(new Error(`a paint worker exited with code ${code}`));
-    worker.on("message", painted);
-    worker.on("error", crashed);
-    worker.on("exit", exited);
-    worker.ref();
-    worker.postMessage(job.strips.shift());
+    });
+    job.canvas = undefined;
+    return failure === undefined ? ok(pixels) : err(failure);
   }
 
-  private fail(job: Job, failure: PaintingFailed): void {
-    job.strips.length = 0;
-    this.end(job, failure);
+  private dispatch(): void {
+    while (!this.closed && this.threads.hasFree()) {
+      const [job] = this.byEnd(({ canvas }) => canvas !== undefined && columnsLeft(canvas) > 0);
+      if (job?.canvas === undefined) return;
+      void this.paintStrip(job, job.canvas);
+    }
   }
 
-  private end(job: Job, failure: PaintingFailed | undefined): void {
-    const index = this.queue.indexOf(job);
-    if (index !== -1) this.queue.splice(index, 1);
-    job.finish(failure);
+  private async paintStrip({ order }: Job, canvas: Canvas): Promise<void> {
+    const from = canvas.nextColumn;
+    const to = Math.min(from + STRIP_COLUMNS, order.size.widthPixels);
+    canvas.nextColumn = to;
+    canvas.running += 1;
+    this.share.add(order.owner, (to - from) * order.size.heightPixels);
+    const error = await this.threads.paint({ ...canvas.strip, from, to });
+    canvas.running -= 1;
+    if (error !== undefined) failCanvas(canvas, { kind: "crashed", reason: error.message });
+    if (canvas.running === 0 && columnsLeft(canvas) === 0) canvas.finish();
+    this.dispatch();
+  }
+
+  private stop({ enter, canvas }: Job, failure: PaintingFailed): void {
+    enter?.(failure);
+    if (canvas === undefined) return;
+    failCanvas(canvas, failure);
+    // With strips that are being painted it ends when they have stopped.
+    if (canvas.running === 0) canvas.finish();
+  }
+
+  /** Those that should end first come first. */
+  private byEnd(wanted: (job: Job) => boolean): readonly Job[] {
+    const end = ({ order, canvas }: Job) =>
+      this.share.endOf(order.owner, (order.size.widthPixels - (canvas?.nextColumn ?? 0)) * order.size.heightPixels);
+    return [...this.jobs].filter(wanted).sort((a, b) => end(a) - end(b));
   }
 }
 
-/** The compiled worker. Under vitest and tsx the TypeScript one, for which the thread has to load tsx first. */
-const startPaintWorker = (): Worker => {
-  if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./paint-worker.js", import.meta.url));
-  const { href } = new URL("./paint-worker.ts", import.meta.url);
-  return new Worker(`import("tsx/esm/api").then((tsx) => (tsx.register(), import(${JSON.stringify(href)})));`, {
-    eval: true,
-  });
+const columnsLeft = ({ strip, nextColumn }: Canvas): number => strip.size.widthPixels - nextColumn;
+
+const bytesOf = (jobs: readonly Job[]): number => jobs.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** The first failure counts; what is being painted stops. */
+const failCanvas = (canvas: Canvas, failure: PaintingFailed): void => {
+  canvas.failure ??= failure;
+  canvas.nextColumn = canvas.strip.size.widthPixels;
+  Atomics.store(canvas.strip.stopped, 0, 1);
 };

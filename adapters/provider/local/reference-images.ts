@@ -11,6 +11,9 @@ export type UnusableReference = { readonly kind: "unusable_reference"; readonly 
 
 const FETCH_TIMEOUT_MILLISECONDS = 20_000;
 
+/** The most memory that the bytes of an image take before it is decoded. */
+export const REFERENCE_BYTES_MAX = UPLOAD_LIMITS.fileBytesMax;
+
 /** Reads and decodes reference images: hosted ones through the storage port, all others over the network. */
 export class ReferenceImages {
   private readonly storage: ObjectStorage;
@@ -21,13 +24,13 @@ export class ReferenceImages {
     this.publicFetch = publicFetch;
   }
 
-  /** Scales the image down to fit into a square of `sidePixels`. */
-  async load(url: string, sidePixels: number): Promise<Result<Reference, UnusableReference>> {
-    const bytes = await this.read(url);
+  /** Scales the image down to fit into a square of `sidePixels`. Fails soon after it was `stopped`. */
+  async load(url: string, sidePixels: number, stopped: AbortSignal): Promise<Result<Reference, UnusableReference>> {
+    const bytes = await this.read(url, stopped);
     return bytes.isErr() ? err(bytes.error) : decode(bytes.value, sidePixels);
   }
 
-  private async read(url: string): Promise<Result<Uint8Array, UnusableReference>> {
+  private async read(url: string, stopped: AbortSignal): Promise<Result<Uint8Array, UnusableReference>> {
     const name = this.storage.nameOf(url);
     if (name !== undefined) {
       const stored = await this.storage.read(name);
@@ -35,7 +38,7 @@ export class ReferenceImages {
         unusable(error.kind === "not_found" ? "a hosted reference image is not found" : error.reason),
       );
     }
-    const limits = { bytesMax: UPLOAD_LIMITS.fileBytesMax, timeoutMilliseconds: FETCH_TIMEOUT_MILLISECONDS };
+    const limits = { bytesMax: REFERENCE_BYTES_MAX, timeoutMilliseconds: FETCH_TIMEOUT_MILLISECONDS, stopped };
     const fetched = await this.publicFetch.get(url, limits);
     return fetched.map(({ bytes }) => bytes).mapErr(({ reason }) => unusable(`a reference image: ${reason}`));
   }

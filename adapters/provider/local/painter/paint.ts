@@ -13,13 +13,15 @@ export type Strip = {
   readonly from: number;
   readonly to: number;
   readonly pixels: Uint8Array;
+  /** One number in shared memory. Once it is not 0, the strip ends after its current column, unfinished. */
+  readonly stopped?: Int32Array;
 };
 
 /**
  * Paints a strip of an equirectangular picture: the middle column shows the view ahead, the first column continues the
  * last one. A scene looks the same at every size.
  */
-export const paintColumns = ({ scene, references, size, from, to, pixels }: Strip): void => {
+export const paintColumns = ({ scene, references, size, from, to, pixels, stopped }: Strip): void => {
   const painter = new ColumnPainter(scene, size);
   const referencePainter = references.length === 0 ? undefined : new ReferencePainter(references, size);
   const { heightPixels, widthPixels } = size;
@@ -28,6 +30,7 @@ export const paintColumns = ({ scene, references, size, from, to, pixels }: Stri
   // The rows of the whole picture are far apart in memory: writing single pixels to them takes much longer.
   const strip = new Uint8Array(heightPixels * stripBytes);
   for (let column = from; column < to; column++) {
+    if (stopped !== undefined && Atomics.load(stopped, 0) !== 0) return;
     painter.paint(column);
     light.set(painter.light);
     referencePainter?.paint(light, column);

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ok } from "neverthrow";
+import { ok, type Result } from "neverthrow";
 import sharp from "sharp";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../../adapters/contracts/builders.js";
@@ -12,21 +12,30 @@ import {
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../adapters/memory/memory-object-storage.js";
 import { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
-import { PaintPool, type Picture } from "../../../../adapters/provider/local/paint-pool.js";
+import {
+  type Paint,
+  type PaintingFailed,
+  type PaintOrder,
+  PaintPool,
+} from "../../../../adapters/provider/local/paint-pool.js";
 import { ReferenceImages } from "../../../../adapters/provider/local/reference-images.js";
 import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
 import { referenceImageName } from "../../../../domain/object-name.js";
 
 /** Paints each picture once: most tests are about something else, and paint the same one. */
 class RememberingPool extends PaintPool {
-  private readonly painted = new Map<string, ReturnType<PaintPool["paint"]>>();
+  private readonly painted = new Map<string, Awaited<ReturnType<Paint>>>();
 
-  override paint(picture: Picture): ReturnType<PaintPool["paint"]> {
-    if (picture.references.length > 0) return super.paint(picture);
-    const key = JSON.stringify([picture.scene, picture.size]);
-    const painted = this.painted.get(key) ?? super.paint(picture);
-    this.painted.set(key, painted);
-    return painted;
+  override run<T>(order: PaintOrder, work: (paint: Paint) => Promise<T>): Promise<Result<T, PaintingFailed>> {
+    return super.run(order, (paint) =>
+      work(async (scene, references) => {
+        if (references.length > 0) return paint(scene, references);
+        const key = JSON.stringify([scene, order.size]);
+        const painted = this.painted.get(key) ?? (await paint(scene, references));
+        if (painted.isOk()) this.painted.set(key, painted);
+        return painted;
+      }),
+    );
   }
 }
 
@@ -361,6 +370,7 @@ describe("LocalProvider", () => {
 
   describe("when the disk fails", () => {
     it("reports submissions as unknown, and polls and searches as unavailable", async () => {
+      await provider.clean(); // the folder is there now
       await rm(join(folder, "jobs"), { recursive: true });
       await writeFile(join(folder, "jobs"), "not a folder");
       expect((await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrapErr().kind).toBe("unknown");

@@ -1,7 +1,3 @@
-import { readdir, readFile } from "node:fs/promises";
-import { getPriority } from "node:os";
-import { monitorEventLoopDelay } from "node:perf_hooks";
-import { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, it } from "vitest";
 import { PaintPool } from "../../../../adapters/provider/local/paint-pool.js";
 import type { Reference } from "../../../../adapters/provider/local/painter/references.js";
@@ -20,7 +16,9 @@ const painted = async (
   references: Reference[] = [],
 ): Promise<Uint8Array> => {
   const size = { widthPixels: width, heightPixels: width / 2 };
-  return (await pool.paint({ scene: sceneOf(prompt, references), references, size }))._unsafeUnwrap();
+  const order = { size, owner: "a", extraBytes: 0, signal: new AbortController().signal };
+  const done = await pool.run(order, (paint) => paint(sceneOf(prompt, references), references));
+  return done.andThen((pixels) => pixels)._unsafeUnwrap();
 };
 
 /** Mean difference of two columns, in steps of one byte. */
@@ -188,89 +186,5 @@ describe("reference images in a painted panorama", () => {
     const behind = (pixels: Uint8Array) => pixels.subarray(30 * WIDTH * 3, 30 * WIDTH * 3 + 30);
     const warmth = (pixels: Uint8Array) => behind(pixels)[0]! - behind(pixels)[2]!;
     expect(warmth(red)).toBeGreaterThan(warmth(blue) + 40);
-  });
-});
-
-/** The threads of this process whose nice value is higher than that of the main thread. */
-const threadsOfLowPriority = async (): Promise<string[]> => {
-  const threads = await readdir("/proc/self/task");
-  const stats = await Promise.all(threads.map((thread) => readFile(`/proc/self/task/${thread}/stat`, "utf8")));
-  // The nice value is the 19th field; the second one, in parentheses, may have blanks.
-  return threads.filter((_, index) => Number(stats[index]?.split(") ")[1]?.split(" ")[16]) > getPriority());
-};
-
-describe("PaintPool", () => {
-  it("does not block the event loop while it paints a large picture", async () => {
-    const delay = monitorEventLoopDelay({ resolution: 5 });
-    delay.enable();
-    await painted("a lake in the mountains", 2048);
-    delay.disable();
-    // On the main thread painting would block for seconds; the limit allows for a busy machine.
-    expect(delay.max / 1e6).toBeLessThan(1000);
-  }, 120_000);
-
-  if (process.platform === "linux")
-    it("paints on threads of low priority, so that requests come first", async () => {
-      const priority = getPriority();
-      const before = await threadsOfLowPriority();
-      const pool = new PaintPool(1);
-      const size = { widthPixels: 256, heightPixels: 128 };
-      (await pool.paint({ scene: sceneOf("a lake", []), references: [], size }))._unsafeUnwrap();
-      const started = (await threadsOfLowPriority()).filter((thread) => !before.includes(thread));
-      await pool.close();
-      expect(started).toHaveLength(1);
-      expect(getPriority()).toBe(priority);
-    });
-
-  it("fails only the job whose worker crashes, and starts a new worker for the next", async () => {
-    let started = 0;
-    const crashing = () => {
-      started++;
-      return new Worker(
-        'require("node:worker_threads").parentPort.once("message", () => { throw new Error("crashed") })',
-        {
-          eval: true,
-        },
-      );
-    };
-    const crashes = new PaintPool(1, crashing);
-    const picture = { scene: sceneOf("a lake", []), references: [], size: { widthPixels: 256, heightPixels: 128 } };
-    const failed = await Promise.all([crashes.paint(picture), crashes.paint(picture)]);
-    for (const result of failed) expect(result._unsafeUnwrapErr()).toEqual({ kind: "crashed", reason: "crashed" });
-    expect(started).toBe(2);
-    await crashes.close();
-  });
-
-  it("ends workers that have been idle for a while, and starts new ones for the next picture", async () => {
-    const started: Worker[] = [];
-    const ended: Worker[] = [];
-    const startWorker = () => {
-      const worker = new Worker(
-        'const { parentPort } = require("node:worker_threads"); parentPort.on("message", () => parentPort.postMessage("painted"));',
-        { eval: true },
-      );
-      started.push(worker);
-      worker.once("exit", () => ended.push(worker));
-      return worker;
-    };
-    const idling = new PaintPool(2, startWorker, 200);
-    const picture = { scene: sceneOf("a lake", []), references: [], size: { widthPixels: 512, heightPixels: 256 } };
-    expect((await idling.paint(picture)).isOk()).toBe(true);
-    expect((await idling.paint(picture)).isOk()).toBe(true);
-    expect([started.length, ended.length]).toEqual([2, 0]);
-    await expect.poll(() => ended.length).toBe(2);
-    expect((await idling.paint(picture)).isOk()).toBe(true);
-    expect(started.length).toBe(4);
-    await idling.close();
-    expect(ended.length).toBe(4);
-  });
-
-  it("fails unfinished and new jobs when it is closed", async () => {
-    const closing = new PaintPool(1);
-    const picture = { scene: sceneOf("a lake", []), references: [], size: { widthPixels: 1024, heightPixels: 512 } };
-    const jobs = [closing.paint(picture), closing.paint(picture)];
-    await closing.close();
-    for (const job of jobs) expect((await job)._unsafeUnwrapErr().kind).toBe("closed");
-    expect((await closing.paint(picture))._unsafeUnwrapErr().kind).toBe("closed");
   });
 });
