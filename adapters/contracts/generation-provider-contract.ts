@@ -93,6 +93,17 @@ export const generationProviderContract = (
       expect((await provider.download(progress.temporaryUrl, id))._unsafeUnwrapErr().kind).toBe("result_gone");
     });
 
+    it("says canceled only of a generation that has stopped, and that never gets an image afterwards", async () => {
+      const { provider, order, allEnded } = await opened();
+      const id = (await provider.submit(order(1, "succeed")))._unsafeUnwrap();
+      const other = (await provider.submit(order(2, "succeed")))._unsafeUnwrap();
+      const canceled = (await provider.cancel?.(id))?._unsafeUnwrap() ?? "too_late";
+      if (canceled === "canceled") expect((await provider.poll(id))._unsafeUnwrap().state).toBe("failed");
+      await allEnded();
+      const ends = [(await provider.poll(id))._unsafeUnwrap(), (await provider.poll(other))._unsafeUnwrap()];
+      expect(ends.map(({ state }) => state)).toEqual([canceled === "canceled" ? "failed" : "succeeded", "succeeded"]);
+    });
+
     it("discards the copy of one generation, also repeatedly, and of an unknown one", async () => {
       const { provider, order, allEnded } = await opened();
       const id = (await provider.submit(order(1, "succeed")))._unsafeUnwrap();

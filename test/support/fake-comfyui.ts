@@ -67,6 +67,7 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
     if (path === "/signed") return this.image(request);
     if (this.plan === "be lost") this.restart();
     if (!this.open && headers["x-api-key"] !== COMFYUI_KEY) return json(401, { error: "Unauthorized" });
+    if (method === "GET") this.countRead();
     if (this.tooBusyFor(method === "POST" && path === "/api/prompt" ? "creation" : "read"))
       return json(429, { error: "Too Many Requests" }, this.retryAfter());
     if (method === "POST" && path === "/api/prompt") return this.create(body as Record<string, unknown>);
@@ -129,9 +130,7 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
   private delete({ delete: ids }: { delete?: unknown }): Answer {
     for (const id of Array.isArray(ids) ? ids : []) {
       const task = this.tasks.find((one) => one.id === id && one.state === "run" && this.waiting);
-      if (task === undefined) continue;
-      task.state = "be cancelled";
-      this.neverStarted.add(task.id);
+      if (task !== undefined) this.cancel(task.id);
     }
     return { status: 200, body: "" };
   }

@@ -30,8 +30,6 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
   server!: FaultyServer;
   /** The result of a finished request. */
   result: "image" | "images" | "black image" | "no image" = "image";
-  /** A cancellation is accepted, but the request may still finish. */
-  ignoresCancel = false;
   /** Faults of the next reads of a result, one each. */
   resultFaults: Fault[] = [];
   /** The last key signs webhooks; the first one is still published. */
@@ -97,6 +95,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
       return json(200, { keys });
     }
     if (headers.authorization !== `Key ${FAL_KEY}`) return json(401, { detail: "Cannot access application." });
+    if (method === "GET") this.countRead();
     if (this.tooBusyFor(method === "POST" ? "creation" : "read"))
       return json(429, { detail: "Too many requests" }, this.retryAfter());
     if (path === PLATFORM_PATH) return this.list(query);
@@ -112,7 +111,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     if (what === "/cancel") {
       if (method !== "PUT") return json(405, { detail: "Method Not Allowed" });
       if (this.poll(id) === undefined) return json(404, { status: "NOT_FOUND" });
-      return this.ignoresCancel || this.cancel(id)
+      return this.cancel(id)
         ? json(202, { status: "CANCELLATION_REQUESTED" })
         : json(400, { status: "ALREADY_COMPLETED" });
     }

@@ -69,6 +69,8 @@ export interface FakeProvider {
   plan: Plan;
   /** Whether tasks that run still wait in the provider's own queue. */
   waiting: boolean;
+  /** A cancellation is confirmed at once, and has its effect after this number of further reads. */
+  readsUntilCanceled: number;
   /** The image behind every result URL; `undefined` for a small stand-in. */
   picture: Buffer | undefined;
   /** The webhook that the provider sends when the upstream task has changed, signed at this time. */
@@ -90,6 +92,9 @@ export class UpstreamTasks {
   /** The ids of the tasks that were canceled before they had started. */
   readonly neverStarted = new Set<string>();
   picture: Buffer | undefined;
+  readsUntilCanceled = 0;
+  /** Tasks whose cancellation has no effect yet, with the number of reads until then. */
+  private readonly canceling = new Map<UpstreamTask, number>();
   /** The provider's clock. */
   now: () => Date = () => new Date();
 
@@ -137,9 +142,24 @@ export class UpstreamTasks {
   cancel(id: string | undefined): boolean {
     const task = this.poll(id);
     if (task === undefined || ENDS.has(task.state)) return false;
+    if (this.readsUntilCanceled > 0) this.canceling.set(task, this.readsUntilCanceled);
+    else this.endCanceled(task);
+    return true;
+  }
+
+  /** Call it for each read of the provider's state, before the answer. */
+  countRead(): void {
+    for (const [task, reads] of this.canceling) {
+      this.canceling.set(task, reads - 1);
+      if (reads > 0) continue;
+      this.canceling.delete(task);
+      this.endCanceled(task);
+    }
+  }
+
+  private endCanceled(task: UpstreamTask): void {
     task.state = "be cancelled";
     if (this.waiting) this.neverStarted.add(task.id);
-    return true;
   }
 
   image({ path }: ReceivedRequest): Answer {

@@ -104,6 +104,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     const { method, path, headers, body, query } = request;
     if (path.startsWith("/delivery/")) return this.image(request);
     if (headers.authorization !== `Bearer ${REPLICATE_KEY}`) return json(401, { detail: "Invalid token." });
+    if (method === "GET") this.countRead();
     if (this.tooBusyFor(method === "POST" ? "creation" : "read")) {
       // The real one writes the time into the text, without `Retry-After`.
       const { retryAfterSeconds } = this.limits;

@@ -48,6 +48,7 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
     const { method, path, headers, body, query } = request;
     if (path.startsWith("/images/")) return this.image(request);
     if (headers["x-api-key"] !== SKYBOX_KEY) return json(403, { error: "This API key is not valid." });
+    if (method === "GET") this.countRead();
     if (this.tooBusyFor(method === "POST" ? "creation" : "read")) {
       const headers = { "x-ratelimit-limit": String(this.limits.callsPerSecond), "x-ratelimit-remaining": "0" };
       return json(429, { message: "Too Many Attempts." }, { ...headers, ...this.retryAfter() });

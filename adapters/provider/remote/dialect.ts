@@ -83,6 +83,14 @@ export type Read = (path: string) => Promise<Result<Answer, ProviderUnavailable>
 
 export type CancelCalls = {
   readonly read: Read;
+  /**
+   * Reads the state of the generation, and again for some seconds while it `mayStillStop`: providers confirm a
+   * cancellation before it has an effect. Resolves to the last state; what is not confirmed by then is too late.
+   */
+  confirm<T>(
+    read: () => Promise<Result<T, ProviderUnavailable>>,
+    mayStillStop: (state: T) => boolean,
+  ): Promise<Result<T, ProviderUnavailable>>;
   /** Sends a call that changes something, once. An answer with any status is `ok`. */
   change(method: "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<Result<Answer, ProviderUnavailable>>;
 };

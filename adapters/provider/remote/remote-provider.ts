@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
+import type { Clock } from "../../../application/ports/clock.js";
 import type {
   Cancellation,
   DownloadFailure,
@@ -20,6 +21,7 @@ import { jsonOf } from "./answers/body.js";
 import { downloadResult } from "./answers/download-result.js";
 import { GracePeriod } from "./answers/grace-period.js";
 import { UnknownStatuses } from "./answers/unknown-statuses.js";
+import { confirmStop } from "./calls/confirm-stop.js";
 import { ProviderApi, type ProviderApiParts } from "./calls/provider-api.js";
 import type { Answer } from "./calls/upstream-http.js";
 import { correlationSeed } from "./correlation-seed.js";
@@ -54,6 +56,7 @@ export class RemoteProvider implements GenerationProvider {
   /** For the start check and the search; the same as `api` unless the dialect has a `listBaseUrl`. */
   private readonly listApi: ProviderApi;
   readonly read: Read;
+  private readonly clock: Clock;
   private readonly gracePeriod: GracePeriod;
   private readonly unknownStatuses: UnknownStatuses;
 
@@ -73,6 +76,7 @@ export class RemoteProvider implements GenerationProvider {
         ? this.api
         : new ProviderApi({ ...parts, dialect: { ...dialect, baseUrl: listBaseUrl }, onCircuitChange: () => {} });
     this.read = (path) => this.api.read(path);
+    this.clock = clock;
     this.gracePeriod = new GracePeriod(clock);
     this.unknownStatuses = new UnknownStatuses(warn);
   }
@@ -160,6 +164,7 @@ export class RemoteProvider implements GenerationProvider {
   async cancel(upstreamTaskId: string): Promise<Result<Cancellation, ProviderUnavailable>> {
     const calls: CancelCalls = {
       read: this.read,
+      confirm: (read, mayStillStop) => confirmStop(this.clock, read, mayStillStop),
       change: (method, path, body) => this.api.change(method, path, body),
     };
     return this.dialect.cancel?.(upstreamTaskId, calls) ?? ok("too_late");

@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { ok } from "neverthrow";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest, noon, taskId } from "../../../adapters/contracts/builders.js";
@@ -640,6 +641,27 @@ export const remoteProviderContract = (
             expect((await remote.provider.cancel?.(id))?._unsafeUnwrapErr().kind).toBe("provider_unavailable");
             remote.fake.plan = "succeed";
             expect((await polled(id)).state).not.toBe("succeeded");
+          });
+
+          it("waits for a provider that accepts the call before it stops the generation", async () => {
+            const id = await running(true);
+            remote.fake.readsUntilCanceled = 3;
+            const canceling = remote.provider.cancel?.(id);
+            await advanceUntil(clock, Promise.resolve(canceling));
+            expect(await canceling).toEqual(ok("canceled"));
+            remote.fake.plan = "succeed";
+            expect((await polled(id)).state).not.toBe("succeeded");
+          });
+
+          it("does not confirm it if the provider has not stopped it after some seconds, and it goes on", async () => {
+            const id = await running(true);
+            remote.fake.readsUntilCanceled = Number.POSITIVE_INFINITY;
+            const before = requests();
+            const canceling = remote.provider.cancel?.(id);
+            await advanceUntil(clock, Promise.resolve(canceling));
+            expect(await canceling).toEqual(ok("too_late"));
+            expect(requests() - before).toBeLessThan(20);
+            expect(await polled(id)).toEqual({ state: "running" });
           });
 
           it("is sent only once, and not while the provider is paused", async () => {

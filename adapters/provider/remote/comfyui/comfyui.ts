@@ -121,7 +121,7 @@ export const comfyui = ({ baseUrl, apiKey, workflow: { nodes, imagesMax } }: Com
     },
 
     /** Takes a waiting prompt out of the queue. A running one is interrupted on a server of one's own, which bills nothing. */
-    async cancel(promptId, { read, change }) {
+    async cancel(promptId, { read, confirm, change }) {
       const before = await placeOf(promptId, read);
       if (before.isErr()) return err(before.error);
       const waits = before.value === "pending";
@@ -133,10 +133,12 @@ export const comfyui = ({ baseUrl, apiKey, workflow: { nodes, imagesMax } }: Com
       if (answer.value.status >= 300) return err(unavailable(meaningOf(answer.value)));
 
       // It may have started or ended before the server got this. An interrupted one runs until its node ends.
-      const after = await placeOf(promptId, read);
-      if (after.isErr()) return err(after.error);
-      const stopped = waits ? ["unknown"] : ["unknown", "running", "failed"];
-      return ok(stopped.includes(after.value) ? "canceled" : "too_late");
+      const after = await confirm(
+        () => placeOf(promptId, read),
+        (place) => place === before.value,
+      );
+      const stopped = waits ? ["unknown"] : ["unknown", "failed"];
+      return after.map((place) => (stopped.includes(place) ? "canceled" : "too_late"));
     },
 
     /** The queue comes first: a prompt that leaves it meanwhile is in the history afterwards. */
@@ -153,8 +155,10 @@ export const comfyui = ({ baseUrl, apiKey, workflow: { nodes, imagesMax } }: Com
   };
 };
 
+type Place = "pending" | "running" | "failed" | "ended" | "unknown";
+
 /** Where the prompt is; `unknown` if it is neither in the queue nor in the history. */
-const placeOf = async (promptId: string, read: Read) => {
+const placeOf = async (promptId: string, read: Read): Promise<Result<Place, ProviderUnavailable>> => {
   const queue = await queueIn(read);
   if (queue.isErr()) return err(queue.error);
   const { queue_pending, queue_running } = queue.value;

@@ -113,8 +113,8 @@ export const fal = ({ apiKey, baseUrl, platformUrl, model, jwksUrls }: FalSettin
     }
   },
 
-  /** Only while it waits in the queue. The answer to the call does not say whether it has had an effect. */
-  async cancel(upstreamTaskId, { read, change }) {
+  /** Only while it waits in the queue. The answer to the call does not say whether it has or will have an effect. */
+  async cancel(upstreamTaskId, { read, confirm, change }) {
     const { status, result } = pathsIn(upstreamTaskId);
     const before = queueStatusOf(await read(`${status}?logs=0`));
     if (before.isErr() || before.value.status !== "IN_QUEUE") return before.map(cancellationOf);
@@ -122,7 +122,11 @@ export const fal = ({ apiKey, baseUrl, platformUrl, model, jwksUrls }: FalSettin
     if (answer.isErr()) return err(answer.error);
     if (CANNOT_CANCEL.has(answer.value.status)) return ok("too_late");
     if (answer.value.status >= 300) return err(unavailable(meaningOf(answer.value)));
-    return queueStatusOf(await read(`${status}?logs=0`)).map(cancellationOf);
+    const after = await confirm(
+      async () => queueStatusOf(await read(`${status}?logs=0`)),
+      (now) => now.status === "IN_QUEUE" || now.status === "IN_PROGRESS",
+    );
+    return after.map(cancellationOf);
   },
 
   ...(falModelHasSeed(model) && { listSince: (since) => requestsSince(platformUrl, model, since) }),

@@ -114,11 +114,17 @@ export const replicate = ({ apiKey, baseUrl, model }: ReplicateSettings): Dialec
       }),
 
     /** Only while it has not started: afterwards it is billed for its time. */
-    async cancel(upstreamTaskId, { read, change }) {
+    async cancel(upstreamTaskId, { read, confirm, change }) {
       const path = `/predictions/${encodeURIComponent(upstreamTaskId)}`;
       const before = statusOf(await read(path));
       if (before.isErr() || before.value !== "starting") return before.map(cancellationOf);
-      return statusOf(await change("POST", `${path}/cancel`)).map(cancellationOf);
+      const answer = statusOf(await change("POST", `${path}/cancel`));
+      if (answer.isErr() || answer.value !== "starting") return answer.map(cancellationOf);
+      const after = await confirm(
+        async () => statusOf(await read(path)),
+        (status) => status === "starting",
+      );
+      return after.map(cancellationOf);
     },
 
     listSince: (since) => ({

@@ -2,8 +2,10 @@ import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
 import type { ProviderUnavailable, SubmissionFailure } from "../../../../application/ports/generation-provider.js";
 import { invalidRequest } from "../../../../domain/invalid-request.js";
+import { unavailable } from "../../unavailable.js";
 import { jsonOf, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
+import { meaningOf } from "../answers/meaning-of.js";
 import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { Answer } from "../calls/upstream-http.js";
@@ -140,13 +142,18 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
       }),
 
     /** Only while it is queued: it is not known whether a generation that has started is billed. */
-    async cancel(upstreamTaskId, { read, change }) {
+    async cancel(upstreamTaskId, { read, confirm, change }) {
       const path = `/imagine/requests/${encodeURIComponent(upstreamTaskId)}`;
       const before = statusOf(await read(path));
       if (before.isErr() || before.value !== "pending") return before.map(() => "too_late");
       const deleted = await change("DELETE", path);
       if (deleted.isErr()) return err(deleted.error);
-      return statusOf(await read(path)).map((status) => (status === "abort" ? "canceled" : "too_late"));
+      if (deleted.value.status >= 300) return err(unavailable(meaningOf(deleted.value)));
+      const after = await confirm(
+        async () => statusOf(await read(path)),
+        (status) => status === "pending",
+      );
+      return after.map((status) => (status === "abort" ? "canceled" : "too_late"));
     },
 
     discardPath: (upstreamTaskId) => `/imagine/deleteImagine/${encodeURIComponent(upstreamTaskId)}`,

@@ -8,7 +8,7 @@ import { parseWorkflow } from "../../../../../adapters/provider/remote/comfyui/w
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
 import { invalidRequest } from "../../../../../domain/invalid-request.js";
 import { referenceImageName } from "../../../../../domain/object-name.js";
-import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
+import { advanceUntil, remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { FAULTS, json, refuses } from "../../../../support/faulty-server.js";
 import { COMFYUI_WORKFLOW, startComfyui, startComfyuiServers } from "../../../../support/providers-under-test.js";
 import { plain } from "../../../../support/test-images.js";
@@ -101,6 +101,22 @@ describe("comfyui dialect", () => {
       expect(comfyui.fake.interruptedOthers).toBe(false);
       const reason = "the provider ended it as interrupted";
       expect(await comfyui.provider.poll(id)).toEqual(ok({ state: "failed", reason }));
+    });
+
+    it("is canceled only when the interrupted node has ended", async () => {
+      const clock = new HandClock();
+      await started({ apiKey: "", clock });
+      comfyui.fake.plan = "run";
+      const id = (await comfyui.provider.submit(order(1)))._unsafeUnwrap();
+      for (const [reads, cancellation] of [
+        [Number.POSITIVE_INFINITY, "too_late"],
+        [2, "canceled"],
+      ] as const) {
+        comfyui.fake.readsUntilCanceled = reads;
+        const canceling = comfyui.provider.cancel(id);
+        await advanceUntil(clock, canceling);
+        expect(await canceling).toEqual(ok(cancellation));
+      }
     });
 
     it("takes a prompt out of the queue while another one runs, and interrupts nothing", async () => {

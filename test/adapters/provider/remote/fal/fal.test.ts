@@ -258,14 +258,6 @@ describe("fal dialect", () => {
       const sent = fal.fake.server.requests.filter(({ method }) => method === "PUT");
       expect(sent.map(({ path }) => path)).toEqual(["/fal-ai/hunyuan_world/requests/764cabcf-0/cancel"]);
     });
-
-    it("is not confirmed by the answer, because the request may still finish", async () => {
-      fal.fake.ignoresCancel = true;
-      const id = await queued();
-      expect(await fal.provider.cancel?.(id)).toEqual(ok("too_late"));
-      fal.fake.plan = "succeed";
-      expect((await fal.provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
-    });
   });
 
   describe("models", () => {
