@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../../application/ports/clock.js";
 import type {
@@ -23,7 +22,8 @@ import type { PaintingFailed, PaintPool } from "./paint-pool.js";
 import { REFERENCE_WIDTH_RADIANS, type Reference } from "./painter/references.js";
 import { sceneOf } from "./painter/scene-of.js";
 import { REFERENCE_BYTES_MAX, type ReferenceImages } from "./reference-images.js";
-import { type SandboxTrigger, sandboxTriggerOf } from "./sandbox-trigger.js";
+import { freshResultName, isResultName, triggerIn } from "./result-name.js";
+import { sandboxTriggerOf } from "./sandbox-trigger.js";
 
 const ID_PREFIX = "local-";
 const POLL_MILLISECONDS = 500;
@@ -37,8 +37,6 @@ const JPEG_QUALITY = 92;
 const CONCURRENCY_MAX = 32;
 /** How soon a process notices that another one has removed a job. */
 const WATCH_MILLISECONDS = 250;
-/** A temporary name contains the trigger that takes effect at the download, where only the name is known. */
-const RESULT_NAME = /^[\w-]{22,}(?:\.(expired|no-thumb|storage-fail))?\.jpg$/;
 /** The storage status in which the image of these triggers ends. */
 const ENDS = { expired: "expired", "storage-fail": "failed" } as const;
 
@@ -159,7 +157,7 @@ export class LocalProvider implements GenerationProvider {
     // Only the last segment: the URL may be stored in another spelling, and the public URL may have changed since.
     const name = temporaryUrl.slice(temporaryUrl.lastIndexOf("/") + 1);
     return onDisk(async () => {
-      const bytes = RESULT_NAME.test(name) ? await this.folder.result(name) : undefined;
+      const bytes = isResultName(name) ? await this.folder.result(name) : undefined;
       if (bytes === undefined) return err({ kind: "result_gone", reason: "the temporary image does not exist" });
       const trigger = triggerIn(name);
       const thumbnail = trigger === "no-thumb" ? "unavailable" : "possible";
@@ -195,7 +193,7 @@ export class LocalProvider implements GenerationProvider {
    * can be downloaded for its check, and its URL is gone afterwards.
    */
   async temporaryImage(name: string): Promise<Uint8Array | undefined> {
-    return RESULT_NAME.test(name) && triggerIn(name) !== "expired" ? this.folder.result(name) : undefined;
+    return isResultName(name) && triggerIn(name) !== "expired" ? this.folder.result(name) : undefined;
   }
 
   /** Removes jobs and temporary images that are older than 24 hours. Call it regularly. */
@@ -294,12 +292,3 @@ const encoded = (pixels: Uint8Array, { widthPixels: width, heightPixels: height 
 
 const idOf = (taskId: TaskId): string => ID_PREFIX + taskId;
 const taskIdOf = (upstreamTaskId: string): TaskId => upstreamTaskId.slice(ID_PREFIX.length) as TaskId;
-
-const freshResultName = (trigger: SandboxTrigger | undefined): string => {
-  const lasts = trigger === "expired" || trigger === "no-thumb" || trigger === "storage-fail";
-  const suffix = lasts ? `.${trigger}` : "";
-  return `${randomBytes(16).toString("base64url")}${suffix}.jpg`;
-};
-
-const triggerIn = (resultName: string): SandboxTrigger | undefined =>
-  RESULT_NAME.exec(resultName)?.[1] as SandboxTrigger | undefined;
