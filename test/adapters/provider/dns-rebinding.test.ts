@@ -1,0 +1,130 @@
+import { type LookupAddress, type LookupOptions, Resolver } from "node:dns";
+import { once } from "node:events";
+import type { RequestListener } from "node:http";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { generate } from "selfsigned";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
+import { DnsServer } from "../../support/dns-server.js";
+
+/** On the loopback interface of Linux there are many addresses: this one stands for a public address. */
+const PUBLIC = "127.0.0.2";
+const PRIVATE = "127.0.0.1";
+const NAME = "pictures.rebind.example";
+const limits = { bytesMax: 1000, timeoutMilliseconds: 5_000 };
+
+const resolver = vi.hoisted(() => ({ server: "" }));
+
+vi.mock("../../../adapters/system/public-address.js", () => ({
+  isPublicAddress: (address: string) => address === "127.0.0.2",
+}));
+
+/** As `lookup` of the operating system, but it asks the DNS server of the test. */
+vi.mock("node:dns", async (importOriginal) => ({
+  ...(await importOriginal<typeof import("node:dns")>()),
+  lookup: (
+    name: string,
+    { all }: LookupOptions,
+    callback: (error: Error | null, found: string | LookupAddress[], family?: number) => void,
+  ) => {
+    const asked = new Resolver();
+    asked.setServers([resolver.server]);
+    asked.resolve4(name, (error, addresses) => {
+      if (error !== null) return callback(error, "");
+      const found = addresses.map((address) => ({ address, family: 4 }));
+      if (all === true) callback(null, found);
+      else callback(null, addresses[0] ?? "", 4);
+    });
+  },
+}));
+
+let key: string;
+let cert: string;
+beforeAll(async () => {
+  ({ private: key, cert } = await generate([{ name: "commonName", value: NAME }]));
+});
+
+if (process.platform === "linux")
+  describe("PublicFetch of a name whose DNS answer changes", () => {
+    let dns: DnsServer | undefined;
+    let fetcher: PublicFetch;
+    const servers: Server[] = [];
+    /** The addresses at which connections arrived. */
+    let connectedTo: string[];
+
+    beforeEach(() => {
+      vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0"); // the certificate is no part of this
+      fetcher = new PublicFetch();
+      connectedTo = [];
+    });
+    afterEach(async () => {
+      vi.unstubAllEnvs();
+      await fetcher.close();
+      dns?.close();
+      for (const server of servers.splice(0)) {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      }
+    });
+
+    /** The same port at both addresses; resolves to it. */
+    const listen = async (listener: RequestListener): Promise<number> => {
+      let port = 0;
+      for (const address of [PUBLIC, PRIVATE]) {
+        const server = createServer({ key, cert }, listener).listen(port, address);
+        servers.push(server);
+        server.on("connection", () => connectedTo.push(address));
+        await once(server, "listening");
+        ({ port } = server.address() as AddressInfo);
+      }
+      return port;
+    };
+    const resolveTo = async (...answers: readonly (readonly string[])[]): Promise<void> => {
+      dns = await DnsServer.start(...answers);
+      resolver.server = dns.address;
+    };
+
+    it("connects to the address that it has checked, and asks once for each connection", async () => {
+      const port = await listen((_, response) => response.end("picture"));
+      await resolveTo([PUBLIC], [PRIVATE]);
+      const fetched = await fetcher.get(`https://${NAME}:${port}/a.png`, limits);
+      expect(Buffer.from(fetched._unsafeUnwrap().bytes).toString()).toBe("picture");
+      expect([connectedTo, dns?.questions]).toEqual([[PUBLIC], 1]);
+    });
+
+    it("checks a later connection again, also within the same fetch after a redirect", async () => {
+      const port = await listen((request, response) => {
+        if (request.url === "/a.png") response.writeHead(302, { location: "/b.png", connection: "close" }).end();
+        else response.end("secret");
+      });
+      await resolveTo([PUBLIC], [PRIVATE]);
+      const fetched = await fetcher.get(`https://${NAME}:${port}/a.png`, limits);
+      expect(fetched._unsafeUnwrapErr()).toEqual({
+        kind: "forbidden",
+        reason: `${NAME} is ${PRIVATE}, not a public address`,
+      });
+      expect(connectedTo).toEqual([PUBLIC]);
+    });
+
+    it.each([
+      ["the private one last", [PUBLIC, PRIVATE]],
+      ["the private one first", [PRIVATE, PUBLIC]],
+    ])("refuses an answer with a public and a private address, %s, without connecting", async (_, answer) => {
+      const port = await listen((_request, response) => response.end("secret"));
+      await resolveTo(answer);
+      const fetched = await fetcher.get(`https://${NAME}:${port}/a.png`, limits);
+      expect(fetched._unsafeUnwrapErr().kind).toBe("forbidden");
+      expect(connectedTo).toEqual([]);
+    });
+
+    it("does not try a later answer when the first address does not respond", async () => {
+      const port = await listen((_, response) => response.end("secret"));
+      await resolveTo([PUBLIC], [PRIVATE]);
+      const [atPublic] = servers.splice(0, 1);
+      await new Promise((resolve) => atPublic?.close(resolve));
+      const fetched = await fetcher.get(`https://${NAME}:${port}/a.png`, limits);
+      expect(fetched._unsafeUnwrapErr().kind).toBe("unavailable");
+      expect(connectedTo).toEqual([]);
+    });
+  });
