@@ -68,7 +68,11 @@ class ObjectsInBucket implements GcsObjectStorage {
   delete(name: ObjectName): Promise<Result<void, StorageUnavailable>> {
     return this.retries.call((send) =>
       send(async () => {
-        await this.bucket.file(name).delete({ ignoreNotFound: true });
+        const file = this.bucket.file(name);
+        const [{ statusCode }] = await file.delete({ ignoreNotFound: true });
+        // Any other success may be a proxy's page: then the object is looked for.
+        if (statusCode < 300 && statusCode !== 204 && (await exists(file)))
+          throw new InvalidAnswer("the answer to a deletion is not from Cloud Storage", true);
       }),
     );
   }

@@ -14,7 +14,7 @@ import type { ObjectName } from "../../domain/object-name.js";
 import { objectNameOf } from "./object-name-of.js";
 import { InvalidAnswer, Retries } from "./retries.js";
 import { RETRY_TIMES, type RetryTimes } from "./retry-times.js";
-import { codeOf, fromS3, isNotImplemented, s3FailureOf, statusOf } from "./s3-answer.js";
+import { codeOf, fromS3, isNotImplemented, notFromS3, s3FailureOf, statusOf } from "./s3-answer.js";
 import { CHECKSUM, checksumOf, PART_BYTES, S3Upload } from "./s3-upload.js";
 
 /** The bucket, and how it is called. URLs have no trailing slash. */
@@ -141,12 +141,17 @@ class ObjectsInS3Bucket implements S3ObjectStorage {
     return found.andThen((bytes) => (bytes === undefined ? err(notFound(`There is no object ${name}.`)) : ok(bytes)));
   }
 
-  /** S3 answers 204 also if there is no object; some services answer 404. */
+  /**
+   * S3 answers 204 also if there is no object; some services answer 404. Any other success may be a proxy's page: then the
+   * object is looked for.
+   */
   delete(name: ObjectName): Promise<Result<void, StorageUnavailable>> {
     return this.retries.call((send) =>
       send(async (abortSignal) => {
         try {
-          await this.client.send(new DeleteObjectCommand({ Bucket: this.bucket, Key: name }), { abortSignal });
+          const command = new DeleteObjectCommand({ Bucket: this.bucket, Key: name });
+          const { $metadata } = await this.client.send(command, { abortSignal });
+          if ($metadata.httpStatusCode !== 204 && (await this.exists(name, abortSignal))) throw notFromS3();
         } catch (error) {
           if (codeOf(error) !== "NoSuchKey") throw error;
         }

@@ -200,10 +200,12 @@ describe("GcsObjectStorage while Cloud Storage is unavailable", () => {
   const calls = {
     put: () => storageWith(SHORT_RETRY_TIMES).put(NAME, BYTES, "image/png"),
     read: () => storageWith(SHORT_RETRY_TIMES).read(NAME),
+    delete: () => storageWith(SHORT_RETRY_TIMES).delete(NAME),
   };
 
-  describe.each(["put", "read"] as const)("%s", (call) => {
-    it.each<BucketFault>([503, "silence", "stall", "cut-before"])(
+  describe.each(["put", "read", "delete"] as const)("%s", (call) => {
+    // The answer to a deletion has no body in which it could stall.
+    it.each<BucketFault>([503, "silence", call === "delete" ? "html" : "stall", "cut-before"])(
       "gives up at the total timeout when every request gets fault %s",
       async (fault) => {
         given(NAME);
@@ -218,6 +220,16 @@ describe("GcsObjectStorage while Cloud Storage is unavailable", () => {
       },
     );
   });
+
+  it.each<BucketFault>([503, "silence", "cut-before", "cut-after", "html"])(
+    "deletes an object although one request gets fault %s",
+    async (fault) => {
+      given(NAME);
+      gcs.faults = [fault];
+      expect((await storage.delete(NAME)).isOk()).toBe(true);
+      expect(gcs.objects.size).toBe(0);
+    },
+  );
 
   it("retries with exponential back-off", async () => {
     gcs.faultAfterwards = 503;

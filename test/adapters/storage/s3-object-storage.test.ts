@@ -443,10 +443,11 @@ describe("S3ObjectStorage.read", () => {
 
 describe("S3ObjectStorage while the service is unavailable", () => {
   describe.each(["put", "read", "delete"] as const)("%s", (call) => {
-    it.each<S3Fault>([SLOW_DOWN, "silence", "cut-before"])(
+    it.each<S3Fault>([SLOW_DOWN, "silence", "cut-before", "html"])(
       "gives up at the total timeout when every request gets fault %j",
       async (fault) => {
         const storage = await checked({ retryTimes: SHORT_RETRY_TIMES });
+        given(NAME);
         s3.faultAfterwards = fault;
         const start = performance.now();
 
@@ -458,6 +459,17 @@ describe("S3ObjectStorage while the service is unavailable", () => {
       },
     );
   });
+
+  it.each<S3Fault>([SLOW_DOWN, "silence", "cut-before", "cut-after", "html"])(
+    "deletes an object although one request gets fault %j",
+    async (fault) => {
+      const storage = await checked();
+      given(NAME);
+      s3.faults = [fault];
+      expect((await storage.delete(NAME)).isOk()).toBe(true);
+      expect(s3.objects.has(NAME)).toBe(false);
+    },
+  );
 
   it("names the system's error, and no URL", async () => {
     const endpoint = `http://127.0.0.1:${await freePort()}`;
