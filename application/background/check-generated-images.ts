@@ -13,6 +13,7 @@ import {
   failTask,
   type NotYet,
 } from "./generation-deadline.js";
+import { type StorageProbe, storageProbe } from "./storage-probe.js";
 import { recordAttempt, type StoragePorts, storePanorama } from "./store-panorama.js";
 import { workOnLeases } from "./work-on-leases.js";
 
@@ -36,9 +37,10 @@ export const CHECK_PAUSE_MILLISECONDS = 5_000;
  * not a usable picture, or can never be downloaded, fails and is refunded. Other failures of a download are repeated
  * until the generation deadline. Resolves to the number of results.
  */
-export const checkGeneratedImages =
-  (ports: Ports, settings: Settings) =>
-  (stopping?: AbortSignal): Promise<number> =>
+export const checkGeneratedImages = (ports: Ports, settings: Settings) => {
+  // While the storage does not answer, most checks must not wait for it: other results are due.
+  const probe = storageProbe();
+  return (stopping?: AbortSignal): Promise<number> =>
     workOnLeases(
       ports,
       "check",
@@ -46,14 +48,16 @@ export const checkGeneratedImages =
       (claimed) =>
         attemptBeforeDeadline<GeneratedTask>(ports, settings, claimed, {
           work: "check",
-          attempt: (lease) => checkResult(ports, settings, lease),
+          attempt: (lease) => checkResult(ports, settings, probe, lease),
         }),
       stopping,
     );
+};
 
 const checkResult = async (
   ports: Ports,
   { seamMax, leaseMilliseconds }: Settings,
+  probe: StorageProbe,
   lease: Lease<GeneratedTask>,
 ): Promise<NotYet | undefined> => {
   const { provider, imaging, reporter } = ports;
@@ -78,7 +82,9 @@ const checkResult = async (
   if (flaw !== undefined) return unusable(flaw);
 
   const succeeded = await recordSuccess(ports, lease, panorama.value, leaseMilliseconds);
-  if (succeeded !== undefined) await storeResult(ports, succeeded, panorama.value, downloaded.value);
+  if (succeeded !== undefined) {
+    await storeResult(ports, probe, succeeded, { bytes: panorama.value.bytes, downloaded: downloaded.value });
+  }
   return undefined;
 };
 
@@ -103,14 +109,14 @@ const recordSuccess = async (
 /** An error in here is reported, and does not throw: the task has succeeded, and its image is due again. */
 const storeResult = async (
   ports: Ports,
+  probe: StorageProbe,
   lease: Lease<SucceededTask>,
-  { bytes }: EncodedPanorama,
-  downloaded: GeneratedImage,
+  { bytes, downloaded }: { readonly bytes: Uint8Array; readonly downloaded: GeneratedImage },
 ): Promise<void> => {
   const { image } = lease.task;
   if (image.status !== "uploading") return;
   try {
-    await recordAttempt(ports, lease, () => storePanorama(ports, image, bytes, downloaded));
+    await recordAttempt(ports, lease, () => probe(image, () => storePanorama(ports, image, bytes, downloaded)));
   } catch (error) {
     ports.reporter.report({ kind: "work_failed", work: "check", taskId: lease.task.id, error });
   }

@@ -1,10 +1,13 @@
 import { type LookupAddress, type LookupOptions, Resolver } from "node:dns";
 import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
-import { generate } from "selfsigned";
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { tlsCertificate } from "../../../adapters/http/tls-certificate.js";
 import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
 import { DnsServer } from "../../support/dns-server.js";
 
@@ -39,11 +42,16 @@ vi.mock("node:dns", async (importOriginal) => ({
   },
 }));
 
-let key: string;
-let cert: string;
+let folder: string;
+let key: Buffer;
+let cert: Buffer;
 beforeAll(async () => {
-  ({ private: key, cert } = await generate([{ name: "commonName", value: NAME }]));
+  folder = await mkdtemp(join(tmpdir(), "dns-rebinding-"));
+  const files = await tlsCertificate(folder, NAME, new Date());
+  key = await readFile(files.keyFile);
+  cert = await readFile(files.certificateFile);
 });
+afterAll(() => rm(folder, { recursive: true }));
 
 if (process.platform === "linux")
   describe("PublicFetch of a name whose DNS answer changes", () => {

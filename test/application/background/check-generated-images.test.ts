@@ -1,3 +1,4 @@
+import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/builders.js";
 import { NATIVE_SIZE } from "../../../adapters/memory/memory-imaging.js";
@@ -175,6 +176,44 @@ describe("checkGeneratedImages", () => {
     expect(await checked).toBe(1);
     expect(await imageStatus()).toBe("saved");
     expect(world.provider.downloads).toBe(1);
+  });
+
+  it("checks other results although the storage answers after half a minute, and with an error", async () => {
+    for (let n = 0; n < 4; n += 1) (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    expect(await world.poll()).toBe(4);
+    let slow = true;
+    let storingMax = 0;
+    let storing = 0;
+    const put: World["storage"]["put"] = async (...object) => {
+      if (!slow) return world.storage.put(...object);
+      storing += 1;
+      storingMax = Math.max(storingMax, storing);
+      await world.clock.sleep(30_000);
+      storing -= 1;
+      return err({ kind: "storage_unavailable", reason: "it answers with an error" });
+    };
+    const storage = { put, read: world.storage.read.bind(world.storage), delete: world.storage.delete };
+    const service = useCases({ ...world, storage: Object.assign(Object.create(world.storage), storage) });
+    let checked = false;
+    const checking = service.check().finally(() => {
+      checked = true;
+    });
+    await world.clock.advance(0);
+    expect(storing).toBe(2); // as many as are checked at once
+    await world.clock.advance(30_000);
+    expect(world.reporter.of("task_succeeded")).toHaveLength(5);
+    while (!checked) await world.clock.advance(A_SECOND);
+    await checking;
+    expect(storingMax).toBe(2);
+
+    slow = false;
+    for (let seconds = 0; seconds < 1_000; seconds += 100) {
+      await world.clock.advance(100 * A_SECOND);
+      await service.keep();
+    }
+    expect(await imageStatus()).toBe("saved");
+    expect(world.storage.objects.size).toBe(10);
   });
 
   it("saves the image without a thumbnail if none can be made, and adds one later", async () => {
