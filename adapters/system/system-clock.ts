@@ -1,21 +1,23 @@
 import type { Clock } from "../../application/ports/clock.js";
 
-/** The clock of the operating system. */
+/** The wall clock of this machine: for what concerns no other process. */
 export class SystemClock implements Clock {
+  readonly sleep = sleep;
+
   now(): Date {
     return new Date();
   }
-
-  sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal?.aborted) return resolve();
-      const wake = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, milliseconds);
-      signal?.addEventListener("abort", wake);
-    });
-  }
 }
+
+/** `Clock.sleep` in real time. */
+export const sleep: Clock["sleep"] = (milliseconds, signal) =>
+  new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const wake = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, milliseconds);
+    signal?.addEventListener("abort", wake);
+  });
