@@ -7,6 +7,7 @@ import type { ProviderCircuits } from "../adapters/observability/provider-circui
 import type { RequestObserver } from "../adapters/observability/request-observer.js";
 import type { TaskMetrics } from "../adapters/observability/task-metrics.js";
 import type { Tracing } from "../adapters/observability/tracing.js";
+import type { Comparison, DatabaseClock } from "../adapters/persistence/database-clock.js";
 import type { ExclusiveLock } from "../adapters/persistence/exclusive-lock.js";
 import type { PostgresDatabase } from "../adapters/persistence/postgres-database.js";
 import type { SqliteDatabase } from "../adapters/persistence/sqlite-database.js";
@@ -21,7 +22,6 @@ import type { ExportAccount } from "../application/operators/export-account.js";
 import type { AccountStore } from "../application/ports/account-store.js";
 import type { ApiKeyStore } from "../application/ports/api-key-store.js";
 import type { ApiRequests } from "../application/ports/api-requests.js";
-import type { Clock } from "../application/ports/clock.js";
 import type { DeliveryStore } from "../application/ports/delivery-store.js";
 import type { EndpointStore } from "../application/ports/endpoint-store.js";
 import type { EventSignals } from "../application/ports/event-signals.js";
@@ -55,7 +55,10 @@ export const tokens = {
   createsDatabase: token<boolean>("createsDatabase"),
 
   // system
-  clock: token<Clock>("clock"),
+  /** The time that all processes on the database decide by. */
+  clock: token<DatabaseClock>("clock"),
+  /** Told how this machine's clock compares. */
+  onClockCompared: token<(comparison: Comparison) => void>("onClockCompared"),
   ids: token<Ids>("ids"),
   secrets: token<Secrets>("secrets"),
   signals: token<TaskSignals>("signals"),

@@ -23,7 +23,7 @@ import { ScriptedProvider } from "./scripted-provider.js";
  */
 export const memoryPorts = <Time extends Clock>(clock: Time, rates: PanoramaPolicy["rates"] = RATE_LIMITS) => {
   const database = new MemoryDatabase();
-  const { requestsAt: _, ...stores } = memoryStores(database);
+  const { requestsAt: _, ...stores } = memoryStores(database, clock);
   const rateLimits = new MemoryRateLimits(clock, rates);
   const provider = new ScriptedProvider();
   provider.clock = clock;

@@ -18,8 +18,8 @@ import { MemoryReferenceStore } from "./memory-reference-store.js";
 import { MemorySessionStore } from "./memory-session-store.js";
 import { MemoryTaskStore } from "./memory-task-store.js";
 
-/** Every store, on one in-memory database. */
-export const memoryStores = (database = new MemoryDatabase()) => ({
+/** Every store, on one in-memory database. `clock`: the one that the use cases have. */
+export const memoryStores = (database = new MemoryDatabase(), clock?: Pick<Clock, "now">) => ({
   accounts: new MemoryAccountStore(database),
   orders: new MemoryOrderStore(database),
   keys: new MemoryApiKeyStore(database),
@@ -30,7 +30,7 @@ export const memoryStores = (database = new MemoryDatabase()) => ({
   deliveries: new MemoryDeliveryStore(database),
   events: new MemoryEventStore(database),
   references: new MemoryReferenceStore(database),
-  tasks: new MemoryTaskStore(database),
+  tasks: new MemoryTaskStore(database, clock),
   operators: new MemoryOperatorStore(database),
   operatorLog: new MemoryOperatorLog(database),
   requestsAt: (clock: Clock, rates: PanoramaPolicy["rates"] = RATE_LIMITS): ApiRequests =>

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { deletedReplay, type NotFound, notFound } from "../../application/errors.js";
+import type { Clock } from "../../application/ports/clock.js";
 import type {
   DueBounds,
   DueWork,
@@ -77,9 +78,12 @@ const isWantedEarlier = ({ dueAt, leasedUntil }: MemoryRow): boolean =>
 /** Tasks in memory. Every method runs without an `await`, so it is atomic. */
 export class MemoryTaskStore implements TaskStore {
   private readonly database: MemoryDatabase;
+  private readonly clock: Pick<Clock, "now">;
 
-  constructor(database: MemoryDatabase) {
+  /** `clock`: for events of tasks without a time. */
+  constructor(database: MemoryDatabase, clock: Pick<Clock, "now"> = { now: () => new Date() }) {
     this.database = database;
+    this.clock = clock;
   }
 
   async open<Refusal>(
@@ -326,7 +330,7 @@ export class MemoryTaskStore implements TaskStore {
     if (next.state === "queued") stored.place = undefined;
     if (isActive(next)) return ok(undefined);
     if (isActive(last)) this.release(last, next);
-    const event = stored.hidden ? undefined : taskEventOf(before, next, new Date());
+    const event = stored.hidden ? undefined : taskEventOf(before, next, this.clock.now());
     if (event !== undefined) this.database.recordEvent(event, before.request.webhookUrl, endOf(next));
     return ok(undefined);
   }

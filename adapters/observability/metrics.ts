@@ -219,6 +219,11 @@ export class Metrics {
     help: "1 if the database has answered the last question about unfinished work, otherwise 0. Then the metrics about that work are absent.",
     registers: this.registers,
   });
+  readonly clockDifferenceSeconds = new Gauge({
+    name: "panorama_clock_difference_seconds",
+    help: "How much this machine's clock is ahead of the time that all instances decide by, which is the database's; negative if it is behind.",
+    registers: this.registers,
+  });
   readonly databaseConnections = new Gauge({
     name: "panorama_database_connections",
     help: "Connections of this instance to the database, by state.",

@@ -52,16 +52,19 @@ export const openDatabaseClock = async (
   };
 
   for (let left = COMPARISONS_AT_FIRST; left > 0; left -= 1) await compare();
-  let comparing: Promise<void> | undefined;
-  const compareAgain = (): void => {
-    // While the database does not answer, others report it.
-    comparing ??= compare()
-      .catch(() => {})
-      .finally(() => {
-        comparing = undefined;
-      });
+  let isComparing = false;
+  const compareAgain = async (): Promise<void> => {
+    if (isComparing) return;
+    isComparing = true;
+    try {
+      await compare();
+    } catch {
+      // The database does not answer. Others report it.
+    } finally {
+      isComparing = false;
+    }
   };
-  steady.onDoubt = compareAgain;
+  steady.onDoubt = () => void compareAgain();
   const timer = setInterval(compareAgain, COMPARISON_MILLISECONDS).unref();
   return {
     now: () => steady.now(),

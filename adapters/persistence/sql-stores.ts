@@ -32,9 +32,13 @@ export interface SqlStores extends Omit<Stores, "apiRequests" | "rateLimits"> {
 
 /**
  * Every store on one database with the tables `panoramas`. `reporter` receives rows that this version cannot read, such as
- * those of a newer one.
+ * those of a newer one. `clock`: the one that the use cases have.
  */
-export const sqlStores = (database: AnyDatabase, reporter?: Pick<Reporter, "report">): SqlStores => ({
+export const sqlStores = (
+  database: AnyDatabase,
+  reporter?: Pick<Reporter, "report">,
+  clock?: Pick<Clock, "now">,
+): SqlStores => ({
   accounts: new SqlAccountStore(database),
   orders: new SqlOrderStore(database),
   keys: new SqlApiKeyStore(database),
@@ -45,7 +49,7 @@ export const sqlStores = (database: AnyDatabase, reporter?: Pick<Reporter, "repo
   deliveries: new SqlDeliveryStore(database, reporter),
   events: new SqlEventStore(database, reporter),
   references: new SqlReferenceStore(database),
-  tasks: new SqlTaskStore(database, reporter),
+  tasks: new SqlTaskStore(database, reporter, undefined, clock),
   operators: new SqlOperatorStore(database),
   operatorLog: new SqlOperatorLog(database),
   requestsAt: (clock, rates = RATE_LIMITS) =>

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
+import type { Clock } from "../../application/ports/clock.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type {
   DueBounds,
@@ -27,6 +28,7 @@ import {
 import type { TaskFilter } from "../../domain/task-filter.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
+import { SystemClock } from "../system/system-clock.js";
 import { branded, integer, type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { isAmong, listOf, skipLocked } from "./dialect-sql.js";
@@ -38,7 +40,7 @@ import { anyQueued, countBefore, lockQueue } from "./queue-rows.js";
 import { releaseReferences } from "./reference-rows.js";
 import { newerThan, olderThan, update } from "./statement.js";
 import { filtered, type Source, TASKS } from "./task-filters.js";
-import { moveTask } from "./task-moves.js";
+import { type Move, moveTask } from "./task-moves.js";
 import type { TaskObserver } from "./task-observer.js";
 import { type Opened, openTaskRows } from "./task-opening.js";
 import { changePlaceOfTask, requeueTask } from "./task-returns.js";
@@ -76,16 +78,19 @@ export class SqlTaskStore implements TaskStore {
   private readonly database: Database;
   private readonly unreadable: UnreadableTasks;
   private readonly observer: TaskObserver | undefined;
+  private readonly clock: Pick<Clock, "now">;
 
-  /** `reporter` receives the tasks whose rows this version cannot read. */
+  /** `reporter` receives the tasks whose rows this version cannot read. `clock`: for events of tasks without a time. */
   constructor(
     database: Database,
     reporter: Pick<Reporter, "report"> = { report: () => {} },
     observer?: TaskObserver | undefined,
+    clock: Pick<Clock, "now"> = new SystemClock(),
   ) {
     this.database = database;
     this.unreadable = new UnreadableTasks(reporter);
     this.observer = observer;
+    this.clock = clock;
   }
 
   open<Refusal>(opening: TaskOpening<Refusal>): Promise<Opened<Refusal>> {
@@ -258,11 +263,11 @@ export class SqlTaskStore implements TaskStore {
   }
 
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>> {
-    return moveTask(this.database, { current, next, dueAt }, this.observer);
+    return this.moveAs({ current, next, dueAt });
   }
 
   moveWithinLease(current: Lease<Task>, next: Task, until: Date): Promise<Result<void, StaleTask>> {
-    return moveTask(this.database, { current, next, dueAt: until, leasedUntil: until }, this.observer);
+    return this.moveAs({ current, next, dueAt: until, leasedUntil: until });
   }
 
   async lease({ id }: SubmittedTask, now: Date, until: Date): Promise<Lease<SubmittedTask> | undefined> {
@@ -340,6 +345,11 @@ export class SqlTaskStore implements TaskStore {
       )`,
       [before],
     );
+  }
+
+  private moveAs(move: Move): Promise<Result<void, StaleTask>> {
+    const { database, clock, observer } = this;
+    return moveTask({ database, clock, observer }, move);
   }
 
   private claimRows(work: keyof DueWork, now: Date, until: Date, limit: number): Promise<Row[]> {

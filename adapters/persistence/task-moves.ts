@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
+import type { Clock } from "../../application/ports/clock.js";
 import type { Lease, StaleTask } from "../../application/ports/task-store.js";
-import { endOf, taskEventOf } from "../../domain/account-event.js";
+import { endOf, type NewEvent, taskEventOf } from "../../domain/account-event.js";
 import { refundEntry } from "../../domain/ledger.js";
 import { isActive, isRefusedCreation, type Task } from "../../domain/task.js";
 import { integer, optional } from "./columns.js";
@@ -15,6 +16,12 @@ import type { TaskObserver } from "./task-observer.js";
 import { stateColumns } from "./task-rows.js";
 import { lockTurns, turnsGivenBack } from "./turn-rows.js";
 
+type Ports = {
+  readonly database: Database;
+  readonly clock: Pick<Clock, "now">;
+  readonly observer?: TaskObserver | undefined;
+};
+
 /** A move of a task, and when its next work is due. The lease is given back, or goes on until `leasedUntil`. */
 export type Move = {
   readonly current: Task | Lease<Task>;
@@ -24,22 +31,22 @@ export type Move = {
 };
 
 /** `TaskStore.move` and `TaskStore.moveWithinLease`. */
-export const moveTask = async (
-  database: Database,
-  move: Move,
-  observer?: TaskObserver,
-): Promise<Result<void, StaleTask>> => {
+export const moveTask = async ({ database, clock, observer }: Ports, move: Move): Promise<Result<void, StaleTask>> => {
   const { current, next } = move;
   const before = "fence" in current ? current.task : current;
-  const moved = await moveRows(database, move, before);
+  const moved = await moveRows(database, move, before, taskEventOf(before, next, clock.now()));
   if (moved.isOk()) observer?.moved(before, next);
   else observer?.stale();
   return moved;
 };
 
-const moveRows = async (database: Database, move: Move, before: Task): Promise<Result<void, StaleTask>> => {
+const moveRows = async (
+  database: Database,
+  move: Move,
+  before: Task,
+  event: NewEvent | undefined,
+): Promise<Result<void, StaleTask>> => {
   const { next } = move;
-  const event = taskEventOf(before, next, new Date());
   // Without an event only the task's own row changes: one statement without a transaction.
   if (event === undefined || isActive(next)) return (await replace(database.sql, move)).map(() => undefined);
   return database.transaction(async (sql) => {

@@ -1,5 +1,6 @@
 import { randomFillSync } from "node:crypto";
 import { v7 } from "uuid";
+import type { Clock } from "../../application/ports/clock.js";
 import type { Ids } from "../../application/ports/ids.js";
 import type { AccountId } from "../../domain/account.js";
 import { type ApiKeyId, type ApiKeySecret, apiKeySecret } from "../../domain/api-key.js";
@@ -9,27 +10,37 @@ import type { SessionToken } from "../../domain/session.js";
 import { type Slug, slugFrom } from "../../domain/slug.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type EndpointId, type EndpointSecret, endpointSecret } from "../../domain/webhook-endpoint.js";
+import { SystemClock } from "./system-clock.js";
 
 const SLUG_BYTES = 16;
 const SECRET_BYTES = 32;
 const UNGUESSABLE_BYTES = 16;
+const SEQUENCE_BYTES = 4;
 
 /** An id is a prefix and a version 7 UUID, so ids sort by creation time. All other values are random bytes. */
 export class RandomIds implements Ids {
+  private readonly clock: Pick<Clock, "now">;
+  private milliseconds = Number.NEGATIVE_INFINITY;
+  private sequence = 0;
+
+  constructor(clock: Pick<Clock, "now"> = new SystemClock()) {
+    this.clock = clock;
+  }
+
   taskId(): TaskId {
-    return `pan_${sortable()}` as TaskId;
+    return `pan_${this.sortable()}` as TaskId;
   }
 
   accountId(): AccountId {
-    return `acc_${sortable()}` as AccountId;
+    return `acc_${this.sortable()}` as AccountId;
   }
 
   orderId(): OrderId {
-    return `ord_${sortable()}` as OrderId;
+    return `ord_${this.sortable()}` as OrderId;
   }
 
   apiKeyId(): ApiKeyId {
-    return `key_${sortable()}` as ApiKeyId;
+    return `key_${this.sortable()}` as ApiKeyId;
   }
 
   apiKeySecret(): ApiKeySecret {
@@ -37,7 +48,7 @@ export class RandomIds implements Ids {
   }
 
   endpointId(): EndpointId {
-    return `whk_${sortable()}` as EndpointId;
+    return `whk_${this.sortable()}` as EndpointId;
   }
 
   endpointSecret(): EndpointSecret {
@@ -59,6 +70,16 @@ export class RandomIds implements Ids {
   passwordLinkToken(): PasswordLinkToken {
     return randomBytes(SECRET_BYTES).toString("base64url") as PasswordLinkToken;
   }
+
+  /** Sorts behind all before, also those of the same millisecond, and after the clock was set back. */
+  private sortable(): string {
+    const now = this.clock.now().getTime();
+    if (now > this.milliseconds) {
+      this.milliseconds = now;
+      this.sequence = randomBytes(SEQUENCE_BYTES).readUInt32BE() >>> 1; // leaves room for as many in this millisecond
+    } else this.sequence += 1;
+    return v7({ msecs: this.milliseconds, seq: this.sequence }).replaceAll("-", "");
+  }
 }
 
 const POOL_BYTES = 4096;
@@ -74,5 +95,3 @@ const randomBytes = (size: number): Buffer => {
   used += size;
   return pool.subarray(used - size, used);
 };
-
-const sortable = (): string => v7().replaceAll("-", "");

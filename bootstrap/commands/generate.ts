@@ -2,6 +2,7 @@ import { err } from "neverthrow";
 import type { PanoramaTask } from "../../adapters/client/answers.js";
 import { PanoramaClient } from "../../adapters/client/panorama-client.js";
 import { parseServiceUrl } from "../../adapters/client/service-url.js";
+import { SystemClock } from "../../adapters/system/system-clock.js";
 import { generatePanorama, stateOf } from "../../adapters/terminal/generate-panorama.js";
 import { progressOn, silentProgress } from "../../adapters/terminal/progress-display.js";
 import { rulePredicate } from "../../adapters/wording/rule-predicate.js";
@@ -32,7 +33,7 @@ export const generate: Command = {
   isClient: true,
   run: async (service, values) => {
     const { publicUrl } = await service.get(tokens.config);
-    const clock = await service.get(tokens.clock);
+    const clock = new SystemClock();
     const apiKey = process.env.PANORAMA_API_KEY;
     if (apiKey === undefined || apiKey === "")
       return err(misconfigured("PANORAMA_API_KEY is not set. Set it to your API key (sk-...)."));

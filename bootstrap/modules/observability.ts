@@ -1,5 +1,6 @@
 import { ContainerModule } from "inversify";
 import type { Logger } from "pino";
+import { ClockWatch, clockCheck } from "../../adapters/observability/clock-watch.js";
 import { bufferedDestination, createLogger } from "../../adapters/observability/logger.js";
 import { Metrics } from "../../adapters/observability/metrics.js";
 import { ProviderCircuits } from "../../adapters/observability/provider-circuits.js";
@@ -24,6 +25,10 @@ export const observability = new ContainerModule(({ bind, rebind }) => {
   provide(bind, tokens.logger, { config }, ({ config }) => createLogger(config.logLevel, bufferedDestination(STDERR)));
   provide(bind, tokens.metrics, {}, () => new Metrics({ version: panoramaVersion(), node: process.version }));
   provide(rebind, tokens.taskMetrics, { metrics, clock }, ({ metrics, clock }) => new TaskMetrics(metrics, clock));
+  provide(rebind, tokens.onClockCompared, { logger, metrics }, ({ logger, metrics }) => {
+    const watch = new ClockWatch(logger, metrics);
+    return (comparison) => watch.compared(comparison);
+  });
   provide(bind, tokens.scrape, { database, logger, metrics, clock }, ({ database, ...ports }) =>
     scrape({ ...ports, readBacklog: () => readBacklog(database.sql), databaseLoad: () => database.load }),
   );
@@ -54,6 +59,8 @@ export const observability = new ContainerModule(({ bind, rebind }) => {
       const checkStorage = storageCheck(ports);
       return async () => [
         ...(await Promise.all([checkDatabase(database, ports.logger), checkStorage()])),
+        // On SQLite there is no other clock.
+        ...(database.dialect === "postgresql" ? [clockCheck(ports.clock.wallAheadMilliseconds())] : []),
         ...providerCircuits.checks(),
       ];
     },

@@ -5,6 +5,7 @@ import { ContainerModule } from "inversify";
 import { err, type Result } from "neverthrow";
 import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
 import { tracedDatabase } from "../../adapters/observability/traced.js";
+import { openDatabaseClock } from "../../adapters/persistence/database-clock.js";
 import { PostgresApiRequests } from "../../adapters/persistence/postgres-api-requests.js";
 import type { PostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { PostgresRateLimits } from "../../adapters/persistence/postgres-rate-limits.js";
@@ -31,7 +32,7 @@ import { provide } from "../provide.js";
 import { sqliteFile } from "../sqlite-file.js";
 import { tokens } from "../tokens.js";
 
-/** The database and the stores in it. */
+/** The database, its clock, and the stores in it. */
 export const persistence = new ContainerModule(({ bind }) => {
   const { config, database, clock, createsDatabase, taskMetrics, tracing } = tokens;
 
@@ -45,6 +46,13 @@ export const persistence = new ContainerModule(({ bind }) => {
     },
     (database) => database.close(),
   );
+  provide(
+    bind,
+    clock,
+    { database, onCompared: tokens.onClockCompared },
+    ({ database, onCompared }) => openDatabaseClock(database, { onCompared }),
+    (clock) => clock.close(),
+  );
   provide(bind, tokens.migrateDatabase, { config }, migrateConfiguredDatabase);
   provide(bind, tokens.backupDatabase, { config }, backupConfiguredDatabase);
   provide(bind, tokens.backupWithObjects, { config }, backupConfiguredFolder);
@@ -53,8 +61,8 @@ export const persistence = new ContainerModule(({ bind }) => {
   provide(
     bind,
     tokens.tasks,
-    { database, reporter: tokens.reporter, taskMetrics },
-    ({ database, reporter, taskMetrics }) => new SqlTaskStore(database, reporter, taskMetrics),
+    { database, clock, reporter: tokens.reporter, taskMetrics },
+    ({ database, clock, reporter, taskMetrics }) => new SqlTaskStore(database, reporter, taskMetrics, clock),
   );
   provide(bind, tokens.accounts, { database }, ({ database }) => new SqlAccountStore(database));
   provide(

@@ -3,20 +3,19 @@ import { InProcessEventSignals } from "../../adapters/memory/in-process-event-si
 import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
-import { SystemClock } from "../../adapters/system/system-clock.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
 
-/** Time, randomness, hashing, and the signals between parts of this process. */
+/** Randomness, hashing, and the signals between parts of this process. */
 export const system = new ContainerModule(({ bind }) => {
-  provide(bind, tokens.clock, {}, () => new SystemClock());
-  provide(bind, tokens.ids, {}, () => new RandomIds());
+  provide(bind, tokens.ids, { clock: tokens.clock }, ({ clock }) => new RandomIds(clock));
   provide(bind, tokens.secrets, {}, () => new NodeSecrets());
   provide(bind, tokens.signals, {}, () => new InProcessTaskSignals());
   provide(bind, tokens.eventSignals, {}, () => new InProcessEventSignals());
   // Commands have no log, no metrics and no traces; `serve` replaces these (observability.ts).
   provide(bind, tokens.reporter, {}, () => ({ report: ignore }));
   provide(bind, tokens.tracing, {}, () => "off" as const);
+  provide(bind, tokens.onClockCompared, {}, () => ignore);
   const noMetrics = { opened: ignore, started: ignore, moved: ignore, stale: ignore, claimed: ignore, paid: ignore };
   provide(bind, tokens.taskMetrics, {}, () => noMetrics);
 });
