@@ -1,5 +1,6 @@
 import type { Clock } from "../../application/ports/clock.js";
 import { cannotConnect } from "./database-error.js";
+import { postgresTime } from "./database-time.js";
 import { type MigrationState, migrationState } from "./migration-state.js";
 import { postgresDatabase } from "./postgres-database.js";
 
@@ -34,9 +35,9 @@ export const inspectPostgres = async (url: string, clock: Pick<Clock, "now">): P
     for (let n = 0; n < MEASUREMENTS; n += 1) {
       const sentAt = clock.now().getTime();
       const start = performance.now();
-      const [row] = await database.sql("select date_part('epoch', clock_timestamp()) * 1000 as milliseconds");
+      const time = await postgresTime(database.sql);
       const latency = performance.now() - start;
-      measurements.push({ latency, ahead: Number(row?.milliseconds) - (sentAt + latency / 2) });
+      measurements.push({ latency, ahead: time - (sentAt + latency / 2) });
     }
     const [fastest] = measurements.sort((a, b) => a.latency - b.latency);
     return {

@@ -10,7 +10,7 @@ import { broken, type Finding, fine, notChecked, warning } from "./finding.js";
 const POSTGRES_MAJOR_MIN = 15;
 /** A creation waits for two statements, a poll for one. */
 const LATENCY_MILLISECONDS_MAX = 50;
-/** Rate limits and leases use the clocks of the instances; the database shows how far this one is off. */
+/** A machine with a time service is never so far off. */
 const CLOCK_MILLISECONDS_DOUBTFUL = 500;
 const CLOCK_MILLISECONDS_MAX = 3_000;
 /** Of PostgreSQL's connections, for commands and for other instances. */
@@ -82,7 +82,7 @@ const checkClock = (aheadMilliseconds: number): Finding => {
   const name = "clock";
   const seconds = (Math.abs(aheadMilliseconds) / 1000).toFixed(1);
   const differs = `The clock of the database is ${seconds} s ${aheadMilliseconds > 0 ? "ahead of" : "behind"} this machine's`;
-  const advice = "Synchronize both (NTP): rate limits and leases of several instances use their clocks.";
+  const advice = "Synchronize both (NTP): TLS, signatures for the storage and the log use this machine's.";
   if (Math.abs(aheadMilliseconds) > CLOCK_MILLISECONDS_MAX) return broken(name, "failed", `${differs}. ${advice}`);
   return Math.abs(aheadMilliseconds) > CLOCK_MILLISECONDS_DOUBTFUL
     ? warning(name, `${differs}. ${advice}`)

@@ -1,0 +1,186 @@
+import { setTimeout } from "node:timers/promises";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { memoryPorts } from "../../../adapters/memory/memory-ports.js";
+import { type DatabaseClock, openDatabaseClock } from "../../../adapters/persistence/database-clock.js";
+import { openPostgresDatabase, type PostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
+import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
+import { NodeSecrets } from "../../../adapters/system/node-secrets.js";
+import { RandomIds } from "../../../adapters/system/random-ids.js";
+import { MACHINE_TIME } from "../../../adapters/system/steady-clock.js";
+import { SystemClock } from "../../../adapters/system/system-clock.js";
+import { type Application, createApplication } from "../../../application/create-application.js";
+import { verifyLedger } from "../../../application/credits/verify-ledger.js";
+import type { ApiRequests } from "../../../application/ports/api-requests.js";
+import type { ApiKey, ApiKeySecret } from "../../../domain/api-key.js";
+import { credits } from "../../../domain/credits.js";
+import { NO_LIMITS } from "../../../domain/key-limits.js";
+import type { Task } from "../../../domain/task.js";
+import { accountsWithKeys } from "../../support/accounts-with-keys.js";
+import { freshDatabase } from "../../support/postgres.js";
+import { sqlStores } from "../../support/sql-stores.js";
+
+const MINUTES = 60_000;
+const CREDITS = 100;
+const PRICE = 4;
+const ACTIVE_MAX = 5;
+const BUDGET = ACTIVE_MAX * PRICE;
+const WITHIN_MILLISECONDS = 60_000;
+
+const secrets = new NodeSecrets();
+
+type Instance = {
+  readonly application: Application;
+  readonly database: PostgresDatabase;
+  readonly clock: DatabaseClock;
+  readonly requests: ApiRequests;
+};
+
+type Customer = { readonly key: ApiKey; readonly secret: ApiKeySecret };
+
+/** How much the first instance's wall clock is ahead, at each moment. */
+const WALL_CLOCKS: readonly (readonly [string, (milliseconds: number) => number])[] = [
+  ["is ten minutes ahead", () => 10 * MINUTES],
+  ["is ten minutes behind", () => -10 * MINUTES],
+  [
+    "is set forth and back by ten minutes, four times a second",
+    (milliseconds) => (Math.floor(milliseconds / 250) % 2 ? 10 : -10) * MINUTES,
+  ],
+];
+
+describe.each(WALL_CLOCKS)("two applications on one PostgreSQL database, where a wall clock %s", (_, ahead) => {
+  let url: string;
+  let outside: ReturnType<typeof anOutside>;
+  let instances: readonly Instance[];
+  /** Writes of somebody who had no valid lease. */
+  let refused: number[];
+  let customers: readonly Customer[];
+
+  const anOutside = () => {
+    const { provider, storage } = memoryPorts(new SystemClock());
+    provider.nextPollMilliseconds = () => 300;
+    return { provider, storage };
+  };
+
+  const open = async (wallAhead: (milliseconds: number) => number): Promise<Instance> => {
+    const database = await openPostgresDatabase(url, 4);
+    const wall = () => Date.now() + wallAhead(performance.now());
+    const clock = await openDatabaseClock(database, { machine: { ...MACHINE_TIME, wall } });
+    const { requestsAt, ...stores } = sqlStores(database, undefined, clock);
+    const observer = { opened() {}, started() {}, moved() {}, claimed() {}, stale: () => refused.push(1) };
+    const ports = {
+      ...memoryPorts(clock),
+      ...stores,
+      ...outside,
+      tasks: new SqlTaskStore(database, undefined, observer, clock),
+      ids: new RandomIds(clock),
+      secrets,
+    };
+    const settings = { leaseMilliseconds: 2_000, generationDeadlineMilliseconds: 2 * MINUTES };
+    const application = createApplication({ ports, settings });
+    await application.start();
+    return { application, database, clock, requests: requestsAt(clock) };
+  };
+
+  beforeAll(async () => {
+    url = await freshDatabase();
+  });
+  beforeEach(async () => {
+    refused = [];
+    outside = anOutside();
+    outside.provider.play({ poll: "running" });
+    instances = await Promise.all([open(ahead), open(() => 0)]);
+  });
+  afterEach(async () => {
+    for (const { application, clock, database } of instances) {
+      await application.stop();
+      clock.close();
+      await database.close();
+    }
+  });
+
+  const instance = (n: number): Instance => instances[n % instances.length] as Instance;
+
+  const openCustomers = async (count: number): Promise<void> => {
+    const limits = { ...NO_LIMITS, creditsPerDay: credits(BUDGET) };
+    const accounts = await accountsWithKeys(instance(0).database, count, CREDITS, 1, limits);
+    customers = accounts.flatMap(({ keys }) => keys);
+  };
+
+  const create = async ({ secret }: Customer, n: number): Promise<Task | string> => {
+    const { application, requests } = instance(n);
+    const admitted = await requests.admit(secrets.sha256(secret), "write");
+    if (admitted.isErr()) return admitted.error.kind;
+    const { accountId, key: apiKey } = admitted.value;
+    const created = await application.panoramas.create(accountId, aCreationRequest(), undefined, { apiKey });
+    return created.match(
+      ({ task }) => task,
+      ({ kind }) => kind,
+    );
+  };
+
+  /** As many as each account may have. */
+  const createAll = async (): Promise<Task[]> => {
+    const all = customers.flatMap((customer) => Array.from({ length: ACTIVE_MAX }, (_, n) => create(customer, n)));
+    return (await Promise.all(all)).map((created) => {
+      if (typeof created === "string") throw new Error(`A creation was refused: ${created}`);
+      return created;
+    });
+  };
+
+  const ended = async (tasks: readonly Task[]): Promise<string[]> => {
+    const { application } = instance(1);
+    const signal = AbortSignal.timeout(WITHIN_MILLISECONDS);
+    const all = tasks.map(async ({ id, accountId }) =>
+      application.panoramas.waitFor(id, accountId, WITHIN_MILLISECONDS, signal),
+    );
+    return (await Promise.all(all)).map((end) => {
+      const task = end._unsafeUnwrap();
+      return task.state === "failed" ? task.reason : task.state;
+    });
+  };
+
+  const expectExactLedger = async (spent: number): Promise<void> => {
+    const { ledger } = sqlStores(instance(0).database);
+    for (const { key } of customers) expect(await ledger.balance(key.accountId)).toBe(CREDITS - spent);
+    expect((await verifyLedger({ ledger })()).findings).toEqual([]);
+  };
+
+  it("makes all of 80 paid tasks, each once, and takes no lease from a worker", async () => {
+    await openCustomers(16);
+    const tasks = await createAll();
+    await setTimeout(3_000); // more than a lease
+    outside.provider.play({ poll: "succeeded" });
+    expect(await ended(tasks)).toEqual(tasks.map(() => "succeeded"));
+    for (const { id } of tasks) expect(outside.provider.startedFor(id)).toBe(1);
+    expect(refused).toEqual([]);
+    await expectExactLedger(ACTIVE_MAX * PRICE);
+  });
+
+  it("gives back what a canceled task has cost, to the account and to the budget of the day, and no more", async () => {
+    await openCustomers(4);
+    const tasks = await createAll();
+    const canceled = tasks.filter((_, n) => n % ACTIVE_MAX < 2);
+    await Promise.all(canceled.map(({ id, accountId }, n) => instance(n).application.panoramas.cancel(id, accountId)));
+    expect(await ended(canceled)).toEqual(canceled.map(() => "canceled"));
+    const again = await Promise.all(customers.flatMap((customer) => [0, 1].map((n) => create(customer, n))));
+    expect(again.filter((created) => typeof created === "string")).toEqual([]);
+    outside.provider.play({ poll: "succeeded" });
+    const others = tasks.filter((task) => !canceled.includes(task)).concat(again as Task[]);
+    expect(await ended(others)).toEqual(others.map(() => "succeeded"));
+    const beyond = await Promise.all(customers.flatMap((customer) => [0, 1].map((n) => create(customer, n))));
+    expect(beyond).toEqual(beyond.map(() => "budget_spent"));
+    await expectExactLedger(BUDGET);
+  });
+
+  it("counts requests of a key exactly", async () => {
+    await openCustomers(1);
+    const [customer] = customers;
+    const reads = Array.from({ length: 90 }, async (_, n) => {
+      await setTimeout(10 * n); // while the clock is set
+      return instance(n).requests.admit(secrets.sha256(customer?.secret ?? ""), "read");
+    });
+    const admitted = (await Promise.all(reads)).filter((read) => read.isOk());
+    expect(admitted).toHaveLength(60);
+  });
+});
