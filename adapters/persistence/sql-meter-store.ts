@@ -12,21 +12,29 @@ import type { Reservation } from "../../domain/reservation.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { amount, branded, date, oneOf, type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
+import { POSTGRES_TIME } from "./database-time.js";
 import { entryRow, toLedgerEntry } from "./ledger-rows.js";
 import { insertion, olderThan } from "./statement.js";
 
+const LOCK = `
+  insert into meter_account (id, credits) values (?, 0)
+  on conflict (id) do update set credits = meter_account.credits returning id, credits`;
+
 const STATES = ["held", "captured", "refunded"] as const satisfies readonly Reservation["state"][];
+
+type MeterDatabase = Pick<Database, "dialect" | "sql" | "transaction">;
 
 /**
  * A meter's accounts in SQLite or PostgreSQL (`openDatabase` with the tables `meter`). Each change is a transaction that locks
- * its account.
+ * its account. Its time is PostgreSQL's, which comes with the lock, so clocks of processes do not matter; on SQLite, where all
+ * processes are on one machine, it is that of `clock`.
  */
 export class SqlMeterStore implements MeterStore {
-  private readonly database: Pick<Database, "sql" | "transaction">;
+  private readonly database: MeterDatabase;
   private readonly clock: Pick<Clock, "now">;
   private readonly ids: Pick<Ids, "taskId">;
 
-  constructor(database: Pick<Database, "sql" | "transaction">, clock: Pick<Clock, "now">, ids: Pick<Ids, "taskId">) {
+  constructor(database: MeterDatabase, clock: Pick<Clock, "now">, ids: Pick<Ids, "taskId">) {
     this.database = database;
     this.clock = clock;
     this.ids = ids;
@@ -65,8 +73,7 @@ export class SqlMeterStore implements MeterStore {
     { rate, taskId, idempotencyKey, orderId }: MeterQuery,
   ): Promise<MeterRecord> {
     const [locked = {}] = await sql(
-      `insert into meter_account (id, credits) values (?, 0)
-      on conflict (id) do update set credits = meter_account.credits returning id, credits`,
+      this.database.dialect === "postgresql" ? `${LOCK}, ${POSTGRES_TIME} as now` : LOCK,
       [account],
     );
     const open = await sql("select * from meter_hold where account_id = ? and state = 'held'", [account]);
@@ -84,7 +91,7 @@ export class SqlMeterStore implements MeterStore {
         ? []
         : await sql("select id, credits from meter_entry where account_id = ? and order_id = ?", [account, orderId]);
     return {
-      now: this.clock.now(),
+      now: "now" in locked ? date(locked, "now") : this.clock.now(),
       newTaskId: this.ids.taskId(),
       credits: amount(locked, "credits"),
       open: open.map((row) => toHold(row) as OpenHold), // the statement selects those that are held

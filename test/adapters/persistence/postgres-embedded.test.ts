@@ -32,6 +32,7 @@ import { openTask, type ReservedTask } from "../../../domain/task.js";
 import { taskId } from "../../../domain/task-id.js";
 import { administer, databaseUrl, freshDatabase } from "../../support/postgres.js";
 import { EMPTY_TABLES } from "../../support/postgres-stores.js";
+import { timedBy } from "../../support/timed-by.js";
 
 const test = { describe, it, beforeEach, afterEach };
 const BOTH = ["panoramas", "meter"] as const satisfies readonly Tables[];
@@ -91,7 +92,7 @@ describe("on an embedder's pool", () => {
     await embedder.admin.query(
       "truncate panorama.meter_account, panorama.meter_hold, panorama.meter_log, panorama.meter_entry",
     );
-    const store = new SqlMeterStore(database, clock, { taskId: () => taskId(randomUUID()) });
+    const store = new SqlMeterStore(timedBy(clock, database), clock, { taskId: () => taskId(randomUUID()) });
     return { store, close: async () => {} };
   };
   describeMeterStore(test, "on an embedder's pool", meterStore);

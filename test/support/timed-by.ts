@@ -1,0 +1,14 @@
+import type { HandClock } from "../../adapters/memory/hand-clock.js";
+import type { Database, Sql } from "../../adapters/persistence/database.js";
+
+type TimedDatabase = Pick<Database, "dialect" | "sql" | "transaction">;
+
+/** A PostgreSQL database whose clock is set by hand, as far as statements of transactions read it into a column `now`. */
+export const timedBy = (clock: HandClock, database: TimedDatabase): TimedDatabase => {
+  const timed = (sql: Sql): Sql => {
+    return async (statement, parameters) =>
+      (await sql(statement, parameters)).map((row) => ("now" in row ? { ...row, now: clock.now().getTime() } : row));
+  };
+  const { dialect, sql } = database;
+  return { dialect, sql, transaction: (work) => database.transaction((sql) => work(timed(sql))) };
+};
