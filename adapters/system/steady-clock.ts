@@ -64,7 +64,7 @@ export class SteadyClock implements Clock {
   milliseconds(): number {
     const steady = this.machine.steady();
     const wallAhead = this.machine.wall() - steady;
-    if (Math.abs(wallAhead - this.wallAhead) > DOUBTFUL_MILLISECONDS) this.addSuspension(steady, wallAhead);
+    if (Math.abs(wallAhead - this.wallAhead) >= DOUBTFUL_MILLISECONDS) this.addSuspension(steady, wallAhead);
     return steady + this.ahead;
   }
 
@@ -83,7 +83,7 @@ export class SteadyClock implements Clock {
     const suspended = uptimeAhead - this.uptimeAhead;
     this.wallAhead = wallAhead;
     this.uptimeAhead = uptimeAhead;
-    if (suspended > DOUBTFUL_MILLISECONDS) this.ahead += suspended;
+    if (suspended >= DOUBTFUL_MILLISECONDS) this.ahead += suspended;
     this.onDoubt();
   }
 }

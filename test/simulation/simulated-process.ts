@@ -5,6 +5,7 @@ import type { memoryStores } from "../../adapters/memory/memory-stores.js";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { RemoteProvider } from "../../adapters/provider/remote/remote-provider.js";
 import { WorkSchedule } from "../../adapters/scheduling/work-schedule.js";
+import { SteadyClock } from "../../adapters/system/steady-clock.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
 import type { ApiRequests } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
@@ -58,11 +59,14 @@ export class SimulatedProcess implements Owner {
   readonly name: string;
   alive = true;
   paused = false;
-  /** How far its clock is ahead of the true time. */
-  clockAheadMilliseconds: number;
-  /** When its clock was set last, in true time. */
-  clockSetAt = Number.NEGATIVE_INFINITY;
+  /** How far the wall clock of its machine is ahead of the true time. */
+  wallAheadMilliseconds = 0;
+  /** How long its machine was suspended: its steady clock stood still. */
+  suspendedMilliseconds = 0;
+  /** How often the clock of the database was set that this process has not noticed yet. */
+  unnoticed = 0;
   readonly clock: Clock;
+  private readonly steady: SteadyClock;
   readonly useCases: UseCases & { makeDueNow(id: TaskId): Promise<void> };
   readonly requests: ApiRequests;
   readonly ids: SimulatedIds;
@@ -76,15 +80,20 @@ export class SimulatedProcess implements Owner {
     surroundings: Surroundings,
     ids: SimulatedIds,
     requests: ApiRequests,
-    clockAheadMilliseconds: number,
+    wallAheadMilliseconds: number,
   ) {
     const { scheduler, stores, storage, imaging, secrets, sender, onReport: report } = surroundings;
     this.name = name;
     this.surroundings = surroundings;
     this.ids = ids;
-    this.clockAheadMilliseconds = clockAheadMilliseconds;
+    this.wallAheadMilliseconds = wallAheadMilliseconds;
+    this.steady = new SteadyClock({
+      wall: () => scheduler.now + this.wallAheadMilliseconds,
+      steady: () => scheduler.now - this.suspendedMilliseconds,
+      uptime: () => scheduler.now,
+    });
     this.clock = {
-      now: () => new Date(scheduler.now + this.clockAheadMilliseconds),
+      now: () => this.steady.now(),
       sleep: (milliseconds, signal) => this.sleep(milliseconds, signal),
     };
     this.requests = this.gated("requests", requests, 0);
@@ -137,6 +146,22 @@ export class SimulatedProcess implements Owner {
 
   wake(work: WorkName): void {
     this.schedule.wake(work);
+  }
+
+  /** Changes the time that it decides by, as a comparison with the database does. */
+  correctClock(milliseconds: number): void {
+    this.steady.correct(milliseconds);
+    this.surroundings.scheduler.note(`${this.name}: its time is corrected by ${milliseconds} ms`);
+  }
+
+  /** The clock of the database was set; the next comparison notices it. */
+  noticeLater(milliseconds: number, latestMilliseconds: number): void {
+    const { scheduler } = this.surroundings;
+    this.unnoticed += 1;
+    scheduler.after(this, scheduler.random.below(latestMilliseconds + 1), "compares its clock", () => {
+      this.unnoticed -= 1;
+      this.correctClock(milliseconds);
+    });
   }
 
   /** Counts the call as running until it has ended. */

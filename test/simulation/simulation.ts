@@ -108,9 +108,11 @@ const LENGTHS = [
 ];
 
 /**
- * `one`: all processes have the same clock, which nobody sets. `agree`: the clocks differ by a few seconds, and are set
- * together. `disagree`: each is set alone, by up to hours; then a submission may look overdue that has just begun, so
- * generations may start twice, or after their task was canceled in the queue. Everything else still holds.
+ * `one`: all processes decide by the same time, whatever the wall clocks of their machines show, which are set by up to
+ * hours. `agree`: their times differ by seconds, and the clock of the database is set: each process notices it a little later.
+ * `disagree`: the processes of an embedder, each with a clock of its own that is set alone; then a submission may look overdue
+ * that has just begun, so generations may start twice, or after their task was canceled in the queue. Everything else still
+ * holds.
  */
 type Clocks = "one" | "agree" | "disagree";
 const CLOCKS: readonly Clocks[] = ["one", "one", "one", "agree", "agree", "disagree"];
@@ -118,6 +120,10 @@ const CLOCKS: readonly Clocks[] = ["one", "one", "one", "agree", "agree", "disag
 const PASSES_MILLISECONDS = [1_000, 5_000, 5_000, 30_000, 60_000, 120_000, 300_000, 600_000];
 /** How clocks are set: by a time service, and by a person. */
 const CLOCK_CHANGES_MILLISECONDS = [-3_600_000, -300_000, -70_000, -2_000, 2_000, 70_000, 300_000, 3_600_000];
+/** None hides a suspension: the next comparison would find that, but `one` has none. */
+const WALL_CLOCK_CHANGES_MILLISECONDS = [-606_500, 1_212_500, -3_607_500, 3_000, -2_500, 76_500, -7_500];
+/** The time between two comparisons with the database. */
+const NOTICED_AFTER_MILLISECONDS = 5_000;
 
 /** Only what has ended can be deleted, and only what has succeeded has objects. */
 const DELETED_STATES: readonly Task["state"][] = ["succeeded"];
@@ -170,9 +176,9 @@ class Run {
   private readonly secrets = new NodeSecrets();
   private readonly counter: IdCounter = { last: 0 };
   private readonly clocks: Clocks;
-  /** Tasks whose submission was under way when all clocks were set forward: its deadline came too early. */
+  /** Tasks that were being submitted when the clock of the database was set, or before all processes had noticed it. */
   private readonly deadlineCut = new Set<TaskId>();
-  /** Tasks for which a generation was started that they do not have, because the clocks disagreed or were set. */
+  /** Tasks for which a generation was started that they do not have, because of that, or because clocks disagree. */
   private readonly startedInVain = new Set<TaskId>();
   private readonly surroundings: Surroundings;
   private readonly upstreams: readonly SimulatedUpstream[];
@@ -181,7 +187,11 @@ class Run {
   private rules!: Rules;
   private processes: SimulatedProcess[] = [];
   private processCount = 0;
-  private commonClockAhead = 0;
+  /** How much the clock of the database is ahead of the true time. */
+  private databaseAhead = 0;
+  private wallClocksSet = 0;
+  /** That of the machine of a process that starts. */
+  private readonly wallAhead = 600_000;
   private receiver: "accepts" | "fails" | "is slow" = "accepts";
   /** The clock of the process that asks at the moment. */
   private readonly asking: { now: () => Date } = { now: () => new Date(START) };
@@ -271,16 +281,16 @@ class Run {
   private startProcess(): void {
     const { random, scheduler } = this;
     this.processCount += 1;
-    // As NTP keeps them.
-    const clockAhead = this.clocks === "one" ? 0 : this.commonClockAhead + random.below(4_001) - 2_000;
+    const error = this.clocks === "one" ? 0 : random.below(4_001) - 2_000;
     const process: SimulatedProcess = new SimulatedProcess(
       `process ${this.processCount}`,
       this.surroundings,
       new SimulatedIds(this.counter, () => process.clock.now()),
       this.requestsOf(() => process),
-      clockAhead,
+      this.wallAhead,
     );
-    scheduler.note(`${process.name} starts, ${clockAhead} ms ahead`);
+    scheduler.note(`${process.name} starts`);
+    process.correctClock(this.databaseAhead + error - this.wallAhead);
     this.processes.push(process);
   }
 
@@ -343,8 +353,7 @@ class Run {
       case "pass":
         return this.pass(random.oneOf(PASSES_MILLISECONDS));
       case "jump in time": // the whole machine is suspended
-        scheduler.now += random.oneOf(PASSES_MILLISECONDS);
-        return;
+        return this.suspend(random.oneOf(PASSES_MILLISECONDS));
       case "mood":
         return this.changeMood(random.oneOf(this.upstreams));
       case "storage":
@@ -509,18 +518,43 @@ class Run {
     this.startProcess();
   }
 
+  private suspend(milliseconds: number): void {
+    this.scheduler.now += milliseconds;
+    for (const process of this.processes) process.suspendedMilliseconds += milliseconds;
+  }
+
   private setClock(): void {
-    if (this.clocks === "one") return;
-    const change = this.random.oneOf(CLOCK_CHANGES_MILLISECONDS);
-    if (this.clocks === "agree") {
-      this.commonClockAhead += change;
-      for (const { task } of this.database.tasks.values()) {
-        if (change > 0 && task.state === "reserved") this.deadlineCut.add(task.id);
-      }
+    if (this.clocks === "one") {
+      this.setWallClocks();
+      return;
     }
-    for (const process of this.clocks === "agree" ? this.processes : [this.random.oneOf(this.processes)]) {
-      process.clockAheadMilliseconds += change;
-      this.scheduler.note(`${process.name}: its clock is set by ${change} ms`);
+    const change = this.random.oneOf(CLOCK_CHANGES_MILLISECONDS);
+    if (this.clocks === "disagree") {
+      this.random.oneOf(this.processes).correctClock(change);
+      return;
+    }
+    this.databaseAhead += change;
+    this.scheduler.note(`the clock of the database is set by ${change} ms`);
+    for (const process of this.processes) process.noticeLater(change, NOTICED_AFTER_MILLISECONDS);
+    this.excuseSubmissions();
+  }
+
+  /** Nobody must notice it. */
+  private setWallClocks(): void {
+    const changes = WALL_CLOCK_CHANGES_MILLISECONDS;
+    for (const process of this.processes) {
+      const change = changes[this.wallClocksSet % changes.length] ?? 0;
+      this.wallClocksSet += 1;
+      process.wallAheadMilliseconds += change;
+      this.scheduler.note(`${process.name}: its wall clock is set by ${change} ms`);
+    }
+  }
+
+  /** While the processes do not agree about the time. */
+  private excuseSubmissions(): void {
+    if (this.processes.every(({ unnoticed }) => unnoticed === 0)) return;
+    for (const { task } of this.database.tasks.values()) {
+      if (task.state === "reserved") this.deadlineCut.add(task.id);
     }
   }
 
@@ -572,6 +606,7 @@ class Run {
 
   private afterStoreCall(call: string, args: readonly unknown[]): void {
     this.rules.afterStoreCall();
+    this.excuseSubmissions();
     if (this.clocks === "one") this.rules.checkDueTimes(call, args);
   }
 
