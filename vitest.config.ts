@@ -45,6 +45,7 @@ const SLOW_TESTS = [
   // use PostgreSQL
   "test/adapters/persistence/migrations.test.ts",
   "test/adapters/persistence/application-on-databases.test.ts",
+  "test/adapters/persistence/application-clocks.test.ts",
   "test/adapters/persistence/postgres-*.test.ts",
   // commits hundreds of times to a SQLite file
   "test/adapters/persistence/sql-meter-store.test.ts",

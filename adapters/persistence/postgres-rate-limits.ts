@@ -44,8 +44,8 @@ const DELETE_IDLE = `
 
 /**
  * Rate limits shared by all instances on one PostgreSQL database: together they admit as many requests as one process.
- * Each instance uses its own clock, so the clocks must be synchronised (NTP). A clock that is one second ahead shifts
- * the window of the requests that it counts by one second. A crash of PostgreSQL loses the last minute's admissions.
+ * `clock` must be the same for all of them (database-clock.ts): one that is a second ahead shifts the window of the requests
+ * that it counts by a second. A crash of PostgreSQL loses the last minute's admissions.
  */
 export class PostgresRateLimits<Kind extends string> implements RateLimits<Kind> {
   private readonly database: Database;

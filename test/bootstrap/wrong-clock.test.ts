@@ -13,7 +13,7 @@ import { Installation } from "../support/service-process.js";
 import { sqlStores } from "../support/sql-stores.js";
 import { seamless } from "../support/test-images.js";
 
-/** Pictures take time; test/adapters/persistence/postgres-clocks.test.ts makes 80 tasks without them. */
+/** Pictures take time; test/adapters/persistence/application-clocks.test.ts makes 80 tasks without them. */
 const ACCOUNTS = 2;
 const TASKS_OF_EACH = 5;
 const CREDITS = 100;

@@ -1,9 +1,10 @@
 import { setTimeout } from "node:timers/promises";
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/builders.js";
 import { memoryPorts } from "../../../adapters/memory/memory-ports.js";
 import { type DatabaseClock, openDatabaseClock } from "../../../adapters/persistence/database-clock.js";
-import { openPostgresDatabase, type PostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
+import { openSqliteDatabase } from "../../../adapters/persistence/open-sqlite-database.js";
+import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
 import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
 import { NodeSecrets } from "../../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../../adapters/system/random-ids.js";
@@ -18,7 +19,8 @@ import { NO_LIMITS } from "../../../domain/key-limits.js";
 import type { Task } from "../../../domain/task.js";
 import { accountsWithKeys } from "../../support/accounts-with-keys.js";
 import { freshDatabase } from "../../support/postgres.js";
-import { sqlStores } from "../../support/sql-stores.js";
+import { type AnyDatabase, sqlStores } from "../../support/sql-stores.js";
+import { sqliteStores } from "../../support/sqlite-stores.js";
 
 const MINUTES = 60_000;
 const CREDITS = 100;
@@ -31,25 +33,40 @@ const secrets = new NodeSecrets();
 
 type Instance = {
   readonly application: Application;
-  readonly database: PostgresDatabase;
+  readonly database: AnyDatabase;
   readonly clock: DatabaseClock;
   readonly requests: ApiRequests;
 };
 
 type Customer = { readonly key: ApiKey; readonly secret: ApiKeySecret };
 
-/** How much the first instance's wall clock is ahead, at each moment. */
-const WALL_CLOCKS: readonly (readonly [string, (milliseconds: number) => number])[] = [
-  ["is ten minutes ahead", () => 10 * MINUTES],
-  ["is ten minutes behind", () => -10 * MINUTES],
-  [
-    "is set forth and back by ten minutes, four times a second",
-    (milliseconds) => (Math.floor(milliseconds / 250) % 2 ? 10 : -10) * MINUTES,
-  ],
+/** How much a wall clock is ahead, at each moment. */
+type WallAhead = (milliseconds: number) => number;
+
+const right: WallAhead = () => 0;
+const setAgainAndAgain: WallAhead = (milliseconds) => (Math.floor(milliseconds / 250) % 2 ? 10 : -10) * MINUTES;
+
+const onPostgres = async () => {
+  const url = await freshDatabase();
+  return { open: () => openPostgresDatabase(url, 4), remove: async () => {} };
+};
+
+const onSqlite = async () => {
+  const { file, close } = await sqliteStores();
+  return { open: () => openSqliteDatabase(file), remove: close };
+};
+
+type Case = readonly [string, () => Promise<{ open(): Promise<AnyDatabase>; remove(): Promise<void> }>, WallAhead[]];
+
+const CASES: readonly Case[] = [
+  ["two on PostgreSQL, one wall clock ten minutes ahead", onPostgres, [() => 10 * MINUTES, right]],
+  ["two on PostgreSQL, one wall clock ten minutes behind", onPostgres, [() => -10 * MINUTES, right]],
+  ["two on PostgreSQL, one wall clock set forth and back by 20 minutes", onPostgres, [setAgainAndAgain, right]],
+  ["one on SQLite, its wall clock set forth and back by 20 minutes", onSqlite, [setAgainAndAgain]],
 ];
 
-describe.each(WALL_CLOCKS)("two applications on one PostgreSQL database, where a wall clock %s", (_, ahead) => {
-  let url: string;
+describe.each(CASES)("applications with wrong clocks: %s", (_, onDatabase, wallClocks) => {
+  let opener: Awaited<ReturnType<typeof onDatabase>>;
   let outside: ReturnType<typeof anOutside>;
   let instances: readonly Instance[];
   /** Writes of somebody who had no valid lease. */
@@ -62,8 +79,8 @@ describe.each(WALL_CLOCKS)("two applications on one PostgreSQL database, where a
     return { provider, storage };
   };
 
-  const open = async (wallAhead: (milliseconds: number) => number): Promise<Instance> => {
-    const database = await openPostgresDatabase(url, 4);
+  const open = async (wallAhead: WallAhead): Promise<Instance> => {
+    const database = await opener.open();
     const wall = () => Date.now() + wallAhead(performance.now());
     const clock = await openDatabaseClock(database, { machine: { ...MACHINE_TIME, wall } });
     const { requestsAt, ...stores } = sqlStores(database, undefined, clock);
@@ -83,13 +100,14 @@ describe.each(WALL_CLOCKS)("two applications on one PostgreSQL database, where a
   };
 
   beforeAll(async () => {
-    url = await freshDatabase();
+    opener = await onDatabase();
   });
+  afterAll(() => opener.remove());
   beforeEach(async () => {
     refused = [];
     outside = anOutside();
     outside.provider.play({ poll: "running" });
-    instances = await Promise.all([open(ahead), open(() => 0)]);
+    instances = await Promise.all(wallClocks.map(open));
   });
   afterEach(async () => {
     for (const { application, clock, database } of instances) {
