@@ -22,6 +22,9 @@ const BROWSER = [
   "test/adapters/web/webhooks.test.ts",
 ];
 
+/** Compares times, on databases with the history of years: `npm run test:growth`. It is not part of `npm test`. */
+const GROWTH = "test/growth/*.test.ts";
+
 /** Tests that install what is packed, as others do: `npm run test:packed`. They are not part of `npm test`. */
 const PACKED = "test/packed/*.test.ts";
 
@@ -118,10 +121,17 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } }, // without a graphics card, a browser can take a second to draw one frame
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: "fast", include: [TESTS], exclude: [...SLOW_TESTS, ...BROWSER, KILLS, PACKED] } },
+      {
+        extends: true,
+        test: { name: "fast", include: [TESTS], exclude: [...SLOW_TESTS, ...BROWSER, KILLS, GROWTH, PACKED] },
+      },
       { extends: true, test: { name: "slow", include: SLOW_TESTS, globalSetup: "test/support/global-setup.ts" } },
       { extends: true, test: { name: "browser", include: BROWSER } },
       { extends: true, test: { name: "kills", include: [KILLS] } },
+      {
+        extends: true,
+        test: { name: "growth", include: [GROWTH], globalSetup: "test/support/global-setup.ts", hookTimeout: 300_000 },
+      },
       { extends: true, test: { name: "packed", include: [PACKED] } },
       ...(process.env.HTTP_SERVER === "node" ? [] : [onNode]),
     ],

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type Brand, made } from "./brand.js";
+import type { Day } from "./budget.js";
 import type { Credits } from "./credits.js";
 import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 
@@ -23,6 +24,12 @@ export const EMAIL_CHARACTERS_MAX = 254;
 /** A customer with credits. */
 export type Account = { readonly id: AccountId; readonly email: Email; readonly createdAt: Date };
 
+/**
+ * What the creations of an account that ended on one day, in UTC, without a panorama have left behind: their number, and
+ * the bytes of their texts. They cost no credits, so that without a limit an account could fill the database for nothing.
+ */
+export type Failures = { readonly day: Day; readonly count: number; readonly bytes: number };
+
 /** The state of an account that decides whether it may open a new task (specification, Limits). */
 export type Standing = {
   readonly accountId: AccountId;
@@ -31,6 +38,8 @@ export type Standing = {
   readonly activeTasks: number;
   /** Below this balance the owner is told (low-balance.ts). */
   readonly lowBalanceThreshold?: Credits | undefined;
+  /** Its creations without a panorama, on the latest day with any; `undefined`: there were none. */
+  readonly failures?: Failures | undefined;
 };
 
 /** Trims and lower-cases the address. The error names the rule that it breaks. */

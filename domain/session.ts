@@ -15,6 +15,9 @@ export type Session = {
 /** How long a login lasts. */
 export const SESSION_SECONDS = 30 * 24 * 60 * 60;
 
+/** The most of one account. A login beyond them ends the oldest one. */
+export const SESSIONS_MAX = 100;
+
 /** A session from `now` on. Only the digest of its token is stored. */
 export const openSession = (accountId: AccountId, tokenSha256: string, now: Date): Session => ({
   tokenSha256,

@@ -1,10 +1,12 @@
-import type { Result } from "neverthrow";
+import { ok, type Result } from "neverthrow";
 import type { AccountId, Standing } from "./account.js";
 import type { ApiKeyId } from "./api-key.js";
 import { admitSpending, type BudgetSpent, type Budgets, type Spending } from "./budget.js";
 import type { TooManyActiveTasks } from "./concurrency-limit.js";
 import type { CreationRequest } from "./creation-request.js";
+import { admitAfterFailures, type TooManyFailures } from "./failure-budget.js";
 import type { LowBalance } from "./low-balance.js";
+import { NO_METADATA } from "./metadata.js";
 import type { ObjectName } from "./object-name.js";
 import { PANORAMA_POLICY, type PanoramaPolicy } from "./panorama-policy.js";
 import {
@@ -193,12 +195,12 @@ export type OpenedTask = {
 export type BudgetState = { readonly budgets: Budgets; readonly spending: Spending };
 
 /** Why no task is opened. Nothing is charged. */
-export type OpeningRefusal = InsufficientCredits | BudgetSpent | TooManyActiveTasks;
+export type OpeningRefusal = InsufficientCredits | BudgetSpent | TooManyFailures | TooManyActiveTasks;
 
 /**
- * Opens a task if the account's standing and the key's budget allow it. Checks the credits first, then the active tasks,
- * in the order that the specification demands. With a `turn` the task is `queued`; without one it is `reserved`, to be
- * submitted now, and holds a slot of `place`. `policy` has the price and the maximum of active tasks.
+ * Opens a task if the account's standing and the key's budget allow it. Checks the credits first, then today's failures
+ * and the active tasks, in the order that the specification demands. With a `turn` the task is `queued`; without one it is `reserved`, to be
+ * submitted now, and holds a slot of `place`. `policy` has the price and the limits.
  */
 export const openTask = (
   standing: Standing,
@@ -207,11 +209,15 @@ export const openTask = (
   turn?: number,
   budget?: BudgetState,
   place?: string,
-  { prices, activeMax }: Pick<PanoramaPolicy, "prices" | "activeMax"> = PANORAMA_POLICY,
+  policy: Pick<PanoramaPolicy, "prices" | "activeMax"> & Partial<Pick<PanoramaPolicy, "rates">> = PANORAMA_POLICY,
 ): Result<OpenedTask, OpeningRefusal> => {
-  const { accountId } = standing;
+  const { accountId, failures } = standing;
+  const { prices, activeMax, rates = PANORAMA_POLICY.rates } = policy;
   const cost = prices[draft.request.resolution];
-  const admitCost = budget && (() => admitSpending(budget.budgets, budget.spending, cost, now));
+  const admitCost = (): Result<void, BudgetSpent | TooManyFailures> => {
+    const within = budget === undefined ? ok(undefined) : admitSpending(budget.budgets, budget.spending, cost, now);
+    return within.isErr() ? within : admitAfterFailures(failures, rates.write, now);
+  };
   return reserve(standing, { taskId: draft.id, cost }, activeMax, admitCost).map(
     ({ reservation, standing: after, lowBalance }) => {
       const core = { ...draft, apiKeyId: draft.apiKeyId, accountId, reservedAt: now, reservation, submissions: 0 };
@@ -290,6 +296,16 @@ export const fail = (
   failedAt: now,
   reason,
 });
+
+/** The texts of a task without a picture are kept for so long after it failed or was deleted. */
+export const TEXTS_KEPT_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
+
+/** Without prompt, image URLs and metadata: the task has no picture, so that only its cost and its end matter any more. */
+export const withoutTexts = (task: Task): Task => {
+  const request = { ...task.request, prompt: undefined, imageUrls: [], metadata: NO_METADATA };
+  // No such request is accepted, but it is how the request of an erased task is read.
+  return { ...task, request: request as unknown as CreationRequest };
+};
 
 /** Replaces the image after a transition of its own state machine (storage-status.ts). */
 export const withImage = (task: SucceededTask, image: StoredImage): SucceededTask => ({ ...task, image });

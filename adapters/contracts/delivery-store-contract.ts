@@ -98,6 +98,26 @@ export const describeDeliveryStore = (
     const endpoint = async () => (await stores.endpoints.list(owner)).find(({ id }) => id === endpointId(1));
 
     describe("the outbox", () => {
+      it("forgets the events of a task that is hidden with their deliveries, unless they are still to be sent", async () => {
+        const hide = async (n: number) => {
+          await saved(n);
+          expect(await stores.tasks.hide(taskId(n), owner, end)).toEqual(ok(undefined));
+        };
+        const send = async () => {
+          for (const _ of ["succeeded", "saved"]) for (const lease of await claim()) await record(lease, success);
+        };
+        await addEndpoint();
+        await saved(1);
+        await send();
+        await hide(2);
+        expect(await listed()).toEqual([1, 2, 3, 4].map((n) => `${n} panorama.${n % 2 === 1 ? "succeeded" : "saved"}`));
+        await send();
+        expect(await stores.tasks.hide(taskId(1), owner, end)).toEqual(ok(undefined));
+        expect(await listed()).toEqual(["3 panorama.succeeded", "4 panorama.saved"]);
+        expect(await stores.tasks.eraseTexts(now, 9, now)).toBe(2);
+        expect(await listed()).toEqual([]);
+      });
+
       it("has one event for each end of a task and one when its image is saved, in the order of the moves", async () => {
         await addEndpoint();
         const first = await submitted(1);

@@ -117,6 +117,13 @@ export const describeEventStore = (
       expect(await read(0)).toEqual(["1 panorama.failed"]);
     });
 
+    it("reads on behind events of tasks that are deleted", async () => {
+      for (const n of [1, 2, 3, 4, 5]) await failed(n);
+      for (const n of [1, 2, 4]) await stores.tasks.hide(taskId(n), owner, end);
+      expect(await read(0, 2)).toEqual(["3 panorama.failed", "5 panorama.failed"]);
+      expect(await read(3, 1)).toEqual(["5 panorama.failed"]);
+    });
+
     it("returns the number of the latest event of each account", async () => {
       await failed(1);
       await failed(2);

@@ -1,5 +1,6 @@
 import type { SessionStore } from "../../application/ports/session-store.js";
-import { openSession, SESSION_SECONDS } from "../../domain/session.js";
+import type { Email } from "../../domain/account.js";
+import { openSession, SESSION_SECONDS, SESSIONS_MAX } from "../../domain/session.js";
 import { accountId, anAccount, noon, secondsAfter } from "./builders.js";
 import { expect } from "./expect.js";
 import type { Stores } from "./stores.js";
@@ -51,6 +52,24 @@ export const describeSessionStore = (
         ...tokens.slice(6).map(login),
       ]);
       for (const token of [...tokens, first.tokenSha256]) expect(await sessions.find(token)).toBeUndefined();
+    });
+
+    it("ends the oldest sessions of an account that has too many, and none of another account", async () => {
+      await stores.accounts.open(
+        anAccount({ id: accountId(2), email: "other@example.com" as Email }),
+        "the hash",
+        undefined,
+        undefined,
+      );
+      const token = (n: number) => `c${n}`.padStart(64, "0");
+      await sessions.insert(openSession(accountId(2), token(0), secondsAfter(noon, -99)), "the hash");
+      for (let n = 1; n < SESSIONS_MAX; n += 1) {
+        await sessions.insert(openSession(accountId(1), token(n), secondsAfter(noon, 1 + n)), "the hash");
+      }
+      expect(await sessions.find(first.tokenSha256)).toBeUndefined();
+      for (const kept of [second.tokenSha256, token(0), token(1), token(SESSIONS_MAX - 1)]) {
+        expect((await sessions.find(kept))?.tokenSha256).toBe(kept);
+      }
     });
 
     it("deletes one session, also repeatedly, and keeps the others", async () => {

@@ -11,6 +11,7 @@ import { describeMoves } from "./task-moves-contract.js";
 import { describeOpening } from "./task-opening-contract.js";
 import { describeReading } from "./task-reading-contract.js";
 import { setUpTasks } from "./task-setup.js";
+import { describeTexts } from "./task-texts-contract.js";
 import { describeVisibility } from "./task-visibility-contract.js";
 import type { TestFunctions } from "./test-functions.js";
 
@@ -37,6 +38,7 @@ export const describeTaskStore = (
       describeVisibility(test, on);
       describeDeletion(test, on);
       describeImages(test, on);
+      describeTexts(test, on);
     });
     describe("recordCancelWish", () => describeCancelWishes(test, on));
     describe("claim", () => {

@@ -3,6 +3,7 @@ import type { UpstreamError } from "../../application/panoramas/submit-task.js";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
 import type { BudgetSpent } from "../../domain/budget.js";
 import type { TooManyActiveTasks } from "../../domain/concurrency-limit.js";
+import type { TooManyFailures } from "../../domain/failure-budget.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { AccountRateLimited, RateLimited } from "../../domain/rate-limit.js";
 import type { InsufficientCredits } from "../../domain/reservation.js";
@@ -37,6 +38,7 @@ export type ApiError =
   | NotFound
   | RateLimited
   | AccountRateLimited
+  | TooManyFailures
   | TooManyActiveTasks
   | UpstreamError
   | StorageUnavailable
@@ -82,6 +84,12 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     status: 429,
     code: "rate_limited",
     message: `This account has reached its limit of ${limit} writes per minute over all its API keys. Retry in ${retryAfterSeconds} s.`,
+    headers: { "retry-after": String(retryAfterSeconds) },
+  }),
+  too_many_failures: ({ retryAfterSeconds }) => ({
+    status: 429,
+    code: "rate_limited",
+    message: `Too many creations of this account have ended without a panorama today. Creations are possible again at 00:00 UTC, in ${retryAfterSeconds} s.`,
     headers: { "retry-after": String(retryAfterSeconds) },
   }),
   too_many_active_tasks: ({ limit }) => ({

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { err, ok, type Result } from "neverthrow";
 import { notFound } from "../../application/errors.js";
 import type { StreamEvents } from "../../application/events/stream-events.js";
@@ -26,6 +27,9 @@ export const STREAM_MILLISECONDS_MAX = 15 * 60 * 1000;
 
 /** How long a client waits before it connects again. */
 const RETRY_MILLISECONDS = 2_000;
+
+/** Events that are sent without a pause for other requests. */
+const EVENTS_PER_TURN = 20;
 
 /** With the answer that there are too many streams. */
 const RETRY_AFTER_SECONDS = 10;
@@ -133,7 +137,9 @@ async function* textOf(
 ): AsyncGenerator<string, void> {
   try {
     yield `retry: ${RETRY_MILLISECONDS}\n\n`;
-    for (let next = events.next(); ; ) {
+    for (let next = events.next(), sent = 0; ; sent += 1) {
+      // Events of the past may be there at once, all of them: other requests must have their turn.
+      if (sent % EVENTS_PER_TURN === EVENTS_PER_TURN - 1) await setImmediate();
       const arrived = new AbortController();
       const pause = clock.sleep(HEARTBEAT_MILLISECONDS, arrived.signal).then(() => undefined);
       const stored = await Promise.race([next, pause]).finally(() => arrived.abort());

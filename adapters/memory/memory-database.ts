@@ -30,6 +30,8 @@ type StoredTask = {
   leasedUntil?: Date | undefined;
   fence: number;
   hidden: boolean;
+  hiddenAt?: Date;
+  textsErased?: boolean;
 };
 type StoredIdempotencyKey = {
   accountId: AccountId;
@@ -168,6 +170,16 @@ export class MemoryDatabase {
   /** 0 if the account has no event. */
   lastEventOf(account: AccountId): number {
     return this.lastEvents.get(account) ?? 0;
+  }
+
+  /** Deletes the events of a task with their deliveries, unless one of these is pending. */
+  deleteReadEvents(task: TaskId): void {
+    const isOf = (event: AccountEvent) => event.type !== "credits.low" && event.taskId === task;
+    const isPending = (event: AccountEvent) =>
+      this.deliveries.some((stored) => stored.event === event && stored.delivery.state === "pending");
+    const read = new Set(this.events.filter((event) => isOf(event) && !isPending(event)));
+    this.events = this.events.filter((event) => !read.has(event));
+    this.deliveries = this.deliveries.filter(({ event }) => !read.has(event));
   }
 
   giveUpDeliveries(endpoint: EndpointId, now: Date): void {

@@ -42,8 +42,13 @@ export class MemoryLedgerStore implements LedgerStore {
   }
 
   async *all(): AsyncIterable<AccountLedger> {
-    for (const [id, { standing }] of this.database.accounts) {
-      yield { standing, entries: this.database.ledgerOf(id), tasks: this.database.tasksOf(id) };
+    for (const [id, stored] of this.database.accounts) {
+      const { accountId, credits, activeTasks } = stored.standing;
+      yield {
+        standing: { accountId, credits, activeTasks },
+        entries: this.database.ledgerOf(id),
+        tasks: this.database.tasksOf(id),
+      };
     }
   }
 }

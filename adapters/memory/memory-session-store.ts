@@ -1,5 +1,5 @@
 import type { SessionStore } from "../../application/ports/session-store.js";
-import type { Session } from "../../domain/session.js";
+import { SESSIONS_MAX, type Session } from "../../domain/session.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** Sessions in memory. */
@@ -12,7 +12,12 @@ export class MemorySessionStore implements SessionStore {
 
   async insert(session: Session, passwordHash: string): Promise<boolean> {
     if (this.database.accounts.get(session.accountId)?.passwordHash !== passwordHash) return false;
-    this.database.sessions.set(session.tokenSha256, session);
+    const { sessions } = this.database;
+    sessions.set(session.tokenSha256, session);
+    const newest = [...sessions.values()]
+      .filter(({ accountId }) => accountId === session.accountId)
+      .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.tokenSha256 < b.tokenSha256 ? -1 : 1));
+    for (const { tokenSha256 } of newest.slice(SESSIONS_MAX)) sessions.delete(tokenSha256);
     return true;
   }
 

@@ -14,6 +14,7 @@ import type {
 import type { AccountId } from "../../domain/account.js";
 import { endOf, taskEventOf } from "../../domain/account-event.js";
 import type { CreationRequest } from "../../domain/creation-request.js";
+import { withFailure } from "../../domain/failure-budget.js";
 import { sameRequest } from "../../domain/idempotency.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../domain/ledger.js";
@@ -47,6 +48,7 @@ import {
   type SucceededTask,
   type Task,
   wantCancel,
+  withoutTexts,
 } from "../../domain/task.js";
 import { matchesFilter, type TaskFilter } from "../../domain/task-filter.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -267,8 +269,10 @@ export class MemoryTaskStore implements TaskStore {
     const stored = this.shown(id, owner);
     if (stored === undefined) return err(notFound(`There is no task ${id}.`));
     stored.hidden = true;
+    stored.hiddenAt = now;
     stored.dueAt = stored.task.state === "succeeded" ? now : undefined;
     this.database.releaseReferences(id, owner, new Date(0));
+    this.database.deleteReadEvents(id);
     return ok(undefined);
   }
 
@@ -386,6 +390,20 @@ export class MemoryTaskStore implements TaskStore {
     }
   }
 
+  async eraseTexts(before: Date, limit: number): Promise<number> {
+    const due = [...this.database.tasks.values()].flatMap((stored) => {
+      const endedAt = stored.hiddenAt ?? (stored.task.state === "failed" ? stored.task.failedAt : undefined);
+      return !stored.textsErased && endedAt !== undefined && endedAt < before ? [{ stored, endedAt }] : [];
+    });
+    const oldest = due.sort((a, b) => a.endedAt.getTime() - b.endedAt.getTime()).slice(0, limit);
+    for (const { stored } of oldest) {
+      stored.task = withoutTexts(stored.task);
+      stored.textsErased = true;
+      if (stored.hidden) this.database.deleteReadEvents(stored.task.id);
+    }
+    return oldest.length;
+  }
+
   async forgetIdempotencyKeys(before: Date): Promise<void> {
     this.keepKeys(({ createdAt }) => createdAt >= before);
   }
@@ -396,6 +414,8 @@ export class MemoryTaskStore implements TaskStore {
     account.standing = release(account.standing, next.reservation);
     if (before.state === "queued") this.giveTurnBack(before);
     if (next.state !== "failed") return;
+    const failures = withFailure(account.standing.failures, next.request, next.failedAt);
+    account.standing = { ...account.standing, failures };
     this.database.ledger.push(refundEntry(next.reservation, next.failedAt));
     this.database.releaseReferences(next.id, next.accountId, next.failedAt);
     if (isRefusedCreation(before, next)) this.keepKeys(({ taskId }) => taskId !== next.id);

@@ -1,9 +1,12 @@
-import type { Account, AccountId, Standing } from "../../domain/account.js";
+import type { Account, AccountId, Failures, Standing } from "../../domain/account.js";
 import type { ApiKey } from "../../domain/api-key.js";
 import { credits } from "../../domain/credits.js";
+import { withFailure } from "../../domain/failure-budget.js";
 import { type KeyLimits, SCOPES } from "../../domain/key-limits.js";
 import type { Order } from "../../domain/order.js";
+import type { FailedTask } from "../../domain/task.js";
 import { amount, branded, date, integer, optional, type Row, text } from "./columns.js";
+import type { Statement } from "./statement.js";
 
 export const toAccount = (row: Row): Account => ({
   id: branded<AccountId>(row, "id"),
@@ -21,7 +24,29 @@ export const standingOf = (accountId: AccountId, row: Row): Standing => ({
 export const openingStandingOf = (accountId: AccountId, row: Row): Standing => ({
   ...standingOf(accountId, row),
   lowBalanceThreshold: optional(row, "low_balance_threshold", amount),
+  failures: row.failure_day === 0 ? undefined : toFailures(row),
 });
+
+/** The columns of the account that `openingStandingOf` reads, besides its credits. */
+export const OPENING_COLUMNS = ["active_tasks", "low_balance_threshold", "failure_day", "failures", "failure_bytes"]
+  .map((column) => `account.${column}`)
+  .join(", ");
+
+const toFailures = (row: Row): Failures => ({
+  day: integer(row, "failure_day") as Failures["day"],
+  count: integer(row, "failures"),
+  bytes: integer(row, "failure_bytes"),
+});
+
+/** Assignments to the account's row: one more creation has ended without a panorama (domain/failure-budget.ts). */
+export const countFailure = ({ request, failedAt }: FailedTask): Statement => {
+  const { day, count, bytes } = withFailure(undefined, request, failedAt);
+  return {
+    text: `, failures = case when failure_day = ? then failures else 0 end + ?,
+      failure_bytes = case when failure_day = ? then failure_bytes else 0 end + ?, failure_day = ?`,
+    parameters: [day, count, day, bytes, day],
+  };
+};
 
 export const toOrder = (row: Row): Order => {
   const core = {

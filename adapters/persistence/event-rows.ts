@@ -2,6 +2,7 @@ import type { AccountId } from "../../domain/account.js";
 import { type AccountEvent, EVENT_TYPES, type NewEvent } from "../../domain/account-event.js";
 import { amount, branded, date, integer, oneOf, type Row } from "./columns.js";
 import type { Sql } from "./database.js";
+import { LISTED_ENDPOINT } from "./listed-endpoint.js";
 import type { Dialect } from "./migration-steps.js";
 import type { Statement } from "./statement.js";
 import { writeIfChecked } from "./write-in-one-round-trip.js";
@@ -58,7 +59,7 @@ export const eventInsertions = (
         (endpoint_id, account_id, number, task_id, lane, state, attempts, due_at, fence)
         select webhook_endpoint.id, numbered.id, numbered.last_event, ?, webhook_endpoint.id, 'pending', 0, ?, 0
         from ${account} as numbered join webhook_endpoint on webhook_endpoint.account_id = numbered.id
-        where off_at is null and url is not null`,
+        where ${LISTED_ENDPOINT} and off_at is null and url is not null`,
       parameters: [taskId, dueAt, ...accountParameters],
     },
     ...(ownLane === null

@@ -1,5 +1,5 @@
 import type { AccountId, Standing } from "../../domain/account.js";
-import { openingStandingOf } from "./account-rows.js";
+import { OPENING_COLUMNS, openingStandingOf } from "./account-rows.js";
 import { integer } from "./columns.js";
 import type { Sql } from "./database.js";
 import { ANY_QUEUED } from "./queue-rows.js";
@@ -14,7 +14,7 @@ export const lockAccount = async (
 ): Promise<{ current: Standing; lastTurn: number; anyWaits: boolean }> => {
   const [row] = await sql(
     `update account set credits = credits where id = ?
-    returning id, credits, active_tasks, last_turn, low_balance_threshold, ${ANY_QUEUED} as any_queued`,
+    returning id, credits, last_turn, ${OPENING_COLUMNS}, ${ANY_QUEUED} as any_queued`,
     [account],
   );
   if (row === undefined) throw new Error(`there is no account ${account}`);

@@ -8,6 +8,26 @@ export type { Dialect };
  */
 export type Step = { readonly name: string; readonly up: Readonly<Record<Dialect, readonly string[]>> };
 
+/** The indexes of 021, the same in both dialects. */
+const GROWTH_INDEXES: readonly string[] = [
+  `drop index "task_status_index"`,
+  `drop index task_public_index`,
+  `create index task_visible_index on task (account_id, id) where hidden_at is null`,
+  `create index task_filter_index on task (account_id, state, visibility, id) where hidden_at is null`,
+  `create index task_text_index on task (coalesce(hidden_at, failed_at)) where (state = 'failed' or hidden_at is not null) and texts_erased_at is null`,
+  `create index api_key_live_index on api_key (account_id) where revoked_at is null`,
+  `create index credit_order_paid_index on credit_order (account_id) where paid_at is not null`,
+  `create index webhook_endpoint_listed_index on webhook_endpoint (account_id, id) where (off_reason is null or off_reason <> 'deleted')`,
+  `create index "webhook_delivery_page_index" on "webhook_delivery" ("account_id", "id")`,
+];
+
+/** What the trigger of 021 has not counted. */
+const GROWTH_SUMS: readonly string[] = [
+  `update account set granted = sums.granted from (
+    select account_id, sum(credits) as granted from ledger_entry where kind not in ('reservation', 'refund') group by account_id
+  ) as sums where account.id = sums.account_id`,
+];
+
 /**
  * Never edit a released step: add a new step to change the tables. The statements are the output of the schema generator
  * for schema.ts, plus triggers, which it does not support.
@@ -666,6 +686,43 @@ export const migrationSteps: readonly Step[] = [
         `alter table "task" add column "leased_until" timestamptz(3) null`,
         `alter table "task" add column "cancel_wanted_at" timestamptz(3) null`,
         `alter table "task" add column "cancel_refused_at" timestamptz(3) null`,
+      ],
+    },
+  },
+  {
+    // Older versions write no failures of an account and no spending of keys without a budget; they read neither.
+    name: "021-growth-compatible",
+    up: {
+      sqlite: [
+        `alter table "account" add column "granted" bigint not null default 0`,
+        `alter table "account" add column "failure_day" integer not null default 0`,
+        `alter table "account" add column "failures" integer not null default 0`,
+        `alter table "account" add column "failure_bytes" integer not null default 0`,
+        `alter table "task" add column "texts_erased_at" datetime null`,
+        ...GROWTH_INDEXES,
+        ...GROWTH_SUMS,
+        `insert into key_spending (api_key_id, day, credits)
+          select api_key.id, cast(strftime('%Y%m%d', reserved_at / 1000, 'unixepoch') as integer), sum(task.credits)
+          from task join api_key on api_key.id = task.api_key_id
+          where state <> 'failed' and reserved_at >= unixepoch('now', 'start of month') * 1000 group by 1, 2
+          on conflict (api_key_id, day) do update set credits = excluded.credits`,
+        `create trigger ledger_entry_granted after insert on ledger_entry when new.kind not in ('reservation', 'refund')
+          begin update account set granted = granted + new.credits where id = new.account_id; end`,
+      ],
+      postgresql: [
+        `alter table "account" add column "granted" bigint not null default 0, add column "failure_day" int not null default 0, add column "failures" int not null default 0, add column "failure_bytes" int not null default 0`,
+        `alter table "task" add column "texts_erased_at" timestamptz(3) null`,
+        ...GROWTH_INDEXES,
+        ...GROWTH_SUMS,
+        `insert into key_spending (api_key_id, day, credits)
+          select api_key.id, cast(to_char(reserved_at at time zone 'UTC', 'YYYYMMDD') as integer), sum(task.credits)
+          from task join api_key on api_key.id = task.api_key_id
+          where state <> 'failed' and reserved_at >= date_trunc('month', now() at time zone 'UTC') at time zone 'UTC'
+          group by 1, 2 on conflict (api_key_id, day) do update set credits = excluded.credits`,
+        `create function count_grant() returns trigger language plpgsql
+          as $$ begin update account set granted = granted + new.credits where id = new.account_id; return null; end $$`,
+        `create trigger ledger_entry_granted after insert on ledger_entry for each row
+          when (new.kind not in ('reservation', 'refund')) execute function count_grant()`,
       ],
     },
   },

@@ -16,7 +16,7 @@ import {
 import { type RequestKind, scopeOf } from "../../domain/panorama-policy.js";
 import { type Admission, accountRateLimited, type Rate, type RateLimited } from "../../domain/rate-limit.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { openingStandingOf, toKeyLimits } from "./account-rows.js";
+import { OPENING_COLUMNS, openingStandingOf, toKeyLimits } from "./account-rows.js";
 import { branded, type Row, text } from "./columns.js";
 import type { Database } from "./database.js";
 import { admission, admissionParameters, toAdmission } from "./postgres-rate-limits.js";
@@ -47,8 +47,7 @@ const OF_KEY = `live_key.id as key_id, live_key.account_id as owner, by_key.admi
 const OF_ACCOUNT = "by_account.admissions as account_admissions, by_account.admitted as account_admitted";
 
 /** What a creation decides about (task-opening.ts). */
-const ACCOUNT = `account.credits, account.active_tasks, account.low_balance_threshold,
-  cast(account.xmin as text) as account_version`;
+const ACCOUNT = `account.credits, ${OPENING_COLUMNS}, cast(account.xmin as text) as account_version`;
 
 const READ = `${countForKey("read")}
   select ${OF_KEY} from live_key left join by_key on true`;

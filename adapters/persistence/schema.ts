@@ -1,7 +1,9 @@
 import { defineEntity, p } from "@mikro-orm/core";
+import { ENDED_WITHOUT_PICTURE_AT, HAS_TEXTS_TO_ERASE } from "./erase-texts.js";
 import { FAILED_IMAGE } from "./failed-image.js";
 import { IN_GALLERY } from "./in-gallery.js";
 import { KEPT_IMAGE } from "./kept-image.js";
+import { LISTED_ENDPOINT } from "./listed-endpoint.js";
 
 /*
  * The tables for SQLite and PostgreSQL. The migrations (migration-steps.ts) contain the schema generator's output for this
@@ -29,6 +31,12 @@ export const AccountTable = defineEntity({
     lowBalanceThreshold: p.integer().nullable(),
     /** The number of its latest event; 0 if it has none. */
     lastEvent: p.integer().default(0),
+    /** All that was ever bought or adjusted. A trigger on the ledger keeps it (migration-steps.ts). */
+    granted: p.bigint("number").default(0),
+    /** The day of `failures` and `failure_bytes`, as `yyyymmdd` (domain/failure-budget.ts); 0 if there were none. */
+    failureDay: p.integer().default(0),
+    failures: p.integer().default(0),
+    failureBytes: p.integer().default(0),
     createdAt: p.datetime(3),
     /** Set when the operator closes the account (application/operators/close-account.ts). */
     closedAt: p.datetime(3).nullable(),
@@ -55,6 +63,10 @@ export const OrderTable = defineEntity({
       expression:
         "create index credit_order_pending_index on credit_order (account_id, created_at) where paid_at is null",
     },
+    {
+      name: "credit_order_paid_index",
+      expression: "create index credit_order_paid_index on credit_order (account_id) where paid_at is not null",
+    },
   ],
   properties: {
     id: p.string().length(40).primary(),
@@ -69,7 +81,14 @@ export const OrderTable = defineEntity({
 export const ApiKeyTable = defineEntity({
   name: "ApiKey",
   tableName: "api_key",
-  indexes: [{ name: "api_key_account_index", properties: ["accountId"] }],
+  indexes: [
+    { name: "api_key_account_index", properties: ["accountId"] },
+    {
+      // Partial: revoked keys stay for ever.
+      name: "api_key_live_index",
+      expression: "create index api_key_live_index on api_key (account_id) where revoked_at is null",
+    },
+  ],
   properties: {
     id: p.string().length(40).primary(),
     accountId,
@@ -112,12 +131,20 @@ export const TaskTable = defineEntity({
   tableName: "task",
   indexes: [
     { name: "task_account_index", properties: ["accountId", "id"] },
-    // For the filters of an account's list. Private tasks are most of nearly every account's, so they have no index.
-    { name: "task_status_index", properties: ["accountId", "state", "id"] },
+    // For an account's list and its filters (task-filters.ts). Partial: deleted tasks stay for ever.
+    {
+      name: "task_visible_index",
+      expression: "create index task_visible_index on task (account_id, id) where hidden_at is null",
+    },
+    {
+      name: "task_filter_index",
+      expression: "create index task_filter_index on task (account_id, state, visibility, id) where hidden_at is null",
+    },
     { name: "task_created_index", properties: ["accountId", "reservedAt"] },
     {
-      name: "task_public_index",
-      expression: "create index task_public_index on task (account_id, id) where visibility = 'public'",
+      // Partial: the tasks without a picture whose texts are not erased yet, in the order in which they are.
+      name: "task_text_index",
+      expression: `create index task_text_index on task (${ENDED_WITHOUT_PICTURE_AT}) where ${HAS_TEXTS_TO_ERASE}`,
     },
     {
       // Partial: the cost of finding due work does not depend on the number of finished tasks.
@@ -184,6 +211,8 @@ export const TaskTable = defineEntity({
     apiKeyId: p.string().length(40).nullable(),
     /** Set when the owner deletes the panorama. Then only the ledger and the idempotency keys refer to the task. */
     hiddenAt: p.datetime(3).nullable(),
+    /** Set when prompt, image URLs and metadata of a task without a picture are erased. */
+    textsErasedAt: p.datetime(3).nullable(),
     webhookUrl: p.text().nullable(),
     traceparent: p.string().length(55).nullable(),
     /** Until when a worker has the task, unless it gives it back. */
@@ -395,6 +424,11 @@ export const WebhookEndpointTable = defineEntity({
   indexes: [
     { name: "webhook_endpoint_account_index", properties: ["accountId"] },
     {
+      // Partial: deleted endpoints stay until their last delivery is deleted.
+      name: "webhook_endpoint_listed_index",
+      expression: `create index webhook_endpoint_listed_index on webhook_endpoint (account_id, id) where ${LISTED_ENDPOINT}`,
+    },
+    {
       name: "webhook_endpoint_default_unique",
       expression:
         "create unique index webhook_endpoint_default_unique on webhook_endpoint (account_id) where url is null",
@@ -421,6 +455,7 @@ export const WebhookDeliveryTable = defineEntity({
   tableName: "webhook_delivery",
   indexes: [
     { name: "webhook_delivery_account_index", properties: ["accountId", "number"] },
+    { name: "webhook_delivery_page_index", properties: ["accountId", "id"] },
     { name: "webhook_delivery_endpoint_index", properties: ["endpointId"] },
     {
       // Partial: what is delivered or given up costs the next claim nothing.

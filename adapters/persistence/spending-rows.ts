@@ -1,16 +1,15 @@
 import type { Spender } from "../../application/ports/task-store.js";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId } from "../../domain/api-key.js";
-import { dayOf, endOf, monthOf, type Spending, startOf } from "../../domain/budget.js";
+import { dayOf, monthOf, type Spending } from "../../domain/budget.js";
 import type { FailedTask, OpenedTask } from "../../domain/task.js";
 import { branded, integer, type Row } from "./columns.js";
 import type { Sql } from "./database.js";
-import { insertion, type Statement } from "./statement.js";
+import type { Statement } from "./statement.js";
 
 /*
- * The running sums behind domain/budget.ts, one row for each key with a budget and each day. Every transaction that
- * writes them also writes the row of the key's account, so whoever has locked that row, or finds it unchanged, knows the
- * sums.
+ * The running sums behind domain/budget.ts, one row for each key and each day. Every transaction that writes them also
+ * writes the row of the key's account, so whoever has locked that row, or finds it unchanged, knows the sums.
  */
 
 /** The sums of the rows of `key_spending` that a query selects. Their first parameter is the current day. */
@@ -37,49 +36,33 @@ export const readSpending = async (sql: Sql, spender: Spender): Promise<Spending
   return toSpending(row ?? {});
 };
 
-/**
- * The tasks of the current month, from the newest to the first older one: ids sort by creation time. Nothing counts what
- * keys without a budget spend, so that their creations cost nothing for it.
- */
-const OF_UNLIMITED_KEYS = `select api_key_id,
-    cast(coalesce(sum(case when reserved_at >= ? and reserved_at < ? then credits end), 0) as integer) as today,
-    cast(sum(credits) as integer) as this_month
-  from task where account_id = ? and state <> 'failed' and reserved_at >= ? and reserved_at < ?
-    and id > coalesce((
-      select id from task where account_id = ? and reserved_at < ? order by id desc limit 1
-    ), '')
-    and api_key_id in (
-      select id from api_key where account_id = ? and credits_per_day is null and credits_per_month is null
-    )
-  group by api_key_id`;
-
 export const readSpendingOfAccount = async (
   sql: Sql,
   account: AccountId,
   now: Date,
 ): Promise<ReadonlyMap<ApiKeyId, Spending>> => {
   const { first, last } = monthOf(now);
-  const counted = await sql(
-    `select api_key_id, ${SUMS} from key_spending join api_key on api_key.id = key_spending.api_key_id
+  const rows = await sql(
+    `select api_key_id, ${SUMS} from api_key join key_spending on key_spending.api_key_id = api_key.id
     where account_id = ? and day between ? and ? group by api_key_id`,
     [dayOf(now), account, first, last],
   );
-  const [today, tomorrow] = [startOf("day", now), endOf("day", now)];
-  const [month, nextMonth] = [startOf("month", now), endOf("month", now)];
-  const parameters = [today, tomorrow, account, month, nextMonth, account, month, account];
-  const summed = await sql(OF_UNLIMITED_KEYS, parameters);
-  return new Map([...counted, ...summed].map((row) => [branded<ApiKeyId>(row, "api_key_id"), toSpending(row)]));
+  const all = rows.map((row) => [branded<ApiKeyId>(row, "api_key_id"), toSpending(row)] as const);
+  return new Map(all.filter(([, { thisMonth }]) => thisMonth > 0));
 };
 
-/** Adds a new task to the sum of its key and day. `source` as in `insertion`. */
-export const spend = (task: OpenedTask["task"], source?: string): Statement => {
-  const row = { api_key_id: task.apiKeyId, day: dayOf(task.reservedAt), credits: task.reservation.credits };
-  const { text, parameters } = insertion("key_spending", row, source);
-  // Without "where", SQLite takes "on conflict" for a join.
-  const conflict = `${source === undefined ? "" : "where true"}
-    on conflict (api_key_id, day) do update set credits = key_spending.credits + excluded.credits`;
-  return { text: `${text} ${conflict}`, parameters };
-};
+/** Adds a new task to the sum of its key and day, unless the key is deleted. `source` as in `insertion`. */
+export const spend = (task: OpenedTask["task"], source?: string): Statement[] =>
+  task.apiKeyId === undefined
+    ? []
+    : [
+        {
+          text: `insert into key_spending (api_key_id, day, credits)
+            select api_key.id, ?, ? from api_key${source === undefined ? "" : ` cross join ${source}`} where api_key.id = ?
+            on conflict (api_key_id, day) do update set credits = key_spending.credits + excluded.credits`,
+          parameters: [dayOf(task.reservedAt), task.reservation.credits, task.apiKeyId],
+        },
+      ];
 
 /** Takes a refunded task out of the sum of its key and day. */
 export const giveBack = (task: FailedTask): Statement[] =>

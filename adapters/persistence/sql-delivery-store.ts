@@ -210,15 +210,22 @@ export class SqlDeliveryStore implements DeliveryStore {
   }
 
   async deleteEvents(before: Date, limit: number): Promise<number> {
-    const old = await this.database.sql("select account_id, number from event where at < ? order by at limit ?", [
-      before,
-      limit,
-    ]);
+    const { sql, dialect } = this.database;
+    const old = await sql("select task_id from event where at < ? order by at limit ?", [before, limit]);
     if (old.length === 0) return 0;
+    const tasks = listOf(
+      old.flatMap(({ task_id }) => (task_id === null ? [] : [task_id])),
+      dialect,
+    );
     await this.database.transaction<void, never>(async (sql) => {
       const oldest = "select account_id, number from event where at < ? order by at limit ?";
       await sql(`delete from webhook_delivery where (account_id, number) in (${oldest})`, [before, limit]);
       await sql(`delete from event where (account_id, number) in (${oldest})`, [before, limit]);
+      // No delivery can be sent again that needs it.
+      await sql(
+        `update task set webhook_url = null where ${isAmong("id", dialect)} and state = 'failed' and webhook_url is not null`,
+        [tasks],
+      );
       await sql(
         `delete from webhook_endpoint where off_reason = 'deleted' and off_at < ?
         and not exists (select 1 from webhook_delivery where endpoint_id = webhook_endpoint.id)`,

@@ -8,10 +8,11 @@ import type { Database } from "./database.js";
 import { endpointRow, toEndpoint } from "./endpoint-rows.js";
 import { giveUpDeliveries } from "./give-up-deliveries.js";
 import { insertIfAllowed } from "./insert-if-allowed.js";
+import { LISTED_ENDPOINT } from "./listed-endpoint.js";
 import { insertion } from "./statement.js";
 
 /** The row of a deleted endpoint is kept for its deliveries. */
-const IS_THERE = "(off_reason is null or off_reason <> 'deleted')";
+const IS_THERE = LISTED_ENDPOINT;
 
 /** Endpoints of webhooks in SQLite or PostgreSQL. */
 export class SqlEndpointStore implements EndpointStore {

@@ -1,8 +1,9 @@
+import { setImmediate } from "node:timers/promises";
 import type { EventStore, StoredEvent } from "../../application/ports/event-store.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type { AccountId } from "../../domain/account.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { branded, integer } from "./columns.js";
+import { branded, integer, type Row } from "./columns.js";
 import type { Database } from "./database.js";
 import { isAmong, listOf } from "./dialect-sql.js";
 import { toEvent } from "./event-rows.js";
@@ -20,25 +21,20 @@ export class SqlEventStore implements EventStore {
     this.unreadable = new UnreadableTasks(reporter);
   }
 
+  /** Reads on behind a page of which the tasks are deleted: no statement reads more rows than it returns. */
   async after(account: AccountId, after: number, limit: number, task?: TaskId): Promise<StoredEvent[]> {
-    const { sql, dialect } = this.database;
-    const ofTask = task === undefined ? "" : "and task_id = ?";
-    const rows = await sql(
-      `select * from event where account_id = ? and number > ? ${ofTask}
-      and (task_id is null or exists (select 1 from task where task.id = event.task_id and hidden_at is null))
-      order by number limit ?`,
-      [account, after, ...(task === undefined ? [] : [task]), limit],
-    );
-    const ids = rows.flatMap(({ task_id }) => (task_id === null ? [] : [task_id]));
-    const taskRows =
-      ids.length === 0 ? [] : await sql(`select * from task where ${isAmong("id", dialect)}`, [listOf(ids, dialect)]);
-    const tasks = new Map(this.unreadable.separate(taskRows, toTask).read.map((known) => [known.id, known]));
-    return rows.flatMap((row): StoredEvent[] => {
-      const event = toEvent(row);
-      if (event.type === "credits.low") return [{ event, task: undefined }];
-      const known = tasks.get(event.taskId);
-      return known === undefined ? [] : [{ event, task: known }];
-    });
+    if (task !== undefined) return this.ofTask(account, task, after, limit);
+    const found: StoredEvent[] = [];
+    for (let last = after; ; ) {
+      const rows = await this.database.sql(
+        "select * from event where account_id = ? and number > ? order by number limit ?",
+        [account, last, limit],
+      );
+      found.push(...(await this.shown(rows)));
+      if (rows.length < limit || found.length >= limit) return found.slice(0, limit);
+      last = integer(rows.at(-1) ?? {}, "number");
+      await setImmediate(); // SQLite answers at once: others must have their turn between two pages
+    }
   }
 
   async latest(accounts: readonly AccountId[]): Promise<Map<AccountId, number>> {
@@ -47,5 +43,30 @@ export class SqlEventStore implements EventStore {
       listOf(accounts, dialect),
     ]);
     return new Map(rows.map((row) => [branded<AccountId>(row, "id"), integer(row, "last_event")]));
+  }
+
+  /** A task has one event of each type. They are read by the task alone: the database might read all of the account. */
+  private async ofTask(account: AccountId, task: TaskId, after: number, limit: number): Promise<StoredEvent[]> {
+    const rows = await this.database.sql("select * from event where task_id = ?", [task]);
+    const wanted = rows
+      .filter((row) => row.account_id === account && integer(row, "number") > after)
+      .sort((a, b) => integer(a, "number") - integer(b, "number"));
+    return (await this.shown(wanted)).slice(0, limit);
+  }
+
+  /** The events with their tasks, without those of deleted and of unreadable tasks. */
+  private async shown(rows: readonly Row[]): Promise<StoredEvent[]> {
+    const { sql, dialect } = this.database;
+    const ids = rows.flatMap(({ task_id }) => (task_id === null ? [] : [task_id]));
+    const taskRows =
+      ids.length === 0 ? [] : await sql(`select * from task where ${isAmong("id", dialect)}`, [listOf(ids, dialect)]);
+    const notDeleted = taskRows.filter(({ hidden_at }) => hidden_at === null);
+    const tasks = new Map(this.unreadable.separate(notDeleted, toTask).read.map((known) => [known.id, known]));
+    return rows.flatMap((row): StoredEvent[] => {
+      const event = toEvent(row);
+      if (event.type === "credits.low") return [{ event, task: undefined }];
+      const known = tasks.get(event.taskId);
+      return known === undefined ? [] : [{ event, task: known }];
+    });
   }
 }

@@ -27,27 +27,20 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   /**
-   * The active tasks are the newest ones or near them, and the account knows their number: the search for them ends after
-   * a few rows. What was bought or adjusted and is neither left nor reserved is spent, because a refund returns to the
-   * balance. The sum over years may be greater than an integer of PostgreSQL.
+   * What was bought or adjusted and is neither left nor reserved is spent, because a refund returns to the balance. The
+   * sum over years may be greater than an integer of PostgreSQL. Active tasks are few.
    */
   async totals(account: AccountId): Promise<CreditTotals> {
     const [row] = await this.database.sql(
-      `select id, credits,
-        (select cast(coalesce(sum(credits), 0) as double precision) from credit_order
-          where account_id = account.id and paid_at is not null) as bought,
-        (select cast(coalesce(sum(credits), 0) as double precision) from ledger_entry
-          where account_id = account.id and kind = 'adjustment') as adjusted,
-        (select cast(coalesce(sum(credits), 0) as integer) from (
-          select credits from task where account_id = ? and state in ('queued', 'reserved', 'submitted', 'generated')
-          order by id desc limit (select active_tasks from account where id = ?)
-        ) as active) as reserved
+      `select id, credits, cast(granted as double precision) as granted,
+        (select cast(coalesce(sum(credits), 0) as integer) from task where account_id = ? and hidden_at is null
+          and state in ('queued', 'reserved', 'submitted', 'generated')) as reserved
       from account where id = ?`,
-      [account, account, account],
+      [account, account],
     );
     if (row === undefined) throw new Error(`there is no account ${account}`);
     const [remaining, reserved] = [integer(row, "credits"), integer(row, "reserved")];
-    const spent = integer(row, "bought") + integer(row, "adjusted") - remaining - reserved;
+    const spent = integer(row, "granted") - remaining - reserved;
     return { remaining: credits(remaining), reserved: credits(reserved), spent: credits(Math.max(0, spent)) };
   }
 

@@ -8,7 +8,6 @@ import type {
 } from "../../application/ports/operator-store.js";
 import type { AccountId, Email, Standing } from "../../domain/account.js";
 import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
-import { hasBudget, monthOf, startOf } from "../../domain/budget.js";
 import type { Credits } from "../../domain/credits.js";
 import type { KeyLimits } from "../../domain/key-limits.js";
 import type { LedgerEntry } from "../../domain/ledger.js";
@@ -20,18 +19,12 @@ import type { Database, Sql } from "./database.js";
 import { deleteAccess } from "./delete-access.js";
 import { isAmong, listOf } from "./dialect-sql.js";
 import { DUE_WHEN_HIDDEN } from "./due-when-hidden.js";
+import { deletePairs } from "./erase-texts.js";
 import { insert } from "./insert.js";
 import { entryRow } from "./ledger-rows.js";
 import { lockAccount } from "./lock-account.js";
-import type { Dialect } from "./migration-steps.js";
 import { olderThan, update } from "./statement.js";
 import { toTask } from "./task-rows.js";
-
-/** The day of a task as `Day` of domain/budget.ts, in UTC. */
-const DAY_RESERVED: Readonly<Record<Dialect, string>> = {
-  sqlite: "cast(strftime('%Y%m%d', reserved_at / 1000, 'unixepoch') as integer)",
-  postgresql: "cast(to_char(reserved_at at time zone 'UTC', 'YYYYMMDD') as integer)",
-};
 
 /** What operators ask for, in SQLite or PostgreSQL. */
 export class SqlOperatorStore implements OperatorStore {
@@ -136,14 +129,9 @@ export class SqlOperatorStore implements OperatorStore {
     return row && toApiKey(row);
   }
 
-  setKeyLimits(id: ApiKeyId, limits: KeyLimits, now: Date): Promise<Result<void, NotFound>> {
+  setKeyLimits(id: ApiKeyId, limits: KeyLimits): Promise<Result<void, NotFound>> {
     return this.database.transaction(async (sql) => {
-      // Whoever writes what a key has spent has locked the account.
-      const [owner] = await sql(
-        "update account set credits = credits where id = (select account_id from api_key where id = ?) returning id",
-        [id],
-      );
-      const [row] = owner === undefined ? [] : await sql("select * from api_key where id = ?", [id]);
+      const [row] = await sql("update api_key set name = name where id = ? returning *", [id]); // locks it
       if (row === undefined) return err(notFound(`There is no key ${id}.`));
       const { scopes, expires_at, credits_per_day, credits_per_month } = apiKeyRow({ ...toApiKey(row), limits });
       const { text: statement, parameters } = update(
@@ -152,7 +140,6 @@ export class SqlOperatorStore implements OperatorStore {
         { id },
       );
       await sql(statement, parameters);
-      if (hasBudget(limits)) await this.countSpending(sql, id, branded<AccountId>(row, "account_id"), now);
       return ok(undefined);
     });
   }
@@ -203,11 +190,10 @@ export class SqlOperatorStore implements OperatorStore {
     const { dialect } = this.database;
     const erased = await this.database.transaction<TaskId | undefined, never>(async (sql) => {
       await lockAccount(sql, account);
-      const page = await sql("select id from task where account_id = ? and id > ? order by id limit ?", [
-        account,
-        after ?? "",
-        limit,
-      ]);
+      const page = await sql(
+        "select id, account_id, metadata from task where account_id = ? and id > ? order by id limit ?",
+        [account, after ?? "", limit],
+      );
       if (page.length === 0) return ok(undefined);
       const ids = listOf(
         page.map(({ id }) => id),
@@ -215,15 +201,15 @@ export class SqlOperatorStore implements OperatorStore {
       );
       await sql(
         `update task set hidden_at = ?, ${DUE_WHEN_HIDDEN}
-        where ${isAmong("id", dialect)} and hidden_at is null`,
-        [now, now, ids],
+        where account_id = ? and ${isAmong("id", dialect)} and hidden_at is null`,
+        [now, now, account, ids],
       );
       await sql(
         `update task set prompt = null, image_urls = '[]', metadata = null, seed = null, webhook_url = null,
-        visibility = 'private', api_key_id = null, traceparent = null where ${isAmong("id", dialect)}`,
-        [ids],
+        visibility = 'private', api_key_id = null, traceparent = null, texts_erased_at = ? where ${isAmong("id", dialect)}`,
+        [now, ids],
       );
-      await sql(`delete from task_metadata where account_id = ? and ${isAmong("task_id", dialect)}`, [account, ids]);
+      for (const row of page) await deletePairs(sql, dialect, row);
       // Long ago: the images expire now.
       await sql(
         `insert into reference_upload (account_id, name, uploaded_at)
@@ -254,18 +240,6 @@ export class SqlOperatorStore implements OperatorStore {
       return ok(false);
     });
     return erased._unsafeUnwrap();
-  }
-
-  /** Nothing counts what keys without a budget spend (spending-rows.ts), so the month so far is summed from the tasks. */
-  private async countSpending(sql: Sql, id: ApiKeyId, account: AccountId, now: Date): Promise<void> {
-    const { first, last } = monthOf(now);
-    await sql("delete from key_spending where api_key_id = ? and day between ? and ?", [id, first, last]);
-    await sql(
-      `insert into key_spending (api_key_id, day, credits)
-      select api_key_id, ${DAY_RESERVED[this.database.dialect]}, sum(credits) from task
-      where account_id = ? and api_key_id = ? and state <> 'failed' and reserved_at >= ? group by 1, 2`,
-      [account, id, startOf("month", now)],
-    );
   }
 }
 

@@ -1,6 +1,6 @@
 import type { SessionStore } from "../../application/ports/session-store.js";
 import type { AccountId } from "../../domain/account.js";
-import type { Session } from "../../domain/session.js";
+import { SESSIONS_MAX, type Session } from "../../domain/session.js";
 import { branded, date, text } from "./columns.js";
 import type { Database } from "./database.js";
 
@@ -18,7 +18,14 @@ export class SqlSessionStore implements SessionStore {
       select ?, id, ?, ? from account where id = ? and password_hash = ? ${this.whileUnchanged} returning token_sha256`,
       [tokenSha256, createdAt, expiresAt, accountId, passwordHash],
     );
-    return inserted.length === 1;
+    if (inserted.length === 0) return false;
+    await this.database.sql(
+      `delete from session where account_id = ? and token_sha256 not in (
+        select token_sha256 from session where account_id = ? order by created_at desc, token_sha256 limit ?
+      )`,
+      [accountId, accountId, SESSIONS_MAX],
+    );
+    return true;
   }
 
   async find(tokenSha256: string): Promise<Session | undefined> {

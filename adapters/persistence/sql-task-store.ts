@@ -33,13 +33,14 @@ import { branded, integer, type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { isAmong, listOf, skipLocked } from "./dialect-sql.js";
 import { DUE_WHEN_HIDDEN } from "./due-when-hidden.js";
+import { deletePairs, deleteReadEvents, eraseTexts } from "./erase-texts.js";
 import { FAILED_IMAGE } from "./failed-image.js";
 import { IN_GALLERY } from "./in-gallery.js";
 import { KEPT_IMAGE } from "./kept-image.js";
 import { anyQueued, countBefore, lockQueue } from "./queue-rows.js";
 import { releaseReferences } from "./reference-rows.js";
-import { newerThan, olderThan, update } from "./statement.js";
-import { filtered, type Source, TASKS } from "./task-filters.js";
+import { newerThan, olderThan, type Statement, update } from "./statement.js";
+import { rangesOf, TASKS, type TaskRange } from "./task-filters.js";
 import { type Move, moveTask } from "./task-moves.js";
 import type { TaskObserver } from "./task-observer.js";
 import { type Opened, openTaskRows } from "./task-opening.js";
@@ -156,8 +157,7 @@ export class SqlTaskStore implements TaskStore {
     filter: TaskFilter = {},
     first: "newest" | "oldest" = "newest",
   ): Promise<Task[]> {
-    const { from, conditions, parameters } = filtered(owner, filter);
-    return this.inOrder(first, conditions, parameters, limit, beyond, from);
+    return this.inOrder(first, await rangesOf(this.database.sql, owner, filter), limit, beyond);
   }
 
   async listPublic(
@@ -165,7 +165,7 @@ export class SqlTaskStore implements TaskStore {
     beyond: TaskId | undefined,
     first: "newest" | "oldest" = "newest",
   ): Promise<SucceededTask[]> {
-    return (await this.inOrder(first, IN_GALLERY, [], limit, beyond)).filter(isInGallery);
+    return (await this.inOrder(first, [GALLERY], limit, beyond)).filter(isInGallery);
   }
 
   async listPublicPrompts(
@@ -191,7 +191,7 @@ export class SqlTaskStore implements TaskStore {
   }
 
   async listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
-    const tasks = await this.inOrder("newest", FAILED_IMAGE, [], limit, before);
+    const tasks = await this.inOrder("newest", [FAILED_IMAGES], limit, before);
     return tasks.filter((task) => task.state === "succeeded");
   }
 
@@ -221,12 +221,17 @@ export class SqlTaskStore implements TaskStore {
     return this.database.transaction(async (sql) => {
       const hidden = await sql(
         `update task set hidden_at = ?, ${DUE_WHEN_HIDDEN}
-        where id = ? and account_id = ? and hidden_at is null returning id`,
+        where id = ? and account_id = ? and hidden_at is null returning id, account_id, metadata`,
         [now, now, id, owner],
       );
-      if (hidden.length === 0) return err(notFound(`There is no task ${id}.`));
+      const [row] = hidden;
+      if (row === undefined) return err(notFound(`There is no task ${id}.`));
+      const { dialect } = this.database;
       // Long ago: its images expire now, unless they were uploaded again.
-      await writeInOneRoundTrip(sql, this.database.dialect, releaseReferences({ id, accountId: owner }, new Date(0)));
+      await writeInOneRoundTrip(sql, dialect, releaseReferences({ id, accountId: owner }, new Date(0)));
+      // Nobody finds it by its metadata or reads its events any more: others would have to skip them.
+      await deletePairs(sql, dialect, row);
+      await deleteReadEvents(sql, dialect, [id]);
       return ok(undefined);
     });
   }
@@ -347,6 +352,10 @@ export class SqlTaskStore implements TaskStore {
     );
   }
 
+  eraseTexts(before: Date, limit: number, now: Date): Promise<number> {
+    return eraseTexts(this.database, before, limit, now);
+  }
+
   private moveAs(move: Move): Promise<Result<void, StaleTask>> {
     const { database, clock, observer } = this;
     return moveTask({ database, clock, observer }, move);
@@ -419,25 +428,43 @@ export class SqlTaskStore implements TaskStore {
   /** Reads on until it has `limit` tasks or there are no more: a shorter answer would look like the last page. */
   private async inOrder(
     first: "newest" | "oldest",
-    condition: string,
-    parameters: readonly unknown[],
+    ranges: readonly TaskRange[],
     limit: number,
     beyond: TaskId | undefined,
-    from: Source = TASKS,
   ): Promise<Task[]> {
     const tasks: Task[] = [];
     for (let last: unknown = beyond, size = limit; ; size = NEXT_PAGE_SIZE) {
-      const { rest, direction } = inDirection(first, last, from.id);
-      const rows = await this.database.sql(
-        `select task.* from ${from.tables} where ${condition} ${rest.text} order by ${from.id} ${direction} limit ?`,
-        [...parameters, ...rest.parameters, size],
-      );
+      const { text: statement, parameters } = pageOf(ranges, first, last, size);
+      const rows = await this.database.sql(statement, parameters);
       tasks.push(...this.unreadable.separate(rows, toTask).read);
       if (rows.length < size || tasks.length >= limit) return tasks.slice(0, limit);
       last = rows.at(-1)?.id;
     }
   }
 }
+
+const GALLERY: TaskRange = { from: TASKS, conditions: IN_GALLERY, parameters: [] };
+const FAILED_IMAGES: TaskRange = { from: TASKS, conditions: FAILED_IMAGE, parameters: [] };
+
+/** Selects the first rows of all ranges together. Of several, each is read only as far as the page could reach. */
+const pageOf = (ranges: readonly TaskRange[], first: "newest" | "oldest", beyond: unknown, size: number): Statement => {
+  const parts = ranges.map(({ from, conditions, parameters }) => {
+    const { rest, direction } = inDirection(first, beyond, from.id);
+    return {
+      text: `from ${from.tables} where ${conditions} ${rest.text} order by ${from.id} ${direction} limit ?`,
+      parameters: [...parameters, ...rest.parameters, size],
+    };
+  });
+  const [only, ...others] = parts;
+  if (only !== undefined && others.length === 0) return { ...only, text: `select task.* ${only.text}` };
+  const ids = parts.map(({ text: part }, index) => `select id from (select task.id ${part}) as range_${index}`);
+  return {
+    // `cross join`: SQLite reads the ids first, and then their rows.
+    text: `select task.* from (${ids.join(" union all ")}) as page cross join task where task.id = page.id
+      order by page.id ${inDirection(first, beyond).direction} limit ?`,
+    parameters: [...parts.flatMap(({ parameters }) => parameters), size],
+  };
+};
 
 /** What orders a list by `id`, and narrows it to what comes after `beyond`. */
 const inDirection = (first: "newest" | "oldest", beyond: unknown, id = "id") =>

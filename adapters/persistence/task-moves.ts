@@ -4,6 +4,7 @@ import type { Lease, StaleTask } from "../../application/ports/task-store.js";
 import { endOf, type NewEvent, taskEventOf } from "../../domain/account-event.js";
 import { refundEntry } from "../../domain/ledger.js";
 import { isActive, isRefusedCreation, type Task } from "../../domain/task.js";
+import { countFailure } from "./account-rows.js";
 import { integer, optional } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { DUE_UNLESS_HIDDEN } from "./due-when-hidden.js";
@@ -112,11 +113,13 @@ const joined = (one: Statement, other: Statement): Statement => ({
  */
 const releases = (before: Task, next: Task): Releases => {
   const failed = next.state === "failed";
+  const slot = { text: ", active_tasks = active_tasks - 1", parameters: [] };
+  if (!failed) return { account: slot, others: [] };
+  const failure = countFailure(next);
   const account = {
-    text: ", credits = credits + ?, active_tasks = active_tasks - 1",
-    parameters: [failed ? next.reservation.credits : 0],
+    text: `${slot.text}, credits = credits + ?${failure.text}`,
+    parameters: [next.reservation.credits, ...failure.parameters],
   };
-  if (!failed) return { account, others: [] };
   const others = [insertion("ledger_entry", entryRow(refundEntry(next.reservation, next.failedAt)))];
   others.push(...giveBack(next));
   if (next.request.imageUrls.length > 0) others.push(...releaseReferences(next, next.failedAt));

@@ -12,7 +12,7 @@ import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { nextTurn, placeOfNewTask, type QueuePlace } from "../../domain/queue.js";
 import { requireStored } from "../../domain/reference-image.js";
 import type { OpenedTask, Task } from "../../domain/task.js";
-import { openingStandingOf } from "./account-rows.js";
+import { OPENING_COLUMNS, openingStandingOf } from "./account-rows.js";
 import { type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { eventInsertions, writeEvent } from "./event-rows.js";
@@ -75,7 +75,7 @@ const alwaysLocksQueue = (queue: QueueLimits | undefined): boolean => {
 const openUnlessChanged = async <Refusal>(
   sql: Sql,
   { current, version, first, anyWaits, spending }: ReadAccount,
-  { account, dueAt, idempotent, decide, queue, spender }: TaskOpening<Refusal>,
+  { account, dueAt, idempotent, decide, queue }: TaskOpening<Refusal>,
 ): Promise<Opened<Refusal> | "tasks_wait" | undefined> => {
   if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
   if (anyWaits && queue !== undefined) return "tasks_wait";
@@ -88,7 +88,7 @@ const openUnlessChanged = async <Refusal>(
       where id = ? and xmin = cast(? as xid)${queue ? ` and ${ANY_QUEUED} = 0` : ""} returning id, last_event`,
     parameters: [standing.credits, standing.activeTasks, account, version],
   };
-  const writes = creationWrites(decided.value, dueAt, idempotent, spender, "checked");
+  const writes = creationWrites(decided.value, dueAt, idempotent, "checked");
   if (lowBalance !== undefined)
     writes.push(...eventInsertions(lowCredits(task, lowBalance), undefined, task.reservedAt, "checked", []));
   return (await writeIfChecked(sql, takeStanding, writes)) ? ok({ task, replayed: false }) : undefined;
@@ -117,7 +117,7 @@ const openLocked = <Refusal>(
     if (decided.isErr()) return err(decided.error);
     const { task, standing, lowBalance } = decided.value;
     await writeInOneRoundTrip(sql, database.dialect, [
-      ...creationWrites(decided.value, task.state === "queued" && queue ? queue.dueAt : dueAt, idempotent, spender),
+      ...creationWrites(decided.value, task.state === "queued" && queue ? queue.dueAt : dueAt, idempotent),
       {
         text: "update account set credits = ?, active_tasks = ?, last_turn = ? where id = ?",
         parameters: [standing.credits, standing.activeTasks, start.queuePlace?.turn ?? lastTurn, account],
@@ -144,7 +144,6 @@ const creationWrites = (
   { task }: OpenedTask,
   dueAt: Date,
   idempotent: IdempotentRequest | undefined,
-  spender: Spender | undefined,
   source?: string,
 ): Statement[] => {
   const rows: [string, Row][] = [
@@ -157,10 +156,7 @@ const creationWrites = (
     const first = { account_id: task.accountId, key, task_id: task.id, request_sha256, created_at: task.reservedAt };
     rows.push(["idempotency_key", first]);
   }
-  return [
-    ...rows.map(([table, row]) => insertion(table, row, source)),
-    ...(spender === undefined ? [] : [spend(task, source)]),
-  ];
+  return [...rows.map(([table, row]) => insertion(table, row, source)), ...spend(task, source)];
 };
 
 /** What a creation on PostgreSQL decides about. */
@@ -191,7 +187,7 @@ const readAccount = async (
   idempotent: IdempotentRequest | undefined,
   spender: Spender | undefined,
 ): Promise<ReadAccount> => {
-  const standing = `account.credits as balance, active_tasks, low_balance_threshold,
+  const standing = `account.credits as balance, ${OPENING_COLUMNS},
     cast(account.xmin as text) as version, ${ANY_QUEUED} as any_queued`;
   const spent = spender && spendingOfKey(spender);
   const [columns, tables] = spent ? [", spent.*", `cross join (${spent.text}) as spent`] : ["", ""];

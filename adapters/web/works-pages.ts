@@ -174,6 +174,7 @@ const STATUS: Readonly<Record<Refusal["kind"], number>> = {
   insufficient_credits: 402,
   budget_spent: 402,
   not_found: 404,
+  too_many_failures: 429,
   too_many_active_tasks: 429,
   upstream_error: 502,
   storage_unavailable: 503,
@@ -191,6 +192,8 @@ const sentence = (refusal: Refusal): string => {
       return budgetSentence(refusal);
     case "not_found":
       return "The panorama of this form was created and then deleted. Create a new one.";
+    case "too_many_failures":
+      return "Too many of your panoramas could not be made today. You can create the next one after 00:00 UTC.";
     case "too_many_active_tasks":
       return `${refusal.limit} panoramas are being made, the most at a time. Try again when one is finished.`;
     case "upstream_error":

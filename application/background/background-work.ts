@@ -19,6 +19,7 @@ import { deliverEvents } from "../webhooks/deliver-events.js";
 import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "./check-generated-images.js";
 import { deleteExpiredReferences } from "./delete-expired-references.js";
 import { ERASE_PAUSE_MILLISECONDS, eraseDeletedPanoramas } from "./erase-deleted-panoramas.js";
+import { eraseTexts } from "./erase-texts.js";
 import { expireFinishedImages } from "./expire-finished-images.js";
 import { keepFinishedImages } from "./keep-finished-images.js";
 import { settleSubmittedTasks } from "./settle-submitted-tasks.js";
@@ -108,6 +109,8 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
     leaseMilliseconds,
   });
 
+  const [deleteEvents, erasePrompts] = [deleteOldEvents(ports), eraseTexts(ports)];
+  const forget = async (stopping?: AbortSignal) => (await deleteEvents(stopping)) + (await erasePrompts(stopping));
   const retain = (retentionMilliseconds: number) =>
     expireFinishedImages(ports, { retentionMilliseconds, ...imageLease });
 
@@ -125,7 +128,7 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
         : []),
       { name: "deliver", everySeconds: 1, run: deliver },
       { name: "streams", everySeconds: 1, run: watchStreams({ ...ports, signals: eventSignals }) },
-      { name: "forget", everySeconds: 60, offsetSeconds: 45, run: deleteOldEvents(ports) },
+      { name: "forget", everySeconds: 60, offsetSeconds: 45, run: forget },
       { name: "expire", everySeconds: 60, offsetSeconds: 30, run: expire },
       ...(finishedImageRetentionMilliseconds === null
         ? []

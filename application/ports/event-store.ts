@@ -10,7 +10,8 @@ export type StoredEvent = { readonly event: AccountEvent; readonly task: Task | 
 export interface EventStore {
   /**
    * Up to `limit` events of the account with a greater number than `after`, in their order; with `task`, only those of
-   * this task. Leaves out events of tasks that are hidden or that this version cannot read.
+   * this task. Leaves out events of tasks that are hidden or that this version cannot read. Fewer than `limit` only if
+   * there are no more. Its cost depends on the events that it returns, not on those that the account has.
    */
   after(account: AccountId, after: number, limit: number, task?: TaskId): Promise<StoredEvent[]>;
   /** The number of the latest event of each account; 0 for an account without one. */

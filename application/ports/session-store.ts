@@ -4,7 +4,8 @@ import type { Session } from "../../domain/session.js";
 export interface SessionStore {
   /**
    * Stores the session if its account has the password with this hash, and returns whether it has. So a login that began
-   * before the password was changed opens no session afterwards.
+   * before the password was changed opens no session afterwards. Ends the oldest sessions of the account above
+   * `SESSIONS_MAX`.
    */
   insert(session: Session, passwordHash: string): Promise<boolean>;
   find(tokenSha256: string): Promise<Session | undefined>;

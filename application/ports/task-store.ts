@@ -194,7 +194,7 @@ export interface TaskStore {
    * Hides the task permanently from everything except the ledger, the idempotency keys and, if it had succeeded, the
    * work `erase`. That is due now, or when the worker that has leased the task gives it back or its lease expires: until
    * then the worker may still store an object. All other background work on the task ends. It no longer uses its
-   * reference images.
+   * reference images. Its events are deleted, unless a delivery of them is pending.
    */
   hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>>;
 
@@ -254,6 +254,12 @@ export interface TaskStore {
    * A lease is ignored if another worker has leased its task since.
    */
   postpone(postponements: readonly Postponement[]): Promise<void>;
+
+  /**
+   * Erases the texts (`withoutTexts`) of up to `limit` tasks that failed, or were hidden, before `before` and still have
+   * them, longest ago first, and their pairs of metadata from the lists that they filter. Returns their number.
+   */
+  eraseTexts(before: Date, limit: number, now: Date): Promise<number>;
 
   /** Deletes idempotency keys first used before `before`: the oldest ones, if there are too many for one statement. */
   forgetIdempotencyKeys(before: Date): Promise<void>;

@@ -17,8 +17,10 @@ import {
   secondsAfter,
   taskId,
 } from "../../adapters/contracts/builders.js";
+import { dayOf } from "../../domain/budget.js";
 import { credits } from "../../domain/credits.js";
-import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import { failuresMax } from "../../domain/failure-budget.js";
+import { PANORAMA_POLICY, panoramaPolicy } from "../../domain/panorama-policy.js";
 import { RESOLUTIONS, type Resolution } from "../../domain/resolution.js";
 import type { Slug } from "../../domain/slug.js";
 import {
@@ -325,6 +327,24 @@ describe("openTask", () => {
     const left = { ...budget, spending: { today: 3, thisMonth: 3 } };
     expect(kind(4, 5, left)).toBe("too_many_active_tasks");
     expect(kind(4, 4, left)).toBe("reserved");
+  });
+
+  it("checks today's failures after the credits and before the active tasks", () => {
+    const failures = { day: dayOf(noon), ...failuresMax(PANORAMA_POLICY.rates.write) };
+    const kind = (balance: number, active: number, at = noon) =>
+      openTask({ ...standing(balance, active), failures }, draft(), at).match(
+        ({ task }) => task.state,
+        (refusal) => refusal.kind,
+      );
+    expect(kind(3, 5)).toBe("insufficient_credits");
+    expect(kind(4, 5)).toBe("too_many_failures");
+    expect(kind(4, 4, new Date(noon.getTime() + 24 * 60 * 60 * 1000))).toBe("reserved");
+  });
+
+  it("applies the limit of failures that follows from the policy's writes", () => {
+    const policy = { ...PANORAMA_POLICY, rates: panoramaPolicy({ writesPerMinute: 600 }).rates };
+    const account = { ...standing(4, 0), failures: { day: dayOf(noon), ...failuresMax(PANORAMA_POLICY.rates.write) } };
+    expect(openTask(account, draft(), noon, undefined, undefined, undefined, policy).isOk()).toBe(true);
   });
 
   it("records the key that creates the task, also when it fails", () => {

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../domain/creation-request.js";
+import { failuresMax } from "../../../domain/failure-budget.js";
 import { KEY_CHARACTERS_MAX } from "../../../domain/idempotency.js";
 import {
   IDEMPOTENCY_KEPT_MILLISECONDS,
@@ -12,6 +13,7 @@ import { SECRET_OVERLAP_MILLISECONDS } from "../../../domain/webhook-endpoint.js
 import { mebibytes } from "../../wording/mebibytes.js";
 import { pricesSentence } from "../../wording/prices.js";
 import { type Html, html } from "../html.js";
+import { thousands } from "../thousands.js";
 import type { Description } from "./description.js";
 import { exampleId } from "./examples.js";
 import { type Guide, renderGuide } from "./markdown.js";
@@ -60,6 +62,7 @@ const guideValues = (
   writesPerMinute: String(rates.write.limit),
   writesLeft: String(rates.write.limit - 1),
   activeMax: String(activeMax),
+  failuresMax: thousands(failuresMax(rates.write).count),
   filesMax: String(uploads.filesMax),
   fileBytesMax: mebibytes(uploads.fileBytesMax),
   totalBytesMax: mebibytes(uploads.totalBytesMax),

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createApiKey } from "../../../application/accounts/create-api-key.js";
 import { deletePanorama } from "../../../application/panoramas/delete-panorama.js";
+import { dayOf, endOf } from "../../../domain/budget.js";
 import { credits } from "../../../domain/credits.js";
 import { type KeyLimits, NO_LIMITS } from "../../../domain/key-limits.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -188,6 +189,28 @@ describe("the idempotency key of a deleted panorama", () => {
     const other = await service.create(customer, { ...A_CREATION, resolution: "4k" }, key);
     expect(await expectError(other, 400, "invalid_request")).toMatch(/^Idempotency-Key: /);
     expect(service.provider.started).toBe(1);
+  });
+});
+
+describe("an account whose creations end without a panorama", () => {
+  it("is refused after 2,000 of them in a day, until midnight, and pays for none", async () => {
+    const stored = service.database.account(customer.accountId);
+    const today = { day: dayOf(service.clock.now()), count: 1_999, bytes: 0 };
+    stored.standing = { ...stored.standing, failures: today };
+    const id = await service.created(customer);
+    service.provider.play({ poll: "failed" });
+    await service.settle();
+    expect((await service.request(`/panoramas/${id}`, customer)).status).toBe(200);
+
+    const refused = await service.create(customer);
+    const seconds = (endOf("day", service.clock.now()).getTime() - service.clock.now().getTime()) / 1000;
+    expect(refused.headers.get("retry-after")).toBe(String(Math.ceil(seconds)));
+    expect(await expectError(refused, 429, "rate_limited")).toBe(
+      `Too many creations of this account have ended without a panorama today. Creations are possible again at 00:00 UTC, in ${Math.ceil(seconds)} s.`,
+    );
+    expect(await balance()).toBe(1_000);
+    await service.clock.advance(seconds * 1000);
+    expect((await service.create(customer)).status).toBe(202);
   });
 });
 

@@ -68,6 +68,7 @@ describe("Database on PostgreSQL", () => {
       { name: "015-operators" },
       { name: "016-retention-compatible" },
       { name: "017-traceparent-compatible" },
+      { name: "021-growth-compatible" },
     ]);
     await opened.close();
   });

@@ -6,6 +6,7 @@ import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contra
 import { describeTaskMetrics } from "../../support/contracts/task-metrics-contract.js";
 import {
   describeDeliveryPlans,
+  describeGrowthPlans,
   describeListPlans,
   describeTaskPlans,
 } from "../../support/contracts/task-plans-contract.js";
@@ -29,3 +30,4 @@ describeUnreadableTasks("on PostgreSQL", () => postgresStores(url));
 describeTaskPlans("on PostgreSQL", () => postgresStores(url));
 describeListPlans("on PostgreSQL", () => postgresStores(url));
 describeDeliveryPlans("on PostgreSQL", () => postgresStores(url));
+describeGrowthPlans("on PostgreSQL", () => postgresStores(url));

@@ -6,6 +6,7 @@ import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contra
 import { describeTaskMetrics } from "../../support/contracts/task-metrics-contract.js";
 import {
   describeDeliveryPlans,
+  describeGrowthPlans,
   describeListPlans,
   describeTaskPlans,
 } from "../../support/contracts/task-plans-contract.js";
@@ -23,3 +24,4 @@ describeUnreadableTasks("on SQLite", sqliteStores);
 describeTaskPlans("on SQLite", sqliteStores);
 describeListPlans("on SQLite", sqliteStores);
 describeDeliveryPlans("on SQLite", sqliteStores);
+describeGrowthPlans("on SQLite", sqliteStores);

@@ -189,9 +189,10 @@ export const describeListPlans = (
       plansOn(stores.database, ({ tasks }) => work(tasks));
 
     it.each<[string, TaskFilter, RegExp]>([
-      ["processing", { status: "processing" }, /task_status_index/],
-      ["failed", { status: "failed" }, /task_status_index/],
-      ["public", { visibility: "public" }, /task_public_index/],
+      ["processing", { status: "processing" }, /task_filter_index/],
+      ["failed", { status: "failed" }, /task_filter_index/],
+      ["public", { visibility: "public" }, /task_filter_index/],
+      ["failed and public", { status: "failed", visibility: "public" }, /task_filter_index/],
       ["created after a time", { createdAfter: later }, /task_created_index/],
       ["created before a time", { createdBefore: secondsAfter(noon, -3600) }, /task_created_index/],
       ["metadata", { metadata: { order: "7-77" } }, METADATA_INDEX],
@@ -201,13 +202,75 @@ export const describeListPlans = (
         { status: "failed", visibility: "public", createdAfter: later, metadata: { order: "7-77" } },
         /_index|_pkey|autoindex/,
       ],
-      ["no filter", {}, /task_account_index/],
+      ["no filter", {}, /task_visible_index/],
     ])("lists the tasks of an account with an index: %s", async (_, filter, index) => {
       for (const before of [undefined, "7-500" as TaskId]) {
         const plans = await plansOf((tasks) => tasks.list(accountId(7), 20, before, filter));
         expect(plans).toMatch(index);
         expect(plans).not.toMatch(/Seq Scan on task|SCAN (task|pair|other)(?! USING (COVERING )?INDEX)/);
       }
+    });
+  });
+
+/** What else the account pages, the streams and the background work read of old accounts. */
+export const describeGrowthPlans = (
+  technology: string,
+  makeStores: () => Promise<Stores & { readonly database: AnyDatabase }>,
+) =>
+  describe(`the stores ${technology} with an account of 30,000 failed tasks`, () => {
+    let stores: Awaited<ReturnType<typeof makeStores>>;
+    const later = secondsAfter(noon, 3600);
+
+    beforeAll(async () => {
+      stores = await makeStores();
+      const { sql } = stores.database;
+      for (const n of [1, 2]) {
+        const order = aPaidOrder({ id: orderId(n), accountId: accountId(n), credits: credits(1) });
+        await stores.accounts.open(anAccount({ id: accountId(n) }), undefined, order, undefined);
+      }
+      await sql(
+        `insert into task (id, account_id, slug, resolution, image_urls, visibility, credits, reserved_at, failed_at, fence,
+          state, failure_reason)
+        with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 30000)
+        select 't' || n, ?, 's' || n, '1k', '[]', 'private', 4, cast(? as timestamptz), cast(? as timestamptz), 0, 'failed',
+          'canceled' from numbers`,
+        [accountId(1), noon, noon],
+      );
+      await sql(
+        `insert into event (account_id, number, type, task_id, at)
+        select account_id, cast(substr(id, 2) as integer), 'panorama.failed', id, failed_at from task`,
+      );
+      await sql(
+        `insert into idempotency_key (account_id, key, task_id, request_sha256, created_at)
+        select account_id, id, id, 'x', reserved_at from task`,
+      );
+      await sql("analyze");
+      return () => stores.close();
+    });
+
+    it.each<[string, RegExp, (stores: SqlStores) => Promise<unknown>]>([
+      [
+        "reads events in their order",
+        /event_pkey|autoindex_event_1/,
+        ({ events }) => events.after(accountId(1), 20_000, 9),
+      ],
+      [
+        "reads the events of one task by the task",
+        /event_task_unique/,
+        ({ events }) => events.after(accountId(1), 0, 9, "t30000" as TaskId),
+      ],
+      ["sums what is reserved by the active tasks", /task_filter_index/, ({ ledger }) => ledger.totals(accountId(1))],
+      ["finds the texts to erase", /task_text_index/, ({ tasks }) => tasks.eraseTexts(later, 9, later)],
+      [
+        "forgets idempotency keys by their age",
+        /idempotency_key_created_index/,
+        ({ tasks }) => tasks.forgetIdempotencyKeys(noon),
+      ],
+      ["finds the oldest events", /event_age_index/, ({ deliveries }) => deliveries.deleteEvents(later, 9)],
+    ])("%s", async (_, index, work) => {
+      const plans = await plansOn(stores.database, work);
+      expect(plans).toMatch(index);
+      expect(plans).not.toMatch(/Seq Scan on (task|event|idempotency_key)|SCAN (task|event|idempotency_key)(?! USING)/);
     });
   });
 

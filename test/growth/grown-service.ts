@@ -1,0 +1,112 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { Client } from "undici";
+import { vi } from "vitest";
+import { Routes } from "../../adapters/http/routes.js";
+import { migrateSqlite } from "../../adapters/persistence/migrate-sqlite.js";
+import type { Dialect } from "../../adapters/persistence/migration-steps.js";
+import { openSqliteFile } from "../../adapters/persistence/sqlite-connection.js";
+import { readConfig } from "../../bootstrap/config.js";
+import { createService } from "../../bootstrap/service.js";
+import { tokens } from "../../bootstrap/tokens.js";
+import { freePort } from "../support/free-port.js";
+import { freshDatabase } from "../support/postgres.js";
+import { type GrowthRequest, ORIGIN } from "./requests.js";
+import type { Execute } from "./seed.js";
+
+/** No row of the test meets them. */
+const LIMITS = { limits: { readsPerMinute: 6000, writesPerMinute: 600 } };
+
+/** A whole service on a database that `seed` has filled, without background work. */
+export class GrownService {
+  /** "GET /account" and so on, of every route that the server has. */
+  readonly routes: ReadonlySet<string>;
+  readonly close: () => Promise<void>;
+  readonly #client: Client;
+
+  private constructor(routes: ReadonlySet<string>, port: number, close: () => Promise<void>) {
+    this.routes = routes;
+    this.#client = new Client(`http://127.0.0.1:${port}`);
+    this.close = async () => {
+      await this.#client.destroy();
+      await close();
+    };
+  }
+
+  static async start(dialect: Dialect, seed: (run: Execute) => Promise<void>): Promise<GrownService> {
+    const folder = await mkdtemp(join(tmpdir(), "panorama-growth-"));
+    const settings = join(folder, "settings.json");
+    await writeFile(settings, JSON.stringify(LIMITS));
+    const url = dialect === "postgresql" ? await freshDatabase() : undefined;
+    if (url === undefined) await seedSqlite(join(folder, "panorama.sqlite"), seed);
+    else await seedPostgres(url, seed);
+    const port = await freePort();
+    const config = readConfig({
+      DATA_DIR: folder,
+      DATABASE_URL: url,
+      PORT: String(port),
+      TLS_PORT: String(await freePort()),
+      PUBLIC_URL: ORIGIN,
+      PANORAMA_SETTINGS: settings,
+      LOG_LEVEL: "silent",
+      DEMO: "false",
+    })._unsafeUnwrap();
+    const service = createService(config);
+    await service.loadServer();
+    const routes = new Set<string>();
+    const added = vi.spyOn(Routes.prototype, "route");
+    const server = await service.get(tokens.httpServer);
+    for (const [method, path] of added.mock.calls) routes.add(`${method.toUpperCase()} ${path}`);
+    added.mockRestore();
+    await server.start();
+    return new GrownService(routes, port, async () => {
+      await server.stop(0);
+      await service.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+  }
+
+  /** Sends the request and reads its answer. Resolves to the milliseconds that it took, and to the status. */
+  async send(
+    method: string,
+    request: GrowthRequest,
+  ): Promise<{ readonly milliseconds: number; readonly status: number }> {
+    const started = performance.now();
+    const { statusCode, body } = await this.#client.request({
+      method: method as "GET",
+      path: request.path,
+      headers: request.headers ?? {},
+      body: request.body ?? null,
+    });
+    if (request.events === undefined || statusCode !== 200) await body.dump({ limit: Number.MAX_SAFE_INTEGER });
+    else {
+      let text = "";
+      for await (const chunk of body) {
+        text += chunk;
+        if (text.split("\nevent: ").length > request.events) break;
+      }
+    }
+    return { milliseconds: performance.now() - started, status: statusCode };
+  }
+}
+
+const seedPostgres = async (url: string, seed: (run: Execute) => Promise<void>): Promise<void> => {
+  const client = new pg.Client(url); // without the time limits of the service
+  await client.connect();
+  await seed(async (statement) => void (await client.query(statement)));
+  await client.query("vacuum analyze");
+  await client.end();
+};
+
+const seedSqlite = async (file: string, seed: (run: Execute) => Promise<void>): Promise<void> => {
+  await migrateSqlite(file);
+  const connection = openSqliteFile(file);
+  connection.execute("pragma synchronous = off");
+  connection.execute("begin");
+  await seed((statement) => connection.execute(statement));
+  connection.execute("commit");
+  connection.execute("pragma wal_checkpoint(truncate)");
+  connection.close();
+};

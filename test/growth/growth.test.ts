@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Dialect } from "../../adapters/persistence/migration-steps.js";
+import { GrownService } from "./grown-service.js";
+import { type MakeRequest, ROUTES } from "./requests.js";
+import { type Member, member, OLD, seedCrowd, seedMember, YOUNG } from "./seed.js";
+
+/*
+ * No request costs more because its account is old, or because the service has many: each route is measured for a young
+ * account on a small database, and for a young and an old one on a large database.
+ */
+
+const SLOWDOWN_MAX = 1.5;
+/** Below this difference, in milliseconds, a slowdown cannot be told from noise. */
+const NOISE = 1;
+/** Noise only adds time, so the fastest of so many runs is compared. */
+const RUNS = 8;
+/** What seems slower is measured again after everything else, because other work on the machine comes in waves. */
+const PASSES = 5;
+const CROWD = { small: 300, large: 30_000 };
+
+const young = member("young", YOUNG);
+const old = member("old", OLD);
+
+describe.each<Dialect>(["sqlite", "postgresql"])("the routes on %s", (dialect) => {
+  let small: GrownService;
+  let large: GrownService;
+
+  beforeAll(async () => {
+    const now = new Date();
+    small = await GrownService.start(dialect, async (run) => {
+      await seedCrowd(run, dialect, CROWD.small, now);
+      await seedMember(run, dialect, young, YOUNG, now);
+    });
+    large = await GrownService.start(dialect, async (run) => {
+      await seedCrowd(run, dialect, CROWD.large, now);
+      await seedMember(run, dialect, young, YOUNG, now);
+      await seedMember(run, dialect, old, OLD, now);
+    });
+  });
+  afterAll(async () => {
+    await small?.close();
+    await large?.close();
+  });
+
+  it("are all measured", () => {
+    const isFile = (route: string) => /^GET \/(static|assets|generations|downloads|docs|mcp)\b/.test(route);
+    expect([...small.routes].filter((route) => !isFile(route) && !(route in ROUTES))).toEqual([]);
+  });
+
+  /** Milliseconds for the young account, for the young one among many others, and for the old one among them. */
+  const measure = async ({ method, make, fastest }: Measured): Promise<void> => {
+    const subjects: readonly (readonly [GrownService, Member])[] = [
+      [small, young],
+      [large, young],
+      [large, old],
+    ];
+    for (let run = 0; run < RUNS; run += 1) {
+      for (const [index, [service, who]] of subjects.entries()) {
+        const request = make(who, run);
+        const { milliseconds, status } = await service.send(method, request);
+        expect(status, `${method} ${request.path} of ${who.id}`).toBe(request.status);
+        fastest[index] = Math.min(fastest[index] ?? Number.POSITIVE_INFINITY, milliseconds);
+      }
+    }
+  };
+
+  it(`take at most ${SLOWDOWN_MAX} times as long for an old account among many`, async () => {
+    const all = Object.entries(ROUTES).flatMap(([route, rows]): Measured[] =>
+      typeof rows === "string"
+        ? []
+        : Object.entries(rows).map(([what, make]) => {
+            const method = route.slice(0, route.indexOf(" "));
+            return { name: `${route} ${what}`, method, make, fastest: [] };
+          }),
+    );
+    let slower = all;
+    for (let pass = 0; pass < PASSES; pass += 1) {
+      for (const measured of slower) await measure(measured);
+      slower = slower.filter(({ fastest }) => isSlower(fastest));
+    }
+    const lines = (some: readonly Measured[]) =>
+      some.map(({ name, fastest }) => `${name}: ${fastest.map((time) => time.toFixed(2)).join(" → ")} ms`);
+    console.log(lines(all).join("\n"));
+    expect(lines(slower)).toEqual([]);
+  });
+});
+
+type Measured = {
+  readonly name: string;
+  readonly method: string;
+  readonly make: MakeRequest;
+  readonly fastest: number[];
+};
+
+const isSlower = ([base = 0, ...others]: readonly number[]): boolean =>
+  Math.max(...others) > Math.max(base * SLOWDOWN_MAX, base + NOISE);

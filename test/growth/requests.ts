@@ -1,0 +1,184 @@
+import { createHash } from "node:crypto";
+import type { Member } from "./seed.js";
+
+/** One request of the growth test; `status` is what it must be answered with. */
+export type GrowthRequest = {
+  readonly path: string;
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Of a stream: it is read until it has so many events. */
+  readonly events?: number;
+};
+
+/** `run` counts the requests of this row, so that each can name another task. */
+export type MakeRequest = (who: Member, run: number) => GrowthRequest;
+
+/** The requests of one route, by what is special about them, or why it needs none. */
+type Row = Readonly<Record<string, MakeRequest>> | string;
+
+const bearer = ({ apiKey }: Member) => ({ authorization: `Bearer ${apiKey}` });
+const api =
+  (
+    path: string | ((who: Member, run: number) => string),
+    status = 200,
+    more: Partial<GrowthRequest> = {},
+  ): MakeRequest =>
+  (who, run) => ({
+    path: `/api/v1${typeof path === "string" ? path : path(who, run)}`,
+    status,
+    ...more,
+    headers: { ...bearer(who), ...more.headers },
+  });
+
+const cookie = ({ session }: Member) => ({ cookie: `session=${session}` });
+const page =
+  (path: string | ((who: Member, run: number) => string), status = 200): MakeRequest =>
+  (who, run) => ({ path: typeof path === "string" ? path : path(who, run), status, headers: cookie(who) });
+
+/** The token that the forms of a session contain (application/accounts/find-session.ts). */
+const formToken = ({ session }: Member): string => createHash("sha256").update(`form ${session}`).digest("hex");
+
+export const ORIGIN = "http://growth.example";
+const FORM = { "content-type": "application/x-www-form-urlencoded", origin: ORIGIN };
+
+const form =
+  (
+    path: string | ((who: Member, run: number) => string),
+    fields: Readonly<Record<string, string>>,
+    status = 303,
+  ): MakeRequest =>
+  (who, run) => ({
+    path: typeof path === "string" ? path : path(who, run),
+    status,
+    headers: { ...cookie(who), ...FORM },
+    body: new URLSearchParams({ ...fields, form_token: formToken(who) }).toString(),
+  });
+
+const BOUNDARY = "growth-boundary";
+const MULTIPART = { "content-type": `multipart/form-data; boundary=${BOUNDARY}` };
+const multipart = (fields: Readonly<Record<string, string>>): string =>
+  `${Object.entries(fields)
+    .map(([name, value]) => `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
+    .join("")}--${BOUNDARY}--\r\n`;
+
+/** A page of this size is full for every account. */
+const PAGE = 10;
+const json = { "content-type": "application/json" };
+/** The provider refuses it: it is opened, fails, and is refunded. */
+const refused = JSON.stringify({ prompt: "a lake test:reject", resolution: "1k", metadata: { project: "north" } });
+const monthsAgo = () => new Date(Date.now() - 40 * 5 * 60_000).toISOString();
+/** A finished panorama that is not deleted; each run another one. */
+const kept = ({ taskId }: Member, run: number) => taskId(26 - (run % 2));
+const aPicture = ({ slug }: Member) => slug(26);
+const NO_ROWS = "reads no rows";
+
+/** Every route of the service. A route that is not here fails the test (growth.test.ts). */
+export const ROUTES: Readonly<Record<string, Row>> = {
+  "GET /api/v1/panoramas": {
+    "": api(`/panoramas?limit=${PAGE}`),
+    "second page": api(({ taskId, tasks }) => `/panoramas?limit=${PAGE}&cursor=${taskId(tasks - 5)}`),
+    failed: api(`/panoramas?limit=${PAGE}&status=failed`),
+    succeeded: api(`/panoramas?limit=${PAGE}&status=succeeded`),
+    processing: api(`/panoramas?limit=${PAGE}&status=processing`),
+    public: api(`/panoramas?limit=${PAGE}&visibility=public`),
+    private: api(`/panoramas?limit=${PAGE}&visibility=private`),
+    "failed and public": api(`/panoramas?limit=${PAGE}&status=failed&visibility=public`),
+    "processing and public": api(`/panoramas?limit=${PAGE}&status=processing&visibility=public`),
+    "created before": api(() => `/panoramas?limit=${PAGE}&created_before=${monthsAgo()}`),
+    "created after": api(() => `/panoramas?limit=${PAGE}&created_after=${monthsAgo()}`),
+    "created before, failed": api(() => `/panoramas?limit=${PAGE}&status=failed&created_before=${monthsAgo()}`),
+    metadata: api(`/panoramas?limit=${PAGE}&metadata[project]=north`),
+    "metadata and created before": api(
+      () => `/panoramas?limit=${PAGE}&metadata[project]=north&created_before=${monthsAgo()}`,
+    ),
+  },
+  "GET /api/v1/panoramas/:id": {
+    "": api((who) => `/panoramas/${kept(who, 0)}`),
+    unknown: api("/panoramas/pan_none", 404),
+  },
+  "POST /api/v1/panoramas": {
+    "": api("/panoramas", 502, { headers: json, body: refused }),
+    idempotent: (who, run) =>
+      api("/panoramas", 502, { headers: { ...json, "idempotency-key": `growth-${run}` }, body: refused })(who, run),
+  },
+  "DELETE /api/v1/panoramas/:id": { "": api((who, run) => `/panoramas/${who.taskId(1 + (run % 20))}`, 204) },
+  "POST /api/v1/panoramas/:id/cancel": { "": api((who, run) => `/panoramas/${kept(who, run)}/cancel`) },
+  "POST /api/v1/images": { "": api("/images", 400, { headers: MULTIPART, body: multipart({}) }) },
+  "GET /api/v1/panoramas/:id/events": {
+    "": (who, run) => ({ ...api(`/panoramas/${kept(who, 0)}/events`)(who, run), events: 1 }),
+  },
+  "GET /api/v1/events": {
+    "from the first one": (who, run) => ({
+      ...api("/events", 200, { headers: { "last-event-id": who.lastEventId } })(who, run),
+      events: PAGE,
+    }),
+  },
+  "GET /api/v1/credits": { "": api("/credits") },
+  "GET /api/v1/openapi.json": NO_ROWS,
+  "POST /payments/stripe": NO_ROWS,
+  "POST /hooks/:provider": NO_ROWS,
+  "GET /": { "": page("/") },
+  "GET /gallery": { "": page("/gallery"), "a search": page("/gallery?q=boat") },
+  "GET /p/:slug": { "": page("/p/0000000003crowd0") },
+  "GET /p/:slug/status": { "": page("/p/0000000003crowd0/status") },
+  "GET /works/:slug": { "": page((who) => `/works/${aPicture(who)}`) },
+  "GET /works/:slug/status": { "": page((who) => `/works/${aPicture(who)}/status`) },
+  "GET /p/:slug/social.jpg": "finds its panorama as GET /p/:slug does",
+  "GET /p/:slug/512.webp": "finds its panorama as GET /p/:slug does",
+  "GET /p/:slug/768.webp": "finds its panorama as GET /p/:slug does",
+  "GET /p/:slug/1536.webp": "finds its panorama as GET /p/:slug does",
+  "GET /oembed": { "": page(`/oembed?format=json&url=${encodeURIComponent(`${ORIGIN}/p/0000000003crowd0`)}`) },
+  "GET /works": {
+    "": page("/works"),
+    "older ones": page(({ taskId, tasks }) => `/works?before=${taskId(tasks - 5)}`),
+    "newer ones": page(({ taskId }) => `/works?after=${taskId(3)}`),
+  },
+  "POST /works": {
+    "": (who, run) => ({
+      path: "/works",
+      status: 502,
+      headers: { ...cookie(who), ...MULTIPART, origin: ORIGIN },
+      body: multipart({
+        form_token: formToken(who),
+        prompt: "a lake test:reject",
+        resolution: "1k",
+        idempotency_key: `form-${run}`,
+      }),
+    }),
+  },
+  "POST /works/:id/visibility": {
+    "": form((who) => `/works/${kept(who, 0)}/visibility`, { visibility: "private" }),
+  },
+  "POST /works/:id/cancel": { "": form((who) => `/works/${kept(who, 0)}/cancel`, {}, 409) },
+  "POST /works/:id/delete": { "": form((who, run) => `/works/${who.taskId(21 + (run % 5))}/delete`, {}) },
+  "GET /account": { "": page("/account"), "older orders": page("/account?orders=ord_z&ledger=999999999") },
+  "POST /account/orders": { "": form("/account/orders", { credits: "1" }, 400) },
+  "POST /account/low-balance": { "": form("/account/low-balance", { credits: "10" }) },
+  "GET /account/keys": { "": page("/account/keys") },
+  "POST /account/keys": { refused: form("/account/keys", { name: "" }, 400) },
+  "POST /account/keys/:id/revoke": { unknown: form("/account/keys/key_none/revoke", {}, 404) },
+  "GET /account/webhooks": {
+    "": page("/account/webhooks"),
+    "older deliveries": page("/account/webhooks?before=999999999"),
+  },
+  "POST /account/webhooks": { refused: form("/account/webhooks", { url: "ftp://none" }, 400) },
+  "POST /account/webhooks/:id/delete": { unknown: form("/account/webhooks/none/delete", {}, 404) },
+  "POST /account/webhooks/:id/rotate": { "": form(({ endpoint }) => `/account/webhooks/${endpoint}/rotate`, {}) },
+  "POST /account/webhooks/:id/enable": { "": form(({ endpoint }) => `/account/webhooks/${endpoint}/enable`, {}) },
+  "POST /account/deliveries/:id/resend": { unknown: form("/account/deliveries/0/resend", {}, 404) },
+  "GET /login": NO_ROWS,
+  "POST /login": "hashes a password, and finds one row by its e-mail address",
+  "GET /signup": NO_ROWS,
+  "POST /signup": "hashes a password, and inserts one account",
+  "POST /logout": "deletes one session by its key",
+  "GET /password/forgot": NO_ROWS,
+  "POST /password/forgot": NO_ROWS,
+  "GET /password/reset": { "unknown link": page("/password/reset?token=none", 410) },
+  "POST /password/reset": "hashes a password, and finds one link by its key",
+  "GET /favicon.ico": NO_ROWS,
+  "GET /robots.txt": NO_ROWS,
+  "GET /healthz": NO_ROWS,
+  "GET /readyz": { "": page("/readyz") },
+  "GET /metrics": { "": page("/metrics") },
+};
