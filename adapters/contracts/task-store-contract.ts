@@ -10,6 +10,7 @@ import { describeList } from "./task-list-contract.js";
 import { describeMoves } from "./task-moves-contract.js";
 import { describeOpening } from "./task-opening-contract.js";
 import { describeReading } from "./task-reading-contract.js";
+import { describeSearch } from "./task-search-contract.js";
 import { setUpTasks } from "./task-setup.js";
 import { describeTexts } from "./task-texts-contract.js";
 import { describeVisibility } from "./task-visibility-contract.js";
@@ -34,6 +35,7 @@ export const describeTaskStore = (
     describe("find", () => describeReading(test, on));
     describe("list", () => describeList(test, on));
     describe("move", () => describeMoves(test, on));
+    describe("search", () => describeSearch(test, on));
     describe("changes by the owner", () => {
       describeVisibility(test, on);
       describeDeletion(test, on);

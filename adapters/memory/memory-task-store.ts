@@ -6,7 +6,6 @@ import type {
   DueWork,
   Lease,
   Postponement,
-  PublicPrompt,
   StaleTask,
   TaskOpening,
   TaskStore,
@@ -20,7 +19,7 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { refundEntry, reservationEntry } from "../../domain/ledger.js";
 import type { ObjectName } from "../../domain/object-name.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
-import { SEARCHED_CHARACTERS_MAX } from "../../domain/prompt-search.js";
+import { isFoundBy } from "../../domain/prompt-search.js";
 import {
   freeSlots,
   nextTurn,
@@ -227,22 +226,15 @@ export class MemoryTaskStore implements TaskStore {
     return this.inOrder(first, limit, beyond, isInGallery);
   }
 
-  async listPublicPrompts(
+  async searchPublic(
+    words: readonly string[],
     limit: number,
     beyond: TaskId | undefined,
-    first: "newest" | "oldest",
-  ): Promise<PublicPrompt[]> {
-    return this.inOrder(first, limit, beyond, isInGallery).map(({ id, request: { prompt = "" } }) => ({
-      id,
-      prompt: [...prompt].slice(0, SEARCHED_CHARACTERS_MAX).join(""),
-    }));
-  }
-
-  async findPublic(ids: readonly TaskId[]): Promise<SucceededTask[]> {
-    return ids.flatMap((id) => {
-      const stored = this.database.tasks.get(id);
-      return stored !== undefined && !stored.hidden && isInGallery(stored.task) ? [stored.task] : [];
-    });
+    first: "newest" | "oldest" = "newest",
+  ): Promise<SucceededTask[]> {
+    const isFound = (task: Task): task is SucceededTask =>
+      isInGallery(task) && isFoundBy(words, task.request.prompt ?? "");
+    return this.inOrder(first, limit, beyond, isFound);
   }
 
   async listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {

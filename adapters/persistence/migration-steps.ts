@@ -690,6 +690,32 @@ export const migrationSteps: readonly Step[] = [
     },
   },
   {
+    // The application fills the tables (search-rows.ts). An earlier version goes on without them.
+    name: "019-search-compatible",
+    up: {
+      sqlite: [
+        `alter table "task" add column "in_search" integer not null default false`,
+        `create index task_out_of_search_index on task (id) where in_search <> (visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null)`,
+        `create table "task_search" ("number" integer not null primary key, "task_id" text not null)`,
+        `create unique index "task_search_task_unique" on "task_search" ("task_id")`,
+        // Lists for each beginning of a word: a search merges no lists, so that its time does not depend on their length.
+        `create virtual table "task_words" using fts5(words, content = '', contentless_delete = 1, detail = 'none',
+        tokenize = 'ascii', prefix = '1 2 3 4 5 6 7 8 9 10 11 12')`,
+      ],
+      postgresql: [
+        `alter table "task" add column "in_search" boolean not null default false`,
+        `create index task_out_of_search_index on task (id) where in_search <> (visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null)`,
+        `create table "task_search" (
+        "task_id" varchar(40) not null,
+        "words" tsvector not null,
+        constraint "task_search_pkey" primary key ("task_id")
+      )`,
+        // Without the list of pending entries, which every search would read.
+        `create index task_search_words_index on task_search using gin (words) with (fastupdate = off)`,
+      ],
+    },
+  },
+  {
     // Older versions write no failures of an account and no spending of keys without a budget; they read neither.
     name: "021-growth-compatible",
     up: {

@@ -1,13 +1,14 @@
 import { defineEntity, p } from "@mikro-orm/core";
 import { ENDED_WITHOUT_PICTURE_AT, HAS_TEXTS_TO_ERASE } from "./erase-texts.js";
 import { FAILED_IMAGE } from "./failed-image.js";
-import { IN_GALLERY } from "./in-gallery.js";
+import { IN_GALLERY, IS_OUT_OF_SEARCH } from "./in-gallery.js";
 import { KEPT_IMAGE } from "./kept-image.js";
 import { LISTED_ENDPOINT } from "./listed-endpoint.js";
 
 /*
  * The tables for SQLite and PostgreSQL. The migrations (migration-steps.ts) contain the schema generator's output for this
- * file; a test fails if they differ.
+ * file; a test fails if they differ. The generator knows neither unlogged tables (rate_limit) nor full-text ones (task_search,
+ * task_words).
  *
  * Foreign keys are plain ids (`mapToPk`), restrict deletion of their target, and have an index if a query needs one.
  */
@@ -167,6 +168,11 @@ export const TaskTable = defineEntity({
       expression: `create index task_kept_image_index on task (succeeded_at) where ${KEPT_IMAGE}`,
     },
     {
+      // Partial: empty as long as the index of searches has exactly the gallery.
+      name: "task_out_of_search_index",
+      expression: `create index task_out_of_search_index on task (id) where ${IS_OUT_OF_SEARCH}`,
+    },
+    {
       // Partial, in the order in which tasks start.
       name: "task_queue_index",
       expression: "create index task_queue_index on task (turn, id) where state = 'queued'",
@@ -220,6 +226,8 @@ export const TaskTable = defineEntity({
     /** When its owner wanted it canceled, and when the provider was asked and did not stop it (domain/task.ts). */
     cancelWantedAt: p.datetime(3).nullable(),
     cancelRefusedAt: p.datetime(3).nullable(),
+    /** Whether the index of searches has it (search-rows.ts). */
+    inSearch: p.boolean().default(false),
   },
 });
 

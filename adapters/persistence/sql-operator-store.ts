@@ -23,6 +23,7 @@ import { deletePairs } from "./erase-texts.js";
 import { insert } from "./insert.js";
 import { entryRow } from "./ledger-rows.js";
 import { lockAccount } from "./lock-account.js";
+import { updateSearch } from "./search-rows.js";
 import { olderThan, update } from "./statement.js";
 import { toTask } from "./task-rows.js";
 
@@ -208,6 +209,11 @@ export class SqlOperatorStore implements OperatorStore {
         `update task set prompt = null, image_urls = '[]', metadata = null, seed = null, webhook_url = null,
         visibility = 'private', api_key_id = null, traceparent = null, texts_erased_at = ? where ${isAmong("id", dialect)}`,
         [now, ids],
+      );
+      await updateSearch(
+        sql,
+        dialect,
+        page.map(({ id }) => id),
       );
       for (const row of page) await deletePairs(sql, dialect, row);
       // Long ago: the images expire now.

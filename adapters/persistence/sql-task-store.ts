@@ -7,13 +7,11 @@ import type {
   DueWork,
   Lease,
   Postponement,
-  PublicPrompt,
   StaleTask,
   TaskOpening,
   TaskStore,
 } from "../../application/ports/task-store.js";
 import type { AccountId } from "../../domain/account.js";
-import { SEARCHED_CHARACTERS_MAX } from "../../domain/prompt-search.js";
 import type { ProviderPlace, Queue } from "../../domain/queue.js";
 import type { Slug } from "../../domain/slug.js";
 import { type StartedTasks, startNextTasks } from "../../domain/start-next-tasks.js";
@@ -29,18 +27,19 @@ import type { TaskFilter } from "../../domain/task-filter.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
 import { SystemClock } from "../system/system-clock.js";
-import { branded, integer, type Row, text } from "./columns.js";
+import { branded, integer, type Row } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { isAmong, listOf, skipLocked } from "./dialect-sql.js";
 import { DUE_WHEN_HIDDEN } from "./due-when-hidden.js";
 import { deletePairs, deleteReadEvents, eraseTexts } from "./erase-texts.js";
 import { FAILED_IMAGE } from "./failed-image.js";
-import { IN_GALLERY } from "./in-gallery.js";
+import { IN_GALLERY, IS_OUT_OF_SEARCH } from "./in-gallery.js";
 import { KEPT_IMAGE } from "./kept-image.js";
 import { anyQueued, countBefore, lockQueue } from "./queue-rows.js";
 import { releaseReferences } from "./reference-rows.js";
+import { completeSearch, found, updateSearch } from "./search-rows.js";
 import { newerThan, olderThan, type Statement, update } from "./statement.js";
-import { rangesOf, TASKS, type TaskRange } from "./task-filters.js";
+import { rangesOf, type Source, TASKS, type TaskRange } from "./task-filters.js";
 import { type Move, moveTask } from "./task-moves.js";
 import type { TaskObserver } from "./task-observer.js";
 import { type Opened, openTaskRows } from "./task-opening.js";
@@ -168,26 +167,19 @@ export class SqlTaskStore implements TaskStore {
     return (await this.inOrder(first, [GALLERY], limit, beyond)).filter(isInGallery);
   }
 
-  async listPublicPrompts(
+  async searchPublic(
+    words: readonly string[],
     limit: number,
     beyond: TaskId | undefined,
-    first: "newest" | "oldest",
-  ): Promise<PublicPrompt[]> {
-    const { rest, direction } = inDirection(first, beyond);
-    const rows = await this.database.sql(
-      `select id, substr(coalesce(prompt, ''), 1, ${SEARCHED_CHARACTERS_MAX}) as prompt
-      from task where ${IN_GALLERY} ${rest.text} order by id ${direction} limit ?`,
-      [...rest.parameters, limit],
-    );
-    return rows.map((row) => ({ id: branded<TaskId>(row, "id"), prompt: text(row, "prompt") }));
+    first: "newest" | "oldest" = "newest",
+  ): Promise<SucceededTask[]> {
+    const { from, query } = found(words, this.database.dialect);
+    const range: TaskRange = { from, conditions: IN_GALLERY, parameters: [query] };
+    return (await this.inOrder(first, [range], limit, beyond)).filter(isInGallery);
   }
 
-  async findPublic(ids: readonly TaskId[]): Promise<SucceededTask[]> {
-    const { dialect, sql } = this.database;
-    const rows = await sql(`select * from task where ${IN_GALLERY} and ${isAmong("id", dialect)}`, [
-      listOf(ids, dialect),
-    ]);
-    return this.unreadable.separate(rows, toTask).read.filter(isInGallery);
+  completeSearch(limit: number): Promise<number> {
+    return completeSearch(this.database, limit);
   }
 
   async listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]> {
@@ -210,23 +202,30 @@ export class SqlTaskStore implements TaskStore {
   }
 
   async setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>> {
-    const changed = await this.database.sql(
-      "update task set visibility = ? where id = ? and account_id = ? and hidden_at is null returning id",
-      [visibility, id, owner],
-    );
-    return changed.length === 1 ? ok(undefined) : err(notFound(`There is no task ${id}.`));
+    const { dialect } = this.database;
+    return this.database.transaction(async (sql) => {
+      const changed = await sql(
+        `update task set visibility = ? where id = ? and account_id = ? and hidden_at is null
+        returning id, ${IS_OUT_OF_SEARCH} as is_out_of_search`,
+        [visibility, id, owner],
+      );
+      if (changed.length === 0) return err(notFound(`There is no task ${id}.`));
+      if (changed[0]?.is_out_of_search) await updateSearch(sql, dialect, [id]);
+      return ok(undefined);
+    });
   }
 
   async hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>> {
     return this.database.transaction(async (sql) => {
       const hidden = await sql(
         `update task set hidden_at = ?, ${DUE_WHEN_HIDDEN}
-        where id = ? and account_id = ? and hidden_at is null returning id, account_id, metadata`,
+        where id = ? and account_id = ? and hidden_at is null returning id, account_id, metadata, in_search`,
         [now, now, id, owner],
       );
       const [row] = hidden;
       if (row === undefined) return err(notFound(`There is no task ${id}.`));
       const { dialect } = this.database;
+      if (row.in_search) await updateSearch(sql, dialect, [id]);
       // Long ago: its images expire now, unless they were uploaded again.
       await writeInOneRoundTrip(sql, dialect, releaseReferences({ id, accountId: owner }, new Date(0)));
       // Nobody finds it by its metadata or reads its events any more: others would have to skip them.
@@ -449,7 +448,7 @@ const FAILED_IMAGES: TaskRange = { from: TASKS, conditions: FAILED_IMAGE, parame
 /** Selects the first rows of all ranges together. Of several, each is read only as far as the page could reach. */
 const pageOf = (ranges: readonly TaskRange[], first: "newest" | "oldest", beyond: unknown, size: number): Statement => {
   const parts = ranges.map(({ from, conditions, parameters }) => {
-    const { rest, direction } = inDirection(first, beyond, from.id);
+    const { rest, direction } = inDirection(first, beyond, from);
     return {
       text: `from ${from.tables} where ${conditions} ${rest.text} order by ${from.id} ${direction} limit ?`,
       parameters: [...parameters, ...rest.parameters, size],
@@ -461,13 +460,14 @@ const pageOf = (ranges: readonly TaskRange[], first: "newest" | "oldest", beyond
   return {
     // `cross join`: SQLite reads the ids first, and then their rows.
     text: `select task.* from (${ids.join(" union all ")}) as page cross join task where task.id = page.id
-      order by page.id ${inDirection(first, beyond).direction} limit ?`,
+      order by page.id ${first === "newest" ? "desc" : "asc"} limit ?`,
     parameters: [...parts.flatMap(({ parameters }) => parameters), size],
   };
 };
 
-/** What orders a list by `id`, and narrows it to what comes after `beyond`. */
-const inDirection = (first: "newest" | "oldest", beyond: unknown, id = "id") =>
-  first === "newest"
-    ? { rest: olderThan(beyond, id), direction: "desc" }
-    : { rest: newerThan(beyond, id), direction: "asc" };
+/** What orders a list, and narrows it to what comes after the task `last`. */
+const inDirection = (first: "newest" | "oldest", last: unknown, { id, beyond }: Source) => {
+  const direction = first === "newest" ? "desc" : "asc";
+  if (beyond !== undefined && last !== undefined) return { rest: beyond(first, last), direction };
+  return { rest: (first === "newest" ? olderThan : newerThan)(last, id), direction };
+};

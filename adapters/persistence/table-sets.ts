@@ -9,7 +9,7 @@ export const STEPS: Readonly<Record<Tables, readonly Step[]>> = { panoramas: mig
 export const stepsOf = (tables: readonly Tables[]): readonly Step[] => tables.flatMap((set) => STEPS[set]);
 
 const created = (statement: string): string[] => {
-  const [, name] = /^create (?:unlogged )?table "?(\w+)"?/.exec(statement) ?? [];
+  const [, name] = /^create (?:unlogged |virtual )?table "?(\w+)"?/.exec(statement) ?? [];
   return name === undefined ? [] : [name];
 };
 

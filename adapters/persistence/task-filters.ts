@@ -3,9 +3,17 @@ import type { Task } from "../../domain/task.js";
 import type { TaskFilter } from "../../domain/task-filter.js";
 import type { Visibility } from "../../domain/visibility.js";
 import type { Sql } from "./database.js";
+import type { Statement } from "./statement.js";
 
-/** Where a list of tasks reads, and the column with the ids by which it is ordered. */
-export type Source = { readonly tables: string; readonly id: string };
+/**
+ * Where a list of tasks reads, and the column with the ids by which it is ordered. If that has no ids, `beyond` narrows the list
+ * to what comes after a task.
+ */
+export type Source = {
+  readonly tables: string;
+  readonly id: string;
+  readonly beyond?: (first: "newest" | "oldest", id: unknown) => Statement;
+};
 
 export const TASKS: Source = { tables: "task", id: "task.id" };
 

@@ -3,6 +3,7 @@ import type { Clock } from "../../application/ports/clock.js";
 import type { Lease, StaleTask } from "../../application/ports/task-store.js";
 import { endOf, type NewEvent, taskEventOf } from "../../domain/account-event.js";
 import { refundEntry } from "../../domain/ledger.js";
+import { isKept } from "../../domain/storage-status.js";
 import { isActive, isRefusedCreation, type Task } from "../../domain/task.js";
 import { countFailure } from "./account-rows.js";
 import { integer, optional } from "./columns.js";
@@ -11,6 +12,7 @@ import { DUE_UNLESS_HIDDEN } from "./due-when-hidden.js";
 import { writeEvent } from "./event-rows.js";
 import { entryRow } from "./ledger-rows.js";
 import { releaseReferences } from "./reference-rows.js";
+import { updateSearch } from "./search-rows.js";
 import { giveBack } from "./spending-rows.js";
 import { insertion, type Statement, update } from "./statement.js";
 import type { TaskObserver } from "./task-observer.js";
@@ -48,14 +50,19 @@ const moveRows = async (
   event: NewEvent | undefined,
 ): Promise<Result<void, StaleTask>> => {
   const { next } = move;
-  // Without an event only the task's own row changes: one statement without a transaction.
-  if (event === undefined || isActive(next)) return (await replace(database.sql, move)).map(() => undefined);
+  // An image that is kept, or has expired, may enter or leave the gallery.
+  const mayChangeGallery = hasKeptImage(before) !== hasKeptImage(next);
+  // Otherwise, and without an event, only the task's own row changes: one statement without a transaction.
+  if (!mayChangeGallery && (event === undefined || isActive(next)))
+    return (await replace(database.sql, move)).map(() => undefined);
   return database.transaction(async (sql) => {
     // Account and queue before the row of a queued task: others of the account lock these rows in the same order.
     const lastTurn = before.state === "queued" ? await lockTurns(sql, before.accountId) : 0;
     const replaced = await replace(sql, move);
     if (replaced.isErr()) return err(replaced.error);
+    if (mayChangeGallery) await updateSearch(sql, database.dialect, [next.id]);
     if (replaced.value.isHidden) return ok(undefined); // nobody is told of a deleted panorama
+    if (event === undefined || isActive(next)) return ok(undefined);
     const delivery = { webhookUrl: before.request.webhookUrl, dueAt: endOf(next) };
     const { account, others } = isActive(before) ? releases(before, next) : NOTHING_RELEASED;
     const { turn } = replaced.value;
@@ -68,6 +75,8 @@ const moveRows = async (
     return ok(undefined);
   });
 };
+
+const hasKeptImage = (task: Task): boolean => task.state === "succeeded" && isKept(task.image);
 
 /** `turn`: as it is stored. It may have changed since the task was read. */
 type Replaced = { readonly isHidden: boolean; readonly turn: number | undefined };

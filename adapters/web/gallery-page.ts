@@ -47,17 +47,14 @@ export const galleryPage = (parts: Parts): Page => ({
     const before = parseTaskId(query.get("before") ?? "");
     const after = parseTaskId(query.get("after") ?? "");
     const range = [PANORAMAS_PER_PAGE, before, after, view.sort] as const;
-    const { panoramas, next, newer, isPartial } =
+    const { panoramas, next, newer } =
       words.length === 0
-        ? { ...(await parts.listPublicPanoramas(...range)), isPartial: false }
+        ? await parts.listPublicPanoramas(...range)
         : await parts.searchPublicPanoramas(words, ...range);
 
     const isFirst = before === undefined && after === undefined;
     const read = after !== undefined || (isFirst && view.sort === "oldest") ? "newer" : "older";
-    const links = {
-      older: next && link(view, "older", next, isPartial && read === "older"),
-      newer: newer && link(view, "newer", newer, isPartial && read === "newer"),
-    };
+    const links = { older: next && link(view, "older", next), newer: newer && link(view, "newer", newer) };
     const [back, forward] = AGES[view.sort];
     // The first page has one address only, and is full if there are enough.
     if (!isFirst && read === back && links[back] === undefined) return redirect(pathOf(view));
@@ -70,7 +67,7 @@ export const galleryPage = (parts: Parts): Page => ({
         : html`${head(view, text, panoramas.length > 0)}
 ${
   panoramas.length === 0
-    ? nothingFound(view, isFirst, links[forward] !== undefined)
+    ? nothingFound(view, isFirst)
     : html`<ul class="tiles" id="gallery">${panoramas.map((task) => galleryTile(task, parts.images))}</ul>`
 }
 <p class="more">${links[back]}
@@ -98,13 +95,11 @@ const pathOf = ({ search, sort }: View, cursor: Readonly<Record<string, string>>
   return query.size === 0 ? "/gallery" : `/gallery?${query}`;
 };
 
-/** A link to the page beside. The search goes on there only if the reader asks for it, so the script does not follow it. */
-const link = (view: View, age: "older" | "newer", cursor: TaskId, searchesOn: boolean): Html => {
+/** A link to the page beside. */
+const link = (view: View, age: "older" | "newer", cursor: TaskId): Html => {
   const isBack = age === AGES[view.sort][0];
   const path = pathOf(view, { [age === "older" ? "before" : "after"]: cursor });
-  return html`<a class="button${isBack && " quiet"}" rel="${isBack ? "prev" : "next"}"${searchesOn && html` data-manual`} href="${path}">${
-    searchesOn ? `Search ${age} panoramas` : `${age === "older" ? "Older" : "Newer"} panoramas`
-  }</a>`;
+  return html`<a class="button${isBack && " quiet"}" rel="${isBack ? "prev" : "next"}" href="${path}">${age === "older" ? "Older" : "Newer"} panoramas</a>`;
 };
 
 const head = (
@@ -129,15 +124,13 @@ maxlength="${SEARCH_CHARACTERS_MAX}" autocomplete="off" enterkeyhint="search" di
     html`<a href="${pathOf({ ...view, sort })}"${sort === view.sort && html` aria-current="true"`}>${sort === "newest" ? "Newest" : "Oldest"}</a>`,
 )}</nav></div>`;
 
-const nothingFound = (view: View, isFirst: boolean, searchesOn: boolean): Html => {
+const nothingFound = (view: View, isFirst: boolean): Html => {
   const { search, sort } = view;
   const first = sort === "newest" ? "Newest" : "Oldest";
   if (search === "") {
     return html`<div class="nothing"><p>There are no ${AGES[sort][1]} panoramas.</p>
 <p><a class="button" href="${pathOf(view)}">${first} panoramas</a></p></div>`;
   }
-  return html`<div class="nothing"><p>${isFirst ? "Nothing" : "Nothing more"} found for “<bdi>${search}</bdi>”${
-    searchesOn ? ` so far. There are ${AGES[sort][1]} panoramas to search.` : "."
-  }</p>
-${!searchesOn && html`<p class="hint">${isFirst && "Try fewer words, or only their beginnings."}</p><p><a class="button" href="${pathOf({ ...view, search: isFirst ? "" : search })}">${isFirst ? "Show all panoramas" : "First results"}</a></p>`}</div>`;
+  return html`<div class="nothing"><p>${isFirst ? "Nothing" : "Nothing more"} found for “<bdi>${search}</bdi>”.</p>
+<p class="hint">${isFirst && "Try fewer words, or only their beginnings."}</p><p><a class="button" href="${pathOf({ ...view, search: isFirst ? "" : search })}">${isFirst ? "Show all panoramas" : "First results"}</a></p></div>`;
 };

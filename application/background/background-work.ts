@@ -37,6 +37,9 @@ const SWEEP_CONCURRENCY = 16;
 const ERASE_CONCURRENCY = 4;
 const DELIVERY_CONCURRENCY = 256; // many receivers may be slow at the same time, and waiting for one costs little
 
+/** Panoramas entered into the index of searches per run: 300,000 take about a quarter of an hour. */
+const SEARCH_PER_RUN = 2_000;
+
 /** Longer than an attempt to send a webhook can take. */
 const DELIVERY_LEASE_MILLISECONDS = 20_000;
 
@@ -72,11 +75,12 @@ export type WorkName =
   | "expire"
   | "retention"
   | "uses"
+  | "search"
   | "clean";
 
 /** All work that runs in the background, with its times and limits. */
 export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedule<WorkName> => {
-  const { provider, rateLimits, eventSignals, keyUses, reporter } = ports;
+  const { provider, tasks, rateLimits, eventSignals, keyUses, reporter } = ports;
   const { leaseMilliseconds, generationDeadlineMilliseconds, finishedImageRetentionMilliseconds } = settings;
   const imageLease = { leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds };
 
@@ -140,6 +144,8 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
               run: retain(finishedImageRetentionMilliseconds),
             } as const,
           ]),
+      // Only databases of earlier versions have any, and those on which one still works.
+      { name: "search", everySeconds: 5, offsetSeconds: 2, run: async () => tasks.completeSearch?.(SEARCH_PER_RUN) },
       { name: "uses", everySeconds: 60, offsetSeconds: 45, run: keyUses.flush },
       { name: "clean", everySeconds: 3600, run: () => Promise.all([provider.clean?.(), rateLimits.clean?.()]) },
     ],

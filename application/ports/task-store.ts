@@ -102,9 +102,6 @@ export type TaskOpening<Refusal> = {
   readonly snapshot?: AccountSnapshot | undefined;
 };
 
-/** The first `SEARCHED_CHARACTERS_MAX` characters of the prompt of a public panorama; empty if it has none. */
-export type PublicPrompt = { readonly id: TaskId; readonly prompt: string };
-
 /**
  * Stores tasks and their reservations. Throws if the store is unreachable. Methods with an `owner` treat tasks of other
  * accounts and hidden tasks like unknown ids.
@@ -176,11 +173,23 @@ export interface TaskStore {
   /** Public panoramas of all accounts whose image is stored permanently; otherwise like `list`. */
   listPublic(limit: number, beyond: TaskId | undefined, first?: "newest" | "oldest"): Promise<SucceededTask[]>;
 
-  /** As `listPublic`, but only what a search reads of each task, and also of unreadable ones. */
-  listPublicPrompts(limit: number, beyond: TaskId | undefined, first: "newest" | "oldest"): Promise<PublicPrompt[]>;
+  /**
+   * Those tasks of `listPublic` whose prompt these words find (domain/prompt-search.ts; at least one word). An index does the
+   * search: its time does not depend on what the prompts are. A task enters and leaves the index in the transaction that
+   * puts it into the gallery or takes it out.
+   */
+  searchPublic(
+    words: readonly string[],
+    limit: number,
+    beyond: TaskId | undefined,
+    first?: "newest" | "oldest",
+  ): Promise<SucceededTask[]>;
 
-  /** Those of the tasks that `listPublic` has, in any order. */
-  findPublic(ids: readonly TaskId[]): Promise<SucceededTask[]>;
+  /**
+   * Puts panoramas into the index of `searchPublic`, and takes them out, whose place in the gallery an earlier version has
+   * changed: at most `limit`, and returns how many. Absent if the index has always been complete.
+   */
+  completeSearch?(limit: number): Promise<number>;
 
   /** Finished tasks of all accounts whose image has the storage status `failed`; otherwise like `list`. */
   listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]>;

@@ -308,6 +308,7 @@ describe("createApplication", () => {
       { name: "streams", everySeconds: 1 },
       { name: "forget", everySeconds: 60, offsetSeconds: 45 },
       { name: "expire", everySeconds: 60, offsetSeconds: 30 },
+      { name: "search", everySeconds: 5, offsetSeconds: 2 },
       { name: "uses", everySeconds: 60, offsetSeconds: 45 },
       { name: "clean", everySeconds: 3600 },
     ]);

@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PROMPT_CHARACTERS_MAX } from "../../domain/creation-request.js";
-import { isFoundBy, SEARCH_CHARACTERS_MAX, SEARCHED_CHARACTERS_MAX, searchWords } from "../../domain/prompt-search.js";
+import {
+  indexedWords,
+  isFoundBy,
+  normalizedText,
+  SEARCH_CHARACTERS_MAX,
+  SEARCHED_CHARACTERS_MAX,
+  searchWords,
+} from "../../domain/prompt-search.js";
 
 const finds = (search: string, prompt: string): boolean => isFoundBy(searchWords(search), prompt);
 
@@ -94,7 +101,48 @@ describe("a search in prompts", () => {
   });
 
   it("counts the first 100 characters of a search", () => {
-    expect(searchWords(`${"🌊".repeat(99)}ab`)).toEqual([`${"🌊".repeat(99)}A`]);
+    expect(searchWords(`${"a".repeat(99)} bc`)).toEqual(["A".repeat(99)]);
+    expect(searchWords(`${" ".repeat(99)}bc`)).toEqual(["B"]);
+  });
+
+  it("counts the first twelve words of a search", () => {
+    expect(searchWords("a b c d e f g h i j k l m n").join("")).toBe("ABCDEFGHIJKL");
+  });
+
+  it("leaves out words that another word begins with", () => {
+    expect(searchWords("lake la lakes snow la")).toEqual(["LAKES", "SNOW"]);
+  });
+
+  it("compares words of scripts without spaces in pieces of four characters", () => {
+    expect(searchWords("東京タワー 夜の")).toEqual(["東京タワ", "京タワー", "夜の"]);
+    expect(finds("東京タワー", "夜の東京タワー")).toBe(true);
+    expect(finds("東京タワー", "東京タワと京タワー")).toBe(true); // the price of short pieces
+    expect(finds("東京タワー", "東京 タワー")).toBe(false);
+  });
+
+  it("normalizes any text to one of at most so many characters, which stays as it is when it is normalized again", () => {
+    const codePoint = fc.oneof(fc.nat(0xff), fc.nat(0xffff), fc.nat(0x10ffff), fc.constantFrom(0xfdfa, 0x390, 0xdf));
+    const any = fc.array(codePoint, { maxLength: 300 }).map((points) => String.fromCodePoint(...points));
+    fc.assert(
+      fc.property(any, fc.integer({ min: 1, max: 200 }), (text, max) => {
+        const normalized = normalizedText(text, max);
+        expect([...normalized].length).toBeLessThanOrEqual(max);
+        expect(normalizedText(normalized, max)).toBe(normalized);
+      }),
+    );
+  });
+
+  it("indexes any prompt with at most five times as many characters as a prompt may have", () => {
+    const unit = fc.constantFrom("\uFDFA", "東", "a", " ", "🌊", "\u0301", "ΐ", "夜 ", "x東");
+    fc.assert(
+      fc.property(fc.string({ unit, minLength: 1, maxLength: 40 }), (text) => {
+        const words = indexedWords(text.repeat(Math.ceil(5_000 / text.length)));
+        const characters = words.reduce((sum, word) => sum + [...word].length, 0);
+        expect(characters).toBeLessThanOrEqual(5 * SEARCHED_CHARACTERS_MAX);
+        expect(new Set(words).size).toBe(words.length);
+      }),
+      { numRuns: 50 },
+    );
   });
 
   it("reads all characters that the prompt of a creation may have", () => {

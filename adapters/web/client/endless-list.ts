@@ -8,7 +8,7 @@ const MARGIN_PIXELS = 800;
  */
 export const endlessList = async (id: string): Promise<void> => {
   const append = async (): Promise<boolean> => {
-    const link = document.querySelector<HTMLAnchorElement>('a[rel="next"]:not([data-manual])');
+    const link = document.querySelector<HTMLAnchorElement>('a[rel="next"]');
     const response = link && (await fetch(link.href).catch(() => undefined));
     if (!response?.ok || response.redirected) return false; // the link stays: the reader can click it
     const page = readPage(await response.text());

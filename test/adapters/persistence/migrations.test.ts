@@ -146,7 +146,8 @@ const columnsOf = async ({ sql, dialect }: AnyDatabase): Promise<Map<string, Set
   const columns = new Map<string, Set<string>>();
   for (const { table_name, column_name } of rows) {
     const table = String(table_name);
-    if (table === "schema_migration" || table === "task_queue") continue;
+    // The tables of searches are filled by the application.
+    if (/^(schema_migration|task_queue|task_search|task_words.*)$/.test(table)) continue;
     columns.set(table, (columns.get(table) ?? new Set()).add(String(column_name)));
   }
   return columns;

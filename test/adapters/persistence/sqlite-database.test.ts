@@ -336,7 +336,8 @@ type Query = (statement: string) => Promise<readonly Readonly<Record<string, unk
 /** Columns, indexes and foreign keys of every table, as defined by schema.ts. */
 const describeTables = async (query: Query) => {
   const names = await query(
-    "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name <> 'schema_migration'",
+    `select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name <> 'schema_migration'
+    and name <> 'task_search' and name not like 'task_words%'`,
   );
   const described: Record<string, unknown> = {};
   for (const { name } of names) {

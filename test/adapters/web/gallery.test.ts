@@ -49,9 +49,7 @@ const read = async (path: string) => {
       .replaceAll("&#39;", "'");
   const linkOf = (rel: string) => {
     const [, attributes = "", words] = new RegExp(`<a class="[^"]*" rel="${rel}"([^>]*)>([^<]*)<`).exec(text) ?? [];
-    return words === undefined
-      ? undefined
-      : { words, path: decoded(/href="([^"]*)"/.exec(attributes)?.[1]) ?? "", byHand: attributes.includes("manual") };
+    return words === undefined ? undefined : { words, path: decoded(/href="([^"]*)"/.exec(attributes)?.[1]) ?? "" };
   };
   return {
     status: answer.status,
@@ -81,7 +79,6 @@ describe("the search of the gallery", () => {
     expect(page.next).toEqual({
       words: "Older panoramas",
       path: `/gallery?q=LAKE+quiet&before=${lakes[23]?.id}`,
-      byHand: false,
     });
     const second = await read(page.next?.path ?? "");
     expect([second.slugs, second.next]).toEqual([slugsOf(lakes.slice(24)), undefined]);
@@ -96,16 +93,6 @@ describe("the search of the gallery", () => {
     expect([page.status, page.slugs, page.field]).toEqual([200, [], `zebra "x" &lt;b&gt;`]);
     expect(page.nothing).toBe(`Nothing found for “zebra "x" &lt;b&gt;”.`);
     expect(page.text).toContain('<a class="button" href="/gallery">Show all panoramas</a>');
-  });
-
-  it("searches on by a link if there are too many panoramas for one page", async () => {
-    const [zebra] = publish(["a zebra"]);
-    publish(Array.from({ length: 2_001 }, () => "a lake"));
-    const page = await read(search("zebra"));
-    expect(page.nothing).toBe("Nothing found for “zebra” so far. There are older panoramas to search.");
-    expect([page.next?.words, page.next?.byHand]).toEqual(["Search older panoramas", true]);
-    const second = await read(page.next?.path ?? "");
-    expect([second.slugs, second.next]).toEqual([[zebra?.slug], undefined]);
   });
 
   it("finds no private, hidden or unsaved panorama", async () => {
@@ -147,7 +134,6 @@ describe("the order of the gallery", () => {
     expect(page.next).toEqual({
       words: "Newer panoramas",
       path: `/gallery?sort=oldest&after=${oldest[23]?.id}`,
-      byHand: false,
     });
     const second = await read(page.next?.path ?? "");
     const third = await read(second.next?.path ?? "");

@@ -14,7 +14,6 @@ import {
 } from "../../../adapters/contracts/builders.js";
 import type { Stores } from "../../../adapters/contracts/stores.js";
 import { readBacklog } from "../../../adapters/persistence/backlog.js";
-import { searchPublicPanoramas } from "../../../application/panoramas/search-public-panoramas.js";
 import { credits } from "../../../domain/credits.js";
 import type { TaskFilter } from "../../../domain/task-filter.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -55,7 +54,9 @@ export const describeTaskPlans = (
         `'submitted', 'u', ${at}, ${at}`,
       );
       await insert("'wait-' || n", FINISHED + RUNNING + 1, RUNNING, "state, turn", "'queued', n");
-      await sql("update task set visibility = 'public' where id like 'done-%5'");
+      await sql("update task set visibility = 'public', prompt = 'a lake' where id like 'done-%5'");
+      await sql("update task set prompt = 'dunes, rare' where id = 'done-105'");
+      await stores.tasks.completeSearch?.(FINISHED);
       await sql("analyze");
       return () => stores.close();
     });
@@ -108,12 +109,20 @@ export const describeTaskPlans = (
     });
 
     it.each(["newest", "oldest"] as const)("searches the gallery with an index of its own: %s", async (first) => {
-      const plans = await plansOf(async (tasks) => {
-        await searchPublicPanoramas({ tasks })(["LAKE"], 24, undefined, undefined, first);
-        await tasks.listPublicPrompts(9, taskId(1), first);
-        await tasks.findPublic(["done-1", "done-2"] as TaskId[]);
-      });
-      expectIndex(plans, "task_gallery_index");
+      const beyond = "done-10005" as TaskId;
+      for (const words of [["RARE"], ["LAKE"], ["LAKE", "DUNES"]]) {
+        const plans = await plansOf(async (tasks) => {
+          await tasks.searchPublic(words, 24, undefined, first);
+          await tasks.searchPublic(words, 24, beyond, first);
+        });
+        expect(plans).toMatch(/VIRTUAL TABLE INDEX|task_search_words_index|task_search_pkey/);
+        expect(plans).not.toMatch(/Seq Scan|SCAN task\b|SCAN task_search\b|TEMP B-TREE/);
+      }
+    });
+
+    it("finds what is missing in the index of searches with an index of its own", async () => {
+      await stores.database.sql("update task set visibility = 'private' where id = 'done-15'");
+      expectIndex(await plansOf(async (tasks) => tasks.completeSearch?.(5)), "task_out_of_search_index");
     });
 
     it("finds the oldest kept images with an index of their own", async () => {
@@ -146,7 +155,7 @@ type SqlStores = ReturnType<typeof sqlStores>;
 const literal = (value: unknown, dialect: AnyDatabase["dialect"]): string => {
   if (value instanceof Date) return dialect === "sqlite" ? String(value.getTime()) : `'${value.toISOString()}'`;
   if (Array.isArray(value)) return `'{${value.join(",")}}'`;
-  return typeof value === "number" ? String(value) : `'${String(value)}'`;
+  return typeof value === "number" ? String(value) : `'${String(value).replaceAll("'", "''")}'`;
 };
 
 const ACCOUNTS = 20;

@@ -17,6 +17,7 @@ import { unwrap } from "../../../adapters/contracts/task-setup.js";
 import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
 import type { TaskStore } from "../../../application/ports/task-store.js";
 import { credits } from "../../../domain/credits.js";
+import { searchWords } from "../../../domain/prompt-search.js";
 import type { QueuePlace } from "../../../domain/queue.js";
 import { keep, type UploadingImage } from "../../../domain/storage-status.js";
 import { finish, openTask, type SucceededTask, submit, succeed, withImage } from "../../../domain/task.js";
@@ -74,11 +75,12 @@ export const describeUnreadableTasks = (
     const claimed = async (store: TaskStore, now: Date, limit: number) =>
       numbersOf((await store.claim("settle", now, secondsAfter(now, 60), limit)).map(({ task }) => task)).sort();
 
-    it.each(["list", "listPublic"] as const)(
+    it.each(["list", "listPublic", "searchPublic"] as const)(
       "%s skips them, and its pages are full as long as there are others",
       async (list) => {
         const page = (limit: number, before?: number) => {
           const id = before === undefined ? undefined : taskId(before);
+          if (list === "searchPublic") return tasks.searchPublic(searchWords("lake"), limit, id);
           return list === "list" ? tasks.list(owner, limit, id) : tasks.listPublic(limit, id);
         };
         for (const n of [1, 2, 3, 4, 5, 6]) await saved(n);
@@ -89,13 +91,6 @@ export const describeUnreadableTasks = (
         expect(await page(2)).toEqual([]);
       },
     );
-
-    it("findPublic skips them, and listPublicPrompts does not read what is damaged", async () => {
-      for (const n of [1, 2, 3]) await saved(n);
-      await damage(2);
-      expect(numbersOf(await tasks.listPublicPrompts(9, undefined, "newest"))).toEqual([3, 2, 1]);
-      expect(numbersOf(await tasks.findPublic([1, 2, 3].map(taskId))).sort()).toEqual([1, 3]);
-    });
 
     it("a list skips more of them than fit on two pages", async () => {
       for (let n = 1; n <= 230; n += 1) await reserved(n);
