@@ -11,10 +11,10 @@ const WINDOW_SECONDS = 60;
 const perMinute = (limit: number): Rate => ({ limit, windowSeconds: WINDOW_SECONDS });
 
 /**
- * Requests of one kind share a limit. `read` and `write`: of an API key. `total`: the writes of an account. The others are
- * attempts on the web pages without a session (application/accounts/admit-login-attempt.ts).
+ * Requests of one kind share a limit. `read` and `write`: of an API key. `total`: the writes of an account. `form`:
+ * all forms that an account sends on the web pages. The others are attempts on the web pages without a session (application/accounts/admit-login-attempt.ts).
  */
-export type RequestKind = "read" | "write" | "total" | "login" | "login_network" | "login_email" | "mail";
+export type RequestKind = "read" | "write" | "total" | "form" | "login" | "login_network" | "login_email" | "mail";
 
 /** The numbers of the panorama service: what clients are told and charged. */
 export type PanoramaPolicy = Policy<Resolution, RequestKind> & {
@@ -54,6 +54,8 @@ export const panoramaPolicy = ({
        * limited.
        */
       total: perMinute(writesPerMinute * API_KEYS_MAX),
+      /** Forms of an account on the web pages, those included that count as writes, too. */
+      form: perMinute(60),
       /** Passwords for one e-mail address from one network. */
       login: perMinute(10),
       /** Passwords from one network for all e-mail addresses. More than `login`, because people share networks. */

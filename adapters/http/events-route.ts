@@ -109,6 +109,7 @@ const openStream = (
     const message = `This account already has ${HELD_STREAMS_MAX} streams open, the maximum. Close one first.`;
     return ok(errorBody(429, "rate_limited", message, { "retry-after": String(RETRY_AFTER_SECONDS) }));
   }
+  exchange.isIdle = true;
   void clock.sleep(STREAM_MILLISECONDS_MAX, stream.signal).then(() => stream.close());
   return ok({ ...stream, after });
 };

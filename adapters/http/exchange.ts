@@ -3,6 +3,7 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { clientAddress, type TrustedProxies } from "./client-address.js";
 import { readBody } from "./read-body.js";
 import { requestIdOf } from "./request-id.js";
+import type { Sender } from "./senders.js";
 import type { RawExchange } from "./server.js";
 import { traceparentOf } from "./traceparent.js";
 
@@ -12,6 +13,10 @@ import { traceparentOf } from "./traceparent.js";
  */
 export class Exchange {
   readonly requestId: string;
+  /** Who sends it, as far as somebody has asked or the guard knows. */
+  sender: Sender | undefined;
+  /** Whether it only waits for something to happen, and holds no work. */
+  isIdle = false;
   private knownTraceparent: string | undefined;
   /** `HEAD` is answered like `GET`, without a body. */
   readonly method: string;
@@ -56,6 +61,15 @@ export class Exchange {
   /** A header by its name in lower case. If it was sent more than once, the last value. */
   header(name: string): string | undefined {
     return this.raw.headers[name];
+  }
+
+  /** The IP address of the peer. Empty if it is read first after the client has disconnected. */
+  get peerAddress(): string {
+    try {
+      return this.raw.peerAddress;
+    } catch {
+      return "";
+    }
   }
 
   /** A path parameter by its name in the route, not percent-decoded. */

@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "neverthrow";
+import type { Result } from "neverthrow";
 import type { AdmitApiRequest } from "../../application/accounts/admit-api-request.js";
 import type { KeyUses } from "../../application/accounts/key-uses.js";
 import { type Awaitable, whenReady } from "../../application/awaitable.js";
@@ -9,11 +9,14 @@ import type { PanoramaPolicy, RequestKind } from "../../domain/panorama-policy.j
 import type { AccountRateLimited, RateLimited } from "../../domain/rate-limit.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { type ApiError, errorReply, type Unauthenticated } from "./errors.js";
+import { secretOf } from "./api-key-header.js";
+import { type ApiError, errorBody, errorReply, type Unauthenticated } from "./errors.js";
 import type { Exchange } from "./exchange.js";
 import { rateLimitPolicies, withAdmitted, withLimited } from "./rate-limit-headers.js";
 import type { Reply } from "./reply.js";
 import type { Handler } from "./routes.js";
+import type { Senders } from "./senders.js";
+import type { VisitorLimits } from "./visitor-limits.js";
 
 /**
  * Handles a request that is authenticated and within the rate limit. `task` is the one that the route has named, `apiKey`
@@ -33,27 +36,39 @@ export type Guard = (
   taskOf?: (exchange: Exchange) => TaskId | undefined,
 ) => Handler;
 
+type Parts = {
+  readonly admitApiRequest: AdmitApiRequest;
+  readonly uses: Pick<KeyUses, "note">;
+  readonly rates: PanoramaPolicy["rates"];
+  readonly senders: Senders;
+  readonly limits: Pick<VisitorLimits, "refuses" | "isUsedUp">;
+};
+
 /**
  * Checks the API key with its expiry and scopes (401), then the rate limit of the key, and of the account for writes
- * (429). Does not read the body.
+ * (429). Does not read the body. A network that has sent too many keys that are not valid must wait before another key that
+ * is not known is looked up (429).
  */
-export const guard = (
-  admitApiRequest: AdmitApiRequest,
-  uses: Pick<KeyUses, "note">,
-  rates: PanoramaPolicy["rates"],
-): Guard => {
+export const guard = ({ admitApiRequest, uses, rates, senders, limits }: Parts): Guard => {
   const policies = rateLimitPolicies(rates);
   return (kind, handler, taskOf) => (exchange) => {
-    const secret = secretOf(exchange);
-    if (secret.isErr()) return errorReply(secret.error);
-    return whenReady(admitApiRequest(secret.value, kind, taskOf?.(exchange)), (admitted) => {
+    const sent = secretOf(exchange);
+    if (sent.isErr()) return errorReply(sent.error);
+    const secret = sent.value;
+    if (secret !== undefined && limits.isUsedUp("key", () => senders.networkOf(exchange)) && !senders.isKnown(secret)) {
+      return TOO_MANY_KEYS;
+    }
+    return whenReady(admitApiRequest(secret, kind, taskOf?.(exchange)), (admitted) => {
       if (admitted.isErr()) {
         const { error } = admitted;
+        if (secret && error.kind === "invalid_api_key") limits.refuses("key", senders.networkOf(exchange));
         return error.kind === "rate_limited" || error.kind === "account_rate_limited"
           ? withLimited(errorReply(error), policies, kind, error)
-          : errorReply(secret.value ? unusable(error) : missing);
+          : errorReply(secret ? unusable(error) : missing);
       }
       const { accountId, admission, task, key } = admitted.value;
+      exchange.sender = accountId;
+      if (secret !== undefined) senders.learn(secret, accountId);
       uses.note(key.id);
       return whenReady(handler(exchange, accountId, task, key), (result) =>
         withAdmitted(result.isOk() ? result.value : errorReply(result.error), policies, kind, admission),
@@ -62,13 +77,12 @@ export const guard = (
   };
 };
 
-/** Credentials of another scheme are for somebody else, such as a proxy. */
-const secretOf = (exchange: Exchange): Result<string | undefined, Unauthenticated> => {
-  const authorization = exchange.header("authorization");
-  const bearer = authorization === undefined ? undefined : /^bearer +(\S.*)$/i.exec(authorization)?.[1]?.trimEnd();
-  const xApiKey = exchange.header("x-api-key");
-  return bearer !== undefined && xApiKey !== undefined && bearer !== xApiKey ? differ : ok(bearer ?? xApiKey);
-};
+const TOO_MANY_KEYS = errorBody(
+  429,
+  "rate_limited",
+  "Too many requests with API keys that are not valid have come from this network. Retry in 1 s.",
+  { "retry-after": "1" },
+);
 
 const unauthenticated = (message: string): Unauthenticated => ({ kind: "invalid_api_key", message });
 
@@ -91,4 +105,3 @@ const unusable = (refused: Exclude<RefusedRequest, RateLimited | AccountRateLimi
 const REQUESTS: Readonly<Record<Scope, string>> = { read: "reading requests", create: "creations and uploads" };
 
 const invalid = unauthenticated("The API key is not valid. It must be complete, begin with sk-, and not be revoked.");
-const differ = err(unauthenticated("Authorization and x-api-key contain different API keys. Send only one of them."));

@@ -16,9 +16,11 @@ import { peopleFallback } from "./people-fallback.js";
 import { providerWebhookRoute } from "./provider-webhook-route.js";
 import { addRestInterface, type RestParts, type RestSettings } from "./rest-interface.js";
 import type { Handler } from "./routes.js";
+import { Senders } from "./senders.js";
 import type { MakeServer, TlsFiles } from "./server.js";
 import { type TemporaryImage, temporaryImageRoute } from "./temporary-image-route.js";
 import { prepareUploadsFolder } from "./upload-images-route.js";
+import { VisitorLimits } from "./visitor-limits.js";
 
 export type HttpServerParts = RestParts & {
   readonly makeServer: MakeServer;
@@ -57,13 +59,17 @@ export class HttpServer {
 
   constructor(parts: HttpServerParts, settings: HttpServerSettings) {
     this.settings = settings;
-    const overload = new Overload(parts.isDatabaseOverloaded);
+    const senders = new Senders(settings.trustedProxies);
+    const overload = new Overload(parts.isDatabaseOverloaded, senders);
     const { uploadsFolder, trustedProxies } = settings;
-    const mounted = (page: Page) => pageRoute(page, uploadsFolder, trustedProxies, parts.policy.uploads);
+    const limits = new VisitorLimits(parts.clock);
+    const { limited } = parts.web;
+    const pageSettings = { uploadsFolder, trustedProxies, uploads: parts.policy.uploads, limits, limited };
+    const mounted = (page: Page) => pageRoute(page, pageSettings);
     const fallback = peopleFallback(parts.web, mounted);
     this.main = new Listener(parts.observer, parts.makeServer(), overload, fallback);
     this.secure = settings.tls && new Listener(parts.observer, parts.makeServer(settings.tls), overload);
-    addRestInterface(this.main, parts, settings);
+    addRestInterface(this.main, parts, settings, senders);
     this.addWebhooks(parts);
     this.addPages(parts, mounted);
     this.addOperations(parts);

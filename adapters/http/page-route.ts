@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { UploadLimits } from "../../domain/upload-rules.js";
-import type { AdmitFiles, Page, PageBody, PageReply, PageRequest } from "../web-page/page.js";
+import type { AdmitFiles, Page, PageBody, PageReply, PageRequest, WebSide } from "../web-page/page.js";
 import type { TrustedProxies } from "./client-address.js";
 import { COMPRESSED_BYTES_MIN, codingFor, compress } from "./compression.js";
 import type { Exchange } from "./exchange.js";
@@ -9,17 +9,32 @@ import { readBytes } from "./read-bytes.js";
 import { receiveFiles } from "./receive-files.js";
 import type { Reply } from "./reply.js";
 import type { Handler } from "./routes.js";
+import type { VisitorLimits } from "./visitor-limits.js";
 
 /** A form without files: a few short texts. */
 const FORM_BYTES_MAX = 512 * 1024;
 
 const NO_BODY: PageBody = { form: new URLSearchParams(), files: [], bodyError: undefined };
 
-/** Mounts a page. The page decides whether its body is read. Uploaded files are deleted after the answer. */
+export type PageSettings = {
+  readonly uploadsFolder: string;
+  readonly trustedProxies: TrustedProxies;
+  readonly uploads: UploadLimits;
+  readonly limits: Pick<VisitorLimits, "refuses">;
+  readonly limited: WebSide["limited"];
+};
+
+/**
+ * Mounts a page. Every form, and every page that costs more than a read, is counted for the network of the client first. The
+ * page decides whether its body is read. Uploaded files are deleted after the answer.
+ */
 export const pageRoute =
-  (page: Page, uploadsFolder: string, trustedProxies: TrustedProxies, uploads: UploadLimits): Handler =>
+  (page: Page, { uploadsFolder, trustedProxies, uploads, limits, limited }: PageSettings): Handler =>
   async (exchange) => {
     const remoteAddress = exchange.remoteAddress(trustedProxies); // cannot be read any more after the client has disconnected
+    const counted = page.method === "POST" ? "form" : page.cost;
+    const seconds = counted && limits.refuses(counted, remoteAddress);
+    if (seconds !== undefined) return limited(seconds);
     if (page.body === "none") return answer(page, exchange, remoteAddress, async () => NO_BODY);
     if (page.body === "fields") return answer(page, exchange, remoteAddress, () => readFields(exchange));
     const folder = await mkdtemp(join(uploadsFolder, "form-"));

@@ -36,6 +36,7 @@ export const readPanoramaRoute = (waitForTask: WaitForTask, urls: TaskUrls): Gua
     if (seconds === undefined) return ok(answerOf(task));
     const held = waits.hold(owner, () => waitForTask(task.id, owner, seconds * 1000, exchange.signal));
     if (held === undefined) return ok(answerOf(task));
+    exchange.isIdle = true;
     const headers = { "preference-applied": `wait=${seconds}` };
     return held.then((waited) => waited.map((found) => json(200, panoramaTask(found, urls), headers)));
   };

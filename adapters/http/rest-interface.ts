@@ -23,7 +23,9 @@ import { openApiRoute } from "./openapi-route.js";
 import { readCreditsRoute } from "./read-credits-route.js";
 import { readPanoramaRoute, taskIdOf } from "./read-panorama-route.js";
 import type { Handler, Routes } from "./routes.js";
+import type { Senders } from "./senders.js";
 import { uploadImagesRoute } from "./upload-images-route.js";
+import { VisitorLimits } from "./visitor-limits.js";
 
 /** What the routes call. */
 export type RestParts = {
@@ -56,11 +58,13 @@ export const addRestInterface = (
   routes: Pick<Routes, "route">,
   parts: RestParts,
   { publicUrl, uploadsFolder }: RestSettings,
+  senders: Senders,
 ): void => {
   const { admitApiRequest, createPanorama, cancelTask, deletePanorama } = parts;
   const { waitForTask, listTasks, readCredits, keyUses, storage, policy } = parts;
   const urls = { storage, publicUrl };
-  const guarded = guard(admitApiRequest, keyUses, policy.rates);
+  const limits = new VisitorLimits(parts.clock);
+  const guarded = guard({ admitApiRequest, uses: keyUses, rates: policy.rates, senders, limits });
   // Writes log lines; reads do not.
   const api = (method: "get" | "post" | "delete", path: string, handler: Handler) =>
     routes.route(method, `/api/v1${path}`, handler, { logs: method !== "get" });

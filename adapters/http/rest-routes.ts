@@ -17,6 +17,7 @@ import { providerWebhookRoute } from "./provider-webhook-route.js";
 import { addRestInterface } from "./rest-interface.js";
 import type { RestUseCases } from "./rest-use-cases.js";
 import { Routes } from "./routes.js";
+import { Senders } from "./senders.js";
 import { temporaryImageRoute } from "./temporary-image-route.js";
 import { prepareUploadsFolder } from "./upload-images-route.js";
 
@@ -79,7 +80,8 @@ export const restRoutes = async (application: RestUseCases, options: RestRoutesO
   await prepareUploadsFolder(uploadsFolder);
 
   const requests = new MountedRequests(basePath);
-  const routes = new Routes(observer, requests, new Overload(isDatabaseOverloaded));
+  const senders = new Senders([]);
+  const routes = new Routes(observer, requests, new Overload(isDatabaseOverloaded, senders));
   const { accounts, panoramas, credits, events } = application;
   const parts = {
     admitApiRequest: accounts.admitApiRequest,
@@ -97,7 +99,7 @@ export const restRoutes = async (application: RestUseCases, options: RestRoutesO
     storage,
     policy: application.policy ?? PANORAMA_POLICY,
   };
-  addRestInterface(routes, parts, { publicUrl, uploadsFolder });
+  addRestInterface(routes, parts, { publicUrl, uploadsFolder }, senders);
   const { receiveProviderWebhook } = panoramas;
   const { receivePaymentWebhook } = credits;
   if (receivePaymentWebhook) routes.route("post", "/payments/stripe", paymentWebhookRoute(receivePaymentWebhook));

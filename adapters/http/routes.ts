@@ -50,8 +50,9 @@ export class Routes {
     this.source = source;
     const notFound: Route = { path: "unknown", handler: fallback.notFound, logs: false };
     source.otherwise((raw) => this.handle(notFound, raw));
-    source.refuseIf((method, path) => {
-      const refused = overload.refuses(isWrite(method) ? "write" : "read") && !this.neverRefused.has(path);
+    overload.watch(this.inFlight);
+    source.refuseIf((method, path, request) => {
+      const refused = overload.refuses(isWrite(method) ? "write" : "read", request) && !this.neverRefused.has(path);
       if (refused) observer.overloaded();
       return refused;
     });

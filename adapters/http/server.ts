@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import type { Awaitable } from "../../application/awaitable.js";
+import type { SentRequest } from "./senders.js";
 
 /*
  * The seam between the routes and the library that speaks HTTP. Routes know only `Exchange` and `Reply`. What is the
@@ -35,8 +36,8 @@ export interface Server extends RequestSource {
 /** Is called once for each request, as soon as its headers have arrived. Does not throw. */
 export type Receive = (exchange: RawExchange) => void;
 
-/** `path` is that of the route; empty if the request has none. */
-export type Refuses = (method: string, path: string) => boolean;
+/** `path` is that of the route; empty if the request has none. `request` is read during the call only. */
+export type Refuses = (method: string, path: string, request: SentRequest) => boolean;
 
 /** Makes a server that does not listen yet, with TLS if there are files. */
 export type MakeServer = (tls?: TlsFiles) => Server;

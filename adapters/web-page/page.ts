@@ -11,8 +11,13 @@ export type Page = {
   readonly path: string;
   /** `fields`: the fields of a form; `files`: `multipart/form-data` with files named `files`. */
   readonly body: "none" | "fields" | "files";
+  /** Set if the page costs more than a read. Its requests are counted for their network, as are all forms. */
+  readonly cost?: PageCost;
   readonly handle: (request: PageRequest) => Promise<PageReply>;
 };
+
+/** What a network's requests are counted as: each has a limit of its own (adapters/http/visitor-limits.ts). */
+export type PageCost = "search" | "picture" | "page";
 
 /** All pages, and what a browser gets where a program gets the JSON of an error. */
 export type WebSide = {
@@ -21,6 +26,8 @@ export type WebSide = {
   readonly notFound: Page["handle"];
   /** The page after an unexpected error. It reads nothing, because the database may be the reason. */
   readonly failed: (requestId: string) => PageReply;
+  /** The page for a network that has sent too many requests. It reads nothing. */
+  readonly limited: (retryAfterSeconds: number) => PageReply;
 };
 
 export type PageRequest = {

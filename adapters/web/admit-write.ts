@@ -6,9 +6,14 @@ import type { Layout } from "./layout.js";
 type Parts = { readonly rateLimits: RateLimits; readonly layout: Layout };
 
 /** The rate limit of writes, counted per account instead of per key. Resolves to the refusal, or to `undefined`. */
-export const admitWrite = async ({ rateLimits, layout }: Parts, visitor: Visitor): Promise<PageReply | undefined> => {
-  const admitted = await rateLimits.admit(visitor.account.id, "write");
-  if (admitted.isOk()) return undefined;
-  // The page reads nothing from the store.
-  return layout.message(429, "Too fast", `Too fast. Try again in ${admitted.error.retryAfterSeconds} s.`, visitor);
+export const admitWrite = ({ rateLimits, layout }: Parts, visitor: Visitor): Promise<PageReply | undefined> =>
+  admit({ rateLimits, layout }, visitor, "write");
+
+/** The rate limit of all forms of an account. */
+export const admitForm = ({ rateLimits, layout }: Parts, visitor: Visitor): Promise<PageReply | undefined> =>
+  admit({ rateLimits, layout }, visitor, "form");
+
+const admit = async ({ rateLimits, layout }: Parts, visitor: Visitor, kind: "write" | "form") => {
+  const admitted = await rateLimits.admit(visitor.account.id, kind);
+  return admitted.isOk() ? undefined : layout.limited(admitted.error.retryAfterSeconds, visitor);
 };

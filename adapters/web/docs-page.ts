@@ -42,6 +42,7 @@ export const docsPage = ({ describe, guidesFolder, policy, listApiKeys, guard, l
   return {
     method: "GET",
     path: "/docs",
+    cost: "page",
     body: "none",
     handle: async (request) => {
       const visitor = await guard.visitor(request);

@@ -35,6 +35,7 @@ export const galleryPage = (parts: Parts): Page => ({
   method: "GET",
   path: "/gallery",
   body: "none",
+  cost: "search",
   handle: async (request) => {
     const visitor = await parts.guard.visitor(request);
     const { query } = request;

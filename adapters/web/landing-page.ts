@@ -43,6 +43,7 @@ export const landingPage = (parts: Parts): Page => ({
   method: "GET",
   path: "/",
   body: "none",
+  cost: "page",
   handle: async (request) => {
     const { guard, layout, listPublicPanoramas: list, publicUrl, images } = parts;
     const visitor = await guard.visitor(request);

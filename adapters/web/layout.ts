@@ -72,6 +72,12 @@ export class Layout {
     return this.message(500, "Something went wrong", sentence, undefined);
   }
 
+  /** The page after too many requests. It reads nothing. */
+  limited(retryAfterSeconds: number, visitor?: Visitor): PageReply {
+    const reply = this.message(429, "Too fast", `Too fast. Try again in ${retryAfterSeconds} s.`, visitor);
+    return { ...reply, headers: { ...reply.headers, "retry-after": String(retryAfterSeconds) } };
+  }
+
   /** A page with one sentence. */
   message(status: number, title: string, sentence: string, visitor: Visitor | undefined): PageReply {
     const main = html`<div class="message"><h1>${title}</h1><p>${sentence}</p>

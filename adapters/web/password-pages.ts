@@ -50,6 +50,7 @@ export const passwordPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: "/password/reset",
       body: "none",
+      cost: "page",
       handle: async ({ query }) => {
         const token = query.get("token") ?? "";
         return (await parts.checkPasswordLink(token)) ? passwordForm(layout, token) : expiredPage(layout);

@@ -1,7 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { FindSession, Visitor } from "../../application/accounts/find-session.js";
+import type { RateLimits } from "../../application/ports/rate-limits.js";
 import { parseSessionToken, SESSION_SECONDS, type SessionToken } from "../../domain/session.js";
 import type { PageBody, PageReply, PageRequest } from "../web-page/page.js";
+import { admitForm } from "./admit-write.js";
 import type { Layout } from "./layout.js";
 import { nextPath } from "./next-path.js";
 import { redirect } from "./redirect.js";
@@ -36,11 +38,13 @@ const NOTE_SECONDS = 60;
 /** Finds the session of a request, and accepts forms only from pages of this service. */
 export class SessionGuard {
   private readonly findSession: FindSession;
+  private readonly rateLimits: RateLimits;
   private readonly layout: Layout;
   private readonly publicUrl: URL;
 
-  constructor(findSession: FindSession, layout: Layout, publicUrl: string) {
+  constructor(findSession: FindSession, rateLimits: RateLimits, layout: Layout, publicUrl: string) {
     this.findSession = findSession;
+    this.rateLimits = rateLimits;
     this.layout = layout;
     this.publicUrl = new URL(publicUrl);
   }
@@ -59,7 +63,10 @@ export class SessionGuard {
     };
   }
 
-  /** A form of a member. Refuses it unless a page of this service sent it with the token of the session. */
+  /**
+   * A form of a member. Refuses it unless a page of this service sent it with the token of the session, and the account
+   * has sent no more forms than it may.
+   */
   memberForm(handler: MemberFormHandler, { request: admit, files, stale, back }: MemberFormOptions = {}): Handler {
     return async (request) => {
       if (!this.isSameOrigin(request)) return this.refuse(undefined);
@@ -70,7 +77,8 @@ export class SessionGuard {
         return redirect(loginPath(form && back ? back(form) : "/works", true));
       }
       const hasToken = (form: URLSearchParams) => form.get("form_token") === visitor.formToken;
-      let refusal = await admit?.(visitor);
+      let refusal =
+        (await admitForm({ rateLimits: this.rateLimits, layout: this.layout }, visitor)) ?? (await admit?.(visitor));
       if (refusal !== undefined) return refusal;
       const body = await request.readBody(async (form) => {
         if (!hasToken(form)) return false;

@@ -46,7 +46,7 @@ export const sharePages = (parts: Parts): readonly Page[] => [
       copyWidthsOf(task).includes(width) ? parts.pictures.resized(sourceOf(task.image, width), width) : "none",
     ),
   ),
-  { method: "GET", path: "/oembed", body: "none", handle: ({ query }) => oembed(parts, query) },
+  { method: "GET", path: "/oembed", body: "none", cost: "page", handle: ({ query }) => oembed(parts, query) },
 ];
 
 /** A picture of a public panorama, under the path of its viewer. `make` returns `none` if the panorama does not have it. */
@@ -59,6 +59,7 @@ const picturePage = (
   method: "GET",
   path: `/p/:slug/${file}`,
   body: "none",
+  cost: "picture",
   handle: async ({ params, headers }) => {
     const slug = parseSlug(params.slug ?? "");
     const task = slug && (await findPublicPanorama(slug));

@@ -54,6 +54,7 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: "/p/:slug",
       body: "none",
+      cost: "page",
       handle: async (request) => {
         const [visitor, task] = await Promise.all([guard.visitor(request), findPublic(request)]);
         return task ? viewer(parts, task, "/p", visitor, request.query) : layout.notFound(visitor);

@@ -142,7 +142,7 @@ export const webPages = async (
 ): Promise<WebSide> => {
   const files = await StaticFiles.read(staticFolder);
   const layout = new Layout(files, imageOrigin(parts.images), legal);
-  const guard = new SessionGuard(parts.findSession, layout, publicUrl);
+  const guard = new SessionGuard(parts.findSession, parts.rateLimits, layout, publicUrl);
   const all = { ...parts, guard, layout, publicUrl, sendsMail, policy, signUpMode, welcomeCredits };
   const pages = [
     landingPage({ ...all, files, heroPanoramas }),
@@ -165,5 +165,6 @@ export const webPages = async (
     pages,
     notFound: async (request) => layout.notFound(await guard.visitor(request)),
     failed: (requestId) => layout.failed(requestId),
+    limited: (retryAfterSeconds) => layout.limited(retryAfterSeconds),
   };
 };

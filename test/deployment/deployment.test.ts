@@ -1,9 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
 import { validate } from "dockerfile-utils";
+import { Agent } from "undici";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { HELD_STREAMS_MAX } from "../../adapters/http/held-streams.js";
+import { HELD_WAITS_MAX } from "../../adapters/http/held-waits.js";
+import { VISITOR_LIMITS } from "../../adapters/http/visitor-limits.js";
 import { EXIT_STATUS } from "../../bootstrap/commands/command-error.js";
 import { readConfig } from "../../bootstrap/config.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import { freePort } from "../support/free-port.js";
+import { Nginx } from "../support/nginx.js";
 import { readContext, readStages, type Stage } from "./dockerfile.js";
 
 const read = (file: string): string => readFileSync(file, "utf8");
@@ -171,6 +178,39 @@ describe("the systemd unit", () => {
 });
 
 describe("bootstrap/deployment/nginx.conf", () => {
+  const nginx = read("bootstrap/deployment/nginx.conf");
+  const program = Nginx.find();
+  const numberOf = (pattern: RegExp) => Number(pattern.exec(nginx)?.[1]);
+
+  it("limits the requests and the connections of an address, above what the service itself allows it", () => {
+    const perMinute = numberOf(/limit_req_zone \$binary_remote_addr .* rate=(\d+)r\/s/) * 60;
+    expect(perMinute).toBeGreaterThan(Math.max(...Object.values(VISITOR_LIMITS)));
+    // The landing page and the gallery load a page of pictures with several copies at once.
+    expect(numberOf(/limit_req zone=panorama_requests burst=(\d+) nodelay/)).toBeGreaterThan(4 * 24);
+    // One account can hold all its waits, its streams and its uploads.
+    const held = HELD_WAITS_MAX + HELD_STREAMS_MAX + PANORAMA_POLICY.rates.total.limit;
+    expect(numberOf(/limit_conn panorama_connections (\d+)/)).toBeGreaterThanOrEqual(held);
+    expect(nginx.match(/limit_(req|conn)_status 429;/g)).toHaveLength(2);
+  });
+
+  it("takes uploads that the service takes", () => {
+    const MIB = 1024 * 1024;
+    expect(numberOf(/client_max_body_size (\d+)m/) * MIB).toBeGreaterThan(PANORAMA_POLICY.uploads.requestBytesMax);
+  });
+
+  it.runIf(program !== undefined)("is accepted by nginx, and refuses a flood from one address with 429", async () => {
+    const nowhere = Array.from({ length: 3 }, async () => `127.0.0.1:${await freePort()}`);
+    const proxy = await Nginx.start(program ?? "", await Promise.all(nowhere), true);
+    const client = new Agent({ connect: { ca: proxy.certificate }, connections: 20 });
+    const statuses = await Promise.all(
+      Array.from({ length: 300 }, async () => (await fetch(proxy.url, { dispatcher: client } as RequestInit)).status),
+    );
+    await client.close();
+    await proxy.remove();
+    expect(new Set(statuses)).toEqual(new Set([502, 429]));
+    expect(statuses.filter((status) => status === 502).length).toBeGreaterThanOrEqual(200);
+  });
+
   it("is what OPERATIONS.md shows", () => {
     const [, shown] = /^```nginx\n(.*?)^```$/ms.exec(read("OPERATIONS.md")) ?? [];
     expect(shown).toBe(read("bootstrap/deployment/nginx.conf"));

@@ -68,6 +68,7 @@ export const NO_PAGES: WebSide = {
   pages: [],
   notFound: async () => htmlReply(404, "<p>no such page</p>"),
   failed: (requestId) => htmlReply(500, `<p>failed: ${requestId}</p>`),
+  limited: (seconds) => htmlReply(429, `<p>again in ${seconds} s</p>`),
 };
 
 /**
@@ -133,7 +134,7 @@ export class HttpService {
           cancelTask(ports, { leaseMilliseconds: 60_000, generationDeadlineMilliseconds: 600_000 }),
         ),
         deletePanorama: this.counted("deletePanorama", deletePanorama(ports)),
-        checkUpload: checkUpload(ports),
+        checkUpload: this.counted("checkUpload", checkUpload(ports)),
         uploadImages: this.counted("uploadImages", uploadImages(ports)),
         readCredits: this.counted("readCredits", readCreditTotals(ports)),
         keyUses: this.keyUses,

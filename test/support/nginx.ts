@@ -13,6 +13,8 @@ const EXAMPLE = "bootstrap/deployment/nginx.conf";
 /** What the example names and a test cannot use: addresses of the instances, port and certificate. */
 const ADDRESS = /127\.0\.0\.1:808\d/g;
 const LISTEN = /listen 443 ssl;/g;
+/** The limits of one address: all clients of a load test have the same one. */
+const LIMITED = /^ *limit_(req|conn) .*$/gm;
 const CERTIFICATE = /\/etc\/nginx\/panorama\.(pem|key)/g;
 
 /** A request that nginx has answered, and the statuses that the instances gave it, in order. */
@@ -39,14 +41,15 @@ export class Nginx {
     return folders.map((folder) => join(folder, "nginx")).find((file) => existsSync(file));
   }
 
-  /** `addresses`: as many as in the example, such as 127.0.0.1:8081. */
-  static async start(program: string, addresses: readonly string[]): Promise<Nginx> {
+  /** `addresses`: as many as in the example, such as 127.0.0.1:8081. Without the example's limits unless `limits`. */
+  static async start(program: string, addresses: readonly string[], limits = false): Promise<Nginx> {
     const folder = mkdtempSync(join(tmpdir(), "panorama-nginx-"));
     const { certificateFile, keyFile } = await tlsCertificate(folder, "localhost", new Date());
     const port = await freePort();
     const left = [...addresses];
     const site = readFileSync(EXAMPLE, "utf8")
       .replace(ADDRESS, () => left.shift() ?? "more addresses than instances")
+      .replace(LIMITED, (line) => (limits ? line : ""))
       .replace(LISTEN, `listen 127.0.0.1:${port} ssl;`)
       .replace(CERTIFICATE, (_, kind) => (kind === "pem" ? certificateFile : keyFile));
     if (left.length > 0 || !site.includes(`:${port} ssl`) || !site.includes(keyFile)) {

@@ -36,6 +36,7 @@ import {
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/share-pages.js";
 import { type WebSettings, webPages } from "../../adapters/web/web-pages.js";
+import type { Page } from "../../adapters/web-page/page.js";
 import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
 import { checkPasswordLink } from "../../application/accounts/check-password-link.js";
 import { createApiKey } from "../../application/accounts/create-api-key.js";
@@ -158,6 +159,8 @@ export class WebService {
   readonly storage: FilesystemObjectStorage;
   private readonly payments: Payments;
   private readonly sendsMail: boolean;
+  /** All that webPages has made. */
+  pages: readonly Page[] = [];
   private server: HttpServer | undefined;
 
   private constructor(
@@ -304,6 +307,7 @@ export class WebService {
         legal: this.settings.legal ?? [],
       },
     );
+    this.pages = web.pages;
     this.server = new HttpServer(
       {
         makeServer,

@@ -4,6 +4,7 @@ export type BareResponse = {
   writeHeader(name: string, value: string): void;
   onAborted(handler: () => void): void;
   end(body: string): void;
+  getRemoteAddressAsText(): ArrayBuffer;
 };
 
 /**

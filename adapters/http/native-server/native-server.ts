@@ -2,6 +2,7 @@ import { createServer } from "node:net";
 import HyperExpress, { type Request, type Response } from "hyper-express";
 import { CannotListen } from "../cannot-listen.js";
 import type { Receive, Refuses, Server, TlsFiles } from "../server.js";
+import { BareSent } from "./bare-sent.js";
 import type { BareResponse } from "./end-without-body.js";
 import { NativeExchange } from "./native-exchange.js";
 import { type BareRequest, refuse } from "./refuse.js";
@@ -45,7 +46,7 @@ export class NativeServer implements Server {
     const app = this.app as unknown as Handling;
     const handle = app._handle_uws_request.bind(app);
     app._handle_uws_request = (route, request, response, socket) => {
-      if (refuses(route.method, route.pattern)) refuse(request, response);
+      if (refuses(route.method, route.pattern, new BareSent(request, response))) refuse(request, response);
       else handle(route, request, response, socket);
     };
   }

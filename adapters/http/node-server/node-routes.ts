@@ -1,5 +1,6 @@
 import { REFUSAL } from "../refusal.js";
 import { requestIdOf } from "../request-id.js";
+import type { SentRequest } from "../senders.js";
 import type { RawExchange, Receive, Refuses } from "../server.js";
 import type { NodeExchange } from "./node-exchange.js";
 import { type Match, Router } from "./router.js";
@@ -38,7 +39,23 @@ export class NodeRoutes {
   /** Passes the request to the route that was found. */
   pass(exchange: NodeExchange, match: Match<Route> | undefined): void {
     const { path, receive } = match?.target ?? { path: "", receive: this.receiveOther };
-    (this.refuses(exchange.method, path) ? refuseOverloaded : receive)(exchange);
+    (this.refuses(exchange.method, path, new Sent(exchange)) ? refuseOverloaded : receive)(exchange);
+  }
+}
+
+class Sent implements SentRequest {
+  private readonly exchange: RawExchange;
+
+  constructor(exchange: RawExchange) {
+    this.exchange = exchange;
+  }
+
+  header(name: string): string | undefined {
+    return this.exchange.headers[name];
+  }
+
+  get peerAddress(): string {
+    return this.exchange.peerAddress;
   }
 }
 

@@ -7,6 +7,7 @@ import { NodeServer } from "../../../adapters/http/node-server/node-server.js";
 import type { FinishedExchange } from "../../../adapters/http/observer.js";
 import { Overload } from "../../../adapters/http/overload.js";
 import { json } from "../../../adapters/http/reply.js";
+import { Senders } from "../../../adapters/http/senders.js";
 import { RawConnection } from "../../support/raw-connection.js";
 
 const MIB = 1024 * 1024;
@@ -35,7 +36,7 @@ describe("NodeServer", () => {
       failed: (_id: string, error: unknown) => void failures.push(error),
       overloaded: () => {},
     };
-    listener = new Listener(observer, new NodeServer(), new Overload(() => false));
+    listener = new Listener(observer, new NodeServer(), new Overload(() => false, new Senders([])));
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Listener } from "../../../adapters/http/listener.js";
 import { Overload } from "../../../adapters/http/overload.js";
 import { json } from "../../../adapters/http/reply.js";
+import { Senders } from "../../../adapters/http/senders.js";
 import { makeServer } from "../../support/make-server.js";
 import { RawConnection } from "../../support/raw-connection.js";
 
@@ -19,7 +20,7 @@ describe("readBody", () => {
     listener = new Listener(
       { run: (_id, work) => work(), finished: () => {}, failed: () => {}, overloaded: () => {} },
       makeServer(),
-      new Overload(() => false),
+      new Overload(() => false, new Senders([])),
     );
     taken = 0;
     complete = undefined;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Listener } from "../../../adapters/http/listener.js";
 import { Overload } from "../../../adapters/http/overload.js";
 import { json, NO_CONTENT } from "../../../adapters/http/reply.js";
+import { Senders } from "../../../adapters/http/senders.js";
 import { makeServer } from "../../support/make-server.js";
 import { RawConnection } from "../../support/raw-connection.js";
 
@@ -12,7 +13,7 @@ describe("the HTTP server", () => {
   const listener = new Listener(
     { run: (_id, work) => void work(), finished: () => {}, failed: () => {}, overloaded: () => {} },
     makeServer(),
-    new Overload(() => false),
+    new Overload(() => false, new Senders([])),
   );
 
   beforeAll(async () => {

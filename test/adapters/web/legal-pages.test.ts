@@ -1,11 +1,14 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
 import { Layout } from "../../../adapters/web/layout.js";
 import { type LegalPage, legalPages, readLegalPages } from "../../../adapters/web/legal-pages.js";
 import { SessionGuard } from "../../../adapters/web/session-guard.js";
 import { StaticFiles } from "../../../adapters/web/static-files.js";
 import type { PageRequest } from "../../../adapters/web-page/page.js";
+import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import { builtClient } from "../../support/built-client.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
 
@@ -28,7 +31,8 @@ describe("the operator's pages", () => {
 
   const answer = async (legal: readonly LegalPage[], path: string): Promise<string> => {
     const layout = new Layout(files, PUBLIC_URL, legal);
-    const guard = new SessionGuard(async () => undefined, layout, PUBLIC_URL);
+    const rateLimits = new MemoryRateLimits(new HandClock(), RATE_LIMITS);
+    const guard = new SessionGuard(async () => undefined, rateLimits, layout, PUBLIC_URL);
     const page = legalPages(legal, guard, layout).find((one) => one.path === path);
     const reply = await page?.handle({ cookies: new Map() } as unknown as PageRequest);
     return String(reply?.body);

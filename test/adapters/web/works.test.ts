@@ -318,27 +318,6 @@ describe("the works and gallery pages", () => {
     await page.waitForURL(`**/p/${task.slug}`);
   });
 
-  it("search on only when the reader asks for it", async () => {
-    const task = await service.kept(ann, { prompt: "one zebra" });
-    for (let n = 0; n < 2_001; n += 1) {
-      const id = service.ids.taskId();
-      const request = { ...task.request, prompt: n === 2_000 ? "another zebra" : "dunes" };
-      const copy = { ...task, id, slug: service.ids.slug(), request } as typeof task;
-      service.database.tasks.set(id, { task: copy, place: undefined, dueAt: undefined, fence: 0, hidden: false });
-    }
-    const { page } = tab;
-    const asked: string[] = [];
-    page.on("request", (request) => void asked.push(request.url()));
-    await page.goto("/gallery?q=zebra", { waitUntil: "networkidle" });
-    const searchOn = page.getByRole("link", { name: "Search older panoramas" });
-    await searchOn.scrollIntoViewIfNeeded();
-    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
-    expect(await page.locator("#gallery li").count()).toBe(1);
-    expect(asked.filter((url) => url.includes("before="))).toEqual([]);
-    await searchOn.click();
-    await page.getByRole("link", { name: "one zebra" }).waitFor();
-  });
-
   it("fit the screen of a phone", async () => {
     await service.kept(ann, { prompt: "on a phone" });
     const phone = await on.openTab({

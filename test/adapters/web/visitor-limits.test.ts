@@ -1,0 +1,160 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { VISITOR_LIMITS, VisitorLimits, type VisitorRequest } from "../../../adapters/http/visitor-limits.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import type { Page } from "../../../adapters/web-page/page.js";
+import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
+import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
+
+const KINDS = Object.keys(VISITOR_LIMITS) as VisitorRequest[];
+
+describe("VisitorLimits", () => {
+  it("admits a network's limit at once, and again as much after a minute without requests", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...KINDS), fc.nat(120), (kind, seconds) => {
+        const clock = { time: 1_000_000, now: () => new Date(clock.time) };
+        const limits = new VisitorLimits(clock);
+        const admitted = () => {
+          for (let n = 0; ; n += 1) {
+            const after = limits.refuses(kind, "192.0.2.1");
+            expect(limits.isUsedUp(kind, () => "192.0.2.1")).toBe(after !== undefined || n + 1 === most);
+            if (after !== undefined) return [n, after];
+          }
+        };
+        let most = VISITOR_LIMITS[kind];
+        expect(admitted()).toEqual([most, 1]);
+        clock.time += seconds * 1_000;
+        most = Math.floor((VISITOR_LIMITS[kind] * Math.min(seconds, 60)) / 60 + 1e-9);
+        expect(admitted()).toEqual([most, 1]);
+        expect(limits.refuses(kind, "192.0.2.2")).toBeUndefined();
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("remembers a bounded number of networks, and none that has been silent for long", async () => {
+    const clock = new HandClock();
+    const limits = new VisitorLimits(clock);
+    for (let n = 0; n < 30_000; n += 1) limits.refuses("page", `2001:db8:0:${n.toString(16)}::/64`);
+    expect(limits.size).toBe(20_000);
+    await clock.advance(120_000);
+    limits.refuses("page", "192.0.2.1");
+    expect(limits.size).toBe(1);
+  });
+
+  it("admits a network whose last requests lie in the future, because the clock was set back", () => {
+    const clock = { time: 1e12, now: () => new Date(clock.time) };
+    const limits = new VisitorLimits(clock);
+    while (limits.refuses("search", "a") === undefined);
+    clock.time -= 3_600_000;
+    expect(limits.refuses("search", "a")).toBeUndefined();
+  });
+});
+
+describe("the web side", () => {
+  let service: WebService;
+  let ann: Person;
+  let cookie: string;
+  let networks = 0;
+
+  beforeAll(async () => {
+    service = await WebService.start();
+    ann = await service.person("ann");
+  });
+  afterAll(async () => {
+    await service?.end();
+    expect(service?.failures).toEqual([]);
+  });
+
+  const nextNetwork = () => {
+    networks += 1;
+    return `203.0.${Math.floor(networks / 250)}.${networks % 250}`;
+  };
+  const send = (
+    page: Page,
+    network: string,
+    headers: Readonly<Record<string, string>> = {},
+    body?: URLSearchParams,
+  ) => {
+    const path = page.path.replaceAll(/:\w+/g, "unknown");
+    const origin = { "x-forwarded-for": network, origin: service.url };
+    const init = { method: page.method, redirect: "manual", headers: { ...origin, ...headers } } as const;
+    return fetch(service.url + path, {
+      ...init,
+      ...(page.method === "POST" && { body: body ?? new URLSearchParams() }),
+    });
+  };
+  /** How many are answered before the first 429. */
+  const untilRefused = async (most: number, request: () => Promise<Response>): Promise<number> => {
+    for (let n = 0; n <= most; n += 1) {
+      const answer = await request();
+      const text = await answer.text();
+      if (answer.status !== 429) continue;
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(text).toContain("Too fast.");
+      return n;
+    }
+    throw new Error(`${most + 1} requests were answered`);
+  };
+
+  describe("with a session", () => {
+    beforeEach(async () => {
+      const form = new URLSearchParams({ email: ann.email, password: PASSWORD });
+      const login = { method: "POST", path: "/login", body: "fields" } as Page;
+      const answer = await send(login, nextNetwork(), {}, form);
+      cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+      await service.clock.advance(120_000);
+    });
+
+    it("admits the forms of an account up to its limit, from whatever networks: every page that is one", async () => {
+      const forms = service.pages.filter(({ method, path }) => method === "POST" && !WITHOUT_SESSION.has(path));
+      expect(forms.length).toBeGreaterThan(10);
+      for (const page of forms) {
+        await service.clock.advance(120_000);
+        const limit = RATE_LIMITS.form.limit;
+        expect([page.path, (await untilRefused(limit, () => send(page, nextNetwork(), { cookie }))) <= limit]).toEqual([
+          page.path,
+          true,
+        ]);
+      }
+    });
+  });
+
+  it("admits the forms of a network up to its limit, with or without a session: every page that is one", async () => {
+    for (const page of service.pages.filter(({ method }) => method === "POST")) {
+      await service.clock.advance(120_000);
+      const network = nextNetwork();
+      const { form } = VISITOR_LIMITS;
+      const get = { method: "POST", path: page.path, body: page.body } as Page;
+      // Another site's form costs nothing: the login's own limits are met before this one.
+      const answered = await untilRefused(form, () => send(get, network, { origin: "https://other.example" }));
+      expect([page.path, answered]).toEqual([page.path, form]);
+    }
+  });
+
+  it.each([
+    ["/gallery", "search"],
+    ["/oembed", "page"],
+    ["/docs", "page"],
+    ["/p/:slug", "page"],
+    ["/p/:slug/social.jpg", "picture"],
+    ["/p/:slug/512.webp", "picture"],
+    ["/password/reset", "page"],
+    ["/", "page"],
+  ] as const)("counts %s for the network as %s", (path, cost) => {
+    expect(service.pages.find((page) => page.method === "GET" && page.path === path)?.cost).toBe(cost);
+  });
+
+  it("refuses a network's searches above its limit, for a moment, and nobody else's", async () => {
+    await service.clock.advance(120_000);
+    const gallery = { method: "GET", path: "/gallery?q=lake", body: "none" } as Page;
+    const network = nextNetwork();
+    expect(await untilRefused(VISITOR_LIMITS.search, () => send(gallery, network))).toBe(VISITOR_LIMITS.search);
+    expect((await send(gallery, nextNetwork())).status).toBe(200);
+    await service.clock.advance(1_000);
+    expect((await send(gallery, network)).status).toBe(200);
+  });
+});
+
+/** Their own limits are those of passwords and e-mails (application/accounts/). */
+const WITHOUT_SESSION = new Set(["/login", "/signup", "/password/forgot", "/password/reset"]);
