@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { validate } from "dockerfile-utils";
-import { Agent } from "undici";
+import { Agent, fetch } from "undici";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { HELD_STREAMS_MAX } from "../../adapters/http/held-streams.js";
@@ -203,7 +203,7 @@ describe("bootstrap/deployment/nginx.conf", () => {
     const proxy = await Nginx.start(program ?? "", await Promise.all(nowhere), true);
     const client = new Agent({ connect: { ca: proxy.certificate }, connections: 20 });
     const statuses = await Promise.all(
-      Array.from({ length: 300 }, async () => (await fetch(proxy.url, { dispatcher: client } as RequestInit)).status),
+      Array.from({ length: 300 }, async () => (await fetch(proxy.url, { dispatcher: client })).status),
     );
     await client.close();
     await proxy.remove();
