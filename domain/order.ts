@@ -27,6 +27,18 @@ type OrderCore = {
   readonly accountId: AccountId;
   readonly credits: Credits;
   readonly createdAt: Date;
+  /** Absent: the customer cannot pay it through a payment service. The operator records the payment. */
+  readonly checkout?: OrderCheckout | undefined;
+};
+/** What a payment must match. It is fixed when the checkout is opened, so later changes of the packs do not matter. */
+export type OrderCheckout = {
+  /** The payment service's id of the checkout session. */
+  readonly sessionId: string;
+  /** A random text that the payment service returns with the payment. No other product of its account knows it. */
+  readonly token: string;
+  readonly priceCents: number;
+  /** Code of ISO 4217, in upper case. */
+  readonly currency: string;
 };
 /** An order that is not paid. */
 export type PendingOrder = OrderCore & { readonly state: "pending" };
@@ -35,6 +47,24 @@ export type PaidOrder = OrderCore & { readonly state: "paid"; readonly paidAt: D
 
 /** The order was paid before; its credits are not added again. */
 export type AlreadyPaid = { readonly kind: "already_paid"; readonly order: PaidOrder };
+
+/** A payment as the payment service reports it. `undefined`: it has no such value. */
+export type Payment = {
+  readonly orderId: OrderId;
+  readonly sessionId: string;
+  readonly token: string | undefined;
+  readonly amountCents: number | undefined;
+  /** Code of ISO 4217, in upper case. */
+  readonly currency: string | undefined;
+};
+
+/** All differences that a payment can have. `checkout`: no checkout of the order is known. */
+export const PAYMENT_DIFFERENCES = ["checkout", "session", "token", "amount", "currency"] as const;
+/** One of `PAYMENT_DIFFERENCES`. */
+export type PaymentDifference = (typeof PAYMENT_DIFFERENCES)[number];
+
+/** The payment is not for this order: it may be for another product that is sold through the same payment service. */
+export type WrongPayment = { readonly kind: "wrong_payment"; readonly differences: readonly PaymentDifference[] };
 
 const ORDER_CREDITS_MAX = 1_000_000;
 
@@ -53,7 +83,24 @@ export const openOrder = (id: OrderId, accountId: AccountId, credits: Credits, c
   state: "pending",
 });
 
-/** Pays the order. A second payment is refused with `already_paid`. */
+/** Pays the order with a payment of its checkout. A payment that differs in anything is refused, also for a paid order. */
+export const payWith = (order: Order, payment: Payment, now: Date): Result<PaidOrder, AlreadyPaid | WrongPayment> => {
+  const differences = differencesOf(order.checkout, payment);
+  return differences.length > 0 ? err({ kind: "wrong_payment", differences }) : pay(order, now);
+};
+
+const differencesOf = (checkout: OrderCheckout | undefined, payment: Payment): readonly PaymentDifference[] => {
+  if (checkout === undefined) return ["checkout"];
+  const matches: readonly (readonly [PaymentDifference, boolean])[] = [
+    ["session", payment.sessionId === checkout.sessionId],
+    ["token", payment.token === checkout.token],
+    ["amount", payment.amountCents === checkout.priceCents],
+    ["currency", payment.currency === checkout.currency],
+  ];
+  return matches.flatMap(([difference, isMatch]) => (isMatch ? [] : [difference]));
+};
+
+/** Pays the order, on the operator's word. A second payment is refused with `already_paid`. */
 export const pay = (order: Order, now: Date): Result<PaidOrder, AlreadyPaid> =>
   order.state === "pending" ? ok({ ...order, state: "paid", paidAt: now }) : err({ kind: "already_paid", order });
 

@@ -4,7 +4,7 @@ import { type CreationRequest, parseCreationRequest } from "../../domain/creatio
 import { credits } from "../../domain/credits.js";
 import { NO_LIMITS } from "../../domain/key-limits.js";
 import { type ObjectName, panoramaName } from "../../domain/object-name.js";
-import type { OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
+import type { OrderCheckout, OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import type { ProviderPlace } from "../../domain/queue.js";
 import type { Reservation } from "../../domain/reservation.js";
@@ -62,6 +62,15 @@ export const aPendingOrder = (differences: Partial<PendingOrder> = {}): PendingO
   credits: credits(100),
   createdAt: noon,
   state: "pending",
+  ...differences,
+});
+
+/** The checkout of an order, for USD 9. */
+export const anOrderCheckout = (differences: Partial<OrderCheckout> = {}): OrderCheckout => ({
+  sessionId: "cs_test_1",
+  token: "token-1",
+  priceCents: 900,
+  currency: "USD",
   ...differences,
 });
 

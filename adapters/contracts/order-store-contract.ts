@@ -1,7 +1,16 @@
 import { err, ok, type Result } from "neverthrow";
 import { credits } from "../../domain/credits.js";
 import { pay } from "../../domain/order.js";
-import { accountId, anAccount, aPaidOrder, aPendingOrder, noon, orderId, secondsAfter } from "./builders.js";
+import {
+  accountId,
+  anAccount,
+  anOrderCheckout,
+  aPaidOrder,
+  aPendingOrder,
+  noon,
+  orderId,
+  secondsAfter,
+} from "./builders.js";
 import { expect } from "./expect.js";
 import type { Stores } from "./stores.js";
 import type { TestFunctions } from "./test-functions.js";
@@ -60,6 +69,20 @@ export const describeOrderStore = (
       expect(await orders.find(pending.id)).toEqual(paid);
       expect(await ledger.balance(owner)).toBe(7);
       expect(await ledger.entries(owner)).toHaveLength(1);
+    });
+
+    it("stores the checkout of an order once, and keeps it when the order is paid", async () => {
+      const { orders } = stores;
+      await orders.insert(pending);
+      const checkout = anOrderCheckout();
+      await orders.recordCheckout(pending.id, checkout);
+      await orders.recordCheckout(pending.id, anOrderCheckout({ sessionId: "cs_test_2", priceCents: 1 }));
+      await orders.recordCheckout(orderId(99), checkout);
+      expect(await orders.find(pending.id)).toEqual({ ...pending, checkout });
+      await orders.pay({ ...paid, checkout });
+      expect(await orders.list(owner, 9, undefined)).toEqual([{ ...paid, checkout }]);
+      await orders.insert(aPendingOrder({ id: orderId(2), checkout }));
+      expect(await orders.find(orderId(2))).toEqual(aPendingOrder({ id: orderId(2), checkout }));
     });
 
     it("counts and credits a paid order for its own account only", async () => {

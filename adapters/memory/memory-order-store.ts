@@ -1,7 +1,7 @@
 import type { Result } from "neverthrow";
 import type { OrderStore } from "../../application/ports/order-store.js";
 import type { AccountId } from "../../domain/account.js";
-import type { Order, OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
+import type { Order, OrderCheckout, OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** Orders in memory. Every method runs without an `await`, so it is atomic. */
@@ -29,6 +29,11 @@ export class MemoryOrderStore implements OrderStore {
     const decided = decide(pending.length);
     if (decided.isOk()) this.database.orders.set(order.id, order);
     return decided;
+  }
+
+  async recordCheckout(id: OrderId, checkout: OrderCheckout): Promise<void> {
+    const order = this.database.orders.get(id);
+    if (order !== undefined && order.checkout === undefined) this.database.orders.set(id, { ...order, checkout });
   }
 
   async find(id: OrderId): Promise<Order | undefined> {

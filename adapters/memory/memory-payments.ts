@@ -1,14 +1,19 @@
 import { err, ok, type Result } from "neverthrow";
 import { type UnverifiedWebhook, unverifiedWebhook } from "../../application/errors.js";
-import type { Payments, PaymentsUnavailable } from "../../application/ports/payments.js";
+import type { CheckoutSession, Payments, PaymentsUnavailable } from "../../application/ports/payments.js";
 import type { Email } from "../../domain/account.js";
 import type { CreditPack } from "../../domain/credit-pack.js";
-import type { OrderId, PendingOrder } from "../../domain/order.js";
+import type { OrderId, Payment, PendingOrder } from "../../domain/order.js";
 
 /** A customer on the page where an order is paid. */
-export type Checkout = { readonly order: PendingOrder; readonly pack: CreditPack; readonly email: Email };
+export type Checkout = {
+  readonly order: PendingOrder;
+  readonly pack: CreditPack;
+  readonly email: Email;
+  readonly session: CheckoutSession;
+};
 
-/** A webhook of the payment service, as `paidOrder` takes it. */
+/** A webhook of the payment service, as `Payments.payment` takes it. */
 export type PaymentWebhook = { readonly body: Uint8Array; readonly signature: string };
 
 /** A payment service in memory, where a test pays for the customer. No money moves. */
@@ -24,16 +29,29 @@ export class MemoryPayments implements Payments {
     order: PendingOrder,
     pack: CreditPack,
     email: Email,
-  ): Promise<Result<string | undefined, PaymentsUnavailable>> {
+  ): Promise<Result<CheckoutSession, PaymentsUnavailable>> {
     if (!this.available) return err({ kind: "payments_unavailable", reason: "the payment service is switched off" });
-    this.checkouts.set(order.id, { order, pack, email });
-    return ok(`https://payments.example/${order.id}`);
+    const session = {
+      id: `session_${order.id}`,
+      token: crypto.randomUUID(),
+      url: `https://payments.example/${order.id}`,
+    };
+    this.checkouts.set(order.id, { order, pack, email, session });
+    return ok(session);
   }
 
-  /** The customer pays: returns the webhook that reports it. Throws for an order without a checkout. */
-  pay(id: OrderId): PaymentWebhook {
-    if (!this.checkouts.has(id)) throw new Error(`there is no checkout of the order ${id}`);
-    return this.sign({ paid: id });
+  /**
+   * The customer pays: returns the webhook that reports it. With `differences`, it reports another payment that names the
+   * order. Throws for an order without a checkout.
+   */
+  pay(id: OrderId, differences: Partial<Payment> = {}): PaymentWebhook {
+    const checkout = this.checkouts.get(id);
+    if (checkout === undefined) throw new Error(`there is no checkout of the order ${id}`);
+    const { pack, session } = checkout;
+    const { priceCents: amountCents, currency } = pack;
+    return this.sign({
+      payment: { orderId: id, sessionId: session.id, token: session.token, amountCents, currency, ...differences },
+    });
   }
 
   /** A genuine webhook about something else, which pays nothing. */
@@ -41,14 +59,14 @@ export class MemoryPayments implements Payments {
     return this.sign({});
   }
 
-  paidOrder(body: Uint8Array, signature: string): Result<OrderId | undefined, UnverifiedWebhook> {
+  payment(body: Uint8Array, signature: string): Result<Payment | undefined, UnverifiedWebhook> {
     const text = new TextDecoder().decode(body);
     if (this.signed.get(signature) !== text) return err(unverifiedWebhook("The webhook has a wrong signature."));
-    const { paid } = JSON.parse(text) as { readonly paid?: OrderId }; // signed, so it was written here
-    return ok(paid);
+    const { payment } = JSON.parse(text) as { readonly payment?: Payment }; // signed, so it was written here
+    return ok(payment);
   }
 
-  private sign(content: { readonly paid?: OrderId }): PaymentWebhook {
+  private sign(content: { readonly payment?: Payment }): PaymentWebhook {
     const text = JSON.stringify(content);
     const signature = crypto.randomUUID();
     this.signed.set(signature, text);

@@ -37,6 +37,7 @@ const log = (logger: Logger, event: OperationalEvent): void => {
     case "possible_orphan":
     case "provider_unavailable":
     case "mail_failed":
+    case "payment_ignored":
     case "webhook_endpoint_off":
       logger.warn(line);
       break;
@@ -79,6 +80,8 @@ const count = (metrics: Metrics, event: OperationalEvent): void => {
       break;
     case "mail_failed":
       metrics.mailFailures.inc();
+      break;
+    case "payment_ignored":
       break;
     case "webhook_attempt":
       metrics.webhookAttempts.inc({ state: event.state });

@@ -8,7 +8,7 @@ export class ManualPayments implements Payments {
     return ok(undefined);
   }
 
-  paidOrder() {
+  payment() {
     return err(unverifiedWebhook("This service accepts no payment webhooks."));
   }
 }

@@ -1,13 +1,17 @@
+import { randomUUID } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
 import Stripe from "stripe";
 import { z } from "zod";
 import { type UnverifiedWebhook, unverifiedWebhook } from "../../application/errors.js";
-import type { Payments, PaymentsUnavailable } from "../../application/ports/payments.js";
+import type { CheckoutSession, Payments, PaymentsUnavailable } from "../../application/ports/payments.js";
 import type { Email } from "../../domain/account.js";
 import type { CreditPack } from "../../domain/credit-pack.js";
-import { type OrderId, type PendingOrder, parseOrderId } from "../../domain/order.js";
+import { type Payment, type PendingOrder, parseOrderId } from "../../domain/order.js";
 
 type StripeSecrets = { readonly secretKey: string; readonly webhookSecret: string };
+
+/** The key of our metadata. */
+const TOKEN = "panorama_order_token";
 
 /** Stripe Checkout: the customer pays on Stripe's page; a signed webhook confirms the payment. */
 export class StripePayments implements Payments {
@@ -30,18 +34,23 @@ export class StripePayments implements Payments {
     this.publicUrl = publicUrl;
   }
 
-  /** Sends the order's id twice: as the idempotency key, and as the reference that the webhook will contain. */
+  /**
+   * Sends the order's id as the idempotency key, and as the reference that the webhook will contain. Other products of the
+   * same Stripe account may use such a reference too, so the metadata has a random token that only this order knows.
+   */
   async checkout(
     order: PendingOrder,
     pack: CreditPack,
     email: Email,
-  ): Promise<Result<string | undefined, PaymentsUnavailable>> {
+  ): Promise<Result<CheckoutSession, PaymentsUnavailable>> {
+    const token = randomUUID();
     const account = `${this.publicUrl}/account`;
     try {
       const session = await this.stripe.checkout.sessions.create(
         {
           mode: "payment",
           client_reference_id: order.id,
+          metadata: { [TOKEN]: token },
           customer_email: email,
           line_items: [
             {
@@ -58,14 +67,15 @@ export class StripePayments implements Payments {
         },
         { idempotencyKey: order.id },
       );
-      return session.url === null ? unavailable("the checkout session has no URL") : ok(session.url);
+      const { id, url } = session;
+      return url === null ? unavailable("the checkout session has no URL") : ok({ id, token, url });
     } catch (error) {
       if (error instanceof Stripe.errors.StripeError) return unavailable(error.message);
       throw error;
     }
   }
 
-  paidOrder(webhook: Uint8Array, signature: string): Result<OrderId | undefined, UnverifiedWebhook> {
+  payment(webhook: Uint8Array, signature: string): Result<Payment | undefined, UnverifiedWebhook> {
     const body = Buffer.from(webhook);
     const { signature: verifier } = this.stripe.webhooks;
     if (verifier === null) throw new Error("the Stripe library cannot verify signatures");
@@ -80,15 +90,40 @@ export class StripePayments implements Payments {
     const { type, data } = event.data;
     // Some payment methods complete the session days before the money arrives; only the arrival counts.
     const isPaid = type === "checkout.session.async_payment_succeeded" || data.object.payment_status === "paid";
-    return ok(isPaid ? parseOrderId(data.object.client_reference_id) : undefined);
+    return ok(isPaid ? paymentOf(data.object) : undefined);
   }
 }
 
 /** The part of an event that counts. Stripe sends many other types, and sessions of other products of the operator. */
 const eventSchema = z.object({
   type: z.enum(["checkout.session.completed", "checkout.session.async_payment_succeeded"]),
-  data: z.object({ object: z.object({ client_reference_id: z.string(), payment_status: z.string() }) }),
+  data: z.object({
+    object: z.object({
+      id: z.string(),
+      client_reference_id: z.string(),
+      payment_status: z.string(),
+      amount_total: z.number().nullish(),
+      currency: z.string().nullish(),
+      metadata: z.record(z.string(), z.unknown()).nullish(),
+    }),
+  }),
 });
+
+type Session = z.infer<typeof eventSchema>["data"]["object"];
+
+/** Returns `undefined` for a reference that cannot be an order. */
+const paymentOf = (session: Session): Payment | undefined => {
+  const orderId = parseOrderId(session.client_reference_id);
+  if (orderId === undefined) return undefined;
+  const token = session.metadata?.[TOKEN];
+  return {
+    orderId,
+    sessionId: session.id,
+    token: typeof token === "string" ? token : undefined,
+    amountCents: session.amount_total ?? undefined,
+    currency: session.currency?.toUpperCase(),
+  };
+};
 
 /** The items of the header that can be a signature. The library throws other errors for some of the others. */
 const wellFormedItems = (signature: string): string =>

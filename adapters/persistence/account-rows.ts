@@ -3,7 +3,7 @@ import type { ApiKey } from "../../domain/api-key.js";
 import { credits } from "../../domain/credits.js";
 import { withFailure } from "../../domain/failure-budget.js";
 import { type KeyLimits, SCOPES } from "../../domain/key-limits.js";
-import type { Order } from "../../domain/order.js";
+import type { Order, OrderCheckout } from "../../domain/order.js";
 import type { FailedTask } from "../../domain/task.js";
 import { amount, branded, date, integer, optional, type Row, text } from "./columns.js";
 import type { Statement } from "./statement.js";
@@ -54,9 +54,17 @@ export const toOrder = (row: Row): Order => {
     accountId: branded<AccountId>(row, "account_id"),
     credits: credits(integer(row, "credits")),
     createdAt: date(row, "created_at"),
+    checkout: toCheckout(row),
   };
   const paidAt = optional(row, "paid_at", date);
   return paidAt === undefined ? { ...core, state: "pending" } : { ...core, state: "paid", paidAt };
+};
+
+const toCheckout = (row: Row): OrderCheckout | undefined => {
+  const sessionId = optional(row, "checkout_session", text);
+  if (sessionId === undefined) return undefined;
+  const priceCents = integer(row, "price_cents");
+  return { sessionId, token: text(row, "checkout_token"), priceCents, currency: text(row, "currency") };
 };
 
 export const orderRow = (order: Order): Row => ({
@@ -65,6 +73,10 @@ export const orderRow = (order: Order): Row => ({
   credits: order.credits,
   created_at: order.createdAt,
   paid_at: order.state === "paid" ? order.paidAt : null,
+  checkout_session: order.checkout?.sessionId ?? null,
+  checkout_token: order.checkout?.token ?? null,
+  price_cents: order.checkout?.priceCents ?? null,
+  currency: order.checkout?.currency ?? null,
 });
 
 export const toApiKey = (row: Row): ApiKey => ({

@@ -716,6 +716,36 @@ export const migrationSteps: readonly Step[] = [
     },
   },
   {
+    name: "020-webhooks-compatible",
+    up: {
+      sqlite: [
+        `alter table "credit_order" add column "checkout_session" text null`,
+        `alter table "credit_order" add column "checkout_token" text null`,
+        `alter table "credit_order" add column "price_cents" integer null`,
+        `alter table "credit_order" add column "currency" text null`,
+        `create table "webhook_receiver" (
+        "name" text not null primary key,
+        "verified_at" datetime null,
+        "failures" integer not null,
+        "next_at" datetime not null
+      )`,
+        `create index "webhook_receiver_next_index" on "webhook_receiver" ("next_at")`,
+      ],
+      postgresql: [
+        `alter table "credit_order" add column "checkout_session" text null,
+        add column "checkout_token" text null, add column "price_cents" int null, add column "currency" varchar(3) null`,
+        `create table "webhook_receiver" (
+        "name" text not null,
+        "verified_at" timestamptz(3) null,
+        "failures" int not null,
+        "next_at" timestamptz(3) not null,
+        constraint "webhook_receiver_pkey" primary key ("name")
+      )`,
+        `create index "webhook_receiver_next_index" on "webhook_receiver" ("next_at")`,
+      ],
+    },
+  },
+  {
     // Older versions write no failures of an account and no spending of keys without a budget; they read neither.
     name: "021-growth-compatible",
     up: {

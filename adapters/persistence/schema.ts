@@ -76,6 +76,11 @@ export const OrderTable = defineEntity({
     createdAt: p.datetime(3),
     /** Null while the order is pending. */
     paidAt: p.datetime(3).nullable(),
+    /** Null, like the three after it, without a checkout of a payment service. */
+    checkoutSession: p.text().nullable(),
+    checkoutToken: p.text().nullable(),
+    priceCents: p.integer().nullable(),
+    currency: p.string().length(3).nullable(),
   },
 });
 
@@ -507,6 +512,19 @@ export const WebhookDeliveryTable = defineEntity({
   },
 });
 
+/** How webhooks have lately gone to a lane, or to an origin where nobody has confirmed one (domain/webhook-receiver.ts). */
+export const WebhookReceiverTable = defineEntity({
+  name: "WebhookReceiver",
+  tableName: "webhook_receiver",
+  indexes: [{ name: "webhook_receiver_next_index", properties: ["nextAt"] }],
+  properties: {
+    name: p.text().primary(),
+    verifiedAt: p.datetime(3).nullable(),
+    failures: p.integer(),
+    nextAt: p.datetime(3),
+  },
+});
+
 export const tables = [
   AccountTable,
   OrderTable,
@@ -525,5 +543,6 @@ export const tables = [
   EventTable,
   WebhookEndpointTable,
   WebhookDeliveryTable,
+  WebhookReceiverTable,
   OperatorActionTable,
 ];

@@ -2,7 +2,7 @@ import { ok, type Result } from "neverthrow";
 import type { OrderStore } from "../../application/ports/order-store.js";
 import type { AccountId } from "../../domain/account.js";
 import { purchaseEntry } from "../../domain/ledger.js";
-import type { Order, OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
+import type { Order, OrderCheckout, OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
 import { orderRow, toOrder } from "./account-rows.js";
 import { integer } from "./columns.js";
 import type { Database } from "./database.js";
@@ -37,6 +37,14 @@ export class SqlOrderStore implements OrderStore {
       parameters: [order.accountId, since],
     };
     return insertIfAllowed(this.database, order.accountId, count, decide, insertion("credit_order", orderRow(order)));
+  }
+
+  async recordCheckout(id: OrderId, { sessionId, token, priceCents, currency }: OrderCheckout): Promise<void> {
+    await this.database.sql(
+      `update credit_order set checkout_session = ?, checkout_token = ?, price_cents = ?, currency = ?
+      where id = ? and checkout_session is null`,
+      [sessionId, token, priceCents, currency, id],
+    );
   }
 
   async find(id: OrderId): Promise<Order | undefined> {

@@ -14,7 +14,7 @@ import type { OrderStore } from "../ports/order-store.js";
 import type { Payments, PaymentsUnavailable } from "../ports/payments.js";
 
 type Ports = {
-  readonly orders: Pick<OrderStore, "place">;
+  readonly orders: Pick<OrderStore, "place" | "recordCheckout">;
   readonly payments: Pick<Payments, "checkout">;
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "orderId">;
@@ -41,6 +41,12 @@ export const buyCredits =
     const since = new Date(now.getTime() - PENDING_ORDERS_WINDOW_MILLISECONDS);
     const placed = await orders.place(order, since, admitOrder);
     if (placed.isErr()) return err(placed.error);
-    const checkout = await payments.checkout(order, pack, account.email);
-    return checkout.andThen((checkoutUrl) => ok({ order, checkoutUrl }));
+    const opened = await payments.checkout(order, pack, account.email);
+    if (opened.isErr()) return err(opened.error);
+    if (opened.value === undefined) return ok({ order, checkoutUrl: undefined });
+    const { id: sessionId, token, url } = opened.value;
+    const checkout = { sessionId, token, priceCents: pack.priceCents, currency: pack.currency };
+    // Before the customer knows the URL: no payment can arrive for a checkout that is not stored.
+    await orders.recordCheckout(order.id, checkout);
+    return ok({ order: { ...order, checkout }, checkoutUrl: url });
   };

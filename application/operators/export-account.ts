@@ -52,7 +52,9 @@ async function* recordsOf(
   }
   for (let before: OrderId | undefined; ; ) {
     const page = await orders.list(id, PAGE_SIZE, before);
-    for (const order of page) yield { type: "order", ...order };
+    for (const { checkout, ...order } of page) {
+      yield { type: "order", ...order, priceCents: checkout?.priceCents, currency: checkout?.currency };
+    }
     before = page.at(-1)?.id;
     if (before === undefined) break;
   }

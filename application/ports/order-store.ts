@@ -1,6 +1,6 @@
 import type { Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
-import type { Order, OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
+import type { Order, OrderCheckout, OrderId, PaidOrder, PendingOrder } from "../../domain/order.js";
 
 /** Stores orders of credits. Throws if the store is unreachable or a row is unreadable. */
 export interface OrderStore {
@@ -15,6 +15,8 @@ export interface OrderStore {
     since: Date,
     decide: (pendingOrders: number) => Result<void, Refusal>,
   ): Promise<Result<void, Refusal>>;
+  /** Stores where the order can be paid. Does nothing if the order has a checkout already. */
+  recordCheckout(id: OrderId, checkout: OrderCheckout): Promise<void>;
   find(id: OrderId): Promise<Order | undefined>;
   /** Orders of the account, newest first, at most `limit`, older than the order `before`. */
   list(account: AccountId, limit: number, before: OrderId | undefined): Promise<Order[]>;

@@ -1,4 +1,5 @@
 import type { AccountId } from "../../domain/account.js";
+import type { OrderId, PaymentDifference } from "../../domain/order.js";
 import type { PixelSize } from "../../domain/resolution.js";
 import type { StorageStatus } from "../../domain/storage-status.js";
 import type { FailureReason, Task } from "../../domain/task.js";
@@ -31,6 +32,13 @@ export type OperationalEvent =
   | { readonly kind: "image_status"; readonly taskId: TaskId; readonly status: StorageStatus; readonly detail: string }
   /** An e-mail could not be sent. `detail` is the error of the mail server or of the connection to it. */
   | { readonly kind: "mail_failed"; readonly detail: string }
+  /** A payment that names an order does not match it, so the order is not paid. `order`: there is no such order. */
+  | {
+      readonly kind: "payment_ignored";
+      readonly orderId: OrderId;
+      readonly sessionId: string;
+      readonly differences: readonly (PaymentDifference | "order")[];
+    }
   /** An attempt to send an event to an endpoint. `state` is that of the delivery afterwards: `pending` is tried again. */
   | {
       readonly kind: "webhook_attempt";

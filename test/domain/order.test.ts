@@ -3,6 +3,7 @@ import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import {
   accountId,
+  anOrderCheckout,
   aPaidOrder,
   aPendingOrder,
   noon,
@@ -14,10 +15,13 @@ import {
   admitOrder,
   orderId as idOfOrder,
   openOrder,
+  PAYMENT_DIFFERENCES,
+  type Payment,
   PENDING_ORDERS_WINDOW_MILLISECONDS,
   parseOrderCredits,
   parseOrderId,
   pay,
+  payWith,
 } from "../../domain/order.js";
 
 describe("an order", () => {
@@ -51,6 +55,50 @@ describe("an order", () => {
     const paid = pay(aPendingOrder(), noon)._unsafeUnwrap();
     expect(paid).toEqual(aPaidOrder());
     expect(pay(paid, secondsAfter(noon, 60))).toEqual(err({ kind: "already_paid", order: paid }));
+  });
+
+  const checkout = anOrderCheckout();
+  const order = aPendingOrder({ checkout });
+  const payment: Payment = {
+    orderId: order.id,
+    sessionId: checkout.sessionId,
+    token: checkout.token,
+    amountCents: checkout.priceCents,
+    currency: checkout.currency,
+  };
+
+  it("is paid by a payment of its checkout, once", () => {
+    const paid = payWith(order, payment, noon)._unsafeUnwrap();
+    expect(paid).toEqual(aPaidOrder({ checkout }));
+    expect(payWith(paid, payment, secondsAfter(noon, 60))).toEqual(err({ kind: "already_paid", order: paid }));
+  });
+
+  it("is not paid by a payment that differs in anything, and the refusal names all that differs", () => {
+    const others = { session: "other", token: "other", amount: 1, currency: "JPY" } as const;
+    const names = Object.keys(others) as (keyof typeof others)[];
+    expect(["checkout", ...names]).toEqual(PAYMENT_DIFFERENCES);
+    return fc.assert(
+      fc.property(fc.subarray(names), fc.boolean(), (differences, isMissing) => {
+        const other = <T>(name: keyof typeof others, own: T, wrong: T | undefined): T | undefined =>
+          differences.includes(name) ? wrong : own;
+        const wrong: Payment = {
+          ...payment,
+          sessionId: other("session", payment.sessionId, others.session) as string,
+          token: other("token", payment.token, isMissing ? undefined : others.token),
+          amountCents: other("amount", payment.amountCents, isMissing ? undefined : others.amount),
+          currency: other("currency", payment.currency, isMissing ? undefined : others.currency),
+        };
+        const paid = payWith(order, wrong, noon);
+        if (differences.length === 0) expect(paid.isOk()).toBe(true);
+        else expect(paid).toEqual(err({ kind: "wrong_payment", differences }));
+      }),
+    );
+  });
+
+  it("is not paid by any payment if it has no checkout", () => {
+    const refused = err({ kind: "wrong_payment", differences: ["checkout"] });
+    expect(payWith(aPendingOrder(), payment, noon)).toEqual(refused);
+    expect(payWith(aPaidOrder(), payment, noon)).toEqual(refused);
   });
 
   it.each([1, 2, 999_999, 1_000_000])("can be for %i credits", (amount) => {

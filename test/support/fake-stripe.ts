@@ -48,14 +48,29 @@ export class FakeStripe {
   }
 }
 
-/** The body of the webhook that Stripe sends when a checkout session has ended. */
+/** The body of the webhook that Stripe sends when a checkout session has ended. `session`: what differs in the session. */
 export const checkoutWebhook = (
   orderId: string,
-  { type = "checkout.session.completed", paymentStatus = "paid" } = {},
+  {
+    type = "checkout.session.completed",
+    paymentStatus = "paid",
+    session = {},
+  }: { readonly type?: string; readonly paymentStatus?: string; readonly session?: object } = {},
 ): string =>
   JSON.stringify({
     id: "evt_1",
     object: "event",
     type,
-    data: { object: { object: "checkout.session", client_reference_id: orderId, payment_status: paymentStatus } },
+    data: {
+      object: {
+        id: "cs_test_1",
+        object: "checkout.session",
+        client_reference_id: orderId,
+        payment_status: paymentStatus,
+        amount_total: 900,
+        currency: "usd",
+        metadata: {},
+        ...session,
+      },
+    },
   });

@@ -141,7 +141,7 @@ export class HttpService {
         streamEvents: streamEvents({ events: this.events, tasks, signals: this.eventSignals }),
         clock,
         policy: PANORAMA_POLICY,
-        receivePaymentWebhook: receivePaymentWebhook({ clock, orders: this.orders, payments: new ManualPayments() }),
+        receivePaymentWebhook: receivePaymentWebhook({ ...ports, orders: this.orders, payments: new ManualPayments() }),
         receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: new Map(), pollDue: () => {} }),
         web: NO_PAGES,
         storage,

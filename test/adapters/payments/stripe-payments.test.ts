@@ -33,13 +33,17 @@ describe("StripePayments", () => {
   const email = "ann@example.com" as Email;
 
   it("opens a checkout session with the order's id, price and customer", async () => {
-    expect(await payments.checkout(order, pack, email)).toEqual(ok("https://checkout.stripe.com/c/pay/cs_test_1"));
+    const { id, token, url } = (await payments.checkout(order, pack, email))._unsafeUnwrap();
+    expect([id, url]).toEqual(["cs_test_1", "https://checkout.stripe.com/c/pay/cs_test_1"]);
+    const second = (await payments.checkout(order, pack, email))._unsafeUnwrap();
+    expect(second.token).not.toBe(token);
     const [call] = stripe.calls;
     expect(call).toMatchObject({ method: "POST", path: "/v1/checkout/sessions" });
     expect(call?.headers).toMatchObject({ authorization: "Bearer sk_test_secret", "idempotency-key": order.id });
     expect(Object.fromEntries(call?.fields ?? [])).toEqual({
       mode: "payment",
       client_reference_id: order.id,
+      "metadata[panorama_order_token]": token,
       customer_email: email,
       "line_items[0][quantity]": "1",
       "line_items[0][price_data][currency]": "usd",
@@ -57,11 +61,29 @@ describe("StripePayments", () => {
     );
   });
 
-  it("returns the paid order of a webhook that Stripe signed", () => {
-    const webhook = checkoutWebhook(order.id);
-    expect(payments.paidOrder(Buffer.from(webhook), signed(webhook))).toEqual(ok(order.id));
-    const late = checkoutWebhook(order.id, { type: "checkout.session.async_payment_succeeded" });
-    expect(payments.paidOrder(Buffer.from(late), signed(late))).toEqual(ok(order.id));
+  it("returns the payment of a webhook that Stripe signed", () => {
+    const session = { metadata: { panorama_order_token: "token-1", other: "of another program" } };
+    const webhook = checkoutWebhook(order.id, { session });
+    const payment = {
+      orderId: order.id,
+      sessionId: "cs_test_1",
+      token: "token-1",
+      amountCents: 900,
+      currency: "USD",
+    };
+    expect(payments.payment(Buffer.from(webhook), signed(webhook))).toEqual(ok(payment));
+    const late = checkoutWebhook(order.id, { type: "checkout.session.async_payment_succeeded", session });
+    expect(payments.payment(Buffer.from(late), signed(late))).toEqual(ok(payment));
+  });
+
+  it("returns a payment without what its session does not have", () => {
+    for (const metadata of [null, {}, { panorama_order_token: 7 }]) {
+      const webhook = checkoutWebhook(order.id, { session: { metadata, amount_total: null, currency: null } });
+      const nothing = { token: undefined, amountCents: undefined, currency: undefined };
+      expect(payments.payment(Buffer.from(webhook), signed(webhook))).toEqual(
+        ok({ orderId: order.id, sessionId: "cs_test_1", ...nothing }),
+      );
+    }
   });
 
   it("returns no order for an unpaid session or another type of webhook", () => {
@@ -70,7 +92,7 @@ describe("StripePayments", () => {
       checkoutWebhook(order.id, { type: "checkout.session.expired" }),
       checkoutWebhook(order.id, { type: "customer.created" }),
     ]) {
-      expect(payments.paidOrder(Buffer.from(webhook), signed(webhook))).toEqual(ok(undefined));
+      expect(payments.payment(Buffer.from(webhook), signed(webhook))).toEqual(ok(undefined));
     }
   });
 
@@ -83,7 +105,7 @@ describe("StripePayments", () => {
     ["an order that can be none", checkoutWebhook("../../\\u0000")],
     ["a thin event", '{"object":"v2.core.event"}'],
   ])("returns no order for a signed webhook with %s", (_, webhook) => {
-    expect(payments.paidOrder(Buffer.from(webhook), signed(webhook))).toEqual(ok(undefined));
+    expect(payments.payment(Buffer.from(webhook), signed(webhook))).toEqual(ok(undefined));
   });
 
   it.each([
@@ -93,17 +115,17 @@ describe("StripePayments", () => {
     ["no time", `v1=${"0".repeat(64)}`],
   ])("rejects a header with %s", (_, header) => {
     const forged = err({ kind: "unverified_webhook", reason: "The signature is invalid." });
-    expect(payments.paidOrder(Buffer.from(checkoutWebhook(order.id)), header)).toEqual(forged);
+    expect(payments.payment(Buffer.from(checkoutWebhook(order.id)), header)).toEqual(forged);
   });
 
   it("rejects a webhook that is forged, changed or older than Stripe's tolerance", () => {
     const webhook = checkoutWebhook(order.id);
     const forged = err({ kind: "unverified_webhook", reason: "The signature is invalid." });
-    expect(payments.paidOrder(Buffer.from(webhook), "")).toEqual(forged);
-    expect(payments.paidOrder(Buffer.from(webhook), "t=1,v1=00")).toEqual(forged);
-    expect(payments.paidOrder(Buffer.from(webhook), signed(webhook, "whsec_another"))).toEqual(forged);
-    expect(payments.paidOrder(Buffer.from(webhook.replace("paid", "PAID")), signed(webhook))).toEqual(forged);
-    expect(payments.paidOrder(Buffer.from(webhook), signed(webhook, secrets.webhookSecret, 3600))).toEqual(forged);
+    expect(payments.payment(Buffer.from(webhook), "")).toEqual(forged);
+    expect(payments.payment(Buffer.from(webhook), "t=1,v1=00")).toEqual(forged);
+    expect(payments.payment(Buffer.from(webhook), signed(webhook, "whsec_another"))).toEqual(forged);
+    expect(payments.payment(Buffer.from(webhook.replace("paid", "PAID")), signed(webhook))).toEqual(forged);
+    expect(payments.payment(Buffer.from(webhook), signed(webhook, secrets.webhookSecret, 3600))).toEqual(forged);
   });
 });
 
@@ -137,7 +159,13 @@ describe("the service with StripePayments", () => {
     const [order] = await service.orders.list(ann.id, 20, undefined);
     expect(order?.state).toBe("pending");
 
-    const webhook = checkoutWebhook(order?.id ?? "");
+    const otherProduct = checkoutWebhook(order?.id ?? "", { session: { id: "cs_other", amount_total: 100 } });
+    const ignored = await post("/payments/stripe", otherProduct, { "stripe-signature": signed(otherProduct) });
+    expect(ignored.status).toBe(200);
+    expect(await service.ledger.balance(ann.id)).toBe(1);
+
+    const metadata = { panorama_order_token: stripe.calls[0]?.fields.get("metadata[panorama_order_token]") };
+    const webhook = checkoutWebhook(order?.id ?? "", { session: { amount_total: 3_900, metadata } });
     const send = (signature: string) => post("/payments/stripe", webhook, { "stripe-signature": signature });
     expect((await send(signed(webhook, "whsec_another"))).status).toBe(400);
     expect(await service.ledger.balance(ann.id)).toBe(1);

@@ -128,6 +128,7 @@ const rowsFor = (columnsOfTask: ReadonlySet<string>): Rows => {
         fence: 0,
       },
     ],
+    webhook_receiver: [{ name: "ep-1", verified_at: noon, failures: 0, next_at: noon }],
     operator_action: [{ at: noon, operator: "ann@host", command: "key revoke", arguments: "{}", outcome: "done" }],
   };
 };

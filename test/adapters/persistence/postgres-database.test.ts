@@ -70,6 +70,7 @@ describe("Database on PostgreSQL", () => {
       { name: "017-traceparent-compatible" },
       { name: "018-leases-compatible" },
       { name: "019-search-compatible" },
+      { name: "020-webhooks-compatible" },
       { name: "021-growth-compatible" },
     ]);
     await opened.close();

@@ -1,6 +1,7 @@
-import { err, ok, type Result } from "neverthrow";
+import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, accountId, orderId } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest, accountId, noon, orderId } from "../../../adapters/contracts/builders.js";
+import { MemoryPayments, type PaymentWebhook } from "../../../adapters/memory/memory-payments.js";
 import { openAccount } from "../../../application/accounts/open-account.js";
 import { buyCredits } from "../../../application/credits/buy-credits.js";
 import { readCreditTotals } from "../../../application/credits/read-credit-totals.js";
@@ -8,12 +9,11 @@ import { readCredits } from "../../../application/credits/read-credits.js";
 import { readLedger } from "../../../application/credits/read-ledger.js";
 import { receivePaymentWebhook } from "../../../application/credits/receive-payment-webhook.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
-import { unverifiedWebhook } from "../../../application/errors.js";
 import type { Payments } from "../../../application/ports/payments.js";
 import type { Account, AccountId, Email } from "../../../domain/account.js";
-import { CREDIT_PACKS } from "../../../domain/credit-pack.js";
+import { CREDIT_PACKS, type CreditPack } from "../../../domain/credit-pack.js";
 import { type Credits, credits } from "../../../domain/credits.js";
-import type { OrderId } from "../../../domain/order.js";
+import type { OrderId, Payment, PaymentDifference } from "../../../domain/order.js";
 import { aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -58,7 +58,7 @@ describe("buyCredits", () => {
     account = (await openAccount(world)({ email: "owner@example.com" as Email }))._unsafeUnwrap().account;
   });
   const checkout: Payments["checkout"] = async (order, { priceCents }, email) =>
-    ok(`https://pay.example/${order.id}/${priceCents}/${email}`);
+    ok({ id: "session-1", token: "token-1", url: `https://pay.example/${order.id}/${priceCents}/${email}` });
   const buy = (payments: Pick<Payments, "checkout"> = { checkout }) =>
     buyCredits({ ...world, payments })(account, pack);
 
@@ -70,6 +70,7 @@ describe("buyCredits", () => {
       accountId: account.id,
       credits: pack.credits,
       createdAt,
+      checkout: { sessionId: "session-1", token: "token-1", priceCents: pack.priceCents, currency: pack.currency },
       state: "pending",
     });
     expect(await world.orders.find(order.id)).toEqual(order);
@@ -101,30 +102,79 @@ describe("buyCredits", () => {
 });
 
 describe("receivePaymentWebhook", () => {
-  const receive = (paid: ReturnType<Payments["paidOrder"]>): Promise<Result<void, unknown>> => {
-    const paidOrder: Payments["paidOrder"] = (body, signature) =>
-      Buffer.from(body).toString() === "body" && signature === "signature"
-        ? paid
-        : err(unverifiedWebhook("wrong call"));
-    return receivePaymentWebhook({ ...world, payments: { paidOrder } })(Buffer.from("body"), "signature");
+  const [pack] = CREDIT_PACKS;
+  let payments: MemoryPayments;
+  let id: AccountId;
+  beforeEach(async () => {
+    payments = new MemoryPayments();
+    id = await open("owner@example.com");
+  });
+  const buy = async (bought: CreditPack = pack): Promise<OrderId> => {
+    const account = { id, email: "owner@example.com" as Email, createdAt: noon };
+    return (await buyCredits({ ...world, payments })(account, bought))._unsafeUnwrap().order.id;
   };
+  const receive = ({ body, signature }: PaymentWebhook) =>
+    receivePaymentWebhook({ ...world, payments })(body, signature);
 
   it("adds the credits of a paid order once, also if the webhook is repeated", async () => {
-    const id = await open("owner@example.com");
+    const webhook = payments.pay(await buy());
+    for (let n = 0; n < 2; n += 1) expect((await receive(webhook)).isOk()).toBe(true);
+    expect(await readCredits(world)(id)).toBe(pack.credits);
+    expect(world.reporter.of("payment_ignored")).toEqual([]);
+  });
+
+  it.each<[string, Partial<Payment>, PaymentDifference[]]>([
+    ["another session of the same account", { sessionId: "cs_other" }, ["session"]],
+    ["no token of ours", { token: undefined }, ["token"]],
+    ["the price of another product", { amountCents: 100 }, ["amount"]],
+    ["a cheaper currency", { currency: "JPY" }, ["currency"]],
+    [
+      "another product that names the order",
+      { sessionId: "cs_other", token: undefined, amountCents: 100 },
+      ["session", "token", "amount"],
+    ],
+  ])("ignores a genuine payment with %s, and reports what differs", async (_, differences, reported) => {
+    const orderId = await buy();
+    expect(await receive(payments.pay(orderId, differences))).toEqual(ok(undefined));
+    expect(await readCredits(world)(id)).toBe(0);
+    const sessionId = differences.sessionId ?? `session_${orderId}`;
+    expect(world.reporter.of("payment_ignored")).toEqual([
+      { kind: "payment_ignored", orderId, sessionId, differences: reported },
+    ]);
+    expect((await receive(payments.pay(orderId))).isOk()).toBe(true);
+    expect(await readCredits(world)(id)).toBe(pack.credits);
+  });
+
+  it("takes the price and the credits of the order when the packs have changed since", async () => {
+    const before = await buy();
+    const after = await buy({ ...pack, priceCents: 2_900, currency: "EUR" });
+    expect((await receive(payments.pay(before))).isOk()).toBe(true);
+    expect((await receive(payments.pay(after, { amountCents: 900, currency: "USD" })))._unsafeUnwrap()).toBeUndefined();
+    expect(await readCredits(world)(id)).toBe(pack.credits);
+    expect((await receive(payments.pay(after))).isOk()).toBe(true);
+    expect(await readCredits(world)(id)).toBe(2 * pack.credits);
+  });
+
+  it("does not pay an order that has no checkout: only the operator can", async () => {
     const order = (await world.createOrder(id, credits(25)))._unsafeUnwrap();
-    for (let n = 0; n < 2; n += 1) expect(await receive(ok<OrderId>(order.id))).toEqual(ok(undefined));
+    const other = await buy();
+    expect(await receive(payments.pay(other, { orderId: order.id }))).toEqual(ok(undefined));
+    expect(world.reporter.of("payment_ignored")).toMatchObject([{ orderId: order.id, differences: ["checkout"] }]);
+    expect(await readCredits(world)(id)).toBe(0);
+    expect((await world.payOrder(order.id)).isOk()).toBe(true);
     expect(await readCredits(world)(id)).toBe(25);
   });
 
   it("accepts other webhooks of the payment service, without effect", async () => {
-    expect(await receive(ok(undefined))).toEqual(ok(undefined));
+    expect(await receive(payments.otherWebhook())).toEqual(ok(undefined));
   });
 
   it("refuses a webhook that is not genuine, and one for an unknown order", async () => {
-    const unverified = unverifiedWebhook("no signature");
-    expect(await receive(err(unverified))).toEqual(err(unverified));
+    const webhook = payments.pay(await buy(), { orderId: orderId(404) });
+    expect((await receive({ ...webhook, signature: "guessed" }))._unsafeUnwrapErr().kind).toBe("unverified_webhook");
     const message = `There is no order ${orderId(404)}.`;
-    expect(await receive(ok(orderId(404)))).toEqual(err({ kind: "not_found", message }));
+    expect(await receive(webhook)).toEqual(err({ kind: "not_found", message }));
+    expect(world.reporter.of("payment_ignored")).toMatchObject([{ orderId: orderId(404), differences: ["order"] }]);
   });
 });
 
