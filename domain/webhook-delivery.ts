@@ -27,10 +27,18 @@ export type FailedDelivery = DeliveryCore & { readonly state: "failed"; readonly
 /** All states of deliveries. */
 export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const satisfies readonly Delivery["state"][];
 
-/** The result of one attempt. `isGone`: the endpoint wants no more webhooks (status 410). */
+/**
+ * The result of one attempt. `isGone`: the endpoint wants no more webhooks (status 410). `isUnanswered`: there was no
+ * status, for example because of a time-out.
+ */
 export type AttemptResult =
   | { readonly kind: "delivered"; readonly detail: string }
-  | { readonly kind: "failed"; readonly detail: string; readonly isGone: boolean };
+  | {
+      readonly kind: "failed";
+      readonly detail: string;
+      readonly isGone: boolean;
+      readonly isUnanswered?: boolean | undefined;
+    };
 
 /** How long a delivery is tried, and how long every attempt at an endpoint must fail until it is switched off. */
 export const DELIVERY_MILLISECONDS = 3 * 24 * 60 * 60 * 1000;

@@ -3,6 +3,7 @@ import { notFound } from "../../application/errors.js";
 import type { DeliveryLease } from "../../application/ports/delivery-store.js";
 import type { AccountId } from "../../domain/account.js";
 import { credits } from "../../domain/credits.js";
+import type { DueDelivery } from "../../domain/share-slots.js";
 import { addThumbnail, keep, keepWithoutThumbnail, uploading } from "../../domain/storage-status.js";
 import {
   fail,
@@ -14,7 +15,8 @@ import {
   succeed,
   withImage,
 } from "../../domain/task.js";
-import { type AttemptResult, afterAttempt, pendingAt } from "../../domain/webhook-delivery.js";
+import { type AttemptResult, afterAttempt, giveUpDelivery, pendingAt } from "../../domain/webhook-delivery.js";
+import { newReceiver, originFreeAt, type Receiver, receiverAfter } from "../../domain/webhook-receiver.js";
 import {
   aCreationRequest,
   accountId,
@@ -33,6 +35,8 @@ import {
 import { expect } from "./expect.js";
 import type { Stores } from "./stores.js";
 import type { TestFunctions } from "./test-functions.js";
+
+const ORIGIN = "https://receiver.example.com";
 
 /** What every DeliveryStore, and the outbox of every TaskStore, must do (application/ports/delivery-store.ts). */
 export const describeDeliveryStore = (
@@ -81,20 +85,52 @@ export const describeDeliveryStore = (
       expect(await stores.tasks.move(task, next, undefined)).toEqual(ok(undefined));
       return next;
     };
-    const addEndpoint = (n = 1, account: AccountId = owner) =>
+    const addNewEndpoint = (n = 1, account: AccountId = owner) =>
       stores.endpoints.insert(anEndpoint({ id: endpointId(n), accountId: account }), always);
+    /** One that has confirmed a webhook. */
+    const addEndpoint = async (n = 1, account: AccountId = owner) => {
+      await addNewEndpoint(n, account);
+      await setReceiver(endpointId(n), { verifiedAt: noon, failures: 0, nextAt: noon });
+    };
+    /** As an attempt does that was the last one of a delivery that is deleted now. */
+    const setReceiver = (lane: string, receiver: Receiver, originFreeAt = noon) => {
+      const lease = { ...aLease(), lane };
+      const ended = giveUpDelivery(lease.delivery, "status 200", noon);
+      return stores.deliveries.record(lease, { delivery: ended, receiver, originFreeAt }, success, noon);
+    };
+    const aLease = (): DeliveryLease => ({
+      id: 987_654,
+      fence: 1,
+      lane: "",
+      origin: ORIGIN,
+      receiver: newReceiver(noon),
+      delivery: pendingAt(noon),
+      event: { type: "credits.low", accountId: owner, number: 987_654, remainingCredits: credits(1), at: noon },
+      task: undefined,
+      url: `${ORIGIN}/hook`,
+      endpoint: anEndpoint({ id: endpointId(987) }),
+    });
     const listed = async (account = owner) =>
       (await stores.deliveries.list(account, 100, undefined))
         .reverse()
         .map(({ event }) => `${event.number} ${event.type}`);
-    const claim = (limit = 100, laneLimit = 100, busy: readonly string[] = [], at = now) =>
-      stores.deliveries.claim(at, until, limit, laneLimit, busy);
+    const claim = (limit = 100, laneLimit = 100, busyLanes: readonly string[] = [], at = now) =>
+      stores.deliveries.claim({ now: at, until, limit, laneLimit, busyLanes, choose: (due) => due });
     const names = (leases: readonly DeliveryLease[]) =>
       leases.map(
         ({ endpoint, event }) => `${endpoint.id === endpointId(1) ? "" : "other "}${event.number} ${event.type}`,
       );
     const record = (lease: DeliveryLease, result: AttemptResult, at = now) =>
-      stores.deliveries.record(lease, afterAttempt(lease.delivery, result, at), result, at);
+      stores.deliveries.record(
+        lease,
+        {
+          delivery: afterAttempt(lease.delivery, result, at),
+          receiver: receiverAfter(lease.receiver, result, at),
+          originFreeAt: originFreeAt(result, at),
+        },
+        result,
+        at,
+      );
     const endpoint = async () => (await stores.endpoints.list(owner)).find(({ id }) => id === endpointId(1));
 
     describe("the outbox", () => {
@@ -299,6 +335,137 @@ export const describeDeliveryStore = (
       });
     });
 
+    describe("choose", () => {
+      it("gets what is due, in turns of the accounts, with what their receivers are like", async () => {
+        await addEndpoint(1);
+        await addNewEndpoint(2, other);
+        for (const n of [1, 2, 3]) await succeeded(n);
+        await succeeded(4, other);
+        const seen: DueDelivery[][] = [];
+        const leases = await stores.deliveries.claim({
+          now,
+          until,
+          limit: 3,
+          laneLimit: 2,
+          busyLanes: [],
+          choose: (due) => {
+            seen.push([...due]);
+            return due.slice(1, 2);
+          },
+        });
+        const steady = { verifiedAt: noon, failures: 0, nextAt: noon };
+        expect(seen[0]?.map(({ accountId, lane, origin, receiver }) => [accountId, lane, origin, receiver])).toEqual([
+          [owner, endpointId(1), ORIGIN, steady],
+          [other, endpointId(2), ORIGIN, newReceiver(now)],
+          [owner, endpointId(1), ORIGIN, steady],
+        ]);
+        expect(leases.map(({ id, receiver }) => [id, receiver])).toEqual([[seen[0]?.[1]?.id, newReceiver(now)]]);
+        expect(names(await claim(100, 1))).toEqual(["1 panorama.succeeded"]);
+      });
+
+      it("gets the first of every account before the second ones, also with many lanes of one account", async () => {
+        for (const n of [1, 2, 3, 4, 5, 6]) await addEndpoint(n);
+        await addEndpoint(7, other);
+        await succeeded(1);
+        await succeeded(2, other);
+        const leases = await claim(2);
+        expect(leases.map(({ endpoint }) => endpoint.accountId).sort()).toEqual([owner, other].sort());
+      });
+    });
+
+    describe("an unverified receiver", () => {
+      const url = "https://hooks.example.com/1";
+      const lane = `${owner} https://hooks.example.com`;
+
+      it("has one lease at a time, whoever claims, and none before its pause has ended", async () => {
+        await addNewEndpoint();
+        for (const n of [1, 2, 3]) await succeeded(n);
+        const claims = await Promise.all(Array.from({ length: 8 }, () => claim(1)));
+        const leases = claims.flat();
+        expect(leases.map(({ receiver }) => receiver.verifiedAt)).toEqual([undefined]);
+        expect(await claim()).toEqual([]);
+        await record(leases[0] as DeliveryLease, failure);
+        expect(await claim(100, 100, [], secondsAfter(now, 4))).toEqual([]);
+        const [second] = await claim(1, 1, [], secondsAfter(now, 5));
+        expect(second?.receiver).toEqual({ verifiedAt: undefined, failures: 1, nextAt: secondsAfter(now, 5) });
+        await record(second as DeliveryLease, success, secondsAfter(now, 6));
+        const later = await claim(100, 100, [], secondsAfter(now, 6));
+        expect(later.map(({ receiver }) => receiver.verifiedAt)).toEqual([1, 2].map(() => secondsAfter(now, 6)));
+      });
+
+      it("shares its origin with those of other accounts, and not with receivers that are verified", async () => {
+        await addNewEndpoint(1);
+        await addNewEndpoint(2, other);
+        await addEndpoint(3, other);
+        await succeeded(1);
+        await succeeded(2, other);
+        const [first, ...others] = await claim(1);
+        expect(others).toEqual([]);
+        expect(names(await claim())).toEqual(["other 1 panorama.succeeded"]);
+        expect(await claim()).toEqual([]);
+        await record(first as DeliveryLease, failure);
+        expect(await claim(100, 100, [], secondsAfter(now, 4))).toEqual([]);
+        const after = await claim(100, 100, [], secondsAfter(now, 5));
+        expect(after.map(({ endpoint }) => endpoint.accountId)).toEqual([other]);
+      });
+
+      it("of a webhook_url is that of its account and origin", async () => {
+        await stores.endpoints.ensureDefault(anEndpoint({ id: endpointId(9), url: undefined }));
+        for (const n of [1, 2]) await succeeded(n, owner, { webhook_url: url });
+        const [lease] = await claim(1);
+        expect(lease).toMatchObject({ lane, origin: "https://hooks.example.com", receiver: newReceiver(now) });
+        expect(await claim()).toEqual([]);
+        await record(lease as DeliveryLease, success);
+        expect(await claim()).toHaveLength(1);
+      });
+
+      it("may be tried again when its lease has expired", async () => {
+        await addNewEndpoint();
+        await succeeded();
+        expect(await claim()).toHaveLength(1);
+        expect(await claim(100, 100, [], until)).toHaveLength(1);
+      });
+    });
+
+    describe("a receiver that does not answer", () => {
+      const timeout: AttemptResult = { kind: "failed", detail: "timeout", isGone: false, isUnanswered: true };
+
+      it("has one lease at a time until it confirms one", async () => {
+        await addEndpoint();
+        for (const n of [1, 2, 3, 4]) await succeeded(n);
+        for (const lease of await claim(2)) await record(lease, timeout);
+        expect(await claim(100, 100, [], secondsAfter(now, 4))).toEqual([]);
+        const at = secondsAfter(now, 5);
+        const [probe] = await claim(1, 1, [], at);
+        expect(probe?.receiver).toEqual({ verifiedAt: noon, failures: 1, nextAt: at });
+        expect(await claim(100, 100, [], at)).toEqual([]);
+        await record(probe as DeliveryLease, success, at);
+        expect(await claim(100, 100, [], at)).toHaveLength(3);
+      });
+
+      it("is tried at once when its account sends an event again, and when its clock was wrong", async () => {
+        await addEndpoint();
+        await succeeded();
+        const [lease] = (await claim()) as [DeliveryLease];
+        await record(lease, timeout);
+        expect(await stores.deliveries.resend(lease.id, owner, now)).toEqual(ok(undefined));
+        expect(await claim()).toHaveLength(1);
+        await setReceiver(endpointId(1), { verifiedAt: noon, failures: 1, nextAt: secondsAfter(now, 10_000) });
+        await succeeded(2);
+        expect(await claim()).toEqual([]);
+        await stores.deliveries.bringForward(secondsAfter(now, 9_999), now);
+        expect(await claim()).toHaveLength(1);
+      });
+    });
+
+    it("deleteEvents forgets receivers to which nothing was sent since", async () => {
+      await addEndpoint();
+      await succeeded();
+      await stores.deliveries.deleteEvents(secondsAfter(noon, 1), 10);
+      const [lease] = await claim();
+      expect(lease?.receiver.verifiedAt).toBeUndefined();
+    });
+
     describe("record", () => {
       it("stores the result of each attempt", async () => {
         await addEndpoint();
@@ -425,7 +592,8 @@ export const describeDeliveryStore = (
     it("bringForward makes deliveries that are due too late due at the given time", async () => {
       await addEndpoint();
       await succeeded();
-      await stores.deliveries.claim(now, secondsAfter(now, 1_000), 1, 1, []);
+      const wait = { now, until: secondsAfter(now, 1_000), limit: 1, laneLimit: 1, busyLanes: [] };
+      await stores.deliveries.claim({ ...wait, choose: (due) => due });
       await stores.deliveries.bringForward(secondsAfter(now, 1_000), now);
       expect(await claim()).toEqual([]);
       await stores.deliveries.bringForward(secondsAfter(now, 999), now);

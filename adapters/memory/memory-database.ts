@@ -14,6 +14,7 @@ import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type Delivery, giveUpDelivery, pendingAt } from "../../domain/webhook-delivery.js";
 import type { Endpoint, EndpointId } from "../../domain/webhook-endpoint.js";
+import type { Receiver } from "../../domain/webhook-receiver.js";
 
 type StoredAccount = {
   account: Account;
@@ -71,6 +72,8 @@ export class MemoryDatabase {
   events: AccountEvent[] = [];
   readonly endpoints = new Map<EndpointId, Endpoint>();
   deliveries: StoredDelivery[] = [];
+  /** Of lanes, and of origins (domain/webhook-receiver.ts). */
+  readonly receivers = new Map<string, Receiver>();
   readonly operatorActions: OperatorAction[] = [];
   private readonly lastEvents = new Map<AccountId, number>();
   private lastDelivery = 0;

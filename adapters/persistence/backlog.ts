@@ -25,16 +25,19 @@ export const BACKLOG_COUNT_MAX = 10_000;
 /** The states with background work: all tasks in them have a due time. */
 const UNFINISHED_STATES = ["queued", "reserved", "submitted", "generated", "succeeded"] as const;
 
-const summary = (rows: string): string =>
+const summary = (rows: string, order = "due_at"): string =>
   `select cast(count(*) as integer) as waiting, min(began_at) as oldest, min(due_at) as first_due from (
-    ${rows} order by due_at limit ${BACKLOG_COUNT_MAX}
+    ${rows} order by ${order} limit ${BACKLOG_COUNT_MAX}
   ) as unfinished`;
 
 const TASKS = summary("select reserved_at as began_at, due_at from task where state = ? and due_at is not null");
+/** What waits for a slow or unknown receiver is due when that is tried next. */
 const DELIVERIES = summary(
-  `select at as began_at, due_at from webhook_delivery
+  `select at as began_at, case when next_at > due_at then next_at else due_at end as due_at from webhook_delivery
     join event on event.account_id = webhook_delivery.account_id and event.number = webhook_delivery.number
+    left join webhook_receiver on webhook_receiver.name = webhook_delivery.lane
     where due_at is not null`,
+  "webhook_delivery.due_at", // its index: what is selected as `due_at` has none
 );
 
 /** Reads indexes of unfinished rows only (`task_due_index`, `webhook_delivery_due_index`), never the whole tables. */

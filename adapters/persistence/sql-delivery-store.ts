@@ -1,6 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type {
+  AttemptOutcome,
+  DeliveryClaim,
   DeliveryId,
   DeliveryLease,
   DeliveryStore,
@@ -15,49 +17,15 @@ import type { Endpoint, OffReason } from "../../domain/webhook-endpoint.js";
 import { date, integer, oneOf, optional, type Row, text } from "./columns.js";
 import type { Database } from "./database.js";
 import { isAmong, isIn, listOf, skipLocked } from "./dialect-sql.js";
+import { readDueDeliveries } from "./due-deliveries.js";
 import { toEndpoint } from "./endpoint-rows.js";
 import { toEvent } from "./event-rows.js";
 import { giveUpDeliveries } from "./give-up-deliveries.js";
-import type { Dialect } from "./migration-steps.js";
+import { receiverStatements, takeReceivers } from "./receiver-rows.js";
 import { olderThan, type Statement } from "./statement.js";
 import { toTask } from "./task-rows.js";
 import { UnreadableTasks } from "./unreadable-tasks.js";
 import { writeInOneRoundTrip } from "./write-in-one-round-trip.js";
-
-/**
- * The next ones of a lane that are not behind an earlier event of their task, read in the order of the index until there
- * are enough. PostgreSQL would read and sort all that are due if it guessed that they are few: it does not for a limit
- * that it does not know when it plans, and not before `exists` with an offset. Parameters: now, the limit.
- */
-const NEXT_IN_LANE = `select candidate.id, candidate.due_at from webhook_delivery as candidate
-  where candidate.lane = lanes.lane and candidate.due_at <= ? and candidate.due_at is not null and not exists (
-    select 1 from webhook_delivery as earlier
-    where earlier.task_id = candidate.task_id and earlier.lane = candidate.lane
-      and earlier.number < candidate.number and earlier.due_at is not null
-    limit 1 offset 0
-  )
-  order by candidate.due_at limit (select cast(? as integer))`;
-
-/**
- * The ids of the next ones of every lane. Finds the lanes one after the other in the index, so that its cost depends on
- * the number of lanes and not on the number of deliveries that wait in them.
- */
-const nextInEachLane = (dialect: Dialect): string => `
-  recursive lanes (lane) as (
-    select min(lane) from webhook_delivery where due_at is not null
-    union all
-    select (select min(lane) from webhook_delivery where due_at is not null and lane > lanes.lane)
-    from lanes where lanes.lane is not null
-  ),
-  next as (
-    ${
-      dialect === "postgresql"
-        ? `select next.id, next.due_at from lanes cross join lateral (${NEXT_IN_LANE}) as next`
-        : `select webhook_delivery.id, webhook_delivery.due_at from lanes
-          join webhook_delivery on webhook_delivery.id in (select id from (${NEXT_IN_LANE}))`
-    }
-    where lanes.lane is not null and not (${isAmong("lanes.lane", dialect)})
-  )`;
 
 /** Deliveries of webhooks in SQLite or PostgreSQL. */
 export class SqlDeliveryStore implements DeliveryStore {
@@ -71,24 +39,20 @@ export class SqlDeliveryStore implements DeliveryStore {
   }
 
   /** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
-  async claim(
-    now: Date,
-    until: Date,
-    limit: number,
-    laneLimit: number,
-    busyLanes: readonly string[],
-  ): Promise<DeliveryLease[]> {
+  async claim({ now, until, choose, ...which }: DeliveryClaim): Promise<DeliveryLease[]> {
     const { sql, dialect } = this.database;
-    const some = await sql("select id from webhook_delivery where due_at <= ? and due_at is not null limit 1", [now]);
-    if (some.length === 0) return [];
+    const due = await readDueDeliveries(this.database, now, which);
+    const chosen = due.length === 0 ? [] : choose(due);
+    const taken = await takeReceivers(this.database, chosen, now, until);
+    if (taken.length === 0) return [];
+    const byNumber = new Map(taken.map((delivery) => [delivery.id, delivery]));
     const rows = await sql(
-      `with ${nextInEachLane(dialect)},
-      due as (
-        select id from webhook_delivery where ${isIn("id", "select id from next order by due_at, id limit ?", dialect)}
-        and due_at <= ? ${skipLocked(dialect)}
-      )
-      update webhook_delivery set due_at = ?, fence = fence + 1 where ${isIn("id", "select id from due", dialect)} returning *`,
-      [now, laneLimit, listOf(busyLanes, dialect), limit, now, until],
+      `update webhook_delivery set due_at = ?, fence = fence + 1 where ${isIn(
+        "id",
+        `select id from webhook_delivery where ${isAmong("id", dialect)} and due_at <= ? ${skipLocked(dialect)}`,
+        dialect,
+      )} returning *`,
+      [until, listOf([...byNumber.keys()], dialect), now],
     );
     const [events, endpoints, taskRows] = await Promise.all([
       this.eventsOf(rows),
@@ -103,17 +67,15 @@ export class SqlDeliveryStore implements DeliveryStore {
       const task = tasks.get(row.task_id);
       if (row.task_id !== null && task === undefined) return []; // it cannot be read; another instance may claim it
       const url = present(endpoint.url ?? task?.request.webhookUrl);
-      const core = { id, fence: integer(row, "fence"), lane: text(row, "lane"), event, task, url, endpoint };
+      const { lane, origin, receiver } = present(byNumber.get(id));
+      const core = { id, fence: integer(row, "fence"), lane, origin, receiver, event, task, url, endpoint };
       return delivery.state === "pending" ? [{ ...core, delivery }] : [];
     });
   }
 
-  async record(
-    { id, fence, lane, event, endpoint }: DeliveryLease,
-    next: Delivery,
-    result: AttemptResult,
-    now: Date,
-  ): Promise<void> {
+  async record(lease: DeliveryLease, outcome: AttemptOutcome, result: AttemptResult, now: Date): Promise<void> {
+    const { id, fence, lane, event, endpoint } = lease;
+    const next = outcome.delivery;
     const dueAt = next.state === "pending" ? next.dueAt : null;
     const failing =
       result.kind === "failed"
@@ -136,6 +98,7 @@ export class SqlDeliveryStore implements DeliveryStore {
         ],
       },
       { text: `update webhook_endpoint set ${failing.text}`, parameters: failing.parameters },
+      ...receiverStatements(lease, outcome),
     ];
     if (next.state === "pending" && event.type !== "credits.low") {
       // Later events of the task wait for this one: until then no claim needs to look at them.
@@ -187,10 +150,18 @@ export class SqlDeliveryStore implements DeliveryStore {
     const sent = await this.database.sql(
       `update webhook_delivery set state = 'pending', attempts = 0, first_attempt_at = null, ended_at = null, due_at = ?,
       fence = fence + 1
-      where id = ? and account_id = ? and endpoint_id in (select id from webhook_endpoint where off_at is null) returning id`,
+      where id = ? and account_id = ? and endpoint_id in (select id from webhook_endpoint where off_at is null) returning lane`,
       [now, id, account],
     );
-    if (sent.length === 1) return ok(undefined);
+    const lane = sent[0]?.lane;
+    if (lane !== undefined) {
+      await this.database.sql("update webhook_receiver set next_at = ? where name = ? and next_at > ?", [
+        now,
+        lane,
+        now,
+      ]);
+      return ok(undefined);
+    }
     const known = await this.database.sql("select id from webhook_delivery where id = ? and account_id = ?", [
       id,
       account,
@@ -201,6 +172,7 @@ export class SqlDeliveryStore implements DeliveryStore {
   }
 
   async bringForward(latest: Date, dueAt: Date): Promise<void> {
+    await this.database.sql("update webhook_receiver set next_at = ? where next_at > ?", [dueAt, latest]);
     const late = "select id from webhook_delivery where due_at > ? and due_at is not null";
     if ((await this.database.sql(`${late} limit 1`, [latest])).length === 0) return;
     await this.database.sql(
@@ -211,6 +183,7 @@ export class SqlDeliveryStore implements DeliveryStore {
 
   async deleteEvents(before: Date, limit: number): Promise<number> {
     const { sql, dialect } = this.database;
+    await sql("delete from webhook_receiver where next_at < ?", [before]);
     const old = await sql("select task_id from event where at < ? order by at limit ?", [before, limit]);
     if (old.length === 0) return 0;
     const tasks = listOf(

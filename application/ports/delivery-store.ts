@@ -1,9 +1,11 @@
 import type { Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import type { AccountEvent } from "../../domain/account-event.js";
+import type { DueDelivery } from "../../domain/share-slots.js";
 import type { Task } from "../../domain/task.js";
 import type { AttemptResult, Delivery, PendingDelivery } from "../../domain/webhook-delivery.js";
 import type { Endpoint, OffReason } from "../../domain/webhook-endpoint.js";
+import type { Receiver } from "../../domain/webhook-receiver.js";
 import type { NotFound } from "../errors.js";
 
 /** Identifies a delivery: the number of its row. */
@@ -18,6 +20,10 @@ export type DeliveryLease = {
    * origin.
    */
   readonly lane: string;
+  /** Scheme, host and port of `url`. */
+  readonly origin: string;
+  /** How the latest webhooks of the lane went, as it was before the claim. */
+  readonly receiver: Receiver;
   readonly delivery: PendingDelivery;
   readonly event: AccountEvent;
   /** The task of the event as it is now; `undefined` for an event that is not about a task. */
@@ -25,6 +31,29 @@ export type DeliveryLease = {
   readonly url: string;
   /** May have been switched off or deleted at the moment of the event. */
   readonly endpoint: Endpoint;
+};
+
+/** Which deliveries `claim` leases. */
+export type DeliveryClaim = {
+  readonly now: Date;
+  /** The end of the leases. */
+  readonly until: Date;
+  /** The most deliveries that `choose` gets: in turns of the accounts, then in the order in which they are due. */
+  readonly limit: number;
+  /** The most deliveries of one lane that `choose` gets. */
+  readonly laneLimit: number;
+  /** `choose` gets none of these lanes. */
+  readonly busyLanes: readonly string[];
+  /** Returns those that are leased. May be called for deliveries that another caller leases in the meantime. */
+  readonly choose: (due: readonly DueDelivery[]) => readonly DueDelivery[];
+};
+
+/** What is stored after an attempt. */
+export type AttemptOutcome = {
+  readonly delivery: Delivery;
+  readonly receiver: Receiver;
+  /** When the next unverified lane with the origin of the lease may be tried. */
+  readonly originFreeAt: Date;
 };
 
 /** A delivery with its event, as the account sees it. */
@@ -44,23 +73,19 @@ export type EndpointOff = { readonly kind: "endpoint_off" };
  */
 export interface DeliveryStore {
   /**
-   * Leases up to `limit` deliveries that are due, at most `laneLimit` of one lane and none of `busyLanes`, longest overdue
-   * first. Each goes to exactly one caller. An event of a task is not claimed while an earlier event of this task is
-   * pending in the same lane. Unless `record` uses the lease before `until`, the delivery is due again then.
+   * Leases deliveries that are due and that `choose` returns. Each goes to exactly one caller. An event of a task is not
+   * claimed while an earlier event of this task is pending in the same lane. Nothing of a lane is claimed before its
+   * receiver's `nextAt`, and nothing of an unverified lane before its origin is free. A lane that is probed
+   * (domain/webhook-receiver.ts), and an origin with an unverified lane, have one lease at a time.
+   * Unless `record` uses the lease before `until`, the delivery is due again then.
    */
-  claim(
-    now: Date,
-    until: Date,
-    limit: number,
-    laneLimit: number,
-    busyLanes: readonly string[],
-  ): Promise<DeliveryLease[]>;
+  claim(claim: DeliveryClaim): Promise<DeliveryLease[]>;
 
   /**
-   * Stores the delivery after an attempt, unless it was claimed again. The endpoint is failing since the first failure
+   * Stores the delivery after an attempt, unless it was claimed again, and the receiver. The endpoint is failing since the first failure
    * after its last success.
    */
-  record(lease: DeliveryLease, next: Delivery, result: AttemptResult, now: Date): Promise<void>;
+  record(lease: DeliveryLease, next: AttemptOutcome, result: AttemptResult, now: Date): Promise<void>;
 
   /**
    * Switches the endpoint off and gives up its pending deliveries. With the reason `failing`, only if it has been failing
@@ -71,12 +96,18 @@ export interface DeliveryStore {
   /** The account's deliveries, newest first, at most `limit`, older than `before`. */
   list(account: AccountId, limit: number, before: DeliveryId | undefined): Promise<ListedDelivery[]>;
 
-  /** Makes a delivery of the account pending and due `now`, also one that was delivered. Its event keeps its id. */
+  /**
+   * Makes a delivery of the account pending and due `now`, also one that was delivered. Its event keeps its id. Its lane
+   * does not wait any longer, because somebody may have repaired the receiver.
+   */
   resend(id: DeliveryId, account: AccountId, now: Date): Promise<Result<void, NotFound | EndpointOff>>;
 
-  /** Makes every delivery that is due after `latest` due at `dueAt`: after a clock was set back. */
+  /** Makes every delivery and receiver that waits until after `latest` wait until `dueAt`: after a clock was set back. */
   bringForward(latest: Date, dueAt: Date): Promise<void>;
 
-  /** Deletes up to `limit` events from before `before` with their deliveries. Returns the number of events. */
+  /**
+   * Deletes up to `limit` events from before `before` with their deliveries, and receivers whose state has not changed since.
+   * Returns the number of events.
+   */
   deleteEvents(before: Date, limit: number): Promise<number>;
 }

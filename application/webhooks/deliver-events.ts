@@ -1,4 +1,5 @@
 import { type AccountEvent, eventIdOf } from "../../domain/account-event.js";
+import { type DueDelivery, LANE_SLOTS, shareSlots } from "../../domain/share-slots.js";
 import type { Task } from "../../domain/task.js";
 import {
   type AttemptResult,
@@ -8,6 +9,7 @@ import {
   switchesOff,
 } from "../../domain/webhook-delivery.js";
 import { secretsAt } from "../../domain/webhook-endpoint.js";
+import { originFreeAt, receiverAfter } from "../../domain/webhook-receiver.js";
 import type { WorkLimits } from "../background/work-on-leases.js";
 import type { Clock } from "../ports/clock.js";
 import type { DeliveryLease, DeliveryStore } from "../ports/delivery-store.js";
@@ -26,42 +28,38 @@ type Settings = WorkLimits & {
   readonly bodyOf: (event: AccountEvent, task: Task | undefined) => string;
 };
 
-/** Deliveries of one lane per claim. While more than half of them run, no more of this lane are claimed. */
-const LANE_LIMIT = 8;
+/** Deliveries that one claim looks at, and those of one lane. */
+const CLAIM_LIMIT = 1_000;
+const CLAIM_LANE_LIMIT = 8;
 
 /** How long to wait, while deliveries run, before more may have become due. */
 const CLAIM_AGAIN_MILLISECONDS = 1_000;
 
 /**
  * Sends every delivery that is due, until none is left or `stopping` is aborted. Each is leased to one worker at a time.
- * A slow endpoint takes up only its own share, so it does not delay the others. If a claim, or the work on one
- * delivery, throws, the others end, the lease expires, and this rejects at the end. Resolves to the number of attempts.
+ * Accounts and endpoints share the slots (domain/share-slots.ts), so slow ones do not delay the others. If a claim, or the
+ * work on one delivery, throws, the others end, the lease expires, and this rejects at the end. Resolves to the number of
+ * attempts.
  */
 export const deliverEvents =
   (ports: Ports, settings: Settings) =>
   async (stopping?: AbortSignal): Promise<number> => {
-    const { deliveries, clock } = ports;
-    const { concurrency, leaseMilliseconds } = settings;
-    const running = new Set<Promise<void>>();
-    const runningIn = new Map<string, number>();
+    const { clock } = ports;
+    const running = new Map<Promise<void>, DueDelivery>();
     const errors: unknown[] = [];
     let isTimeToClaim = () => {};
-    let endedUntilClaim = 0;
+    let ended = 0;
+    let claimAt = 0;
     const begin = (lease: DeliveryLease): void => {
-      const { lane } = lease;
-      runningIn.set(lane, (runningIn.get(lane) ?? 0) + 1);
       const run = () => attempt(ports, settings, lease);
-      const ended = (ports.reporter.trace?.("deliver", lease.task, run) ?? run())
+      const end = (ports.reporter.trace?.("deliver", lease.task, run) ?? run())
         .catch((error: unknown) => void errors.push(error))
         .finally(() => {
-          running.delete(ended);
-          const left = (runningIn.get(lane) ?? 1) - 1;
-          if (left === 0) runningIn.delete(lane);
-          else runningIn.set(lane, left);
-          endedUntilClaim -= 1;
-          if (endedUntilClaim <= 0 || running.size === 0) isTimeToClaim();
+          running.delete(end);
+          ended += 1;
+          if (ended >= claimAt || running.size === 0) isTimeToClaim();
         });
-      running.add(ended);
+      running.set(end, dueOf(lease));
     };
 
     for (let attempts = 0; ; ) {
@@ -69,22 +67,19 @@ export const deliverEvents =
         isTimeToClaim = resolve;
       });
       const isStopping = stopping?.aborted === true || errors.length > 0;
-      const free = isStopping ? 0 : concurrency - running.size;
-      const now = clock.now();
-      const until = new Date(now.getTime() + leaseMilliseconds);
-      const busy = [...runningIn].flatMap(([lane, count]) => (count > LANE_LIMIT / 2 ? [lane] : []));
-      const claimed = free <= 0 ? Promise.resolve([]) : deliveries.claim(now, until, free, LANE_LIMIT, busy);
+      const endedBefore = ended;
+      const claimed = isStopping ? Promise.resolve([]) : claimShare(ports, settings, [...running.values()]);
       const leases = await claimed.catch((error: unknown) => {
         errors.push(error); // what is being sent is still recorded
         return [];
       });
-      endedUntilClaim = leases.length / 2; // not after each one, because a claim costs more than a delivery
+      claimAt = ended + leases.length / 2; // not after each one, because a claim costs more than a delivery
       leases.forEach(begin);
       attempts += leases.length;
       if (running.size === 0) {
         if (errors.length > 0) throw errors[0];
-        // A lane that was busy when the claim began is free now, and may have more.
-        if (isStopping || (free > 0 && busy.length === 0)) return attempts;
+        // What ended during the claim may have made room for more.
+        if (isStopping || ended === endedBefore) return attempts;
         continue;
       }
       const woken = new AbortController();
@@ -93,6 +88,39 @@ export const deliverEvents =
     }
   };
 
+/** Leases what may be sent beside `running`. */
+const claimShare = async (
+  { deliveries, clock }: Ports,
+  { concurrency, leaseMilliseconds }: Settings,
+  running: readonly DueDelivery[],
+): Promise<DeliveryLease[]> => {
+  if (running.length >= concurrency) return [];
+  const now = clock.now();
+  return deliveries.claim({
+    now,
+    until: new Date(now.getTime() + leaseMilliseconds),
+    limit: CLAIM_LIMIT,
+    laneLimit: CLAIM_LANE_LIMIT,
+    busyLanes: busyLanes(running),
+    choose: (due) => shareSlots(due, running, concurrency),
+  });
+};
+
+/** Lanes of which more than half of the slots are used. Small claims would cost more than they gain. */
+const busyLanes = (running: readonly DueDelivery[]): readonly string[] => {
+  const counts = new Map<string, number>();
+  for (const { lane } of running) counts.set(lane, (counts.get(lane) ?? 0) + 1);
+  return [...counts].flatMap(([lane, count]) => (count > LANE_SLOTS / 2 ? [lane] : []));
+};
+
+const dueOf = ({ id, endpoint, lane, origin, receiver }: DeliveryLease): DueDelivery => ({
+  id,
+  accountId: endpoint.accountId,
+  lane,
+  origin,
+  receiver,
+});
+
 const attempt = async (ports: Ports, { bodyOf }: Settings, lease: DeliveryLease): Promise<void> => {
   const { deliveries, sender, clock, reporter } = ports;
   const { delivery, event, endpoint, url } = lease;
@@ -100,7 +128,9 @@ const attempt = async (ports: Ports, { bodyOf }: Settings, lease: DeliveryLease)
   if (endpoint.off !== undefined) {
     const detail = "the endpoint is switched off";
     const result: AttemptResult = { kind: "failed", detail, isGone: false };
-    return deliveries.record(lease, giveUpDelivery(delivery, detail, clock.now()), result, clock.now());
+    const now = clock.now();
+    const given = { delivery: giveUpDelivery(delivery, detail, now), receiver: { ...lease.receiver, nextAt: now } };
+    return deliveries.record(lease, { ...given, originFreeAt: now }, result, now);
   }
   const at = clock.now();
   const body = bodyOf(event, lease.task);
@@ -114,7 +144,8 @@ const attempt = async (ports: Ports, { bodyOf }: Settings, lease: DeliveryLease)
   });
   const now = clock.now();
   const next = afterAttempt(delivery, result, now);
-  await deliveries.record(lease, next, result, now);
+  const receiver = receiverAfter(lease.receiver, result, now);
+  await deliveries.record(lease, { delivery: next, receiver, originFreeAt: originFreeAt(result, now) }, result, now);
   reporter.report({
     kind: "webhook_attempt",
     endpointId: endpoint.id,

@@ -1,6 +1,6 @@
 import type { MemoryDatabase } from "../../adapters/memory/memory-database.js";
 import type { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
-import type { DeliveryId, DeliveryLease } from "../../application/ports/delivery-store.js";
+import type { DeliveryClaim, DeliveryId, DeliveryLease } from "../../application/ports/delivery-store.js";
 import type { RateLimitedParty } from "../../application/ports/rate-limits.js";
 import type { AccountId } from "../../domain/account.js";
 import type { ApiKeyId } from "../../domain/api-key.js";
@@ -123,7 +123,7 @@ export class Rules {
       this.lastLease.set(task.id, { until, fence });
     }
     if (call === "deliveries.claim") {
-      const until = args[1] as Date;
+      const { until } = args[0] as DeliveryClaim;
       for (const { id, fence, delivery } of this.database.deliveries) {
         if (delivery.state === "pending" && delivery.dueAt === until) this.checkLease(id, { until, fence, row: id });
       }

@@ -39,7 +39,14 @@ describe("the page of webhooks", () => {
     await page.goto("/account/webhooks");
     const row = page.getByRole("row", { name: /panorama\.succeeded/ });
     expect(await row.textContent()).toContain("pending");
-    const [claimed] = await service.deliveries.claim(service.clock.now(), service.clock.now(), 1, 1, []);
+    const [claimed] = await service.deliveries.claim({
+      now: service.clock.now(),
+      until: service.clock.now(),
+      limit: 1,
+      laneLimit: 1,
+      busyLanes: [],
+      choose: (due) => due,
+    });
     await row.getByRole("button", { name: /Send delivery/ }).click();
     await page.waitForURL("**/account/webhooks");
     const again = (await service.deliveries.list(ann.id, 9, undefined)).find(({ id }) => id === claimed?.id);

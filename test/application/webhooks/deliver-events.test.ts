@@ -41,6 +41,15 @@ describe("deliverEvents", () => {
   const endpointAt = async (url: string, account = owner): Promise<Endpoint> =>
     (await createEndpoint(world, { privateOrigins: [] })(account, url))._unsafeUnwrap();
 
+  /** The receivers of all endpoints of the account have confirmed an event: before, they get one at a time. */
+  const confirmedOnce = async (account = owner) => {
+    const answer = sender.answer;
+    sender.answer = () => SUCCESS;
+    await failedTasks(1, account);
+    await deliver();
+    sender.answer = answer;
+    sender.sent.splice(0);
+  };
   /** Makes `count` tasks of the account that have failed. */
   const failedTasks = async (count: number, account = owner, body = {}): Promise<string[]> => {
     const ids: string[] = [];
@@ -128,6 +137,8 @@ describe("deliverEvents", () => {
     const slow = await endpointAt("https://slow.example/hook");
     const fast = await anOwner(world, 10_000);
     await endpointAt("https://fast.example/hook", fast);
+    await confirmedOnce();
+    await confirmedOnce(fast);
     await failedTasks(40);
     await failedTasks(40, fast);
     const waiting: (() => void)[] = [];
@@ -144,7 +155,7 @@ describe("deliverEvents", () => {
     };
     const run = deliver();
     for (let n = 0; n < 200; n += 1) await settled();
-    expect((await states(fast)).filter((state) => state === "delivered")).toHaveLength(40);
+    expect((await states(fast)).filter((state) => state === "delivered")).toHaveLength(41);
     expect(atOnce).toBeLessThanOrEqual(12);
     for (let released = 0; released < 40; ) {
       const now = waiting.splice(0);
@@ -221,7 +232,11 @@ describe("deliverEvents", () => {
     expect(await deliver()).toBe(1);
     expect(sender.sent).toEqual([]);
     const detail = "the endpoint is switched off";
-    const failed = { state: "failed", attempts: 0, firstAttemptAt: undefined, detail, endedAt: now };
+    const failed = {
+      delivery: { state: "failed", attempts: 0, firstAttemptAt: undefined, detail, endedAt: now },
+      receiver: { verifiedAt: undefined, failures: 0, nextAt: now },
+      originFreeAt: now,
+    };
     expect(recorded).toEqual([[failed, { kind: "failed", detail, isGone: false }, now]]);
     expect(world.reporter.of("webhook_attempt")).toEqual([]);
     expect(await states()).toEqual(["failed"]);
@@ -245,6 +260,7 @@ describe("deliverEvents", () => {
 
   it("records what is being sent when a claim throws, and rejects then", async () => {
     await endpointAt("https://a.example/hook");
+    await confirmedOnce();
     await failedTasks(3);
     const { claim } = world.deliveries;
     world.deliveries.claim = (...parameters) => {
@@ -252,11 +268,12 @@ describe("deliverEvents", () => {
       return claim.apply(world.deliveries, parameters);
     };
     await expect(deliver()).rejects.toThrow("the database is down");
-    expect(await states()).toEqual(["delivered", "delivered", "delivered"]);
+    expect(await states()).toEqual(["delivered", "delivered", "delivered", "delivered"]);
   });
 
   it("starts nothing new once it is stopping, and waits for what is being sent", async () => {
     await endpointAt("https://a.example/hook");
+    await confirmedOnce();
     await failedTasks(20);
     const stopping = new AbortController();
     sender.answer = () => {
@@ -265,7 +282,7 @@ describe("deliverEvents", () => {
     };
     const attempts = await deliver(stopping.signal);
     expect(attempts).toBe(8);
-    expect((await states()).filter((state) => state === "delivered")).toHaveLength(8);
+    expect((await states()).filter((state) => state === "delivered")).toHaveLength(9);
   });
 
   it("sends the events of one task in their order, also with failures", async () => {

@@ -108,7 +108,14 @@ export const describeTaskMetrics = (
       if (started === undefined) throw new Error("no task was started");
       expect(started.traceparent).toBe(traceparent);
       (await tasks.move(started, fail(started, "refused", noon), undefined))._unsafeUnwrap();
-      const [delivery] = await stores.deliveries.claim(noon, later, 10, 10, []);
+      const [delivery] = await stores.deliveries.claim({
+        now: noon,
+        until: later,
+        limit: 10,
+        laneLimit: 10,
+        busyLanes: [],
+        choose: (due) => due,
+      });
       expect(delivery?.task?.traceparent).toBe(traceparent);
     });
 

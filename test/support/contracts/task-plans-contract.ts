@@ -321,7 +321,14 @@ export const describeDeliveryPlans = (
       async (when) => {
         if (when === "after") await stores.database.sql("analyze");
         const plans = await plansOn(stores.database, ({ deliveries }) =>
-          deliveries.claim(noon, secondsAfter(noon, 20), 256, 8, []),
+          deliveries.claim({
+            now: noon,
+            until: secondsAfter(noon, 20),
+            limit: 1_000,
+            laneLimit: 8,
+            busyLanes: [],
+            choose: (due) => due.slice(0, 256),
+          }),
         );
         const claim = plans.slice(plans.indexOf("lanes")); // before it, a read asks whether any is due
         expect(claim).toMatch(
