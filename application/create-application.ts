@@ -53,6 +53,8 @@ export type ApplicationPorts = StorePorts & {
 export type Application = UseCases & {
   /** The prices and limits that the use cases apply, for what tells clients about them. */
   readonly policy: PanoramaPolicy;
+  /** Origins to which webhooks may be sent although they use http or have a private address. */
+  readonly webhookPrivateOrigins: readonly string[];
   /** Starts the background work. In a process without it, tasks are created, but only other processes work on them. */
   start(): Promise<void>;
   /**
@@ -89,6 +91,7 @@ export const createApplication = ({
   const onStores = storeUseCases(inside, complete);
   return {
     policy: complete.policy,
+    webhookPrivateOrigins: complete.webhookPrivateOrigins,
     accounts: {
       ...onStores.accounts,
       sendPasswordLink: sendPasswordLink(inside, complete),

@@ -13,7 +13,7 @@ import { RESOLUTION_NAMES, type Resolution, resolutionsDescription } from "./res
 import { isSeed, SEED_MAX } from "./seed.js";
 import { isStorable } from "./storable-text.js";
 import { VISIBILITIES, VISIBILITIES_DESCRIPTION, type Visibility } from "./visibility.js";
-import { WEBHOOK_URL_CHARACTERS_MAX } from "./webhook-endpoint.js";
+import { isHttpsOrPrivate, WEBHOOK_URL_CHARACTERS_MAX } from "./webhook-endpoint.js";
 
 /** The shortest prompt, in characters. */
 export const PROMPT_CHARACTERS_MIN = 3;
@@ -37,12 +37,14 @@ type Fields = {
   /** 0 to 2^31 - 1. Providers that cannot take one ignore it. */
   readonly seed: number | undefined;
   readonly metadata: Metadata;
-  /** An https URL that is told when the task ends and when its image is saved. */
+  /** An https URL, or an http URL at an origin of the operator, that is told when the task ends and when its image is saved. */
   readonly webhookUrl: string | undefined;
 };
 
-const isHttpsUrl = (text: string): boolean =>
-  text.startsWith("https://") && !/[\s\p{Cc}]/u.test(text) && URL.canParse(text);
+const isUrlOf =
+  (scheme: RegExp) =>
+  (text: string): boolean =>
+    scheme.test(text) && !/[\s\p{Cc}]/u.test(text) && URL.canParse(text);
 
 /** A password in a URL would be stored, logged and sent to the provider. */
 const hasNoUserInfo = (text: string): boolean => {
@@ -56,8 +58,8 @@ const characters = (text: string): number => [...text].length;
 /** Options of a zod refinement: the rule that the input breaks. After it, no other check of the same value runs. */
 const brokenRule = <Input = string>(rule: (input: Input) => BrokenRule) => ({ params: { rule }, abort: true });
 
-/** A URL that starts with https:// and has no user name or password. */
-const httpsUrlSchema = (charactersMax: number) =>
+/** A URL that starts with https:// and has no user name or password. `scheme`: if others are checked later. */
+const httpsUrlSchema = (charactersMax: number, scheme = /^https:\/\//) =>
   z
     .string()
     .refine(
@@ -69,7 +71,7 @@ const httpsUrlSchema = (charactersMax: number) =>
       brokenRule(() => ({ name: "storable_text" })),
     )
     .refine(
-      isHttpsUrl,
+      isUrlOf(scheme),
       brokenRule((url) => ({ name: "https_url", actual: url })),
     )
     .refine(
@@ -142,7 +144,7 @@ export const creationRequestSchema = z
       .min(0)
       .optional()
       .meta({ description: "The most that this panorama may cost. If it costs more, nothing is created or reserved." }),
-    webhook_url: httpsUrlSchema(WEBHOOK_URL_CHARACTERS_MAX)
+    webhook_url: httpsUrlSchema(WEBHOOK_URL_CHARACTERS_MAX, /^https?:\/\//)
       .meta({
         format: "uri",
         pattern: "^https://",
@@ -171,10 +173,20 @@ export const creationRequestSchema = z
  */
 export type Creation = { readonly request: CreationRequest; readonly maxCredits: number | undefined };
 
-/** Parses the decoded JSON body of `POST /panoramas`. The error names the first field that breaks a rule. */
-export const parseCreation = (body: unknown): Result<Creation, InvalidRequest> => {
+/**
+ * Parses the decoded JSON body of `POST /panoramas`. The error names the first field that breaks a rule. A `webhook_url` may
+ * use http at `webhookPrivateOrigins`, as the URL of an endpoint may (domain/webhook-endpoint.ts).
+ */
+export const parseCreation = (
+  body: unknown,
+  webhookPrivateOrigins: readonly string[] = [],
+): Result<Creation, InvalidRequest> => {
   const parsed = creationRequestSchema.safeParse(body, { reportInput: true });
   if (!parsed.success) return err(firstBrokenRule(parsed.error));
+  const webhookUrl = parsed.data.webhook_url;
+  if (webhookUrl !== undefined && !isHttpsOrPrivate(webhookUrl, webhookPrivateOrigins)) {
+    return err(invalidRequest("webhook_url", { name: "https_url", actual: webhookUrl }));
+  }
   const {
     resolution,
     prompt,
@@ -183,7 +195,6 @@ export const parseCreation = (body: unknown): Result<Creation, InvalidRequest> =
     seed,
     metadata,
     max_credits: maxCredits,
-    webhook_url,
   } = parsed.data;
   const fields: Fields = {
     resolution,
@@ -193,7 +204,7 @@ export const parseCreation = (body: unknown): Result<Creation, InvalidRequest> =
     // The schema has checked both. JSON has a -0, which databases do not return.
     seed: seed === undefined ? undefined : Math.abs(seed as number),
     metadata: { ...(metadata as Metadata | undefined) },
-    webhookUrl: webhook_url,
+    webhookUrl,
   };
   return ok({ request: fields as CreationRequest, maxCredits });
 };

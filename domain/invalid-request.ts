@@ -36,6 +36,8 @@ type ValueRule =
   | { readonly name: "http_url"; readonly actual: string }
   /** The URL contains a user name or a password. */
   | { readonly name: "no_user_info" }
+  /** The account already has an endpoint with this URL. */
+  | { readonly name: "new_endpoint" }
   /** Not a date or time of RFC 3339, or not in the future. */
   | { readonly name: "future_time"; readonly actual: string }
   /** Not a `next_cursor` of an earlier page. */

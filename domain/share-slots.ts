@@ -22,7 +22,8 @@ export const ORIGIN_SLOTS = 32;
  *
  * Accounts take turns, and within an account its lanes. An account may have as many slots as are free then, so accounts
  * with slow receivers leave free ones, however many they are: n accounts have slots / (n + 1) each, and the last free slot
- * goes only to an account that has none. The slots of an origin are shared alike.
+ * goes only to an account that has none. The slots of an origin are shared alike. Lanes with fewer failures come first, so
+ * that many lanes that never confirm do not keep a new one from its first attempt.
  */
 export const shareSlots = <Due extends DueDelivery>(
   due: readonly Due[],
@@ -48,7 +49,8 @@ export const shareSlots = <Due extends DueDelivery>(
   };
   running.forEach(take);
   const chosen: Due[] = [];
-  for (const delivery of inTurns(due, usedBy)) {
+  const leastFailed = [...due].sort((a, b) => a.receiver.failures - b.receiver.failures);
+  for (const delivery of inTurns(leastFailed, usedBy)) {
     if (!mayHave(delivery)) continue;
     take(delivery);
     chosen.push(delivery);

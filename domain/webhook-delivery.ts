@@ -29,7 +29,8 @@ export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const satis
 
 /**
  * The result of one attempt. `isGone`: the endpoint wants no more webhooks (status 410). `isUnanswered`: there was no
- * status, for example because of a time-out.
+ * status, for example because of a time-out. The account sees `detail`; `cause` is for the operator's log only, because it may
+ * tell what an internal name resolves to.
  */
 export type AttemptResult =
   | { readonly kind: "delivered"; readonly detail: string }
@@ -38,6 +39,7 @@ export type AttemptResult =
       readonly detail: string;
       readonly isGone: boolean;
       readonly isUnanswered?: boolean | undefined;
+      readonly cause?: string | undefined;
     };
 
 /** How long a delivery is tried, and how long every attempt at an endpoint must fail until it is switched off. */

@@ -44,6 +44,24 @@ export type TooManyEndpoints = { readonly kind: "too_many_endpoints"; readonly l
 export const admitEndpoint = (endpoints: number): Result<void, TooManyEndpoints> =>
   endpoints < ENDPOINTS_MAX ? ok(undefined) : err({ kind: "too_many_endpoints", limit: ENDPOINTS_MAX });
 
+/** `urls`: those of the account's endpoints. The same URL twice would get every event twice. */
+export const admitEndpointAt = (
+  url: string,
+  urls: readonly string[],
+): Result<void, TooManyEndpoints | InvalidRequest> => {
+  if (urls.some((other) => targetOf(other) === targetOf(url))) {
+    return err(invalidRequest("url", { name: "new_endpoint" }));
+  }
+  return admitEndpoint(urls.length);
+};
+
+/** What is requested: without the fragment, and in one spelling. */
+const targetOf = (url: string): string => {
+  const target = new URL(url);
+  target.hash = "";
+  return target.href;
+};
+
 /** The longest URL of an endpoint, in characters. */
 export const WEBHOOK_URL_CHARACTERS_MAX = 2048;
 
@@ -59,11 +77,15 @@ export const parseEndpointUrl = (text: string, privateOrigins: readonly string[]
   if (/[\s\p{Cc}]/u.test(text) || !text.isWellFormed() || !/^https?:\/\//.test(text) || !URL.canParse(text)) {
     return refuse({ name: "https_url", actual: text });
   }
-  const { protocol, origin, username, password } = new URL(text);
+  const { username, password } = new URL(text);
   if (username !== "" || password !== "") return refuse({ name: "no_user_info" });
-  return protocol === "https:" || privateOrigins.includes(origin)
-    ? ok(text)
-    : refuse({ name: "https_url", actual: text });
+  return isHttpsOrPrivate(text, privateOrigins) ? ok(text) : refuse({ name: "https_url", actual: text });
+};
+
+/** Whether webhooks may be sent to this http or https URL. The rule of endpoints and of the `webhook_url` of tasks. */
+export const isHttpsOrPrivate = (url: string, privateOrigins: readonly string[]): boolean => {
+  const { protocol, origin } = new URL(url);
+  return protocol === "https:" || privateOrigins.includes(origin);
 };
 
 /** How long webhooks are signed with the old secret too, after a rotation. */

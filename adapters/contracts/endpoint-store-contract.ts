@@ -49,7 +49,9 @@ export const describeEndpointStore = (
       await endpoints.insert(anEndpoint({ id: endpointId(41) }), always);
       await endpoints.delete(endpointId(41), owner, noon);
       const insert = (n: number): Promise<Result<void, string>> =>
-        endpoints.insert(anEndpoint({ id: endpointId(n) }), (count) => (count < 3 ? ok(undefined) : err("full")));
+        endpoints.insert(anEndpoint({ id: endpointId(n), url: `https://receiver.example.com/${n}` }), (urls) =>
+          urls.length < 3 && new Set(urls).size === urls.length ? ok(undefined) : err("full"),
+        );
       const inserted = await Promise.all(Array.from({ length: 20 }, (_, index) => insert(index + 1)));
       expect(inserted.filter((result) => result.isOk())).toHaveLength(3);
       expect(await endpoints.list(owner)).toHaveLength(4);

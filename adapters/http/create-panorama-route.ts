@@ -21,13 +21,20 @@ export const creationResponseSchema = z
   })
   .meta({ id: "CreationResponse" });
 
-/** `POST /panoramas`. The path of `publicUrl` is that below which the routes are mounted. */
-export const createPanoramaRoute = (createPanorama: CreatePanorama, publicUrl: string): GuardedHandler => {
+/**
+ * `POST /panoramas`. The path of `publicUrl` is that below which the routes are mounted. A `webhook_url` may use http at
+ * `webhookPrivateOrigins`.
+ */
+export const createPanoramaRoute = (
+  createPanorama: CreatePanorama,
+  publicUrl: string,
+  webhookPrivateOrigins: readonly string[],
+): GuardedHandler => {
   const tasks = `${new URL(publicUrl).pathname.replace(/\/$/, "")}/api/v1/panoramas`;
   return async (exchange, owner, _task, apiKey) => {
     const key = idempotencyKeyOf(exchange);
     if (key.isErr()) return err(key.error);
-    const creation = (await readJson(exchange)).andThen(parseCreation);
+    const creation = (await readJson(exchange)).andThen((body) => parseCreation(body, webhookPrivateOrigins));
     if (creation.isErr()) return err(creation.error);
 
     const { request, maxCredits } = creation.value;

@@ -238,7 +238,7 @@ export const openApiDocument = (
     operationId: "cancelPanorama",
     summary: "Cancel a task",
     description:
-      "Ends a task in processing as failed, with its refund, if it costs nothing yet: it waits for a free slot of the provider, or the provider stops it without a charge. Otherwise it goes on. The answer is the task as it is afterwards. Can be repeated.",
+      "Ends a task in processing as failed, with its refund, if it costs nothing yet: it waits for a free slot of the provider, or the provider stops it without a charge. Otherwise it goes on. The answer is the task as it is afterwards. Can be repeated. Needs a key with the scope create.",
     requestParams: { path },
     responses: {
       200: success("The task, canceled or not.", panoramaTaskSchema, examples.task),
@@ -250,7 +250,7 @@ export const openApiDocument = (
     operationId: "deletePanorama",
     summary: "Delete a panorama",
     description:
-      "Deletes image and thumbnail of a finished panorama; its task is no longer found. The ledger keeps its entries. Can be repeated. A task in processing, or whose image is uploading, is refused with 400.",
+      "Deletes image and thumbnail of a finished panorama; its task is no longer found. The ledger keeps its entries. Can be repeated. A task in processing, or whose image is uploading, is refused with 400. Needs a key with the scope create.",
     requestParams: { path },
     responses: {
       204: {

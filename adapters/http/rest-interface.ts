@@ -44,6 +44,8 @@ export type RestParts = {
   readonly storage: Pick<ObjectStorage, "urlOf">;
   /** The prices and limits that the use cases apply. */
   readonly policy: PanoramaPolicy;
+  /** Origins at which a `webhook_url` may use http. Default: none. */
+  readonly webhookPrivateOrigins?: readonly string[] | undefined;
 };
 
 export type RestSettings = {
@@ -61,7 +63,7 @@ export const addRestInterface = (
   senders: Senders,
 ): void => {
   const { admitApiRequest, createPanorama, cancelTask, deletePanorama } = parts;
-  const { waitForTask, listTasks, readCredits, keyUses, storage, policy } = parts;
+  const { waitForTask, listTasks, readCredits, keyUses, storage, policy, webhookPrivateOrigins = [] } = parts;
   const urls = { storage, publicUrl };
   const limits = new VisitorLimits(parts.clock);
   const guarded = guard({ admitApiRequest, uses: keyUses, rates: policy.rates, senders, limits });
@@ -69,7 +71,7 @@ export const addRestInterface = (
   const api = (method: "get" | "post" | "delete", path: string, handler: Handler) =>
     routes.route(method, `/api/v1${path}`, handler, { logs: method !== "get" });
 
-  api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama, publicUrl)));
+  api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama, publicUrl, webhookPrivateOrigins)));
   api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, urls)));
   api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(waitForTask, urls), taskIdOf));
   api("delete", "/panoramas/:id", guarded("write", deletePanoramaRoute(deletePanorama)));

@@ -98,6 +98,7 @@ export const restRoutes = async (application: RestUseCases, options: RestRoutesO
     clock,
     storage,
     policy: application.policy ?? PANORAMA_POLICY,
+    webhookPrivateOrigins: application.webhookPrivateOrigins,
   };
   addRestInterface(routes, parts, { publicUrl, uploadsFolder }, senders);
   const { receiveProviderWebhook } = panoramas;

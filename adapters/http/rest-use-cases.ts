@@ -17,6 +17,8 @@ import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 export type RestUseCases = {
   /** The prices and limits that the use cases apply. Default: those of the specification. */
   readonly policy?: PanoramaPolicy | undefined;
+  /** Origins at which a `webhook_url` may use http. Default: none. */
+  readonly webhookPrivateOrigins?: readonly string[] | undefined;
   readonly accounts: {
     readonly admitApiRequest: AdmitApiRequest;
     readonly noteKeyUse: KeyUses["note"];

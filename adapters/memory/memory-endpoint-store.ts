@@ -15,10 +15,10 @@ export class MemoryEndpointStore implements EndpointStore {
 
   async insert<Refusal>(
     endpoint: Endpoint,
-    decide: (endpoints: number) => Result<void, Refusal>,
+    decide: (urls: readonly string[]) => Result<void, Refusal>,
   ): Promise<Result<void, Refusal>> {
     this.database.account(endpoint.accountId);
-    const decided = decide(this.endpointsOf(endpoint.accountId).filter(({ url }) => url !== undefined).length);
+    const decided = decide(this.endpointsOf(endpoint.accountId).flatMap(({ url }) => url ?? []));
     if (decided.isOk()) this.database.endpoints.set(endpoint.id, endpoint);
     return decided;
   }

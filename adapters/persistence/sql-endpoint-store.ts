@@ -3,12 +3,13 @@ import { type NotFound, notFound } from "../../application/errors.js";
 import type { EndpointStore } from "../../application/ports/endpoint-store.js";
 import type { AccountId } from "../../domain/account.js";
 import type { Endpoint, EndpointId, EndpointSecret } from "../../domain/webhook-endpoint.js";
-import type { Row } from "./columns.js";
+import { type Row, text } from "./columns.js";
 import type { Database } from "./database.js";
 import { endpointRow, toEndpoint } from "./endpoint-rows.js";
 import { giveUpDeliveries } from "./give-up-deliveries.js";
-import { insertIfAllowed } from "./insert-if-allowed.js";
+import { insert } from "./insert.js";
 import { LISTED_ENDPOINT } from "./listed-endpoint.js";
+import { lockAccount } from "./lock-account.js";
 import { insertion } from "./statement.js";
 
 /** The row of a deleted endpoint is kept for its deliveries. */
@@ -24,23 +25,26 @@ export class SqlEndpointStore implements EndpointStore {
 
   insert<Refusal>(
     endpoint: Endpoint,
-    decide: (endpoints: number) => Result<void, Refusal>,
+    decide: (urls: readonly string[]) => Result<void, Refusal>,
   ): Promise<Result<void, Refusal>> {
-    const count = {
-      text: `select cast(count(*) as integer) as counted from webhook_endpoint
-        where account_id = ? and url is not null and ${IS_THERE}`,
-      parameters: [endpoint.accountId],
-    };
-    const inserted = insertion("webhook_endpoint", endpointRow(endpoint));
-    return insertIfAllowed(this.database, endpoint.accountId, count, decide, inserted);
+    return this.database.transaction(async (sql) => {
+      await lockAccount(sql, endpoint.accountId);
+      const rows = await sql(
+        `select url from webhook_endpoint where account_id = ? and url is not null and ${IS_THERE}`,
+        [endpoint.accountId],
+      );
+      const decided = decide(rows.map((row) => text(row, "url")));
+      if (decided.isOk()) await insert(sql, "webhook_endpoint", endpointRow(endpoint));
+      return decided;
+    });
   }
 
   async ensureDefault(candidate: Endpoint): Promise<Endpoint> {
     const read = "select * from webhook_endpoint where account_id = ? and url is null";
     const [known] = await this.database.sql(read, [candidate.accountId]);
     if (known !== undefined) return toEndpoint(known);
-    const { text, parameters } = insertion("webhook_endpoint", endpointRow(candidate));
-    await this.database.sql(`${text} on conflict (account_id) where url is null do nothing`, parameters);
+    const inserted = insertion("webhook_endpoint", endpointRow(candidate));
+    await this.database.sql(`${inserted.text} on conflict (account_id) where url is null do nothing`, inserted.parameters);
     const [row] = await this.database.sql(read, [candidate.accountId]);
     return toEndpoint(row ?? {});
   }

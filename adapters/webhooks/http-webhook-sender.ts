@@ -11,7 +11,11 @@ const ANSWER_BYTES_MAX = 4 * 1024;
 const ANSWER_MILLISECONDS = 1_000;
 
 const GONE = 410;
-const DETAIL_CHARACTERS_MAX = 200;
+const CAUSE_CHARACTERS_MAX = 200;
+
+/** How many origins may keep connections open, and for how long after an answer, whatever a receiver asks for. */
+const KEPT_ORIGINS_MAX = 16;
+const KEPT_MILLISECONDS = 2_000;
 
 /**
  * Sends webhooks over HTTP: only to https and to public addresses, like the fetches of reference images (SECURITY.md).
@@ -20,6 +24,7 @@ const DETAIL_CHARACTERS_MAX = 200;
 export class HttpWebhookSender implements WebhookSender {
   private readonly privateOrigins: ReadonlySet<string>;
   private readonly timeoutMilliseconds: number;
+  private readonly kept = new KeptConnections();
   private client: Promise<Client> | undefined;
 
   /** `privateOrigins` are set by the operator: they may use http and a private address. */
@@ -33,6 +38,7 @@ export class HttpWebhookSender implements WebhookSender {
     const isPrivate = this.privateOrigins.has(url.origin);
     const forbidden = isPrivate ? undefined : whyForbidden(url);
     if (forbidden !== undefined) return failed(forbidden);
+    const reset = !this.kept.keep(url.origin, Date.now());
     const timestamp = Math.floor(at.getTime() / 1000);
     try {
       this.client ??= openClient();
@@ -49,6 +55,7 @@ export class HttpWebhookSender implements WebhookSender {
           ...(traceparent !== undefined && { traceparent }),
         },
         body,
+        reset,
         signal: AbortSignal.timeout(this.timeoutMilliseconds),
       });
       discard(answer);
@@ -57,8 +64,7 @@ export class HttpWebhookSender implements WebhookSender {
       if (statusCode >= 300 && statusCode < 400) return failed(`status ${statusCode}: redirects are not followed`);
       return { ...failed(`status ${statusCode}`), isGone: statusCode === GONE };
     } catch (error) {
-      if (error instanceof ForbiddenAddress) return failed(error.message);
-      return failed(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+      return unanswered(error);
     }
   }
 
@@ -69,13 +75,61 @@ export class HttpWebhookSender implements WebhookSender {
   }
 }
 
-const failed = (detail: string) =>
-  ({ kind: "failed", detail: detail.slice(0, DETAIL_CHARACTERS_MAX), isGone: false }) as const;
+const failed = (detail: string) => ({ kind: "failed", detail, isGone: false }) as const;
+
+/** The account sees no message of the network: it has the addresses to which names resolve here. */
+const unanswered = (error: unknown): AttemptResult => {
+  const cause = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(
+    0,
+    CAUSE_CHARACTERS_MAX,
+  );
+  return { ...failed(whyUnanswered(error)), isUnanswered: true, cause };
+};
+
+const whyUnanswered = (error: unknown): string => {
+  if (error instanceof ForbiddenAddress) return "not a public address";
+  const { name, code } = error as { readonly name?: unknown; readonly code?: unknown };
+  if (name === "TimeoutError") return "no answer in time";
+  const reason = typeof code === "string" ? REASONS[code] : undefined;
+  if (reason !== undefined) return reason;
+  return typeof code === "string" && /^[A-Z0-9_]{1,60}$/.test(code) ? `no answer: ${code}` : "no answer";
+};
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: "the host name is unknown",
+  EAI_AGAIN: "the host name could not be looked up",
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was closed before an answer",
+  UND_ERR_SOCKET: "the connection was closed before an answer",
+  ETIMEDOUT: "no answer in time",
+  UND_ERR_CONNECT_TIMEOUT: "no answer in time",
+};
+
+/**
+ * Which origins may keep their connection open after an answer. Receivers are many, and each connection is a descriptor of
+ * this process.
+ */
+class KeptConnections {
+  private readonly until = new Map<string, number>();
+
+  /** Whether the connection of a request that begins now may be used again. */
+  keep(origin: string, now: number): boolean {
+    for (const [other, end] of this.until) if (end <= now) this.until.delete(other);
+    if (!this.until.has(origin) && this.until.size >= KEPT_ORIGINS_MAX) return false;
+    this.until.set(origin, now + TIMEOUT_MILLISECONDS + KEPT_MILLISECONDS);
+    return true;
+  }
+}
 
 /** Loads the HTTP client at the first webhook: many services never send one. */
 const openClient = async () => {
   const { Agent, request } = await import("undici");
-  const timeouts = { bodyTimeout: ANSWER_MILLISECONDS };
+  const timeouts = {
+    bodyTimeout: ANSWER_MILLISECONDS,
+    keepAliveTimeout: KEPT_MILLISECONDS,
+    keepAliveMaxTimeout: KEPT_MILLISECONDS,
+    keepAliveTimeoutThreshold: 0, // undici closes that much earlier, at once if it is not below the time-out
+  };
   return {
     request,
     guarded: new Agent({ ...timeouts, connect: { lookup: lookupPublic } }),

@@ -34,6 +34,7 @@ const predicates: {
   email: ({ actual }) => `must be an email address such as name@example.com, but is ${shown(actual)}.`,
   https_url: ({ actual }) => `must be a complete URL that starts with https://, but is ${shown(actual)}.`,
   http_url: ({ actual }) => `must be a complete http(s) URL, but is ${shown(actual)}.`,
+  new_endpoint: () => "must not be the URL of another endpoint of this account.",
   no_user_info: () => "must not have a user name or password in front of the host.",
   future_time: ({ actual }) =>
     `must be a time in the future such as 2030-01-31 or 2030-01-31T12:00:00Z, but is ${shown(actual)}.`,

@@ -104,9 +104,17 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
     dueWithinMilliseconds: dueWithinMilliseconds(settings),
   });
   const erase = eraseDeletedPanoramas(ports, { leaseMilliseconds, concurrency: ERASE_CONCURRENCY });
+  let claimDeliveries = () => {};
   const deliver = deliverEvents(
     { ...ports, sender: ports.webhookSender },
-    { leaseMilliseconds: DELIVERY_LEASE_MILLISECONDS, concurrency: DELIVERY_CONCURRENCY, bodyOf: settings.eventBody },
+    {
+      leaseMilliseconds: DELIVERY_LEASE_MILLISECONDS,
+      concurrency: DELIVERY_CONCURRENCY,
+      bodyOf: settings.eventBody,
+      onWake: (claimNow) => {
+        claimDeliveries = claimNow;
+      },
+    },
   );
   const expire = deleteExpiredReferences(ports, {
     retentionMilliseconds: settings.referenceRetentionHours * 60 * 60 * 1000,
@@ -118,7 +126,7 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
   const retain = (retentionMilliseconds: number) =>
     expireFinishedImages(ports, { retentionMilliseconds, ...imageLease });
 
-  return ports.schedule(
+  const schedule = ports.schedule<WorkName>(
     [
       { name: "start", everySeconds: 1, run: start },
       { name: "settle", everySeconds: 1, run: settle },
@@ -151,6 +159,14 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
     ],
     (work, error) => reporter.report({ kind: "work_failed", work, error }),
   );
+  return {
+    start: () => schedule.start(),
+    stop: (deadlineMilliseconds) => schedule.stop(deadlineMilliseconds),
+    wake: (work) => {
+      if (work === "deliver") claimDeliveries(); // slow receivers make a run last, and the next one would be late
+      schedule.wake(work);
+    },
+  };
 };
 
 /** Starts the work that a change of a task makes due. */

@@ -9,12 +9,12 @@ import type { NotFound } from "../errors.js";
  */
 export interface EndpointStore {
   /**
-   * Inserts the endpoint if `decide` allows it, given the number of the account's endpoints with a URL. The account is
-   * locked, so that concurrent endpoints are counted. Throws if the account does not exist.
+   * Inserts the endpoint if `decide` allows it, given the URLs of the account's endpoints. The account is locked, so that
+   * concurrent endpoints are seen. Throws if the account does not exist.
    */
   insert<Refusal>(
     endpoint: Endpoint,
-    decide: (endpoints: number) => Result<void, Refusal>,
+    decide: (urls: readonly string[]) => Result<void, Refusal>,
   ): Promise<Result<void, Refusal>>;
   /** Returns the account's default endpoint. Inserts `candidate` as that if there is none. */
   ensureDefault(candidate: Endpoint): Promise<Endpoint>;

@@ -47,6 +47,7 @@ export type OperationalEvent =
       readonly state: Delivery["state"];
       readonly attempt: number;
       readonly detail: string;
+      readonly cause?: string | undefined;
     }
   /** No more webhooks are sent to this endpoint, until its account or the operator switches it on again. */
   | {

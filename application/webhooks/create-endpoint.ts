@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import {
-  admitEndpoint,
+  admitEndpointAt,
   type Endpoint,
   parseEndpointUrl,
   type TooManyEndpoints,
@@ -31,6 +31,6 @@ export const createEndpoint =
     if (parsed.isErr()) return err(parsed.error);
     if (!(await ports.accounts.exists(account))) return err(notFound(`There is no account ${account}.`));
     const endpoint = newEndpoint(ports, account, parsed.value);
-    const inserted = await ports.endpoints.insert(endpoint, admitEndpoint);
+    const inserted = await ports.endpoints.insert(endpoint, (urls) => admitEndpointAt(parsed.value, urls));
     return inserted.isErr() ? err(inserted.error) : ok(endpoint);
   };

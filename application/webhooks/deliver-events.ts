@@ -26,6 +26,8 @@ type Ports = {
 type Settings = WorkLimits & {
   /** Writes the body of an event as JSON. The task is the event's, as it is now. */
   readonly bodyOf: (event: AccountEvent, task: Task | undefined) => string;
+  /** Gets a function that makes a run claim at once: without it, an event that is due meanwhile waits up to a second. */
+  readonly onWake?: ((claimNow: () => void) => void) | undefined;
 };
 
 /** Deliveries that one claim looks at, and those of one lane. */
@@ -41,13 +43,13 @@ const CLAIM_AGAIN_MILLISECONDS = 1_000;
  * work on one delivery, throws, the others end, the lease expires, and this rejects at the end. Resolves to the number of
  * attempts.
  */
-export const deliverEvents =
-  (ports: Ports, settings: Settings) =>
-  async (stopping?: AbortSignal): Promise<number> => {
-    const { clock } = ports;
+export const deliverEvents = (ports: Ports, settings: Settings) => {
+  const { clock } = ports;
+  let isTimeToClaim = () => {};
+  settings.onWake?.(() => isTimeToClaim());
+  return async (stopping?: AbortSignal): Promise<number> => {
     const running = new Map<Promise<void>, DueDelivery>();
     const errors: unknown[] = [];
-    let isTimeToClaim = () => {};
     let ended = 0;
     let claimAt = 0;
     const begin = (lease: DeliveryLease): void => {
@@ -87,6 +89,7 @@ export const deliverEvents =
       woken.abort();
     }
   };
+};
 
 /** Leases what may be sent beside `running`. */
 const claimShare = async (
@@ -153,6 +156,7 @@ const attempt = async (ports: Ports, { bodyOf }: Settings, lease: DeliveryLease)
     state: next.state,
     attempt: next.attempts,
     detail: result.detail,
+    ...(result.kind === "failed" && result.cause !== undefined && { cause: result.cause }),
   });
   const reason = switchesOff(endpoint, result, now);
   if (reason === undefined) return;

@@ -36,6 +36,7 @@ export const http = new ContainerModule(({ bind }) => {
           ...parts,
           ...useCases(application),
           policy: application.policy,
+          webhookPrivateOrigins: application.webhookPrivateOrigins,
           makeServer: await makeServer(config, logger),
           clock,
           assets: "stat" in parts.storage ? parts.storage : undefined,

@@ -392,4 +392,14 @@ describe("webhook_url", () => {
   ])("is refused: %j", (value, rule) => {
     expect(refusal(withUrl(value))).toEqual(invalidRequest("webhook_url", rule));
   });
+
+  it("may use http at the origins that the operator lists, as endpoints may", () => {
+    const origins = ["http://10.0.0.5:9000"];
+    const url = "http://10.0.0.5:9000/hook";
+    expect(parseCreation(withUrl(url), origins)._unsafeUnwrap().request.webhookUrl).toBe(url);
+    for (const other of ["http://10.0.0.5:9001/hook", "http://receiver.example.com/", "ftp://10.0.0.5:9000/"]) {
+      const refused = invalidRequest("webhook_url", { name: "https_url", actual: other });
+      expect(parseCreation(withUrl(other), origins)._unsafeUnwrapErr()).toEqual(refused);
+    }
+  });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { anEndpoint, anEndpointSecret, noon, secondsAfter } from "../../adapters/contracts/builders.js";
 import {
   admitEndpoint,
+  admitEndpointAt,
   ENDPOINTS_MAX,
   endpointSecret,
   OFF_REASONS,
@@ -68,5 +69,20 @@ describe("an endpoint", () => {
   it("is admitted below the maximum of its account", () => {
     expect(admitEndpoint(ENDPOINTS_MAX - 1)).toEqual(ok(undefined));
     expect(admitEndpoint(ENDPOINTS_MAX)._unsafeUnwrapErr()).toEqual({ kind: "too_many_endpoints", limit: 10 });
+  });
+
+  it.each([
+    ["https://a.example/hook", "https://a.example/hook"],
+    ["https://A.example:443/hook#part", "https://a.example/hook"],
+    ["https://a.example", "https://a.example/"],
+  ])("is refused at %s beside one at %s, to which every event would be sent twice", (url, other) => {
+    const refused = { kind: "invalid_request", field: "url", rule: { name: "new_endpoint" } };
+    expect(admitEndpointAt(url, ["https://b.example/", other])._unsafeUnwrapErr()).toEqual(refused);
+  });
+
+  it("is admitted at another URL, and not as the eleventh", () => {
+    const urls = Array.from({ length: ENDPOINTS_MAX }, (_, n) => `https://a.example/${n}`);
+    expect(admitEndpointAt("https://a.example/hook?x=1", ["https://a.example/hook"])).toEqual(ok(undefined));
+    expect(admitEndpointAt("https://a.example/new", urls)._unsafeUnwrapErr().kind).toBe("too_many_endpoints");
   });
 });

@@ -76,7 +76,12 @@ describe("HttpWebhookSender", () => {
       connections += 1;
     });
     const result = await aSender([]).send(aWebhook(`https://localhost:${new URL(origin).port}/`));
-    expect(result).toMatchObject({ kind: "failed", detail: expect.stringContaining("localhost is ") });
+    expect(result).toMatchObject({
+      kind: "failed",
+      detail: "not a public address",
+      cause: expect.stringContaining("localhost is "),
+      isUnanswered: true,
+    });
     expect(connections).toBe(0);
   });
 
@@ -112,7 +117,7 @@ describe("HttpWebhookSender", () => {
   it("gives up after the timeout if the receiver does not answer", async () => {
     const origin = await aReceiver(() => {});
     const result = await aSender([origin], 200).send(aWebhook(origin));
-    expect(result).toMatchObject({ kind: "failed", detail: expect.stringContaining("Timeout") });
+    expect(result).toMatchObject({ kind: "failed", detail: "no answer in time", isUnanswered: true });
   });
 
   it("gives up after the timeout if the receiver sends its headers byte by byte", async () => {
@@ -171,8 +176,48 @@ describe("HttpWebhookSender", () => {
 
   it("reports a refused connection and a connection that is reset", async () => {
     const origin = await aReceiver((request) => request.socket.destroy());
-    expect(await aSender([origin]).send(aWebhook(origin))).toMatchObject({ kind: "failed", isGone: false });
+    const unanswered = { kind: "failed", isGone: false, isUnanswered: true };
+    expect(await aSender([origin]).send(aWebhook(origin))).toMatchObject({
+      ...unanswered,
+      detail: "the connection was closed before an answer",
+    });
     await servers[0]?.close();
-    expect(await aSender([origin]).send(aWebhook(origin))).toMatchObject({ kind: "failed", isGone: false });
+    const refused = await aSender([origin]).send(aWebhook(origin));
+    expect(refused).toMatchObject({ ...unanswered, detail: "the connection was refused" });
+    expect(refused).toMatchObject({ cause: expect.stringContaining("127.0.0.1") });
+  });
+
+  it("tells the account no address to which a name of a private origin resolves", async () => {
+    const origin = await aReceiver(() => {});
+    const named = origin.replace("127.0.0.1", "localhost");
+    await servers[0]?.close();
+    const result = await aSender([named]).send(aWebhook(named));
+    expect(result).toMatchObject({ kind: "failed", detail: "the connection was refused" });
+  });
+
+  it("holds few connections open, and not for long, to many receivers that never close them", async () => {
+    const RECEIVERS = 150;
+    let open = 0;
+    const origins: string[] = [];
+    for (let n = 0; n < RECEIVERS; n += 1) {
+      const origin = await aReceiver((_, response) => {
+        response.writeHead(200, { "keep-alive": "timeout=600", "content-length": "2" }).end("ok");
+      });
+      const { server } = servers.at(-1) as LocalServer;
+      server.keepAliveTimeout = 0; // never
+      server.on("connection", (socket) => {
+        open += 1;
+        socket.on("close", () => {
+          open -= 1;
+        });
+      });
+      origins.push(origin);
+    }
+    const sender = aSender(origins);
+    for (const origin of origins) {
+      expect(await sender.send(aWebhook(origin))).toMatchObject({ kind: "delivered" });
+    }
+    await expect.poll(() => open).toBeLessThanOrEqual(16);
+    await expect.poll(() => open, { timeout: 10_000 }).toBe(0);
   });
 });

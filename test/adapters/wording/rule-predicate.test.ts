@@ -34,6 +34,7 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
     { name: "http_url", actual: "ftp://a.example" },
     'must be a complete http(s) URL, but is "ftp://a.example".',
   ],
+  new_endpoint: [{ name: "new_endpoint" }, "must not be the URL of another endpoint of this account."],
   no_user_info: [{ name: "no_user_info" }, "must not have a user name or password in front of the host."],
   future_time: [
     { name: "future_time", actual: "yesterday" },

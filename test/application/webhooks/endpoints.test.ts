@@ -27,7 +27,7 @@ const noEndpoint = (id: string) => err({ kind: "not_found", message: `There is n
 
 describe("createEndpoint", () => {
   it("adds an endpoint that is on and has a secret of its own", async () => {
-    const [one, other] = [(await create(URL_A))._unsafeUnwrap(), (await create(URL_A))._unsafeUnwrap()];
+    const [one, other] = [(await create(URL_A))._unsafeUnwrap(), (await create(`${URL_A}/2`))._unsafeUnwrap()];
     expect(one).toEqual({
       id: one.id,
       accountId: owner,
@@ -51,6 +51,17 @@ describe("createEndpoint", () => {
     expect(await create(URL_A, accountId(404))).toEqual(noAccount);
     for (let n = 0; n < 10; n += 1) expect((await create(`https://a.example/${n}`)).isOk()).toBe(true);
     expect(await create(URL_A)).toEqual(err({ kind: "too_many_endpoints", limit: 10 }));
+  });
+
+  it("refuses the same URL twice on one account, until the first is deleted, and not on two accounts", async () => {
+    const first = (await create(URL_A))._unsafeUnwrap();
+    const refused = { kind: "invalid_request", field: "url", rule: { name: "new_endpoint" } };
+    expect((await create(URL_A))._unsafeUnwrapErr()).toEqual(refused);
+    const [one, two] = await Promise.all([create("https://b.example/"), create("https://b.example/")]);
+    expect([one?.isOk(), two?.isOk()].sort()).toEqual([false, true]);
+    expect((await create(URL_A, await anOwner(world, 1))).isOk()).toBe(true);
+    await deleteEndpoint(world)(first.id, owner);
+    expect((await create(URL_A)).isOk()).toBe(true);
   });
 
   it("allows http for the origins that the operator lists", async () => {
