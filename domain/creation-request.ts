@@ -187,15 +187,7 @@ export const parseCreation = (
   if (webhookUrl !== undefined && !isHttpsOrPrivate(webhookUrl, webhookPrivateOrigins)) {
     return err(invalidRequest("webhook_url", { name: "https_url", actual: webhookUrl }));
   }
-  const {
-    resolution,
-    prompt,
-    image_urls,
-    visibility,
-    seed,
-    metadata,
-    max_credits: maxCredits,
-  } = parsed.data;
+  const { resolution, prompt, image_urls, visibility, seed, metadata, max_credits: maxCredits } = parsed.data;
   const fields: Fields = {
     resolution,
     prompt: prompt?.trim() || undefined,

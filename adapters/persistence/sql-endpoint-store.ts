@@ -44,7 +44,10 @@ export class SqlEndpointStore implements EndpointStore {
     const [known] = await this.database.sql(read, [candidate.accountId]);
     if (known !== undefined) return toEndpoint(known);
     const inserted = insertion("webhook_endpoint", endpointRow(candidate));
-    await this.database.sql(`${inserted.text} on conflict (account_id) where url is null do nothing`, inserted.parameters);
+    await this.database.sql(
+      `${inserted.text} on conflict (account_id) where url is null do nothing`,
+      inserted.parameters,
+    );
     const [row] = await this.database.sql(read, [candidate.accountId]);
     return toEndpoint(row ?? {});
   }

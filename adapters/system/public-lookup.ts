@@ -1,4 +1,4 @@
-import { type LookupAddress, lookup } from "node:dns";
+import { lookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { isPublicAddress } from "./public-address.js";
 
@@ -15,14 +15,19 @@ export const whyForbidden = (url: URL): string | undefined => {
 
 /**
  * Resolves a name for a connection, if all of its addresses are public. The address is checked when it is used, so that
- * the DNS answer cannot change in between.
+ * the DNS answer cannot change in between. Tests set `resolve` to ask a name server of their own.
  */
-export const lookupPublic: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, options, (error: NodeJS.ErrnoException | null, found: string | LookupAddress[], family?: number) => {
-    if (error !== null) return callback(error, found, family);
-    const addresses = typeof found === "string" ? [found] : found.map(({ address }) => address);
-    const forbidden = addresses.find((address) => !isPublicAddress(address));
-    if (forbidden === undefined) return callback(null, found, family);
-    callback(new ForbiddenAddress(`${hostname} is ${forbidden}, not a public address`), found, family);
-  });
-};
+export const publicLookup =
+  (resolve: LookupFunction): LookupFunction =>
+  (hostname, options, callback) => {
+    resolve(hostname, options, (error, found, family) => {
+      if (error !== null) return callback(error, found, family);
+      const addresses = typeof found === "string" ? [found] : found.map(({ address }) => address);
+      const forbidden = addresses.find((address) => !isPublicAddress(address));
+      if (forbidden === undefined) return callback(null, found, family);
+      callback(new ForbiddenAddress(`${hostname} is ${forbidden}, not a public address`), found, family);
+    });
+  };
+
+/** With the name servers of the system. */
+export const lookupPublic: LookupFunction = publicLookup(lookup as LookupFunction);

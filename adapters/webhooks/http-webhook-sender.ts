@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import type { OutgoingWebhook, WebhookSender } from "../../application/ports/webhook-sender.js";
 import type { AttemptResult } from "../../domain/webhook-delivery.js";
 import { ForbiddenAddress, lookupPublic, whyForbidden } from "../system/public-lookup.js";
@@ -24,11 +25,20 @@ const KEPT_MILLISECONDS = 2_000;
 export class HttpWebhookSender implements WebhookSender {
   private readonly privateOrigins: ReadonlySet<string>;
   private readonly timeoutMilliseconds: number;
+  private readonly publicOnly: LookupFunction;
   private readonly kept = new KeptConnections();
   private client: Promise<Client> | undefined;
 
-  /** `privateOrigins` are set by the operator: they may use http and a private address. */
-  constructor(privateOrigins: readonly string[] = [], timeoutMilliseconds = TIMEOUT_MILLISECONDS) {
+  /**
+   * `privateOrigins` are set by the operator: they may use http and a private address. Tests set `publicOnly` to use a name
+   * server of their own.
+   */
+  constructor(
+    privateOrigins: readonly string[] = [],
+    timeoutMilliseconds = TIMEOUT_MILLISECONDS,
+    publicOnly: LookupFunction = lookupPublic,
+  ) {
+    this.publicOnly = publicOnly;
     this.privateOrigins = new Set(privateOrigins);
     this.timeoutMilliseconds = timeoutMilliseconds;
   }
@@ -41,7 +51,7 @@ export class HttpWebhookSender implements WebhookSender {
     const reset = !this.kept.keep(url.origin, Date.now());
     const timestamp = Math.floor(at.getTime() / 1000);
     try {
-      this.client ??= openClient();
+      this.client ??= openClient(this.publicOnly);
       const { request, plain, guarded } = await this.client;
       const answer = await request(url, {
         method: "POST",
@@ -122,7 +132,7 @@ class KeptConnections {
 }
 
 /** Loads the HTTP client at the first webhook: many services never send one. */
-const openClient = async () => {
+const openClient = async (publicOnly: LookupFunction) => {
   const { Agent, request } = await import("undici");
   const timeouts = {
     bodyTimeout: ANSWER_MILLISECONDS,
@@ -132,7 +142,7 @@ const openClient = async () => {
   };
   return {
     request,
-    guarded: new Agent({ ...timeouts, connect: { lookup: lookupPublic } }),
+    guarded: new Agent({ ...timeouts, connect: { lookup: publicOnly } }),
     plain: new Agent(timeouts),
   };
 };

@@ -1,54 +1,58 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 
-const TYPE_A = 1;
-const NAME_STARTS_AT = 12;
+const A_RECORD = 1;
 
-/** A DNS server on UDP of this machine. It answers each question about an IPv4 address with the next answer. */
+/** A name server over UDP whose answers change from query to query, as one for DNS rebinding does. */
 export class DnsServer {
-  /** The questions about IPv4 addresses so far. */
-  questions = 0;
-  private readonly answers: readonly (readonly string[])[];
+  /** The names that were asked for. */
+  readonly queries: string[] = [];
   private readonly socket: Socket;
+  private readonly answers: readonly (readonly string[])[];
 
-  private constructor(answers: readonly (readonly string[])[], socket: Socket) {
-    this.answers = answers;
+  private constructor(socket: Socket, answers: readonly (readonly string[])[]) {
     this.socket = socket;
+    this.answers = answers;
   }
 
-  /** The last answer is repeated. Every answer may be kept for no time. */
-  static async start(...answers: readonly (readonly string[])[]): Promise<DnsServer> {
+  /** `answers`: the IPv4 addresses of the first A query, of the second one …; the last list is that of all later ones. */
+  static async start(answers: readonly (readonly string[])[]): Promise<DnsServer> {
     const socket = createSocket("udp4");
-    const server = new DnsServer(answers, socket);
-    socket.on("message", (query, { address, port }) => socket.send(server.answerTo(query), port, address));
+    const server = new DnsServer(socket, answers);
+    socket.on("message", (query, { port, address }) => socket.send(server.answer(query), port, address));
     socket.bind(0, "127.0.0.1");
     await once(socket, "listening");
     return server;
   }
 
-  /** As for `Resolver.setServers`. */
   get address(): string {
-    return `127.0.0.1:${this.socket.address().port}`;
+    return `127.0.0.1:${(this.socket.address() as AddressInfo).port}`;
   }
 
-  close(): void {
+  async end(): Promise<void> {
     this.socket.close();
+    await once(this.socket, "close");
   }
 
-  private answerTo(query: Buffer): Buffer {
-    const nameEnds = query.indexOf(0, NAME_STARTS_AT) + 1;
-    const question = query.subarray(NAME_STARTS_AT, nameEnds + 4);
-    const isAboutIpv4 = query.readUInt16BE(nameEnds) === TYPE_A;
-    const addresses = isAboutIpv4 ? (this.answers[Math.min(this.questions++, this.answers.length - 1)] ?? []) : [];
-    const header = Buffer.alloc(NAME_STARTS_AT);
-    query.copy(header, 0, 0, 2); // the id
-    header.writeUInt16BE(0x8180, 2); // an answer, without an error
-    header.writeUInt16BE(1, 4);
+  /** The question, with the addresses as records that must not be cached. */
+  private answer(query: Buffer): Buffer {
+    const labels: string[] = [];
+    let end = 12;
+    for (let length = query[end] ?? 0; length > 0; length = query[end] ?? 0) {
+      labels.push(query.toString("ascii", end + 1, end + 1 + length));
+      end += 1 + length;
+    }
+    const isA = query.readUInt16BE(end + 1) === A_RECORD;
+    const addresses = isA ? (this.answers[Math.min(this.queries.length, this.answers.length - 1)] ?? []) : [];
+    if (isA) this.queries.push(labels.join("."));
+    const header = Buffer.from(query.subarray(0, 12));
+    header.writeUInt16BE(0x8180, 2);
     header.writeUInt16BE(addresses.length, 6);
+    header.writeUInt32BE(0, 8);
     const records = addresses.map((address) =>
-      // The name of the question, type A, class IN, no time to live, four bytes.
-      Buffer.from([0xc0, NAME_STARTS_AT, 0, TYPE_A, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split(".").map(Number)]),
+      Buffer.from([0xc0, 12, 0, A_RECORD, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split(".").map(Number)]),
     );
-    return Buffer.concat([header, question, ...records]);
+    return Buffer.concat([header, query.subarray(12, end + 5), ...records]);
   }
 }
