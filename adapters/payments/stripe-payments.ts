@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
 import Stripe from "stripe";
 import { z } from "zod";
@@ -43,7 +42,7 @@ export class StripePayments implements Payments {
     pack: CreditPack,
     email: Email,
   ): Promise<Result<CheckoutSession, PaymentsUnavailable>> {
-    const token = randomUUID();
+    const token = crypto.randomUUID();
     const account = `${this.publicUrl}/account`;
     try {
       const session = await this.stripe.checkout.sessions.create(

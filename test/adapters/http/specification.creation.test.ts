@@ -244,3 +244,33 @@ describe("POST /panoramas", () => {
     });
   });
 });
+
+describe("POST /panoramas of a service with private origins for webhooks", () => {
+  const url = "http://10.0.0.5:9000/hook";
+
+  it("accepts a webhook_url with http there, as for endpoints, and refuses others without a charge", async () => {
+    const service = await HttpService.start({ webhookPrivateOrigins: ["http://10.0.0.5:9000"] });
+    try {
+      service.provider.play({ submit: "accept" });
+      const customer = await service.customer();
+      expect((await service.create(customer, { ...A_CREATION, webhook_url: url })).status).toBe(202);
+      const before = await service.ledger.balance(customer.accountId);
+      const refused = await service.create(customer, { ...A_CREATION, webhook_url: "http://10.0.0.5:9001/hook" });
+      expect(await expectError(refused, 400, "invalid_request")).toContain("webhook_url: ");
+      expect(await service.ledger.balance(customer.accountId)).toBe(before);
+    } finally {
+      await service.end();
+    }
+  });
+
+  it("refuses http without such origins", async () => {
+    const service = await HttpService.start();
+    try {
+      const customer = await service.customer();
+      const refused = await service.create(customer, { ...A_CREATION, webhook_url: url });
+      expect(await expectError(refused, 400, "invalid_request")).toContain("webhook_url: ");
+    } finally {
+      await service.end();
+    }
+  });
+});

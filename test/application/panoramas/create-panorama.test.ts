@@ -1,6 +1,7 @@
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { aCreationRequest, apiKeyId, aSucceededTask } from "../../../adapters/contracts/builders.js";
+import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import { generationTime } from "../../../application/panoramas/generation-time.js";
 import type { PlaceNow, Readiness } from "../../../application/ports/generation-provider.js";
@@ -12,6 +13,7 @@ import { invalidRequest } from "../../../domain/invalid-request.js";
 import { NO_LIMITS } from "../../../domain/key-limits.js";
 import { panoramaName, referenceImageName } from "../../../domain/object-name.js";
 import { panoramaPolicy } from "../../../domain/panorama-policy.js";
+import { fail } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { DEADLINES, QUEUE_DEADLINE_MILLISECONDS, SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
 import { createsFiftyConcurrently } from "../../support/fifty-creations.js";
@@ -60,6 +62,21 @@ describe("createPanorama", () => {
     // A repeat of an accepted creation is not a new one, also after the price has risen.
     expect((await at(7))._unsafeUnwrap()).toEqual({ task, replayed: true });
     expect(await world.ledger.balance(owner)).toBe(94);
+  });
+
+  it.each([1, 9])("refunds what was charged at a price of %i, also after the price has changed", async (price) => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const policy = panoramaPolicy({ prices: { "1k": price, "2k": price, "4k": price } });
+    const create = createPanorama({ ...world, generationTime: generationTime() }, { ...DEADLINES, policy });
+    const { task } = (await create(owner, lake))._unsafeUnwrap();
+    expect(await world.ledger.balance(owner)).toBe(100 - price);
+    // The rest of the application has the default price of 4.
+    if (task.state !== "submitted") throw new Error("the task is not submitted");
+    (await world.tasks.move(task, fail(task, "generation_failed", world.clock.now()), undefined))._unsafeUnwrap();
+    expect(await world.ledger.balance(owner)).toBe(100);
+    expect((await world.ledger.entries(owner)).map(({ credits }) => credits)).toEqual([100, -price, price]);
+    expect((await verifyLedger(world)()).findings).toEqual([]);
   });
 
   it("refuses a request that the provider cannot make before credits are held or a call is made", async () => {
