@@ -52,7 +52,7 @@ const FAILURES: Readonly<Record<Target, unknown>> = {
   "storage.put": err({ kind: "storage_unavailable", reason: "injected" }),
   "storage.read": err({ kind: "storage_unavailable", reason: "injected" }),
   "storage.delete": err({ kind: "storage_unavailable", reason: "injected" }),
-  "sender.send": { kind: "failed", detail: "injected", isGone: false },
+  "sender.send": { kind: "failed", detail: "no answer in time", isGone: false, isUnanswered: true }, // a slow receiver
 };
 
 export const failureOf = (target: Target): unknown => FAILURES[target];

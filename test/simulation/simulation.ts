@@ -502,7 +502,7 @@ class Run {
     );
     this.must(!isBehind, "the events of a task are sent in their order", id);
     if (this.receiver === "accepts") return { kind: "delivered", detail: "200" };
-    return { kind: "failed", detail: this.receiver, isGone: false };
+    return { kind: "failed", detail: this.receiver, isGone: false, isUnanswered: this.receiver === "is slow" };
   }
 
   private changeMood(upstream: SimulatedUpstream): void {
