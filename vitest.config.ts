@@ -60,6 +60,8 @@ const SLOW_TESTS = [
   "test/simulation/simulation.test.ts",
   // runs the examples of the guides
   "test/adapters/web/docs-examples.test.ts",
+  // simulates minutes with hundreds of webhooks
+  "test/application/webhooks/slow-receivers.test.ts",
   // process large images or hash many passwords
   "test/adapters/imaging/sharp-imaging.test.ts",
   "test/adapters/provider/local/*.test.ts",

@@ -95,22 +95,25 @@ describe("deliverEvents with slow receivers of other accounts", () => {
   };
 
   it.each([
-    ["never answer", 10_000, TIMEOUT],
-    ["confirm after 9 seconds", 9_000, SUCCESS],
-  ])("delivers a stranger's event in time beside 60 receivers of six accounts that %s", async (_, slowness, result) => {
-    sender.answer = ({ url }) =>
-      url === STRANGER ? answerAfter(STRANGER_MILLISECONDS, SUCCESS) : answerAfter(slowness, result);
-    await timeOfStranger(); // the first event is a challenge
-    const calm = await timeOfStranger();
-    const hostile = await hostileAccounts(6, 10, (n) => `https://slow-${n}.example/hook`);
-    const times: number[] = [];
-    for (let round = 0; round < 6; round += 1) {
-      for (const account of hostile) for (let n = 0; n < 3; n += 1) await failTask(account);
-      await pass(9_500);
-      times.push(await timeOfStranger());
-    }
-    expect(Math.max(...times)).toBeLessThanOrEqual(2 * calm);
-  });
+    ["never answer", 10_000, TIMEOUT, 2],
+    ["confirm after 9 seconds", 9_000, SUCCESS, 6], // more than all slots
+  ])(
+    "delivers a stranger's event in time beside 60 receivers of six accounts that %s",
+    async (_, slowness, result, tasks) => {
+      sender.answer = ({ url }) =>
+        url === STRANGER ? answerAfter(STRANGER_MILLISECONDS, SUCCESS) : answerAfter(slowness, result);
+      await timeOfStranger(); // the first event is a challenge
+      const calm = await timeOfStranger();
+      const hostile = await hostileAccounts(6, 10, (n) => `https://slow-${n}.example/hook`);
+      const times: number[] = [];
+      for (let round = 0; round < 3; round += 1) {
+        for (const account of hostile) for (let n = 0; n < tasks; n += 1) await failTask(account);
+        await pass(9_500);
+        times.push(await timeOfStranger());
+      }
+      expect(Math.max(...times)).toBeLessThanOrEqual(2 * calm);
+    },
+  );
 
   it("sends a host that never asked for webhooks few of them, whatever accounts and URLs name it", async () => {
     sender.answer = ({ url }) => (url === STRANGER ? SUCCESS : answerAfter(50, { ...TIMEOUT, detail: "status 404" }));
