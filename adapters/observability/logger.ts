@@ -1,4 +1,4 @@
-import { type DestinationStream, destination, type Logger, pino } from "pino";
+import { type DestinationStream, type Logger, pino } from "pino";
 import { errorForLog } from "./error-for-log.js";
 import { currentRequest } from "./request-context.js";
 
@@ -24,7 +24,7 @@ const SECRET_PATHS = SECRET_FIELDS.flatMap((field) => {
  * Logs JSON lines; each line of a request contains the request's id. `[redacted]` replaces the values of fields that
  * hold a secret or a prompt, and text that looks like an API key anywhere in the line.
  */
-export const createLogger = (level: string, sink: DestinationStream = destination(1)): Logger =>
+export const createLogger = (level: string, sink: DestinationStream): Logger =>
   pino(
     {
       level,
@@ -61,27 +61,3 @@ const timestamp = (): string => {
 
 const redactKeys = (line: string): string =>
   line.includes("sk-") ? line.replace(/\bsk-[A-Za-z0-9_-]{16,}/g, "[redacted]") : line;
-
-const BUFFER_BYTES = 8 * 1024;
-const FLUSH_MILLISECONDS = 1000;
-
-/**
- * Writes log lines in bulk, because one write per line costs more than the line: when they fill the buffer, after a
- * second at the latest, and when the process exits. A warning or an error is written at once, after the lines before it.
- */
-export const bufferedDestination = (fileDescriptor: number): DestinationStream & { flush(): void } => {
-  const stream = destination({
-    fd: fileDescriptor,
-    minLength: BUFFER_BYTES,
-    periodicFlush: FLUSH_MILLISECONDS,
-    sync: true,
-  });
-  process.once("exit", () => stream.flushSync());
-  return {
-    write: (line) => {
-      stream.write(line);
-      if (!line.startsWith('{"level":"info"')) stream.flush();
-    },
-    flush: () => stream.flush(),
-  };
-};

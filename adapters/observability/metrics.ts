@@ -214,6 +214,11 @@ export class Metrics {
     registers: this.registers,
   });
 
+  readonly logLinesLost = new Counter({
+    name: "panorama_log_lines_lost_total",
+    help: "Log lines that could not be written, for example on a full disk, and were dropped.",
+    registers: this.registers,
+  });
   readonly databaseUp = new Gauge({
     name: "panorama_database_up",
     help: "1 if the database has answered the last question about unfinished work, otherwise 0. Then the metrics about that work are absent.",

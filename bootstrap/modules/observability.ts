@@ -1,7 +1,8 @@
 import { ContainerModule } from "inversify";
 import type { Logger } from "pino";
 import { ClockWatch, clockCheck } from "../../adapters/observability/clock-watch.js";
-import { bufferedDestination, createLogger } from "../../adapters/observability/logger.js";
+import { LogDestination } from "../../adapters/observability/log-destination.js";
+import { createLogger } from "../../adapters/observability/logger.js";
 import { Metrics } from "../../adapters/observability/metrics.js";
 import { ProviderCircuits } from "../../adapters/observability/provider-circuits.js";
 import { OperationalReporter } from "../../adapters/observability/reporter.js";
@@ -22,7 +23,9 @@ import { panoramaVersion } from "../version.js";
 export const observability = new ContainerModule(({ bind, rebind }) => {
   const { config, clock, logger, metrics, tracing, database, providerCircuits } = tokens;
 
-  provide(bind, tokens.logger, { config }, ({ config }) => createLogger(config.logLevel, bufferedDestination(STDERR)));
+  provide(bind, tokens.logger, { config, metrics }, ({ config, metrics }) =>
+    createLogger(config.logLevel, new LogDestination(STDERR, () => metrics.logLinesLost.inc())),
+  );
   provide(bind, tokens.metrics, {}, () => new Metrics({ version: panoramaVersion(), node: process.version }));
   provide(rebind, tokens.taskMetrics, { metrics, clock }, ({ metrics, clock }) => new TaskMetrics(metrics, clock));
   provide(rebind, tokens.onClockCompared, { logger, metrics }, ({ logger, metrics }) => {

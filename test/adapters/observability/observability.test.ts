@@ -1,10 +1,6 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { afterAll, describe, expect, it, vi } from "vitest";
-import { bufferedDestination, createLogger } from "../../../adapters/observability/logger.js";
+import { describe, expect, it, vi } from "vitest";
+import { createLogger } from "../../../adapters/observability/logger.js";
 import { Metrics } from "../../../adapters/observability/metrics.js";
 import { ProviderCircuits } from "../../../adapters/observability/provider-circuits.js";
 import { OperationalReporter } from "../../../adapters/observability/reporter.js";
@@ -121,56 +117,6 @@ describe("a log line", () => {
     expect(parsed()).toEqual([
       { level: "warn", time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), msg: "written" },
     ]);
-  });
-});
-
-describe("bufferedDestination", () => {
-  const folder = mkdtempSync(join(tmpdir(), "panorama-log-"));
-  afterAll(() => rmSync(folder, { recursive: true }));
-  const open = (name: string) => {
-    const file = join(folder, name);
-    const sink = bufferedDestination(openSync(file, "a"));
-    const written = () =>
-      readFileSync(file, "utf8")
-        .split("\n")
-        .filter(Boolean)
-        .map((line) => JSON.parse(line).msg);
-    return { logger: createLogger("info", sink), written };
-  };
-
-  it("writes a line after a second at the latest", async () => {
-    const { logger, written } = open("second");
-    logger.info("one");
-    expect(written()).toEqual([]);
-    await vi.waitFor(() => expect(written()).toEqual(["one"]), 2_000);
-  });
-
-  it("writes a warning or an error at once, after the lines before it", () => {
-    const { logger, written } = open("error");
-    logger.info("one");
-    logger.warn("two");
-    expect(written()).toEqual(["one", "two"]);
-    logger.info("three");
-    logger.error("four");
-    expect(written()).toEqual(["one", "two", "three", "four"]);
-  });
-
-  it("loses no line when the process exits", () => {
-    const source = new URL("../../../adapters/observability/logger.ts", import.meta.url).href;
-    const script = `
-      const { createLogger, bufferedDestination } = await import(${JSON.stringify(source)});
-      const logger = createLogger("info", bufferedDestination(2));
-      for (let n = 0; n < 1000; n += 1) logger.info({ n });
-      process.exit(0);`;
-    const { stderr } = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
-      encoding: "utf8",
-    });
-    expect(
-      stderr
-        .trimEnd()
-        .split("\n")
-        .map((line) => JSON.parse(line).n),
-    ).toEqual(Array.from({ length: 1000 }, (_, n) => n));
   });
 });
 

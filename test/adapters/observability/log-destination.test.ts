@@ -1,0 +1,127 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { platform, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { LogDestination } from "../../../adapters/observability/log-destination.js";
+import { createLogger } from "../../../adapters/observability/logger.js";
+
+const TSX = ["--import", "tsx", "--input-type=module", "-e"];
+
+/** A program with a `logger` on its standard error, and the number of `lost` lines. */
+const script = (rest: string): string => `
+  const { createLogger } = await import(${JSON.stringify(sourceOf("logger.ts"))});
+  const { LogDestination } = await import(${JSON.stringify(sourceOf("log-destination.ts"))});
+  let lost = 0;
+  const logger = createLogger("info", new LogDestination(2, () => (lost += 1)));
+  ${rest}`;
+const sourceOf = (file: string) => new URL(`../../../adapters/observability/${file}`, import.meta.url).href;
+
+/** Three times as much as may wait. Prints how many lines are lost. */
+const LOG_3_MEBIBYTES = `
+  for (let n = 0; n < 3000; n += 1) logger.error({ n, text: "x".repeat(1000) });
+  console.log(lost);`;
+
+describe("LogDestination", () => {
+  const folder = mkdtempSync(join(tmpdir(), "panorama-log-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const open = (name: string) => {
+    const file = join(folder, name);
+    const sink = new LogDestination(openSync(file, "a"));
+    const written = () =>
+      readFileSync(file, "utf8")
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line).msg);
+    return { logger: createLogger("info", sink), written };
+  };
+
+  it("writes a line after a second at the latest", async () => {
+    const { logger, written } = open("second");
+    logger.info("one");
+    expect(written()).toEqual([]);
+    await vi.waitFor(() => expect(written()).toEqual(["one"]), 2_000);
+  });
+
+  it("writes a warning or an error at once, after the lines before it", () => {
+    const { logger, written } = open("error");
+    logger.info("one");
+    logger.warn("two");
+    expect(written()).toEqual(["one", "two"]);
+    logger.info("three");
+    logger.error("four");
+    expect(written()).toEqual(["one", "two", "three", "four"]);
+  });
+
+  it("loses no line when the process exits", () => {
+    const { stderr } = spawnSync(
+      process.execPath,
+      [...TSX, script("for (let n = 0; n < 1000; n += 1) logger.info({ n });")],
+      {
+        encoding: "utf8",
+      },
+    );
+    expect(
+      stderr
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line).n),
+    ).toEqual(Array.from({ length: 1000 }, (_, n) => n));
+  });
+
+  it.runIf(platform() === "linux")("drops lines on a full disk, counts them, and exits", () => {
+    const full = openSync("/dev/full", "w");
+    const { status, stdout } = spawnSync(process.execPath, [...TSX, script(LOG_3_MEBIBYTES)], {
+      stdio: ["ignore", "pipe", full],
+      encoding: "utf8",
+      timeout: 30_000,
+    });
+    closeSync(full);
+    expect(status).toBe(0);
+    expect(Number(stdout)).toBeGreaterThan(1_900);
+    expect(Number(stdout)).toBeLessThan(2_100);
+  });
+
+  it("neither waits for a pipe that nobody reads, nor forgets to say how many lines were lost", async () => {
+    const child = spawn(process.execPath, [
+      ...TSX,
+      script(`${LOG_3_MEBIBYTES}
+      process.stdin.once("data", () => { logger.warn("last"); process.exit(0); });`),
+    ]);
+    const [lost] = (await once(child.stdout, "data")) as [Buffer]; // nobody has read the pipe
+    let log = "";
+    let isTold = false;
+    child.stderr.on("data", (chunk: Buffer) => {
+      log += chunk.toString();
+      if (isTold || !log.includes("log_lines_lost")) return;
+      isTold = true;
+      child.stdin.write("now\n");
+    });
+    const [status] = await once(child, "close");
+    expect(status).toBe(0);
+    const written = log
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const kept = 3_000 - Number(lost);
+    expect(written.slice(0, kept).map(({ n }) => n)).toEqual(Array.from({ length: kept }, (_, n) => n));
+    expect(written.slice(kept)).toMatchObject([
+      { level: "warn", event: "log_lines_lost", lines: Number(lost), reason: "EAGAIN" },
+      { level: "warn", msg: "last" },
+    ]);
+  });
+
+  it("goes on, and exits, after the reader of the pipe has gone", async () => {
+    const child = spawn(process.execPath, [
+      ...TSX,
+      script(`
+      process.stdin.once("data", () => { ${LOG_3_MEBIBYTES} process.exit(0); });
+      console.log("ready");`),
+    ]);
+    await once(child.stdout, "data");
+    child.stderr.destroy();
+    child.stdin.write("now\n");
+    expect((await once(child, "close"))[0]).toBe(0);
+  });
+});
