@@ -24,6 +24,7 @@ import { verifyLedger } from "./credits/verify-ledger.js";
 import { adjustCredits } from "./operators/adjust-credits.js";
 import { changeKeyLimits } from "./operators/change-key-limits.js";
 import { closeAccount } from "./operators/close-account.js";
+import { confirmRetention, readRetention } from "./operators/confirm-retention.js";
 import { invite } from "./operators/invite.js";
 import { recordAction } from "./operators/record-action.js";
 import { changeVisibility } from "./panoramas/change-visibility.js";
@@ -52,6 +53,7 @@ import type { OrderStore } from "./ports/order-store.js";
 import type { PasswordLinkStore } from "./ports/password-link-store.js";
 import type { RateLimits } from "./ports/rate-limits.js";
 import type { ReferenceStore } from "./ports/reference-store.js";
+import type { RetentionStore } from "./ports/retention-store.js";
 import type { Secrets } from "./ports/secrets.js";
 import type { SessionStore } from "./ports/session-store.js";
 import type { TaskStore } from "./ports/task-store.js";
@@ -83,6 +85,7 @@ export type Stores = {
   readonly events: EventStore;
   readonly references: ReferenceStore;
   readonly tasks: TaskStore;
+  readonly retentions: RetentionStore;
   readonly operators: OperatorStore;
   readonly operatorLog: OperatorLog;
   readonly apiRequests: ApiRequests;
@@ -176,5 +179,7 @@ export const storeUseCases = (
     changeKeyLimits: changeKeyLimits(ports),
     closeAccount: closeAccount(ports),
     invite: invite(ports, settings),
+    readRetention: readRetention(ports),
+    confirmRetention: confirmRetention(ports),
   },
 });

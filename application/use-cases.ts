@@ -29,6 +29,7 @@ import type { StreamEvents } from "./events/stream-events.js";
 import type { AdjustCredits } from "./operators/adjust-credits.js";
 import type { ChangeKeyLimits } from "./operators/change-key-limits.js";
 import type { CloseAccount } from "./operators/close-account.js";
+import type { ConfirmRetention, ReadRetention } from "./operators/confirm-retention.js";
 import type { ExportAccount } from "./operators/export-account.js";
 import type { Invite } from "./operators/invite.js";
 import type { RecordAction } from "./operators/record-action.js";
@@ -158,6 +159,9 @@ export type OperatorUseCases = {
   readonly closeAccount: CloseAccount;
   /** Makes the link with which somebody opens an account. */
   readonly invite: Invite;
+  readonly readRetention: ReadRetention;
+  /** Confirms a setting that erases more than the retention in force. */
+  readonly confirmRetention: ConfirmRetention;
   /** Everything that is stored about the person of an account. */
   readonly exportAccount: ExportAccount;
 };

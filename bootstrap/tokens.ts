@@ -40,6 +40,7 @@ import type { ProviderWebhooks } from "../application/ports/provider-webhooks.js
 import type { RateLimits } from "../application/ports/rate-limits.js";
 import type { ReferenceStore } from "../application/ports/reference-store.js";
 import type { Reporter } from "../application/ports/reporter.js";
+import type { RetentionStore } from "../application/ports/retention-store.js";
 import type { Secrets } from "../application/ports/secrets.js";
 import type { SessionStore } from "../application/ports/session-store.js";
 import type { TaskSignals } from "../application/ports/task-signals.js";
@@ -82,6 +83,7 @@ export const tokens = {
   deliveries: token<DeliveryStore>("deliveries"),
   events: token<EventStore>("events"),
   references: token<ReferenceStore>("references"),
+  retentions: token<RetentionStore>("retentions"),
   sessions: token<SessionStore>("sessions"),
   links: token<PasswordLinkStore>("links"),
   operators: token<OperatorStore>("operators"),
@@ -131,11 +133,24 @@ export const tokens = {
   httpServer: token<HttpServer>("httpServer"),
 } as const;
 
-const { accounts, orders, keys, ledger, sessions, links, endpoints, deliveries, events, references, tasks } = tokens;
+const {
+  accounts,
+  orders,
+  keys,
+  ledger,
+  sessions,
+  links,
+  endpoints,
+  deliveries,
+  events,
+  references,
+  retentions,
+  tasks,
+} = tokens;
 const { operators, operatorLog, apiRequests, rateLimits, clock, ids, secrets } = tokens;
 
 /** The ports of the use cases that need nothing but the stores. */
 export const storePorts = {
-  ...{ accounts, orders, keys, ledger, sessions, links, endpoints, deliveries, events, references, tasks },
+  ...{ accounts, orders, keys, ledger, sessions, links, endpoints, deliveries, events, references, retentions, tasks },
   ...{ operators, operatorLog, apiRequests, rateLimits, clock, ids, secrets },
 };

@@ -8,6 +8,7 @@ import { describeLedgerStore } from "./ledger-store-contract.js";
 import { describeOrderStore } from "./order-store-contract.js";
 import { describePasswordLinkStore } from "./password-link-store-contract.js";
 import { describeReferenceStore } from "./reference-store-contract.js";
+import { describeRetentionStore } from "./retention-store-contract.js";
 import { describeSessionStore } from "./session-store-contract.js";
 import type { Stores } from "./stores.js";
 import { describeTaskStore } from "./task-store-contract.js";
@@ -32,4 +33,5 @@ export const describeStores = (test: TestFunctions, technology: string, makeStor
   describeDeliveryStore(test, technology, makeStores);
   describeEventStore(test, technology, makeStores);
   describeReferenceStore(test, technology, makeStores);
+  describeRetentionStore(test, technology, makeStores);
 };

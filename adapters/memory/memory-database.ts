@@ -9,6 +9,7 @@ import { type LedgerEntry, purchaseEntry } from "../../domain/ledger.js";
 import type { ObjectName } from "../../domain/object-name.js";
 import type { Order, OrderId, PaidOrder } from "../../domain/order.js";
 import type { PasswordLink } from "../../domain/password-link.js";
+import type { Retained, Retention } from "../../domain/retention.js";
 import type { Session } from "../../domain/session.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -75,6 +76,7 @@ export class MemoryDatabase {
   /** Of lanes, and of origins (domain/webhook-receiver.ts). */
   readonly receivers = new Map<string, Receiver>();
   readonly operatorActions: OperatorAction[] = [];
+  readonly retentions = new Map<Retained, Retention>();
   private readonly lastEvents = new Map<AccountId, number>();
   private lastDelivery = 0;
 

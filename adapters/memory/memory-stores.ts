@@ -15,6 +15,7 @@ import { MemoryOrderStore } from "./memory-order-store.js";
 import { MemoryPasswordLinkStore } from "./memory-password-link-store.js";
 import { MemoryRateLimits } from "./memory-rate-limits.js";
 import { MemoryReferenceStore } from "./memory-reference-store.js";
+import { MemoryRetentionStore } from "./memory-retention-store.js";
 import { MemorySessionStore } from "./memory-session-store.js";
 import { MemoryTaskStore } from "./memory-task-store.js";
 
@@ -31,6 +32,7 @@ export const memoryStores = (database = new MemoryDatabase(), clock?: Pick<Clock
   events: new MemoryEventStore(database),
   references: new MemoryReferenceStore(database),
   tasks: new MemoryTaskStore(database, clock),
+  retentions: new MemoryRetentionStore(database),
   operators: new MemoryOperatorStore(database),
   operatorLog: new MemoryOperatorLog(database),
   requestsAt: (clock: Clock, rates: PanoramaPolicy["rates"] = RATE_LIMITS): ApiRequests =>

@@ -170,6 +170,18 @@ export class Metrics {
     labelNames: ["status"] as const,
     registers: this.registers,
   });
+  readonly imagesExpired = new Counter({
+    name: "panorama_images_expired_total",
+    help: "Images that this instance has expired because their retention is over.",
+    labelNames: ["images"] as const,
+    registers: this.registers,
+  });
+  readonly retentionPending = new Gauge({
+    name: "panorama_retention_pending",
+    help: "Images that the settings of this instance would erase, and that are kept until the operator confirms them with `panorama retention apply`.",
+    labelNames: ["images"] as const,
+    registers: this.registers,
+  });
   readonly mailFailures = new Counter({
     name: "panorama_mail_failures_total",
     help: "E-mails that could not be sent.",

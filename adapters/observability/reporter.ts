@@ -39,6 +39,7 @@ const log = (logger: Logger, event: OperationalEvent): void => {
     case "mail_failed":
     case "payment_ignored":
     case "webhook_endpoint_off":
+    case "retention_pending":
       logger.warn(line);
       break;
     default:
@@ -88,6 +89,15 @@ const count = (metrics: Metrics, event: OperationalEvent): void => {
       break;
     case "webhook_endpoint_off":
       metrics.webhookEndpointsOff.inc({ reason: event.reason });
+      break;
+    case "images_expired":
+      metrics.imagesExpired.inc({ images: event.retained }, event.count);
+      break;
+    case "retention_in_force":
+      metrics.retentionPending.set({ images: event.retained }, 0);
+      break;
+    case "retention_pending":
+      metrics.retentionPending.set({ images: event.retained }, event.count);
       break;
     case "work_failed":
       metrics.workFailures.inc({ work: event.work });

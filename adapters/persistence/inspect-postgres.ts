@@ -1,8 +1,10 @@
 import type { Clock } from "../../application/ports/clock.js";
+import type { Retained, Retention } from "../../domain/retention.js";
 import { cannotConnect } from "./database-error.js";
 import { postgresTime } from "./database-time.js";
 import { type MigrationState, migrationState } from "./migration-state.js";
 import { postgresDatabase } from "./postgres-database.js";
+import { toRetentions } from "./sql-retention-store.js";
 
 /** What there is to know about a PostgreSQL server and the database of the service in it. */
 export type PostgresInspection = {
@@ -12,6 +14,8 @@ export type PostgresInspection = {
   /** Of all clients together. */
   readonly connectionsMax: number;
   readonly migrations: MigrationState;
+  /** None before the migrations have run. */
+  readonly retentions: ReadonlyMap<Retained, Retention>;
   /** Of the fastest of a few statements. */
   readonly latencyMilliseconds: number;
   /** How much the clock of the server is ahead of this machine's; negative if it is behind. */
@@ -39,12 +43,15 @@ export const inspectPostgres = async (url: string, clock: Pick<Clock, "now">): P
       const latency = performance.now() - start;
       measurements.push({ latency, ahead: time - (sentAt + latency / 2) });
     }
+    const migrations = migrationState(await database.recordedSteps());
+    const retentions = migrations.kind === "current" ? await database.sql("select * from retention") : [];
     const [fastest] = measurements.sort((a, b) => a.latency - b.latency);
     return {
       version: String(server?.version).split(" ")[0] ?? "",
       majorVersion: Math.floor(Number(server?.number) / 10_000),
       connectionsMax: Number(server?.connections),
-      migrations: migrationState(await database.recordedSteps()),
+      migrations,
+      retentions: toRetentions(retentions),
       latencyMilliseconds: fastest?.latency ?? 0,
       aheadMilliseconds: fastest?.ahead ?? 0,
     };

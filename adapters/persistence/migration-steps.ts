@@ -782,6 +782,28 @@ export const migrationSteps: readonly Step[] = [
       ],
     },
   },
+  {
+    name: "023-retention-in-force-compatible",
+    up: {
+      sqlite: [
+        `create table "retention" (
+        "retained" text not null primary key,
+        "in_force" real null,
+        "confirmed" real null,
+        "confirmed_from" datetime null
+      )`,
+      ],
+      postgresql: [
+        `create table "retention" (
+        "retained" varchar(32) not null,
+        "in_force" double precision null,
+        "confirmed" double precision null,
+        "confirmed_from" timestamptz(3) null,
+        constraint "retention_pkey" primary key ("retained")
+      )`,
+      ],
+    },
+  },
 ];
 
 /** The migrator records here which steps have run. */

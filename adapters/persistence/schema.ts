@@ -286,6 +286,19 @@ export const LedgerEntryTable = defineEntity({
   },
 });
 
+/** The retentions that all instances share (domain/retention.ts), in milliseconds. */
+export const RetentionTable = defineEntity({
+  name: "Retention",
+  tableName: "retention",
+  properties: {
+    retained: p.string().length(32).primary(),
+    /** Null for ever. */
+    inForce: p.double().nullable(),
+    confirmed: p.double().nullable(),
+    confirmedFrom: p.datetime(3).nullable(),
+  },
+});
+
 /** What operators did with the `panorama` command (application/ports/operator-log.ts). */
 export const OperatorActionTable = defineEntity({
   name: "OperatorAction",
@@ -545,4 +558,5 @@ export const tables = [
   WebhookDeliveryTable,
   WebhookReceiverTable,
   OperatorActionTable,
+  RetentionTable,
 ];

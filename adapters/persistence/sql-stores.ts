@@ -17,6 +17,7 @@ import { SqlOperatorStore } from "./sql-operator-store.js";
 import { SqlOrderStore } from "./sql-order-store.js";
 import { SqlPasswordLinkStore } from "./sql-password-link-store.js";
 import { SqlReferenceStore } from "./sql-reference-store.js";
+import { SqlRetentionStore } from "./sql-retention-store.js";
 import { SqlSessionStore } from "./sql-session-store.js";
 import { SqlTaskStore } from "./sql-task-store.js";
 import { SqliteApiRequests } from "./sqlite-api-requests.js";
@@ -50,6 +51,7 @@ export const sqlStores = (
   events: new SqlEventStore(database, reporter),
   references: new SqlReferenceStore(database),
   tasks: new SqlTaskStore(database, reporter, undefined, clock),
+  retentions: new SqlRetentionStore(database),
   operators: new SqlOperatorStore(database),
   operatorLog: new SqlOperatorLog(database),
   requestsAt: (clock, rates = RATE_LIMITS) =>

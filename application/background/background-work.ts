@@ -16,6 +16,7 @@ import type { WebhookSender } from "../ports/webhook-sender.js";
 import type { Stores } from "../store-use-cases.js";
 import { deleteOldEvents } from "../webhooks/delete-old-events.js";
 import { deliverEvents } from "../webhooks/deliver-events.js";
+import { applyRetention } from "./apply-retention.js";
 import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "./check-generated-images.js";
 import { deleteExpiredReferences } from "./delete-expired-references.js";
 import { ERASE_PAUSE_MILLISECONDS, eraseDeletedPanoramas } from "./erase-deleted-panoramas.js";
@@ -46,7 +47,10 @@ const DELIVERY_LEASE_MILLISECONDS = 20_000;
 /** A lease for one image is this many times longer, because download, encoding and upload take longer than a poll. */
 const IMAGE_LEASES = 3;
 
-type Ports = Pick<Stores, "tasks" | "references" | "events" | "deliveries" | "rateLimits"> & {
+/** Uploads of closed accounts, which are as old as 1970, are deleted nevertheless, and those of deleted panoramas. */
+const NEARLY_FOR_EVER = 50 * 365 * 24 * 60 * 60 * 1000;
+
+type Ports = Pick<Stores, "tasks" | "references" | "retentions" | "events" | "deliveries" | "rateLimits"> & {
   readonly provider: GenerationProvider;
   readonly storage: ObjectStorage;
   readonly imaging: Imaging;
@@ -116,15 +120,21 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
       },
     },
   );
-  const expire = deleteExpiredReferences(ports, {
-    retentionMilliseconds: settings.referenceRetentionHours * 60 * 60 * 1000,
-    leaseMilliseconds,
+  const expire = applyRetention(ports, {
+    retained: "reference_images",
+    setting: settings.referenceRetentionHours * 60 * 60 * 1000,
+    erase: (time, stopping) =>
+      deleteExpiredReferences(ports, { retentionMilliseconds: time ?? NEARLY_FOR_EVER, leaseMilliseconds })(stopping),
+  });
+  const retain = applyRetention(ports, {
+    retained: "finished_images",
+    setting: finishedImageRetentionMilliseconds,
+    erase: async (time, stopping) =>
+      time === null ? 0 : expireFinishedImages(ports, { retentionMilliseconds: time, ...imageLease })(stopping),
   });
 
   const [deleteEvents, erasePrompts] = [deleteOldEvents(ports), eraseTexts(ports)];
   const forget = async (stopping?: AbortSignal) => (await deleteEvents(stopping)) + (await erasePrompts(stopping));
-  const retain = (retentionMilliseconds: number) =>
-    expireFinishedImages(ports, { retentionMilliseconds, ...imageLease });
 
   const schedule = ports.schedule<WorkName>(
     [
@@ -142,18 +152,9 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
       { name: "streams", everySeconds: 1, run: watchStreams({ ...ports, signals: eventSignals }) },
       { name: "forget", everySeconds: 60, offsetSeconds: 45, run: forget },
       { name: "expire", everySeconds: 60, offsetSeconds: 30, run: expire },
-      ...(finishedImageRetentionMilliseconds === null
-        ? []
-        : [
-            {
-              name: "retention",
-              everySeconds: 60,
-              offsetSeconds: 15,
-              run: retain(finishedImageRetentionMilliseconds),
-            } as const,
-          ]),
       // Only databases of earlier versions have any, and those on which one still works.
       { name: "search", everySeconds: 5, offsetSeconds: 2, run: async () => tasks.completeSearch?.(SEARCH_PER_RUN) },
+      { name: "retention", everySeconds: 60, offsetSeconds: 15, run: retain },
       { name: "uses", everySeconds: 60, offsetSeconds: 45, run: keyUses.flush },
       { name: "clean", everySeconds: 3600, run: () => Promise.all([provider.clean?.(), rateLimits.clean?.()]) },
     ],

@@ -1,11 +1,13 @@
 import type { Clock } from "../ports/clock.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { ReferenceStore } from "../ports/reference-store.js";
+import type { Reporter } from "../ports/reporter.js";
 
 type Ports = {
   readonly references: Pick<ReferenceStore, "expire" | "claimDeletable" | "forget">;
   readonly storage: Pick<ObjectStorage, "delete">;
   readonly clock: Pick<Clock, "now">;
+  readonly reporter: Pick<Reporter, "report">;
 };
 
 /** How long unused reference images are kept, and when a deletion is repeated. */
@@ -25,7 +27,7 @@ const BATCH = 100;
  * object may be deleted twice or late. Resolves to the number of deleted objects.
  */
 export const deleteExpiredReferences =
-  ({ references, storage, clock }: Ports, { retentionMilliseconds, leaseMilliseconds }: ReferenceRetention) =>
+  ({ references, storage, clock, reporter }: Ports, { retentionMilliseconds, leaseMilliseconds }: ReferenceRetention) =>
   async (stopping?: AbortSignal): Promise<number> => {
     const isStopping = () => stopping?.aborted === true;
     const after = (milliseconds: number) => new Date(clock.now().getTime() + milliseconds);
@@ -45,5 +47,6 @@ export const deleteExpiredReferences =
         deleted += 1;
       }
     }
+    if (deleted > 0) reporter.report({ kind: "images_expired", retained: "reference_images", count: deleted });
     return deleted;
   };

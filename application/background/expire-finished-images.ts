@@ -1,11 +1,13 @@
 import { expire, isKept } from "../../domain/storage-status.js";
 import { withImage } from "../../domain/task.js";
 import type { Clock } from "../ports/clock.js";
+import type { Reporter } from "../ports/reporter.js";
 import type { TaskStore } from "../ports/task-store.js";
 
 type Ports = {
   readonly tasks: Pick<TaskStore, "listKeptImages" | "move">;
   readonly clock: Pick<Clock, "now">;
+  readonly reporter: Pick<Reporter, "report">;
 };
 
 /** How long finished images are kept. */
@@ -26,11 +28,11 @@ const BATCH = 100;
  * images.
  */
 export const expireFinishedImages =
-  ({ tasks, clock }: Ports, { retentionMilliseconds, leaseMilliseconds }: ImageRetention) =>
+  ({ tasks, clock, reporter }: Ports, { retentionMilliseconds, leaseMilliseconds }: ImageRetention) =>
   async (stopping?: AbortSignal): Promise<number> => {
     const isStopping = () => stopping?.aborted === true;
     const after = (milliseconds: number) => new Date(clock.now().getTime() + milliseconds);
-    let expired = 0;
+    const expired: Date[] = [];
     for (let read = BATCH; read === BATCH && !isStopping(); ) {
       const kept = await tasks.listKeptImages(after(-retentionMilliseconds), BATCH);
       read = kept.length;
@@ -38,8 +40,12 @@ export const expireFinishedImages =
         if (isStopping()) break;
         if (!isKept(task.image)) continue;
         const moved = await tasks.move(task, withImage(task, expire(task.image)), after(leaseMilliseconds));
-        if (moved.isOk()) expired += 1; // if it is stale, another worker has moved it
+        if (moved.isOk()) expired.push(task.succeededAt); // if it is stale, another worker has moved it
       }
     }
-    return expired;
+    if (expired.length > 0) {
+      const [oldest, newest] = [expired[0], expired.at(-1)];
+      reporter.report({ kind: "images_expired", retained: "finished_images", count: expired.length, oldest, newest });
+    }
+    return expired.length;
   };

@@ -1,6 +1,7 @@
 import type { AccountId } from "../../domain/account.js";
 import type { OrderId, PaymentDifference } from "../../domain/order.js";
 import type { PixelSize } from "../../domain/resolution.js";
+import type { Retained } from "../../domain/retention.js";
 import type { StorageStatus } from "../../domain/storage-status.js";
 import type { FailureReason, Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -30,6 +31,35 @@ export type OperationalEvent =
   | { readonly kind: "submission_recovered"; readonly taskId: TaskId; readonly upstreamTaskId: string }
   | { readonly kind: "provider_unavailable"; readonly taskId: TaskId; readonly detail: string }
   | { readonly kind: "image_status"; readonly taskId: TaskId; readonly status: StorageStatus; readonly detail: string }
+  /** Images were erased because their retention is over. The times are those that it counts from. */
+  | {
+      readonly kind: "images_expired";
+      readonly retained: Retained;
+      readonly count: number;
+      readonly oldest?: Date | undefined;
+      readonly newest?: Date | undefined;
+    }
+  /** Nothing waits for a confirmation. `null`: for ever. */
+  | {
+      readonly kind: "retention_in_force";
+      readonly retained: Retained;
+      readonly settingSeconds: number | null;
+      readonly inForceSeconds: number | null;
+    }
+  /**
+   * The setting would erase more than the retention in force: it waits until the operator confirms it, or until
+   * `confirmedFrom` (domain/retention.ts). `count` and the times: what it would erase now.
+   */
+  | {
+      readonly kind: "retention_pending";
+      readonly retained: Retained;
+      readonly settingSeconds: number | null;
+      readonly inForceSeconds: number | null;
+      readonly count: number;
+      readonly oldest?: Date | undefined;
+      readonly newest?: Date | undefined;
+      readonly confirmedFrom: Date | undefined;
+    }
   /** An e-mail could not be sent. `detail` is the error of the mail server or of the connection to it. */
   | { readonly kind: "mail_failed"; readonly detail: string }
   /** A payment that names an order does not match it, so the order is not paid. `order`: there is no such order. */

@@ -23,6 +23,7 @@ import { mcp } from "./mcp.js";
 import { migrate } from "./migrate.js";
 import { orderCreate, orderPay } from "./order.js";
 import { queueShow } from "./queue.js";
+import { retentionApply, retentionShow } from "./retention.js";
 import { serve } from "./serve.js";
 import { settingsShow } from "./settings.js";
 import { storageVerify } from "./storage.js";
@@ -74,6 +75,8 @@ export const COMMANDS: readonly Command[] = [
   webhookDeliveries,
   webhookResend,
   auditList,
+  retentionShow,
+  retentionApply,
   generate,
   mcp,
   migrate,

@@ -3,7 +3,9 @@ import { DatabaseError, missingFile } from "../../adapters/persistence/database-
 import type { PostgresInspection } from "../../adapters/persistence/inspect-postgres.js";
 import { type MigrationState, migrationProblem } from "../../adapters/persistence/migration-state.js";
 import type { Clock } from "../../application/ports/clock.js";
+import { isLonger, RETAINED, type Retained, type Retention } from "../../domain/retention.js";
 import type { Config } from "../config.js";
+import { RETAINED_NAMES, retentionSettings, retentionText } from "../retention-settings.js";
 import { sqliteFile } from "../sqlite-file.js";
 import { broken, type Finding, fine, notChecked, warning } from "./finding.js";
 
@@ -16,41 +18,48 @@ const CLOCK_MILLISECONDS_MAX = 3_000;
 /** Of PostgreSQL's connections, for commands and for other instances. */
 const CONNECTIONS_LEFT_MIN = 5;
 
-type Settings = Pick<Config, "databaseUrl" | "databaseConnections" | "dataDir">;
+type Settings = Pick<
+  Config,
+  "databaseUrl" | "databaseConnections" | "dataDir" | "retention" | "referenceRetentionHours"
+>;
 
 /** The database, its migrations, and its clock. Nothing is made or changed. */
 export const checkDatabase = async (config: Settings, clock: Clock): Promise<readonly Finding[]> => {
   try {
     return await (config.databaseUrl === undefined
-      ? checkSqlite(sqliteFile(config.dataDir))
-      : checkPostgres(config.databaseUrl, config.databaseConnections, clock));
+      ? checkSqlite(sqliteFile(config.dataDir), retentionSettings(config))
+      : checkPostgres(config.databaseUrl, config, clock));
   } catch (error) {
     const kind = error instanceof DatabaseError ? error.kind : "failed";
     return [broken("database", kind, error instanceof Error ? error.message : String(error)), ...AFTER_DATABASE];
   }
 };
 
-const AFTER_DATABASE = ["migrations", "clock"].map((name) => notChecked(name, "The database must be usable first."));
+const AFTER_DATABASE = ["migrations", "clock", "retention"].map((name) =>
+  notChecked(name, "The database must be usable first."),
+);
 
-const checkSqlite = async (file: string): Promise<readonly Finding[]> => {
+const checkSqlite = async (file: string, settings: RetentionSettings): Promise<readonly Finding[]> => {
   // The first start makes it; after that, the name is mistyped.
   if (!existsSync(file)) return [warning("database", missingFile(file).message), ...AFTER_DATABASE];
   const { inspectSqlite } = await import("../../adapters/persistence/inspect-sqlite.js");
-  const { version, migrations } = await inspectSqlite(file);
+  const { version, migrations, retentions } = await inspectSqlite(file);
   return [
     fine("database", `SQLite ${version} reads ${file}.`),
     checkMigrations(`The database ${file}`, migrations, "panorama serve does it at its start."),
     notChecked("clock", "SQLite has no clock of its own."),
+    checkRetention(settings, retentions),
   ];
 };
 
-const checkPostgres = async (url: string, connections: number, clock: Clock): Promise<readonly Finding[]> => {
+const checkPostgres = async (url: string, config: Settings, clock: Clock): Promise<readonly Finding[]> => {
   const { inspectPostgres } = await import("../../adapters/persistence/inspect-postgres.js");
   const inspection = await inspectPostgres(url, clock);
   return [
-    checkServer(inspection, connections),
+    checkServer(inspection, config.databaseConnections),
     checkMigrations("The database", inspection.migrations),
     checkClock(inspection.aheadMilliseconds),
+    checkRetention(retentionSettings(config), inspection.retentions),
   ];
 };
 
@@ -87,4 +96,20 @@ const checkClock = (aheadMilliseconds: number): Finding => {
   return Math.abs(aheadMilliseconds) > CLOCK_MILLISECONDS_DOUBTFUL
     ? warning(name, `${differs}. ${advice}`)
     : fine(name, "The clocks of the database and of this machine agree.");
+};
+
+type RetentionSettings = ReturnType<typeof retentionSettings>;
+
+/** The first start stores them, so nothing is wrong without them. */
+const checkRetention = (settings: RetentionSettings, retentions: ReadonlyMap<Retained, Retention>): Finding => {
+  const name = "retention";
+  const pending = RETAINED.flatMap((retained) => {
+    const inForce = retentions.get(retained)?.inForce;
+    if (inForce === undefined || !isLonger(inForce, settings[retained])) return [];
+    const [is, should] = [retentionText(inForce), retentionText(settings[retained])];
+    return [`${RETAINED_NAMES[retained]} are kept ${is}, although the settings say ${should}`];
+  });
+  return pending.length === 0
+    ? fine(name, "Images are kept for as long as the settings say.")
+    : warning(name, `Now ${pending.join(", and ")}. Run panorama retention show: what erases more must be confirmed.`);
 };

@@ -9,10 +9,9 @@ import { createApplication } from "../../application/create-application.js";
 import { exportAccount } from "../../application/operators/export-account.js";
 import type { Config } from "../config.js";
 import { provide } from "../provide.js";
+import { retentionSettings } from "../retention-settings.js";
 import { submissionDeadlineMilliseconds } from "../submission-deadline.js";
 import { storePorts, tokens } from "../tokens.js";
-
-const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /** The whole application, with its background work. */
 export const application = new ContainerModule(({ bind }) => {
@@ -25,7 +24,6 @@ export const application = new ContainerModule(({ bind }) => {
     tokens.application,
     { config, database, providerWebhooks, metrics, tracing, ...storePorts, ...outside },
     ({ config, database, metrics, tracing, ...ports }) => {
-      const { finishedImagesDays } = config.retention;
       return createApplication({
         ports: {
           ...ports,
@@ -36,8 +34,7 @@ export const application = new ContainerModule(({ bind }) => {
           ...config,
           submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),
           pollMillisecondsMax: pollMillisecondsMax(config),
-          finishedImageRetentionMilliseconds:
-            finishedImagesDays === null ? null : finishedImagesDays * DAY_MILLISECONDS,
+          finishedImageRetentionMilliseconds: retentionSettings(config).finished_images,
           // A SQLite file has one instance.
           processes: database.dialect === "postgresql" ? "several" : "one",
           eventBody: (event, task) => eventBody(event, task, { storage: ports.storage, publicUrl: config.publicUrl }),

@@ -20,6 +20,7 @@ import { SqlOperatorStore } from "../../adapters/persistence/sql-operator-store.
 import { SqlOrderStore } from "../../adapters/persistence/sql-order-store.js";
 import { SqlPasswordLinkStore } from "../../adapters/persistence/sql-password-link-store.js";
 import { SqlReferenceStore } from "../../adapters/persistence/sql-reference-store.js";
+import { SqlRetentionStore } from "../../adapters/persistence/sql-retention-store.js";
 import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js";
 import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
 import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-requests.js";
@@ -88,6 +89,7 @@ export const persistence = new ContainerModule(({ bind }) => {
     ({ database, reporter }) => new SqlEventStore(database, reporter),
   );
   provide(bind, tokens.references, { database }, ({ database }) => new SqlReferenceStore(database));
+  provide(bind, tokens.retentions, { database }, ({ database }) => new SqlRetentionStore(database));
   provide(bind, tokens.operators, { database }, ({ database }) => new SqlOperatorStore(database));
   provide(bind, tokens.operatorLog, { database }, ({ database }) => new SqlOperatorLog(database));
   provide(bind, tokens.sessions, { database }, ({ database }) => new SqlSessionStore(database));

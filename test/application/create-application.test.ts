@@ -309,6 +309,7 @@ describe("createApplication", () => {
       { name: "forget", everySeconds: 60, offsetSeconds: 45 },
       { name: "expire", everySeconds: 60, offsetSeconds: 30 },
       { name: "search", everySeconds: 5, offsetSeconds: 2 },
+      { name: "retention", everySeconds: 60, offsetSeconds: 15 },
       { name: "uses", everySeconds: 60, offsetSeconds: 45 },
       { name: "clean", everySeconds: 3600 },
     ]);
@@ -319,10 +320,7 @@ describe("createApplication", () => {
     works.length = 0;
     createApplication({ ports: several, settings: { processes: "one" } });
     expect(works.map(({ name }) => name)).not.toContain("watch");
-    expect(works).toHaveLength(12);
-    works.length = 0;
-    createApplication({ ports: several, settings: { finishedImageRetentionMilliseconds: 86_400_000 } });
-    expect(works).toContainEqual({ name: "retention", everySeconds: 60, offsetSeconds: 15 });
+    expect(works).toHaveLength(13);
   });
 
   it("cleans the provider and the rate limits every hour", async () => {

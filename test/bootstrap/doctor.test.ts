@@ -170,6 +170,7 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
       "database",
       "migrations",
       "clock",
+      "retention",
       "storage",
       "image URL",
       "CORS",
@@ -290,6 +291,14 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
       plant: addMigration("999-later"),
       repair: removeMigration("999-later"),
       stops: tokens.database,
+    },
+    {
+      fault: "a shorter retention in the settings",
+      name: "retention",
+      status: "warning",
+      says: "Now unused reference images are kept for 2 days, although the settings say for 24 hours. Run panorama retention show",
+      plant: () => sql("insert into retention (retained, in_force) values ('reference_images', 172800000)"),
+      repair: () => sql("delete from retention"),
     },
     {
       fault: "a database whose clock is ahead",

@@ -94,6 +94,7 @@ export class Instance {
       deliveries: guarded("deliveries", stores.deliveries),
       events: guarded("events", stores.events),
       references: guarded("references", stores.references),
+      retentions: guarded("retentions", stores.retentions),
       tasks: guarded("tasks", stores.tasks),
       requestsAt: stores.requestsAt,
       provider: guarded("provider", outside.provider),

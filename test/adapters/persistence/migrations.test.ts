@@ -130,6 +130,7 @@ const rowsFor = (columnsOfTask: ReadonlySet<string>): Rows => {
     ],
     webhook_receiver: [{ name: "ep-1", verified_at: noon, failures: 0, next_at: noon }],
     operator_action: [{ at: noon, operator: "ann@host", command: "key revoke", arguments: "{}", outcome: "done" }],
+    retention: [{ retained: "finished_images", in_force: 86_400_000, confirmed: null, confirmed_from: null }],
   };
 };
 

@@ -1,0 +1,84 @@
+import {
+  adoptSetting,
+  firstRetention,
+  isLonger,
+  longer,
+  type Retained,
+  type Retention,
+  type RetentionTime,
+} from "../../domain/retention.js";
+import type { Clock } from "../ports/clock.js";
+import type { Reporter } from "../ports/reporter.js";
+import type { RetentionStore } from "../ports/retention-store.js";
+
+type StorePorts = { readonly retentions: RetentionStore; readonly clock: Pick<Clock, "now"> };
+type Ports = StorePorts & { readonly reporter: Pick<Reporter, "report"> };
+
+/** A service that was down for so long at the start has not erased what was over meanwhile. */
+const DOWN_MILLISECONDS = 24 * 60 * 60 * 1000;
+/** How often it is told that a setting waits for its confirmation. */
+const TELL_MILLISECONDS = 60 * 60 * 1000;
+
+/** What was erased so far is what the setting would erase, if nothing much older is kept. */
+const erasesMore = async ({ retentions, clock }: StorePorts, retained: Retained, setting: RetentionTime) => {
+  if (setting === null) return false;
+  const before = new Date(clock.now().getTime() - setting - DOWN_MILLISECONDS);
+  return (await retentions.olderThan(retained, before)).count > 0;
+};
+
+/** The retention of all instances, after this one has told its setting. */
+export const retentionOf = async (
+  ports: StorePorts,
+  retained: Retained,
+  setting: RetentionTime,
+): Promise<Retention> => {
+  const { retentions, clock } = ports;
+  const stored = await retentions.find(retained);
+  if (stored !== undefined && adoptSetting(stored, setting, clock.now()) === stored) return stored;
+  const first = firstRetention(setting, stored === undefined && (await erasesMore(ports, retained, setting)));
+  return retentions.change(retained, (current) => adoptSetting(current ?? first, setting, clock.now()));
+};
+
+/** One thing that is erased after a time. */
+export type RetentionWork = {
+  readonly retained: Retained;
+  readonly setting: RetentionTime;
+  /** Erases what is over. Resolves to the number of images. */
+  readonly erase: (time: RetentionTime, stopping?: AbortSignal) => Promise<number>;
+};
+
+/**
+ * Erases what is over by the setting of this instance and by the retention that all instances share, so the longer one
+ * counts. Tells at the first run, at each change and every hour whether the setting waits for its confirmation.
+ */
+export const applyRetention = (ports: Ports, { retained, setting, erase }: RetentionWork) => {
+  let told: { readonly text: string; readonly at: number } | undefined;
+  const tell = async (retention: Retention): Promise<void> => {
+    const isPending = isLonger(retention.inForce, setting);
+    const text = JSON.stringify(retention);
+    const now = ports.clock.now().getTime();
+    if (told?.text === text && (!isPending || now - told.at < TELL_MILLISECONDS)) return;
+    told = { text, at: now };
+    const { inForce, confirmed } = retention;
+    const seconds = { settingSeconds: secondsOf(setting), inForceSeconds: secondsOf(inForce) };
+    if (!isPending || setting === null) {
+      ports.reporter.report({ kind: "retention_in_force", retained, ...seconds });
+      return;
+    }
+    const amount = await ports.retentions.olderThan(retained, new Date(now - setting));
+    ports.reporter.report({
+      kind: "retention_pending",
+      retained,
+      ...seconds,
+      ...amount,
+      confirmedFrom: confirmed?.from,
+    });
+  };
+  return async (stopping?: AbortSignal): Promise<number> => {
+    const retention = await retentionOf(ports, retained, setting);
+    await tell(retention);
+    return erase(longer(setting, retention.inForce), stopping);
+  };
+};
+
+const secondsOf = (time: RetentionTime): number | null => (time === null ? null : time / 1000);
