@@ -49,7 +49,10 @@ const run = async (args: readonly string[]): Promise<Result<Output | undefined, 
   const { createService } = await import("./service.js");
   // Commands have no log: what they have to say is their result.
   const logLevel = command === serve ? config.value.logLevel : "silent";
-  const service = createService({ ...config.value, logLevel }, { createsDatabase: command.createsDatabase === true });
+  const service = createService(
+    { ...config.value, logLevel },
+    { createsDatabase: command.createsDatabase === true, patience: command === serve ? "requests" : "commands" },
+  );
   try {
     return command.isRecorded === true
       ? await runRecorded(command, service, parsed)

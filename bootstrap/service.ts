@@ -1,5 +1,6 @@
 import "reflect-metadata";
 import { Container } from "inversify";
+import type { Patience } from "../adapters/persistence/postgres-database.js";
 import type { Config } from "./config.js";
 import { persistence } from "./modules/persistence.js";
 import { useCasesOnStores } from "./modules/store-use-cases.js";
@@ -17,10 +18,14 @@ export type Service = {
 };
 
 /** With `createsDatabase` the SQLite file is made and migrated when it is opened; without, it must be there. */
-export const createService = (config: Config, { createsDatabase = true } = {}): Service => {
+export const createService = (
+  config: Config,
+  { createsDatabase = true, patience = "requests" }: { createsDatabase?: boolean; patience?: Patience } = {},
+): Service => {
   const container = new Container();
   container.bind(tokens.config).toConstantValue(config);
   container.bind(tokens.createsDatabase).toConstantValue(createsDatabase);
+  container.bind(tokens.patience).toConstantValue(patience);
   container.load(system, persistence, useCasesOnStores);
   return {
     get: (part) => container.getAsync(part),

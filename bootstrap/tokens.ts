@@ -9,7 +9,7 @@ import type { TaskMetrics } from "../adapters/observability/task-metrics.js";
 import type { Tracing } from "../adapters/observability/tracing.js";
 import type { Comparison, DatabaseClock } from "../adapters/persistence/database-clock.js";
 import type { ExclusiveLock } from "../adapters/persistence/exclusive-lock.js";
-import type { PostgresDatabase } from "../adapters/persistence/postgres-database.js";
+import type { Patience, PostgresDatabase } from "../adapters/persistence/postgres-database.js";
 import type { SqliteDatabase } from "../adapters/persistence/sqlite-database.js";
 import type { CopiedObjects } from "../adapters/storage/copy-objects.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
@@ -54,6 +54,8 @@ export const tokens = {
   config: token<Config>("config"),
   /** Whether the SQLite file is made and migrated when it is opened. */
   createsDatabase: token<boolean>("createsDatabase"),
+  /** How long statements may take on PostgreSQL. */
+  patience: token<Patience>("patience"),
 
   // system
   /** The time that all processes on the database decide by. */

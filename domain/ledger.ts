@@ -6,6 +6,7 @@ import { type InvalidRequest, invalidRequest } from "./invalid-request.js";
 import type { OrderId, PaidOrder } from "./order.js";
 import type { HeldReservation, InsufficientCredits, RefundedReservation, Reservation } from "./reservation.js";
 import { isStorable } from "./storable-text.js";
+import type { Task } from "./task.js";
 import type { TaskId } from "./task-id.js";
 
 /**
@@ -99,46 +100,93 @@ export const sumOf = (entries: readonly LedgerEntry[]): number =>
 /** What was paid for: anything with a reservation. `state` names its state in a finding. It is active while it holds credits. */
 export type PaidTask = { readonly id: TaskId; readonly state: string; readonly reservation: Reservation };
 
+/** What a task in this state was paid with. */
+export const paidTask = (id: TaskId, accountId: AccountId, state: Task["state"], credits: Credits): PaidTask => {
+  const reserved = { taskId: id, accountId, credits };
+  if (state === "failed") return { id, state, reservation: { ...reserved, state: "refunded" } };
+  return { id, state, reservation: { ...reserved, state: state === "succeeded" ? "captured" : "held" } };
+};
+
+/** An account's audit in progress. */
+export type LedgerAudit = {
+  /** Some tasks of the account, with all of its entries that name them. */
+  readonly tasks: (tasks: readonly PaidTask[], entries: readonly LedgerEntry[]) => void;
+  /** Some of its entries that name none of its tasks. */
+  readonly entries: (entries: readonly LedgerEntry[]) => void;
+  /** One sentence for each error. */
+  readonly end: () => string[];
+};
+
 /**
- * Returns one sentence for each error in an account's ledger, and an empty array if there is none. Checks that the
- * balance is the sum of the entries and not negative, that the count of active tasks is right, that no order was
- * credited twice, and that every task has exactly the entries that its state requires.
+ * Audits an account part by part, because it may have more tasks than the memory holds. Checks that the balance is the sum
+ * of the entries and not negative, that the count of active tasks is right, that no order was credited twice, and that
+ * every task has exactly the entries that its state requires.
  */
+export const startAudit = ({ credits, activeTasks }: Omit<Standing, "accountId">): LedgerAudit => {
+  let sum = 0;
+  let active = 0;
+  const creditedOrders = new Set<OrderId>();
+  const unknownTasks = new Set<TaskId>();
+  const findings: string[] = [];
+  return {
+    tasks: (tasks, entries) => {
+      sum += sumOf(entries);
+      const entriesOf = entriesByTask(entries);
+      for (const task of tasks) {
+        if (task.reservation.state === "held") active += 1;
+        findings.push(...auditTask(task, entriesOf.get(task.id) ?? []));
+      }
+    },
+    entries: (entries) => {
+      sum += sumOf(entries);
+      for (const entry of entries) {
+        if ("taskId" in entry) unknownTasks.add(entry.taskId);
+        if (entry.kind !== "purchase") continue;
+        if (creditedOrders.has(entry.orderId)) findings.push(`order ${entry.orderId} was credited more than once`);
+        creditedOrders.add(entry.orderId);
+      }
+    },
+    end: () => {
+      const totals: string[] = [];
+      if (sum !== credits) totals.push(`the balance is ${credits}, but the sum of the entries is ${sum}`);
+      if (credits < 0) totals.push(`the balance is negative: ${credits}`);
+      if (active !== activeTasks) totals.push(`${activeTasks} active tasks are counted, but there are ${active}`);
+      const unknown = [...unknownTasks].map((id) => `there are entries for task ${id}, which does not exist`);
+      return [...totals, ...findings, ...unknown];
+    },
+  };
+};
+
+const entriesByTask = (entries: readonly LedgerEntry[]): Map<TaskId, LedgerEntry[]> => {
+  const entriesOf = new Map<TaskId, LedgerEntry[]>();
+  for (const entry of entries) {
+    if (!("taskId" in entry)) continue;
+    const others = entriesOf.get(entry.taskId);
+    if (others === undefined) entriesOf.set(entry.taskId, [entry]);
+    else others.push(entry);
+  }
+  return entriesOf;
+};
+
+const auditTask = ({ id, state, reservation }: PaidTask, entries: readonly LedgerEntry[]): string[] => {
+  const { credits: cost } = reservation;
+  const required =
+    reservation.state === "refunded" ? [`reservation ${-cost}`, `refund ${cost}`] : [`reservation ${-cost}`];
+  const found = entries.map(({ kind, credits: amount }) => `${kind} ${amount}`);
+  if ([...required].sort().join() === [...found].sort().join()) return [];
+  return [`task ${id} is ${state} and must have [${required.join(", ")}], but has [${found.join(", ")}]`];
+};
+
+/** Audits an account whose ledger is in memory (`startAudit`). Returns one sentence for each error. */
 export const audit = (
-  { credits, activeTasks }: Omit<Standing, "accountId">,
+  standing: Omit<Standing, "accountId">,
   entries: readonly LedgerEntry[],
   tasks: readonly PaidTask[],
 ): string[] => {
-  const findings: string[] = [];
-  const sum = sumOf(entries);
-  if (sum !== credits) findings.push(`the balance is ${credits}, but the sum of the entries is ${sum}`);
-  if (credits < 0) findings.push(`the balance is negative: ${credits}`);
-  const active = tasks.filter(({ reservation }) => reservation.state === "held").length;
-  if (active !== activeTasks) findings.push(`${activeTasks} active tasks are counted, but there are ${active}`);
-
-  const entriesOf = new Map<TaskId, LedgerEntry[]>();
-  const creditedOrders = new Set<OrderId>();
-  for (const entry of entries) {
-    if (entry.kind === "purchase") {
-      if (creditedOrders.has(entry.orderId)) findings.push(`order ${entry.orderId} was credited more than once`);
-      creditedOrders.add(entry.orderId);
-      continue;
-    }
-    if (entry.kind === "adjustment") continue;
-    entriesOf.set(entry.taskId, [...(entriesOf.get(entry.taskId) ?? []), entry]);
-  }
-  for (const task of tasks) {
-    const { credits: cost } = task.reservation;
-    const required =
-      task.reservation.state === "refunded" ? [`reservation ${-cost}`, `refund ${cost}`] : [`reservation ${-cost}`];
-    const found = (entriesOf.get(task.id) ?? []).map(({ kind, credits: amount }) => `${kind} ${amount}`);
-    entriesOf.delete(task.id);
-    if ([...required].sort().join() !== [...found].sort().join()) {
-      findings.push(
-        `task ${task.id} is ${task.state} and must have [${required.join(", ")}], but has [${found.join(", ")}]`,
-      );
-    }
-  }
-  for (const taskId of entriesOf.keys()) findings.push(`there are entries for task ${taskId}, which does not exist`);
-  return findings;
+  const running = startAudit(standing);
+  const ids = new Set(tasks.map(({ id }) => id));
+  const isOfTask = (entry: LedgerEntry) => "taskId" in entry && ids.has(entry.taskId);
+  running.tasks(tasks, entries.filter(isOfTask));
+  running.entries(entries.filter((entry) => !isOfTask(entry)));
+  return running.end();
 };

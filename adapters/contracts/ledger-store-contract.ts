@@ -1,5 +1,6 @@
+import type { LedgerPart } from "../../application/ports/ledger-store.js";
 import { credits } from "../../domain/credits.js";
-import type { LedgerCursor } from "../../domain/ledger.js";
+import type { LedgerCursor, PaidTask } from "../../domain/ledger.js";
 import { fail, finish, openTask, submit, succeed } from "../../domain/task.js";
 import {
   aCreationRequest,
@@ -62,6 +63,32 @@ export const describeLedgerStore = (
       expect((await ledger.entries(owner)).map(({ kind }) => kind)).toEqual(["purchase", "reservation"]);
     });
 
+    it("walks through the parts of every account, which are its whole ledger", async () => {
+      const { accounts, tasks, ledger } = stores;
+      await ledger.walk(() => expect("a part").toBe("none"));
+      await accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
+      await accounts.open(anAccount({ id: other }), undefined, undefined, undefined);
+      const [refused, active] = [aReservedTask({ id: taskId(1) }), aReservedTask({ id: taskId(2) })];
+      for (const task of [refused, active]) {
+        await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openTask(standing, task, noon) });
+      }
+      (await tasks.move(refused, fail(refused, "refused", noon), undefined))._unsafeUnwrap();
+      const parts: LedgerPart[] = [];
+      await ledger.walk((part) => parts.push(part));
+      for (const account of await all()) {
+        const { accountId } = account.standing;
+        const own = parts.filter((part) => part.accountId === accountId);
+        expect([own[0], own.at(-1)]).toMatchObject([{ kind: "standing", standing: account.standing }, { kind: "end" }]);
+        const paid = own.flatMap((part) => (part.kind === "tasks" ? part.tasks : []));
+        const shown = ({ id, state, reservation }: PaidTask) => ({ id, state, reservation });
+        expect(sorted(paid.map(shown))).toEqual(sorted(account.tasks.map(shown)));
+        const ofTasks = own.flatMap((part) => (part.kind === "tasks" ? part.entries : []));
+        const others = own.flatMap((part) => (part.kind === "entries" ? part.entries : []));
+        expect(sorted(ofTasks)).toEqual(sorted(account.entries.filter((entry) => "taskId" in entry)));
+        expect(others).toEqual(account.entries.filter((entry) => !("taskId" in entry)));
+      }
+    });
+
     it("returns what became of the bought credits: remaining, reserved and spent", async () => {
       const { accounts, orders, tasks, ledger } = stores;
       await accounts.open(anAccount(), undefined, aPaidOrder({ credits: credits(100) }), undefined);
@@ -121,3 +148,6 @@ export const describeLedgerStore = (
       expect(all.toReversed()).toEqual(await ledger.entries(owner));
     });
   });
+
+const sorted = <T>(items: readonly T[]): T[] =>
+  items.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));

@@ -1,4 +1,4 @@
-import type { AccountLedger, LedgerLine, LedgerStore } from "../../application/ports/ledger-store.js";
+import type { AccountLedger, LedgerLine, LedgerPart, LedgerStore } from "../../application/ports/ledger-store.js";
 import type { AccountId } from "../../domain/account.js";
 import type { Credits, CreditTotals } from "../../domain/credits.js";
 import { type LedgerCursor, type LedgerEntry, ledgerCursor } from "../../domain/ledger.js";
@@ -39,6 +39,19 @@ export class MemoryLedgerStore implements LedgerStore {
       .filter(({ cursor, entry }) => entry.accountId === account && (before === undefined || cursor < before))
       .reverse()
       .slice(0, limit);
+  }
+
+  async walk(visit: (part: LedgerPart) => void): Promise<void> {
+    for (const [accountId, { standing }] of this.database.accounts) {
+      const entries = this.database.ledgerOf(accountId);
+      const tasks = this.database.tasksOf(accountId);
+      const ids = new Set<unknown>(tasks.map(({ id }) => id));
+      const isOfTask = (entry: LedgerEntry) => "taskId" in entry && ids.has(entry.taskId);
+      visit({ kind: "standing", accountId, standing });
+      visit({ kind: "tasks", accountId, tasks, entries: entries.filter(isOfTask) });
+      visit({ kind: "entries", accountId, entries: entries.filter((entry) => !isOfTask(entry)) });
+      visit({ kind: "end", accountId });
+    }
   }
 
   async *all(): AsyncIterable<AccountLedger> {

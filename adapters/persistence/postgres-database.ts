@@ -31,6 +31,13 @@ const CONNECT_MILLISECONDS = 3_000;
 const RESPONSE_MILLISECONDS = 5_000;
 const IDLE_MILLISECONDS = 10_000;
 
+/** How long statements may take: those of requests, or those of a command, for which nobody but its operator waits. */
+export type Patience = "requests" | "commands";
+
+/** A command reads whole tables. It waits for locks and for a silent server, too, but not for ever. */
+const COMMAND_LOCK_MILLISECONDS = 60_000;
+const COMMAND_RESPONSE_MILLISECONDS = 60 * 60_000;
+
 /** All decisions of the stores are made for this level: a statement sees what was committed before it began. */
 const ISOLATION = "read committed";
 /** An embedder's connections may have others, so they are set for each transaction, in the message that begins it. */
@@ -47,8 +54,12 @@ const ABORTED = new Set(["40001", "40P01"]);
 const STALE_PLAN = "0A000";
 
 /** Opens a PostgreSQL database for the service. Throws if it is unreachable or not at the migrations of this version. */
-export const openPostgresDatabase = async (url: string, connectionsMax: number): Promise<PostgresDatabase> => {
-  const database = postgresDatabase(url, connectionsMax);
+export const openPostgresDatabase = async (
+  url: string,
+  connectionsMax: number,
+  patience: Patience = "requests",
+): Promise<PostgresDatabase> => {
+  const database = postgresDatabase(url, connectionsMax, patience);
   try {
     await database.ping().catch((error: unknown) => {
       throw cannotConnect(error);
@@ -62,18 +73,23 @@ export const openPostgresDatabase = async (url: string, connectionsMax: number):
 };
 
 /** A database on connections of its own, which are opened when they are needed. */
-export const postgresDatabase = (url: string, connectionsMax: number): PostgresDatabase => {
+export const postgresDatabase = (
+  url: string,
+  connectionsMax: number,
+  patience: Patience = "requests",
+): PostgresDatabase => {
+  const isCommand = patience === "commands";
   const config = {
     connectionString: url,
     application_name: "panorama",
-    lock_timeout: LOCK_MILLISECONDS,
-    statement_timeout: STATEMENT_MILLISECONDS,
+    lock_timeout: isCommand ? COMMAND_LOCK_MILLISECONDS : LOCK_MILLISECONDS,
+    statement_timeout: isCommand ? 0 : STATEMENT_MILLISECONDS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
   };
   const connections = new PostgresConnections(config, connectionsMax, {
     connectMilliseconds: CONNECT_MILLISECONDS,
-    waitMilliseconds: CONNECT_MILLISECONDS,
-    responseMilliseconds: RESPONSE_MILLISECONDS,
+    waitMilliseconds: isCommand ? COMMAND_RESPONSE_MILLISECONDS : CONNECT_MILLISECONDS,
+    responseMilliseconds: isCommand ? COMMAND_RESPONSE_MILLISECONDS : RESPONSE_MILLISECONDS,
     idleMilliseconds: IDLE_MILLISECONDS,
   });
   return new PostgresDatabase(connections, OWN_DATABASE, "");

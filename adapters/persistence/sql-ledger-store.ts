@@ -1,4 +1,4 @@
-import type { AccountLedger, LedgerLine, LedgerStore } from "../../application/ports/ledger-store.js";
+import type { AccountLedger, LedgerLine, LedgerPart, LedgerStore } from "../../application/ports/ledger-store.js";
 import type { AccountId } from "../../domain/account.js";
 import { type Credits, type CreditTotals, credits } from "../../domain/credits.js";
 import type { LedgerCursor, LedgerEntry } from "../../domain/ledger.js";
@@ -8,6 +8,7 @@ import type { Database, Sql } from "./database.js";
 import { toLedgerEntry } from "./ledger-rows.js";
 import { olderThan } from "./statement.js";
 import { toTask } from "./task-rows.js";
+import { walkLedger } from "./walk-ledger.js";
 
 /** Number of account ids that the audit reads with one statement. */
 const PAGE_SIZE = 500;
@@ -56,6 +57,10 @@ export class SqlLedgerStore implements LedgerStore {
       [account, ...older.parameters, limit],
     );
     return rows.map((row) => ({ cursor: Number(text(row, "place")) as LedgerCursor, entry: toLedgerEntry(row) }));
+  }
+
+  walk(visit: (part: LedgerPart) => void): Promise<void> {
+    return walkLedger(this.database, visit);
   }
 
   async *all(): AsyncIterable<AccountLedger> {

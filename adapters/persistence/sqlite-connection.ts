@@ -12,11 +12,11 @@ const BUSY_MILLISECONDS = 10_000;
 const CACHE_KIBIBYTES = 32 * 1024;
 
 /** Opens a file of the service, with the service's settings. */
-export const openSqliteFile = (file: string): SqliteConnection => {
+export const openSqliteFile = (file: string, cacheKibibytes = CACHE_KIBIBYTES): SqliteConnection => {
   const database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
   // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
   database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
-  database.exec(`pragma cache_size = -${CACHE_KIBIBYTES}`);
+  database.exec(`pragma cache_size = -${cacheKibibytes}`);
   return new SqliteConnection(database, OWN_DATABASE, () => database.close());
 };
 

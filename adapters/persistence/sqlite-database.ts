@@ -23,6 +23,9 @@ export const recordedSteps = (connection: SqliteConnection): readonly Row[] => {
 const BUSY_MILLISECONDS = 10_000;
 const BUSY_PAUSE_MILLISECONDS = 5;
 
+/** A snapshot reads what it needs once. */
+const SNAPSHOT_CACHE_KIBIBYTES = 2 * 1024;
+
 /** Transactions that share one commit at most; more would make the first one wait too long. */
 const GROUP_MAX = 128;
 
@@ -107,7 +110,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
   /** Every read of `work` sees the database as it was at the first one. */
   async snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     if (this.file === undefined) return this.snapshotOnSharedConnection(work);
-    const connection = openSqliteFile(this.file);
+    const connection = openSqliteFile(this.file, SNAPSHOT_CACHE_KIBIBYTES);
     try {
       connection.execute("begin");
       return await work(async (statement, parameters = []) => connection.all(statement, parameters));

@@ -6,7 +6,14 @@ import { type FailureReason, isCancelable, type OpenedTask, type Task } from "..
 import type { Visibility } from "../../domain/visibility.js";
 import { amount, branded, date, integer, oneOf, optional, pairs, type Row, text, texts } from "./columns.js";
 
-const TASK_STATES: readonly Task["state"][] = ["queued", "reserved", "submitted", "generated", "succeeded", "failed"];
+export const TASK_STATES: readonly Task["state"][] = [
+  "queued",
+  "reserved",
+  "submitted",
+  "generated",
+  "succeeded",
+  "failed",
+];
 const VISIBILITIES: readonly Visibility[] = ["private", "public"];
 const FAILURE_REASONS: readonly FailureReason[] = [
   "never_started",

@@ -1,21 +1,54 @@
-import { audit } from "../../domain/ledger.js";
-import type { LedgerStore } from "../ports/ledger-store.js";
+import type { AccountId } from "../../domain/account.js";
+import { type LedgerAudit, startAudit } from "../../domain/ledger.js";
+import type { LedgerPart, LedgerStore } from "../ports/ledger-store.js";
 
-/** `accounts`: how many were checked. `findings`: one sentence per error, which names the account. */
-export type LedgerReport = { readonly accounts: number; readonly findings: readonly string[] };
+/**
+ * `accounts`: how many were checked. `findings`: one sentence per error, which names the account. A row that cannot be
+ * read is a finding; those of an account with such a row are its only ones.
+ */
+export type LedgerReport = {
+  readonly accounts: number;
+  readonly findings: readonly string[];
+};
 
 /** What `verifyLedger` returns. */
 export type VerifyLedger = ReturnType<typeof verifyLedger>;
 
-/** Checks every account's ledger against the rules of the domain (domain/ledger.ts). */
+/** Checks every account's ledger against the rules of the domain (domain/ledger.ts), a part at a time. */
 export const verifyLedger =
-  ({ ledger }: { readonly ledger: Pick<LedgerStore, "all"> }) =>
-  async (): Promise<LedgerReport> => {
+  ({ ledger }: { readonly ledger: Pick<LedgerStore, "walk"> }) =>
+  /** `checked` is called after each account. */
+  async (checked: (accounts: number) => void = () => {}): Promise<LedgerReport> => {
     const findings: string[] = [];
-    let checked = 0;
-    for await (const { standing, entries, tasks } of ledger.all()) {
-      checked += 1;
-      findings.push(...audit(standing, entries, tasks).map((finding) => `account ${standing.accountId}: ${finding}`));
-    }
-    return { accounts: checked, findings };
+    const audits = new Map<AccountId, LedgerAudit>();
+    const damaged = new Set<AccountId>();
+    let accounts = 0;
+    const find = (accountId: AccountId, finding: string) => findings.push(`account ${accountId}: ${finding}`);
+    const visit = (part: LedgerPart): void => {
+      const { accountId } = part;
+      const audit = audits.get(accountId);
+      switch (part.kind) {
+        case "standing":
+          audits.set(accountId, startAudit(part.standing));
+          break;
+        case "tasks":
+          audit?.tasks(part.tasks, part.entries);
+          break;
+        case "entries":
+          audit?.entries(part.entries);
+          break;
+        case "unreadable":
+          damaged.add(accountId);
+          find(accountId, part.detail);
+          break;
+        case "end":
+          // The sums are unknown without the rows that cannot be read.
+          if (!damaged.has(accountId)) for (const finding of audit?.end() ?? []) find(accountId, finding);
+          audits.delete(accountId);
+          accounts += 1;
+          checked(accounts);
+      }
+    };
+    await ledger.walk(visit);
+    return { accounts, findings };
   };

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account.js";
+import type { LedgerCursor } from "../../domain/ledger.js";
 import type { OrderId } from "../../domain/order.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type NotFound, notFound } from "../errors.js";
@@ -14,7 +15,7 @@ type Ports = {
   readonly operators: Pick<OperatorStore, "account" | "tasks" | "unusedUploads">;
   readonly keys: Pick<ApiKeyStore, "list">;
   readonly orders: Pick<OrderStore, "list">;
-  readonly ledger: Pick<LedgerStore, "entries">;
+  readonly ledger: Pick<LedgerStore, "list">;
   readonly endpoints: Pick<EndpointStore, "list">;
   readonly storage: Pick<ObjectStorage, "urlOf">;
 };
@@ -58,7 +59,12 @@ async function* recordsOf(
     before = page.at(-1)?.id;
     if (before === undefined) break;
   }
-  for (const entry of await ledger.entries(id)) yield { type: "ledger_entry", ...entry };
+  for (let before: LedgerCursor | undefined; ; ) {
+    const page = await ledger.list(id, PAGE_SIZE, before);
+    for (const { entry } of page) yield { type: "ledger_entry", ...entry };
+    before = page.at(-1)?.cursor;
+    if (before === undefined) break;
+  }
   for (let before: TaskId | undefined; ; ) {
     const page = await operators.tasks(id, PAGE_SIZE, before);
     for (const task of page) yield panoramaOf(task, storage);

@@ -1,6 +1,6 @@
 import type { AccountId, Standing } from "../../domain/account.js";
 import type { Credits, CreditTotals } from "../../domain/credits.js";
-import type { LedgerCursor, LedgerEntry } from "../../domain/ledger.js";
+import type { LedgerCursor, LedgerEntry, PaidTask } from "../../domain/ledger.js";
 import type { Task } from "../../domain/task.js";
 
 /** What the audit compares: an account's standing, its ledger entries and its tasks, including deleted ones. */
@@ -9,6 +9,18 @@ export type AccountLedger = {
   readonly entries: readonly LedgerEntry[];
   readonly tasks: readonly Task[];
 };
+
+/** A part of an account's ledger, small enough for the memory. */
+export type LedgerPart = { readonly accountId: AccountId } & (
+  | { readonly kind: "standing"; readonly standing: Standing }
+  /** Some tasks of the account, deleted ones included, with all of its entries that name them. */
+  | { readonly kind: "tasks"; readonly tasks: readonly PaidTask[]; readonly entries: readonly LedgerEntry[] }
+  /** Some of its entries that name no task of the account. */
+  | { readonly kind: "entries"; readonly entries: readonly LedgerEntry[] }
+  /** A row that is missing in the other parts, because it cannot be read. */
+  | { readonly kind: "unreadable"; readonly detail: string }
+  | { readonly kind: "end" }
+);
 
 /** An entry and its place, from which the next page begins. */
 export type LedgerLine = { readonly cursor: LedgerCursor; readonly entry: LedgerEntry };
@@ -26,6 +38,12 @@ export interface LedgerStore {
   entries(account: AccountId): Promise<LedgerEntry[]>;
   /** Entries of the account, newest first, at most `limit`, older than `before`. */
   list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]>;
+  /**
+   * Calls `visit` with the ledger of every account, part by part, between `standing` and `end`; parts of a few accounts
+   * may alternate. Each account is read in one consistent snapshot, so nothing looks wrong while tasks go on. An
+   * unreadable row is a part; this method does not throw for it.
+   */
+  walk(visit: (part: LedgerPart) => void): Promise<void>;
   /** The ledger of every account, each read in one consistent snapshot. */
   all(): AsyncIterable<AccountLedger>;
 }

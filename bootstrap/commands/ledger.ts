@@ -1,45 +1,56 @@
-import { ok } from "neverthrow";
+import { err, ok, safeTry } from "neverthrow";
+import { pageOf } from "../../application/page-of.js";
+import type { LedgerLine } from "../../application/ports/ledger-store.js";
 import type { AccountId } from "../../domain/account.js";
-import { type LedgerEntry, sumOf } from "../../domain/ledger.js";
+import { type LedgerCursor, type LedgerEntry, parseLedgerCursor } from "../../domain/ledger.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, type Output, text } from "./command.js";
-import { notFound } from "./command-error.js";
+import { ACCOUNT, type Command, type Output, optionalText, text } from "./command.js";
+import { misused, notFound } from "./command-error.js";
+import { LIMIT, limitOf, nextLine } from "./page.js";
+import { endProgress, progressOf } from "./progress.js";
 
 export const ledgerShow: Command = {
   words: "ledger show",
-  about: "Lists the ledger entries of an account, oldest first.",
-  usage: "--account ID",
-  options: ACCOUNT,
+  about: "Lists the newest ledger entries of an account, the oldest of them first, and the balance.",
+  usage: "--account ID [--limit N] [--before NUMBER]",
+  options: { ...ACCOUNT, ...LIMIT, before: { type: "string", about: "only entries older than this number" } },
   required: ["account"],
   example: "ledger show --account acc_…",
-  run: async (service, values) => {
-    const { credits } = await service.get(tokens.storeUseCases);
-    const read = await credits.readLedger(text(values, "account") as AccountId);
-    return read.map(ledgerOutput).mapErr(({ message }) => notFound(message));
-  },
+  run: (service, values) =>
+    safeTry(async function* () {
+      const limit = yield* limitOf(values);
+      const given = optionalText(values, "before");
+      const before = given === undefined ? undefined : parseLedgerCursor(given);
+      if (given !== undefined && before === undefined) return err(misused("--before must be the number of an entry."));
+      const account = text(values, "account") as AccountId;
+      const accounts = await service.get(tokens.accounts);
+      if (!(await accounts.exists(account))) return err(notFound(`There is no account ${account}.`));
+      const ledger = await service.get(tokens.ledger);
+      const { items, last } = pageOf(await ledger.list(account, limit + 1, before), limit);
+      return ok(ledgerOutput(await ledger.balance(account), items.toReversed(), last?.cursor));
+    }),
 };
 
-const ledgerOutput = (entries: readonly LedgerEntry[]): Output => {
-  const credits = sumOf(entries);
-  return {
-    json: {
-      remaining_credits: credits,
-      entries: entries.map((entry) => ({
-        kind: entry.kind,
-        credits: entry.credits,
-        at: entry.at.toISOString(),
-        ...subjectOf(entry),
-      })),
-    },
-    lines: [
-      ...entries.map(
-        (entry) =>
-          `${entry.at.toISOString()}  ${String(entry.credits).padStart(8)}  ${entry.kind.padEnd(11)}  ${Object.values(subjectOf(entry)).join()}`,
-      ),
-      `${" ".repeat(24)}  ${String(credits).padStart(8)}  remaining`,
-    ],
-  };
-};
+const ledgerOutput = (credits: number, lines: readonly LedgerLine[], next: LedgerCursor | undefined): Output => ({
+  json: {
+    remaining_credits: credits,
+    entries: lines.map(({ entry }) => ({
+      kind: entry.kind,
+      credits: entry.credits,
+      at: entry.at.toISOString(),
+      ...subjectOf(entry),
+    })),
+    next: next ?? null,
+  },
+  lines: [
+    ...nextLine(next),
+    ...lines.map(
+      ({ entry }) =>
+        `${entry.at.toISOString()}  ${String(entry.credits).padStart(8)}  ${entry.kind.padEnd(11)}  ${Object.values(subjectOf(entry)).join()}`,
+    ),
+    `${" ".repeat(24)}  ${String(credits).padStart(8)}  remaining`,
+  ],
+});
 
 const subjectOf = (entry: LedgerEntry) => {
   switch (entry.kind) {
@@ -55,14 +66,15 @@ const subjectOf = (entry: LedgerEntry) => {
 
 export const ledgerVerify: Command = {
   words: "ledger verify",
-  about: "Checks the ledger of every account. Findings give exit status 1.",
+  about: "Checks the ledger of every account, a part at a time. Findings and unreadable rows give exit status 1.",
   usage: "",
   options: {},
   required: [],
   example: "ledger verify",
   run: async (service) => {
     const { credits } = await service.get(tokens.storeUseCases);
-    const { accounts, findings } = await credits.verifyLedger();
+    const { accounts, findings } = await credits.verifyLedger(progressOf("accounts checked"));
+    endProgress();
     return ok({
       json: { accounts, findings },
       lines: [`${accounts} accounts checked, ${findings.length} findings`, ...findings],

@@ -7,7 +7,7 @@ import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
 import { tracedDatabase } from "../../adapters/observability/traced.js";
 import { openDatabaseClock } from "../../adapters/persistence/database-clock.js";
 import { PostgresApiRequests } from "../../adapters/persistence/postgres-api-requests.js";
-import type { PostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import type { Patience, PostgresDatabase } from "../../adapters/persistence/postgres-database.js";
 import { PostgresRateLimits } from "../../adapters/persistence/postgres-rate-limits.js";
 import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
 import { SqlApiKeyStore } from "../../adapters/persistence/sql-api-key-store.js";
@@ -35,12 +35,12 @@ import { tokens } from "../tokens.js";
 
 /** The database, its clock, and the stores in it. */
 export const persistence = new ContainerModule(({ bind }) => {
-  const { config, database, clock, createsDatabase, taskMetrics, tracing } = tokens;
+  const { config, database, clock, createsDatabase, patience, taskMetrics, tracing } = tokens;
 
   provide(
     bind,
     tokens.database,
-    { config, createsDatabase, tracing },
+    { config, createsDatabase, patience, tracing },
     async ({ tracing, ...how }) => {
       const opened = await openConfiguredDatabase(how);
       return tracing === "off" ? opened : tracedDatabase(opened, tracing);
@@ -127,7 +127,10 @@ type ConfigDependency = { readonly config: Config };
 const openConfiguredDatabase = async ({
   config: { databaseUrl, databaseConnections, dataDir },
   createsDatabase,
-}: ConfigDependency & { readonly createsDatabase: boolean }): Promise<SqliteDatabase | PostgresDatabase> => {
+  patience,
+}: ConfigDependency & { readonly createsDatabase: boolean; readonly patience: Patience }): Promise<
+  SqliteDatabase | PostgresDatabase
+> => {
   if (createsDatabase) await makeDataDir(dataDir);
   // Each driver is loaded only where it is used.
   if (databaseUrl === undefined) {
@@ -136,7 +139,7 @@ const openConfiguredDatabase = async ({
     return open(sqliteFile(dataDir));
   }
   const { openPostgresDatabase } = await import("../../adapters/persistence/postgres-database.js");
-  return openPostgresDatabase(databaseUrl, databaseConnections);
+  return openPostgresDatabase(databaseUrl, databaseConnections, patience);
 };
 
 /** On SQLite, throws if another `serve` runs in DATA_DIR. On PostgreSQL any number of instances may share it. */
@@ -156,7 +159,7 @@ const migrateConfiguredDatabase =
   ({ config }: ConfigDependency) =>
   async (): Promise<void> => {
     if (config.databaseUrl === undefined) {
-      const database = await openConfiguredDatabase({ config, createsDatabase: true });
+      const database = await openConfiguredDatabase({ config, createsDatabase: true, patience: "commands" });
       return database.close();
     }
     const { migratePostgresDatabase } = await import("../../adapters/persistence/migrate-postgres.js");

@@ -50,13 +50,14 @@ describe("the panorama command while the service runs", () => {
     const account = await createAccount("bob@example.com");
     const order = await run("order", "create", "--account", account, "--credits", "25");
     expect(order).toEqual({ order_id: expect.stringMatching(/^ord_/), status: "pending" });
-    expect(await run("ledger", "show", "--account", account)).toEqual({ remaining_credits: 0, entries: [] });
+    expect(await run("ledger", "show", "--account", account)).toEqual({ remaining_credits: 0, entries: [], next: null });
 
     const id = String(order.order_id);
     for (const _ of [1, 2]) expect(await run("order", "pay", "--order", id)).toEqual({ order_id: id, status: "paid" });
     expect(await run("ledger", "show", "--account", account)).toEqual({
       remaining_credits: 25,
       entries: [{ kind: "purchase", credits: 25, at: expect.any(String), order_id: id }],
+      next: null,
     });
     const paid = await run("order", "create", "--account", account, "--credits", "5", "--paid");
     expect(paid.status).toBe("paid");

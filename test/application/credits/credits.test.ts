@@ -210,12 +210,11 @@ describe("verifyLedger", () => {
 
   it("names the account of a finding", async () => {
     const id = await open("owner@example.com", credits(5));
-    const all = async function* () {
-      for await (const { standing, ...rest } of world.ledger.all()) {
-        yield { ...rest, standing: { ...standing, credits: credits(7) } };
-      }
-    };
-    const { findings } = await verifyLedger({ ledger: { all } })();
+    const walk: typeof world.ledger.walk = (visit) =>
+      world.ledger.walk((part) =>
+        visit(part.kind === "standing" ? { ...part, standing: { ...part.standing, credits: credits(7) } } : part),
+      );
+    const { findings } = await verifyLedger({ ledger: { walk } })();
     expect(findings).toEqual([`account ${id}: the balance is 7, but the sum of the entries is 5`]);
   });
 });
