@@ -127,14 +127,15 @@ export const startAudit = ({ credits, activeTasks }: Omit<Standing, "accountId">
   let active = 0;
   const creditedOrders = new Set<OrderId>();
   const unknownTasks = new Set<TaskId>();
-  const findings: string[] = [];
+  const ofOrders: string[] = [];
+  const ofTasks: string[] = [];
   return {
     tasks: (tasks, entries) => {
       sum += sumOf(entries);
       const entriesOf = entriesByTask(entries);
       for (const task of tasks) {
         if (task.reservation.state === "held") active += 1;
-        findings.push(...auditTask(task, entriesOf.get(task.id) ?? []));
+        ofTasks.push(...auditTask(task, entriesOf.get(task.id) ?? []));
       }
     },
     entries: (entries) => {
@@ -142,7 +143,7 @@ export const startAudit = ({ credits, activeTasks }: Omit<Standing, "accountId">
       for (const entry of entries) {
         if ("taskId" in entry) unknownTasks.add(entry.taskId);
         if (entry.kind !== "purchase") continue;
-        if (creditedOrders.has(entry.orderId)) findings.push(`order ${entry.orderId} was credited more than once`);
+        if (creditedOrders.has(entry.orderId)) ofOrders.push(`order ${entry.orderId} was credited more than once`);
         creditedOrders.add(entry.orderId);
       }
     },
@@ -152,7 +153,7 @@ export const startAudit = ({ credits, activeTasks }: Omit<Standing, "accountId">
       if (credits < 0) totals.push(`the balance is negative: ${credits}`);
       if (active !== activeTasks) totals.push(`${activeTasks} active tasks are counted, but there are ${active}`);
       const unknown = [...unknownTasks].map((id) => `there are entries for task ${id}, which does not exist`);
-      return [...totals, ...findings, ...unknown];
+      return [...totals, ...ofOrders, ...ofTasks, ...unknown];
     },
   };
 };
