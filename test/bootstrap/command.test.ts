@@ -50,7 +50,11 @@ describe("the panorama command while the service runs", () => {
     const account = await createAccount("bob@example.com");
     const order = await run("order", "create", "--account", account, "--credits", "25");
     expect(order).toEqual({ order_id: expect.stringMatching(/^ord_/), status: "pending" });
-    expect(await run("ledger", "show", "--account", account)).toEqual({ remaining_credits: 0, entries: [], next: null });
+    expect(await run("ledger", "show", "--account", account)).toEqual({
+      remaining_credits: 0,
+      entries: [],
+      next: null,
+    });
 
     const id = String(order.order_id);
     for (const _ of [1, 2]) expect(await run("order", "pay", "--order", id)).toEqual({ order_id: id, status: "paid" });
