@@ -72,6 +72,11 @@ export interface RawExchange {
   readonly received: boolean;
   /** Writes the body to `sink`, no faster than that processes the chunks, and ends `sink` after the last one. */
   pipe(sink: Writable): void;
+  /**
+   * Called when the whole body has arrived. Resolves when nothing that the client sends can end the connection any more
+   * before the answer is written. `closed` tells whether something has ended it already.
+   */
+  hold(): Awaitable<void>;
   /** Discards the rest of the body, so that the answer can be sent now and the connection stays usable. */
   discardBody(): void;
 

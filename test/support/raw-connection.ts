@@ -54,6 +54,16 @@ export class RawConnection {
     }
   }
 
+  /** Everything that is received, and not yet returned, until the server closes the connection. */
+  async all(): Promise<string> {
+    while (!this.socket.closed) {
+      await new Promise<void>((resolve) => {
+        this.changed = resolve;
+      });
+    }
+    return this.received;
+  }
+
   /** Resets the connection immediately. */
   close(): void {
     this.socket.resetAndDestroy();

@@ -1,5 +1,7 @@
 import type { Writable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import type { Request, Response } from "hyper-express";
+import type { Awaitable } from "../../../application/awaitable.js";
 import type { RawExchange, Written } from "../server.js";
 import { type BareResponse, endWithoutBody } from "./end-without-body.js";
 
@@ -11,7 +13,11 @@ type ChunkWriter = { _stream_chunk(chunk: Uint8Array, sizeBytes: number | undefi
 
 /** An internal of hyper-express: the response of uWebSockets. */
 type Wrapper = {
-  _raw_response: BareResponse & { endWithoutBody(sizeBytes?: number, close?: boolean): void; resume(): void };
+  _raw_response: BareResponse & {
+    endWithoutBody(sizeBytes?: number, close?: boolean): void;
+    pause(): void;
+    resume(): void;
+  };
 };
 
 /** Replaces the method of uWebSockets that hyper-express calls at the end of an answer without a body. */
@@ -29,6 +35,7 @@ export class NativeExchange implements RawExchange {
   private readonly request: Request;
   private readonly response: Response;
   private isSized = false;
+  private isHeld = false;
 
   constructor(request: Request, response: Response) {
     this.request = request;
@@ -78,6 +85,25 @@ export class NativeExchange implements RawExchange {
     this.request.pipe(sink, {}); // starts the stream
   }
 
+  /**
+   * uWebSockets closes the connection when it has parsed another request, or something that is none, before the answer is
+   * sent. So it reads nothing more until then, and the exchange waits until it has parsed what it has read already.
+   */
+  hold(): Awaitable<void> {
+    if (this.response.initiated) return; // the answer is on its way
+    const { _raw_response: raw } = this.response as unknown as Wrapper;
+    raw.pause();
+    this.isHeld = true;
+    return setImmediate();
+  }
+
+  /** Reads on. An answer does so just before it is sent. */
+  private release(): void {
+    if (!this.isHeld) return;
+    this.isHeld = false;
+    if (!this.closed) (this.response as unknown as Wrapper)._raw_response.resume();
+  }
+
   discardBody(): void {
     const parser = this.request as unknown as BodyParser;
     parser._body_parser_stop();
@@ -93,12 +119,14 @@ export class NativeExchange implements RawExchange {
   }
 
   send(body: Uint8Array | undefined, close: boolean): Written {
+    this.release();
     if (body === undefined) (this.response as unknown as Wrapper)._raw_response.endWithoutBody = endCompletely;
     this.response.send(body as Buffer | undefined, close);
     return "complete";
   }
 
   sendChunk(chunk: Uint8Array, sizeBytes: number | undefined): Promise<void> {
+    this.release();
     this.isSized = sizeBytes !== undefined;
     return (this.response as unknown as ChunkWriter)._stream_chunk(chunk, sizeBytes);
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Writable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import type { RawExchange, Written } from "../server.js";
 
 /** A client that reads nothing of its answer for this long is disconnected, as by the native server. */
@@ -16,6 +17,7 @@ export class NodeExchange implements RawExchange {
   private readonly parameters: Readonly<Record<string, string>>;
   private readonly onDisconnects: (() => void)[] = [];
   private disconnected = false;
+  private isHeld = false;
 
   constructor(
     request: IncomingMessage,
@@ -62,8 +64,33 @@ export class NodeExchange implements RawExchange {
     return this.received || this.response.headersSent;
   }
 
+  /** Resolves when the answer is written, or the connection is closed. */
+  answered(): Promise<void> {
+    return new Promise((resolve) => {
+      this.onDisconnect(resolve);
+      this.response.once("finish", () => resolve());
+    });
+  }
+
   pipe(sink: Writable): void {
     this.request.pipe(sink);
+  }
+
+  /** `node:http` ends the connection when the client ends its side. So nothing more is read until the answer is sent. */
+  async hold(): Promise<void> {
+    if (this.response.headersSent) return;
+    const { socket } = this.request;
+    socket.pause();
+    this.isHeld = true;
+    await setImmediate(); // what has been read already is handled now
+    if (socket.writableEnded && !this.disconnected) this.disconnect();
+  }
+
+  /** Reads on. An answer does so just before it is sent. */
+  private release(): void {
+    if (!this.isHeld) return;
+    this.isHeld = false;
+    this.request.socket.resume();
   }
 
   discardBody(): void {
@@ -81,12 +108,14 @@ export class NodeExchange implements RawExchange {
   }
 
   send(body: Uint8Array | undefined, close: boolean): Promise<Written> {
+    this.release();
     if (close) this.response.setHeader("connection", "close");
     this.response.end(body);
     return this.flushed();
   }
 
   sendChunk(chunk: Uint8Array, sizeBytes: number | undefined): Promise<void> {
+    this.release();
     const { response } = this;
     if (!response.headersSent && sizeBytes !== undefined) response.setHeader("content-length", sizeBytes);
     return new Promise((resolve) => {
