@@ -1,5 +1,6 @@
 import type { PanoramaPolicy } from "../domain/panorama-policy.js";
 import type { Task } from "../domain/task.js";
+import { heldKeys } from "./accounts/held-keys.js";
 import { keyUses } from "./accounts/key-uses.js";
 import { sendPasswordLink } from "./accounts/send-password-link.js";
 import type { ApplicationSettings } from "./application-settings.js";
@@ -82,8 +83,9 @@ export const createApplication = ({
     wakeAfter(task, wake, eventSignals);
   });
   const uses = keyUses(ports);
+  const held = heldKeys(ports);
   const inside = { ...ports, signals };
-  const schedule = backgroundWork({ ...inside, keyUses: uses, schedule: makeSchedule }, complete);
+  const schedule = backgroundWork({ ...inside, keyUses: uses, heldKeys: held, schedule: makeSchedule }, complete);
   let started = false;
   const wake = (work: WorkName): void => {
     if (started) schedule.wake(work); // another process may do the background work
@@ -96,6 +98,7 @@ export const createApplication = ({
       ...onStores.accounts,
       sendPasswordLink: sendPasswordLink(inside, complete),
       noteKeyUse: uses.note,
+      holdKey: held.hold,
     },
     credits: {
       ...onStores.credits,

@@ -97,7 +97,7 @@ export type StorePorts = Stores & { readonly clock: Clock; readonly ids: Ids; re
 
 /** The use cases that `storeUseCases` makes. */
 export type StoreUseCases = {
-  readonly accounts: Omit<AccountUseCases, "sendPasswordLink" | "noteKeyUse">;
+  readonly accounts: Omit<AccountUseCases, "sendPasswordLink" | "noteKeyUse" | "holdKey">;
   readonly credits: Omit<CreditUseCases, "buy" | "receivePaymentWebhook">;
   readonly panoramas: Pick<
     PanoramaUseCases,

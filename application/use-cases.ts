@@ -3,6 +3,7 @@ import type { CheckPasswordLink } from "./accounts/check-password-link.js";
 import type { CreateApiKey } from "./accounts/create-api-key.js";
 import type { FindSession } from "./accounts/find-session.js";
 import type { HasAccounts } from "./accounts/has-accounts.js";
+import type { HeldKeys } from "./accounts/held-keys.js";
 import type { KeyUses } from "./accounts/key-uses.js";
 import type { ListApiKeys } from "./accounts/list-api-keys.js";
 import type { LogIn } from "./accounts/log-in.js";
@@ -88,6 +89,8 @@ export type AccountUseCases = {
   readonly revokeAnyApiKey: RevokeAnyApiKey;
   /** Remembers that a key was used, for `listApiKeys`. The background work stores it. */
   readonly noteKeyUse: KeyUses["note"];
+  /** Ends a stream of events, or a wait, when its key may not be used any more. */
+  readonly holdKey: HeldKeys["hold"];
 };
 
 /** Orders, payments and the ledger. */

@@ -50,7 +50,6 @@ type ValueRule =
   /** Not a text, or a longer one. */
   | { readonly name: "pair_value"; readonly key: string; readonly max: number; readonly actual: unknown }
   /** Not the id of an event of this account. */
-  | { readonly name: "event_id"; readonly actual: string }
   /** The idempotency key belongs to another request. */
   | { readonly name: "key_reused"; readonly hours: number };
 

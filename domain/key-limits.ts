@@ -17,6 +17,9 @@ export type KeyLimits = Budgets & {
   readonly expiresAt: Date | undefined;
 };
 
+/** Whether a key may be used: its limits without the budgets. */
+export type KeyUse = Pick<KeyLimits, "scopes" | "expiresAt">;
+
 /** The limits of a key that may do everything and never expires. */
 export const NO_LIMITS: KeyLimits = {
   scopes: SCOPES,
@@ -34,7 +37,7 @@ const ALLOWED: Result<void, never> = ok(undefined);
 
 /** Whether the key may be used now for a request that needs `scope`. */
 export const allowUse = (
-  { scopes, expiresAt }: Pick<KeyLimits, "scopes" | "expiresAt">,
+  { scopes, expiresAt }: KeyUse,
   scope: Scope,
   now: Date,
 ): Result<void, ApiKeyExpired | MissingScope> => {

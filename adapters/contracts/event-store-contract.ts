@@ -1,13 +1,16 @@
 import { ok } from "neverthrow";
 import { credits } from "../../domain/credits.js";
+import { NO_LIMITS } from "../../domain/key-limits.js";
 import { keep, type UploadingImage } from "../../domain/storage-status.js";
 import { fail, finish, openTask, submit, succeed, withImage } from "../../domain/task.js";
 import {
   accountId,
   aNativeSize,
   anAccount,
+  anApiKey,
   anImageName,
   aPaidOrder,
+  apiKeyId,
   aReservedTask,
   noon,
   orderId,
@@ -22,13 +25,13 @@ import type { TestFunctions } from "./test-functions.js";
 export const describeEventStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
-  makeStores: () => Promise<Pick<Stores, "accounts" | "events" | "tasks" | "close">>,
+  makeStores: () => Promise<Pick<Stores, "accounts" | "events" | "keys" | "tasks" | "close">>,
 ): void =>
   describe(`EventStore ${technology}`, () => {
     const owner = accountId(1);
     const other = accountId(2);
     const end = secondsAfter(noon, 30);
-    let stores: Pick<Stores, "accounts" | "events" | "tasks" | "close">;
+    let stores: Pick<Stores, "accounts" | "events" | "keys" | "tasks" | "close">;
 
     beforeEach(async () => {
       stores = await makeStores();
@@ -132,5 +135,31 @@ export const describeEventStore = (
         [owner, 2],
         [other, 0],
       ]);
+    });
+
+    it("watches accounts and keys at once: the latest events, and the limits of keys that are not revoked", async () => {
+      await failed(1);
+      const expiresAt = secondsAfter(noon, 60);
+      const limits = { ...NO_LIMITS, scopes: ["create"], expiresAt } as const;
+      const keys = [anApiKey(), anApiKey({ id: apiKeyId(2), limits }), anApiKey({ id: apiKeyId(3) })];
+      for (const key of keys) await stores.keys.insert(key, () => ok(undefined));
+      await stores.keys.revoke(apiKeyId(3), noon);
+      const { latest, liveKeys } = await stores.events.watch(
+        [owner, other, accountId(9)],
+        [1, 2, 3, 9].map((n) => apiKeyId(n)),
+      );
+      expect([...latest].sort()).toEqual([
+        [owner, 1],
+        [other, 0],
+      ]);
+      expect([...liveKeys].sort().map(([id, use]) => [id, use.scopes, use.expiresAt])).toEqual([
+        [apiKeyId(1), NO_LIMITS.scopes, undefined],
+        [apiKeyId(2), ["create"], expiresAt],
+      ]);
+    });
+
+    it("watches nothing of no accounts and no keys", async () => {
+      const { latest, liveKeys } = await stores.events.watch([], []);
+      expect([latest.size, liveKeys.size]).toEqual([0, 0]);
     });
   });

@@ -1,12 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 import { err, ok, type Result } from "neverthrow";
+import type { HeldKeys } from "../../application/accounts/held-keys.js";
 import { notFound } from "../../application/errors.js";
 import type { StreamEvents } from "../../application/events/stream-events.js";
+import type { AdmittedKey } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { StoredEvent } from "../../application/ports/event-store.js";
 import type { AccountId } from "../../domain/account.js";
 import { eventIdOf, parseEventNumber } from "../../domain/account-event.js";
-import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { isInProgress } from "../../domain/task.js";
 import { shown } from "../wording/shown.js";
 import { errorBody } from "./errors.js";
@@ -17,12 +18,10 @@ import { HELD_STREAMS_MAX, type HeldStream, type HeldStreams } from "./held-stre
 import type { TaskUrls } from "./panorama-task.js";
 import type { Reply } from "./reply.js";
 
-const LAST_EVENT_ID = "Last-Event-ID";
-
 /** A comment at this interval keeps proxies from closing an idle stream, and shows the client that it is alive. */
 export const HEARTBEAT_MILLISECONDS = 15_000;
 
-/** Then the stream ends and the client connects again: its API key may have been revoked. */
+/** Then the stream ends, and the client connects again. */
 export const STREAM_MILLISECONDS_MAX = 15 * 60 * 1000;
 
 /** How long a client waits before it connects again. */
@@ -30,6 +29,7 @@ const RETRY_MILLISECONDS = 2_000;
 
 /** Events that are sent without a pause for other requests. */
 const EVENTS_PER_TURN = 20;
+const UNKNOWN_ID = ": Last-Event-ID is unknown: this stream begins with the first event that is kept\n\n";
 
 /** With the answer that there are too many streams. */
 const RETRY_AFTER_SECONDS = 10;
@@ -40,13 +40,18 @@ const HEADERS = {
   "x-accel-buffering": "no", // nginx would collect the events
 };
 
-type Parts = { readonly streamEvents: StreamEvents; readonly clock: Clock; readonly held: HeldStreams };
+type Parts = {
+  readonly streamEvents: StreamEvents;
+  readonly clock: Clock;
+  readonly heldKeys: Pick<HeldKeys, "hold">;
+  readonly held: HeldStreams;
+};
 
 /** `GET /events`: the events of the account as they happen, from the answer on. */
 export const accountEventsRoute =
   (parts: Parts, urls: TaskUrls): GuardedHandler =>
-  (exchange, owner) =>
-    answerWithStream(parts, exchange, owner, async (open) => {
+  (exchange, owner, _task, apiKey) =>
+    answerWithStream(parts, { exchange, owner, apiKey }, async (open) => {
       const events = await parts.streamEvents(owner, undefined, open.after, open.signal);
       return streamed(parts, open, events, urls);
     });
@@ -57,11 +62,11 @@ export const accountEventsRoute =
  */
 export const taskEventsRoute =
   (parts: Parts, urls: TaskUrls): GuardedHandler =>
-  (exchange, owner, task) => {
+  (exchange, owner, task, apiKey) => {
     if (task === undefined) {
       return err(notFound(`There is no task ${shown(exchange.parameter("id"))} on this account.`));
     }
-    return answerWithStream(parts, exchange, owner, async (open) => {
+    return answerWithStream(parts, { exchange, owner, apiKey }, async (open) => {
       const events = await parts.streamEvents(owner, task.id, open.after, open.signal);
       if (isInProgress(task)) return streamed(parts, open, events, urls);
       const first = await events.next();
@@ -74,13 +79,10 @@ export const taskEventsRoute =
 /** Opens a stream, and closes it if `answer` rejects. */
 const answerWithStream = async (
   parts: Parts,
-  exchange: Exchange,
-  owner: AccountId,
+  request: StreamRequest,
   answer: (open: Open) => Promise<Reply>,
-): Promise<Result<Reply, InvalidRequest>> => {
-  const opened = openStream(parts, exchange, owner);
-  if (opened.isErr()) return err(opened.error);
-  const open = opened.value;
+): Promise<Result<Reply, never>> => {
+  const open = openStream(parts, request);
   if ("status" in open) return ok(open);
   try {
     return ok(await answer(open));
@@ -90,33 +92,39 @@ const answerWithStream = async (
   }
 };
 
-type Open = HeldStream & { readonly after: number | undefined };
+type StreamRequest = { readonly exchange: Exchange; readonly owner: AccountId; readonly apiKey: AdmittedKey };
+
+type Position = { readonly after: number | undefined; readonly isUnknown: boolean };
+type Open = HeldStream & Position;
 
 /** The answer if there is nothing to stream: to `HEAD`, and above the maximum of the account's streams. */
-const openStream = (
-  { held, clock }: Parts,
-  exchange: Exchange,
-  owner: AccountId,
-): Result<Open | Reply, InvalidRequest> => {
-  const header = exchange.header("last-event-id");
-  const after = header === undefined ? undefined : parseEventNumber(header, owner);
-  if (header !== undefined && after === undefined) {
-    return err(invalidRequest(LAST_EVENT_ID, { name: "event_id", actual: header }));
-  }
-  if (exchange.method === "HEAD") return ok({ status: 200, headers: HEADERS, body: "" });
+const openStream = ({ held, heldKeys, clock }: Parts, { exchange, owner, apiKey }: StreamRequest): Open | Reply => {
+  if (exchange.method === "HEAD") return { status: 200, headers: HEADERS, body: "" };
   const stream = held.open(owner, exchange.signal);
   if (stream === undefined) {
     const message = `This account already has ${HELD_STREAMS_MAX} streams open, the maximum. Close one first.`;
-    return ok(errorBody(429, "rate_limited", message, { "retry-after": String(RETRY_AFTER_SECONDS) }));
+    return errorBody(429, "rate_limited", message, { "retry-after": String(RETRY_AFTER_SECONDS) });
   }
   exchange.isIdle = true;
   void clock.sleep(STREAM_MILLISECONDS_MAX, stream.signal).then(() => stream.close());
-  return ok({ ...stream, after });
+  heldKeys.hold(apiKey, stream.signal).signal.addEventListener("abort", stream.close);
+  return { ...stream, ...positionOf(exchange, owner) };
+};
+
+/**
+ * An unknown `Last-Event-ID` begins with the first event that is kept: an error would stop an `EventSource` for good, and
+ * the client may have missed any of them. By their ids it knows those that it has handled.
+ */
+const positionOf = (exchange: Exchange, owner: AccountId): Position => {
+  const id = exchange.header("last-event-id");
+  if (id === undefined || id === "") return { after: undefined, isUnknown: false };
+  const after = parseEventNumber(id, owner);
+  return after === undefined ? { after: 0, isUnknown: true } : { after, isUnknown: false };
 };
 
 const streamed = (
   { clock }: Parts,
-  stream: HeldStream,
+  stream: Open,
   events: AsyncGenerator<StoredEvent, void>,
   urls: TaskUrls,
 ): Reply => ({ status: 200, headers: HEADERS, body: { chunks: textOf(stream, events, clock, urls) } });
@@ -131,13 +139,14 @@ async function* startingWith(
 
 /** The text of the stream: events, and a comment when nothing has happened for a while. */
 async function* textOf(
-  stream: HeldStream,
+  stream: Open,
   events: AsyncGenerator<StoredEvent, void>,
   clock: Clock,
   urls: TaskUrls,
 ): AsyncGenerator<string, void> {
   try {
     yield `retry: ${RETRY_MILLISECONDS}\n\n`;
+    if (stream.isUnknown) yield UNKNOWN_ID;
     for (let next = events.next(), sent = 0; ; sent += 1) {
       // Events of the past may be there at once, all of them: other requests must have their turn.
       if (sent % EVENTS_PER_TURN === EVENTS_PER_TURN - 1) await setImmediate();

@@ -291,10 +291,13 @@ export const openApiDocument = (
   const streamOf = (operationId: string, summary: string, description: string): ZodOpenApiOperationObject => ({
     operationId,
     summary,
-    description: `${description} Each event has the id of its webhook, its type as event, and the body of its webhook as data. Comments keep the connection alive. The stream ends after ${STREAM_MILLISECONDS_MAX / 60_000} minutes, and when the server stops: connect again with the last id. It counts as one read. An account may have ${HELD_STREAMS_MAX} streams open in one process.`,
+    description: `${description} Each event has the id of its webhook, its type as event, and the body of its webhook as data. Comments keep the connection alive. The stream ends after ${STREAM_MILLISECONDS_MAX / 60_000} minutes, when its API key expires or is revoked, and when the server stops: connect again with the last id. It counts as one read. An account may have ${HELD_STREAMS_MAX} streams open in one process.`,
     requestParams: {
       header: z.object({
-        "Last-Event-ID": z.string().optional().meta({ description: "The id of the last event that was received." }),
+        "Last-Event-ID": z.string().optional().meta({
+          description:
+            "The id of the last event that was received. With an unknown one, the stream begins with the first event that is kept.",
+        }),
       }),
     },
     responses: {

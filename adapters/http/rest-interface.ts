@@ -1,4 +1,5 @@
 import type { AdmitApiRequest } from "../../application/accounts/admit-api-request.js";
+import type { HeldKeys } from "../../application/accounts/held-keys.js";
 import type { KeyUses } from "../../application/accounts/key-uses.js";
 import type { ReadCreditTotals } from "../../application/credits/read-credit-totals.js";
 import type { StreamEvents } from "../../application/events/stream-events.js";
@@ -39,6 +40,7 @@ export type RestParts = {
   readonly uploadImages: UploadImages;
   readonly readCredits: ReadCreditTotals;
   readonly keyUses: Pick<KeyUses, "note">;
+  readonly heldKeys: Pick<HeldKeys, "hold">;
   readonly streamEvents: StreamEvents;
   readonly clock: Clock;
   readonly storage: Pick<ObjectStorage, "urlOf">;
@@ -63,7 +65,7 @@ export const addRestInterface = (
   senders: Senders,
 ): void => {
   const { admitApiRequest, createPanorama, cancelTask, deletePanorama } = parts;
-  const { waitForTask, listTasks, readCredits, keyUses, storage, policy, webhookPrivateOrigins = [] } = parts;
+  const { waitForTask, listTasks, readCredits, keyUses, heldKeys, storage, policy, webhookPrivateOrigins = [] } = parts;
   const urls = { storage, publicUrl };
   const limits = new VisitorLimits(parts.clock);
   const guarded = guard({ admitApiRequest, uses: keyUses, rates: policy.rates, senders, limits });
@@ -73,7 +75,7 @@ export const addRestInterface = (
 
   api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama, publicUrl, webhookPrivateOrigins)));
   api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, urls)));
-  api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(waitForTask, urls), taskIdOf));
+  api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(waitForTask, heldKeys, urls), taskIdOf));
   api("delete", "/panoramas/:id", guarded("write", deletePanoramaRoute(deletePanorama)));
   api("post", "/panoramas/:id/cancel", guarded("write", cancelPanoramaRoute(cancelTask, urls)));
   api("post", "/images", guarded("write", uploadImagesRoute(parts, uploadsFolder)));

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
+import { heldKeys } from "../../application/accounts/held-keys.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import { PANORAMA_POLICY, type RequestKind } from "../../domain/panorama-policy.js";
@@ -86,6 +87,7 @@ export const restRoutes = async (application: RestUseCases, options: RestRoutesO
   const parts = {
     admitApiRequest: accounts.admitApiRequest,
     keyUses: { note: accounts.noteKeyUse },
+    heldKeys: accounts.holdKey ? { hold: accounts.holdKey } : heldKeys({ clock }),
     createPanorama: panoramas.create,
     waitForTask: panoramas.waitFor,
     listTasks: panoramas.list,

@@ -1,4 +1,5 @@
 import type { AdmitApiRequest } from "../../application/accounts/admit-api-request.js";
+import type { HeldKeys } from "../../application/accounts/held-keys.js";
 import type { KeyUses } from "../../application/accounts/key-uses.js";
 import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import type { ReadCreditTotals } from "../../application/credits/read-credit-totals.js";
@@ -22,6 +23,8 @@ export type RestUseCases = {
   readonly accounts: {
     readonly admitApiRequest: AdmitApiRequest;
     readonly noteKeyUse: KeyUses["note"];
+    /** Without it, only the expiry of its API key ends a stream or a wait early. */
+    readonly holdKey?: HeldKeys["hold"] | undefined;
   };
   readonly panoramas: {
     readonly create: CreatePanorama;

@@ -31,7 +31,7 @@ export class MemoryApiRequests implements ApiRequests {
     return whenReady(countRequest(this.rateLimits, key.id, key.accountId, kind), (counted) =>
       counted.map((admission) => ({
         accountId: key.accountId,
-        key: { id: key.id, budgets },
+        key: { id: key.id, expiresAt: key.limits.expiresAt, budgets },
         admission,
         task: task === undefined ? undefined : this.database.shown(task, key.accountId)?.task,
       })),

@@ -1,5 +1,6 @@
-import type { EventStore, StoredEvent } from "../../application/ports/event-store.js";
+import type { EventStore, StoredEvent, WatchedStreams } from "../../application/ports/event-store.js";
 import type { AccountId } from "../../domain/account.js";
+import type { ApiKeyId } from "../../domain/api-key.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
@@ -26,5 +27,13 @@ export class MemoryEventStore implements EventStore {
   async latest(accounts: readonly AccountId[]): Promise<Map<AccountId, number>> {
     const known = accounts.filter((id) => this.database.accounts.has(id));
     return new Map(known.map((id) => [id, this.database.lastEventOf(id)]));
+  }
+
+  async watch(accounts: readonly AccountId[], keys: readonly ApiKeyId[]): Promise<WatchedStreams> {
+    const live = keys.flatMap((id) => {
+      const key = this.database.keys.get(id);
+      return key === undefined || key.revokedAt !== undefined ? [] : [[id, key.limits] as const];
+    });
+    return { latest: await this.latest(accounts), liveKeys: new Map(live) };
   }
 }

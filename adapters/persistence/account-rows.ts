@@ -2,7 +2,7 @@ import type { Account, AccountId, Failures, Standing } from "../../domain/accoun
 import type { ApiKey } from "../../domain/api-key.js";
 import { credits } from "../../domain/credits.js";
 import { withFailure } from "../../domain/failure-budget.js";
-import { type KeyLimits, SCOPES } from "../../domain/key-limits.js";
+import { type KeyLimits, type KeyUse, SCOPES } from "../../domain/key-limits.js";
 import type { Order, OrderCheckout } from "../../domain/order.js";
 import type { FailedTask } from "../../domain/task.js";
 import { amount, branded, date, integer, optional, type Row, text } from "./columns.js";
@@ -91,15 +91,19 @@ export const toApiKey = (row: Row): ApiKey => ({
 });
 
 /** A scope of a newer version is left out: this one has no request that needs it. */
-export const toKeyLimits = (row: Row): KeyLimits => {
+export const toKeyUse = (row: Row): KeyUse => {
   const scopes = text(row, "scopes").split(",");
   return {
     scopes: SCOPES.filter((scope) => scopes.includes(scope)),
     expiresAt: optional(row, "expires_at", date),
-    creditsPerDay: optional(row, "credits_per_day", amount),
-    creditsPerMonth: optional(row, "credits_per_month", amount),
   };
 };
+
+export const toKeyLimits = (row: Row): KeyLimits => ({
+  ...toKeyUse(row),
+  creditsPerDay: optional(row, "credits_per_day", amount),
+  creditsPerMonth: optional(row, "credits_per_month", amount),
+});
 
 export const apiKeyRow = (key: ApiKey): Row => ({
   id: key.id,

@@ -108,7 +108,12 @@ export class PostgresApiRequests implements ApiRequests {
         : { standing: openingStandingOf(accountId, row), version: text(row, "account_version") };
     return ok({
       accountId,
-      key: { id: branded<ApiKeyId>(row, "key_id"), budgets: isWrite ? budgetsOf(row) : undefined, account },
+      key: {
+        id: branded<ApiKeyId>(row, "key_id"),
+        expiresAt: limitsOf(row).expiresAt,
+        budgets: isWrite ? budgetsOf(row) : undefined,
+        account,
+      },
       admission: ofKey.value,
       task: typeof row.id === "string" ? toTask(row) : undefined,
     });

@@ -1,8 +1,10 @@
 import { setImmediate } from "node:timers/promises";
-import type { EventStore, StoredEvent } from "../../application/ports/event-store.js";
+import type { EventStore, StoredEvent, WatchedStreams } from "../../application/ports/event-store.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type { AccountId } from "../../domain/account.js";
+import type { ApiKeyId } from "../../domain/api-key.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { toKeyUse } from "./account-rows.js";
 import { branded, integer, type Row } from "./columns.js";
 import type { Database } from "./database.js";
 import { isAmong, listOf } from "./dialect-sql.js";
@@ -45,6 +47,21 @@ export class SqlEventStore implements EventStore {
     return new Map(rows.map((row) => [branded<AccountId>(row, "id"), integer(row, "last_event")]));
   }
 
+  async watch(accounts: readonly AccountId[], keys: readonly ApiKeyId[]): Promise<WatchedStreams> {
+    const { sql, dialect } = this.database;
+    const rows = await sql(
+      `select id, last_event, null as scopes, null as expires_at from account where ${isAmong("id", dialect)}
+      union all
+      select id, null, scopes, expires_at from api_key where ${isAmong("id", dialect)} and revoked_at is null`,
+      [listOf(accounts, dialect), listOf(keys, dialect)],
+    );
+    const [ofAccounts, ofKeys] = [rows.filter(isOfAccount), rows.filter((row) => !isOfAccount(row))];
+    return {
+      latest: new Map(ofAccounts.map((row) => [branded<AccountId>(row, "id"), integer(row, "last_event")])),
+      liveKeys: new Map(ofKeys.map((row) => [branded<ApiKeyId>(row, "id"), toKeyUse(row)])),
+    };
+  }
+
   /** A task has one event of each type. They are read by the task alone: the database might read all of the account. */
   private async ofTask(account: AccountId, task: TaskId, after: number, limit: number): Promise<StoredEvent[]> {
     const rows = await this.database.sql("select * from event where task_id = ?", [task]);
@@ -70,3 +87,5 @@ export class SqlEventStore implements EventStore {
     });
   }
 }
+
+const isOfAccount = (row: Row): boolean => row.scopes === null;

@@ -111,7 +111,11 @@ export class SqliteApiRequests implements ApiRequests {
 const toFound = (row: Row): Found => {
   const limits = toKeyLimits(row);
   return {
-    key: { id: branded<ApiKeyId>(row, "key_id"), budgets: hasBudget(limits) ? limits : undefined },
+    key: {
+      id: branded<ApiKeyId>(row, "key_id"),
+      expiresAt: limits.expiresAt,
+      budgets: hasBudget(limits) ? limits : undefined,
+    },
     limits,
     accountId: branded<AccountId>(row, "owner"),
     task: typeof row.id === "string" ? toTask(row) : undefined,

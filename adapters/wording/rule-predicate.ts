@@ -46,7 +46,6 @@ const predicates: {
   pair_key: ({ min, max, actual }) => `must have keys of ${min} to ${max} characters, but one is ${shown(actual)}.`,
   pair_value: ({ key, max, actual }) =>
     `must have a string of at most ${max} characters for ${shown(key)}, but has ${typeof actual === "string" ? `${[...actual].length} characters` : shown(actual)}.`,
-  event_id: ({ actual }) => `must be the id of an event of this account, but is ${shown(actual)}.`,
   key_reused: ({ hours }) =>
     `was used with another request body within the last ${hours} hours; use a new key for a new request.`,
   prompt_or_images: (_, { imageUrls }) => `needs a prompt, ${imageUrls}, or both.`,

@@ -1,4 +1,5 @@
 import { isActive, type Task } from "../../domain/task.js";
+import type { HeldKeys } from "../accounts/held-keys.js";
 import type { KeyUses } from "../accounts/key-uses.js";
 import type { CompleteSettings } from "../complete-settings.js";
 import { watchStreams } from "../events/watch-streams.js";
@@ -61,6 +62,7 @@ type Ports = Pick<Stores, "tasks" | "references" | "retentions" | "events" | "de
   readonly eventSignals: EventSignals;
   readonly reporter: Reporter;
   readonly keyUses: Pick<KeyUses, "flush">;
+  readonly heldKeys: HeldKeys;
   readonly schedule: MakeSchedule;
 };
 

@@ -18,7 +18,7 @@ export type StreamEvents = ReturnType<typeof streamEvents>;
 
 /**
  * The events of an account in their order, each once, as they happen: those after the number `after`, or without it,
- * those from now on. With a task only its events, without `after` from its first one on; then it ends when the task can
+ * those from now on. After a number that no event has yet, as after a backup was restored, all that are kept. With a task only its events, without `after` from its first one on; then it ends when the task can
  * have no more events, and returns at once if there are none. Ends when `signal` is aborted.
  *
  * Resolves when the position is known: what happens from then on is in the events. Throws if the store is unreachable.
@@ -33,7 +33,9 @@ export const streamEvents =
     signal: AbortSignal,
   ): Promise<AsyncGenerator<StoredEvent, void>> => {
     const { events } = ports;
-    const start = after ?? (task === undefined ? ((await events.latest([account])).get(account) ?? 0) : 0);
+    const fromFirst = after === 0 || (after === undefined && task !== undefined);
+    const latest = fromFirst ? 0 : ((await events.latest([account])).get(account) ?? 0);
+    const start = after === undefined || after <= latest ? (after ?? latest) : 0;
     return eventsAfter(ports, account, task, start, signal);
   };
 

@@ -16,9 +16,10 @@ export type InvalidApiKey = { readonly kind: "invalid_api_key" };
 /** Why a request is not admitted. */
 export type RefusedRequest = InvalidApiKey | ApiKeyExpired | MissingScope | RateLimited | AccountRateLimited;
 
-/** `budgets`: of a write, if the key has any. `account`: of a write, if the store has read it in the same round trip. */
+/** `expiresAt`: if the key expires. `budgets`: of a write, if the key has any. `account`: of a write, if the store has read it in the same round trip. */
 export type AdmittedKey = {
   readonly id: ApiKeyId;
+  readonly expiresAt?: Date | undefined;
   readonly budgets: Budgets | undefined;
   readonly account?: AccountSnapshot | undefined;
 };

@@ -1,10 +1,18 @@
 import type { AccountId } from "../../domain/account.js";
 import type { AccountEvent } from "../../domain/account-event.js";
+import type { ApiKeyId } from "../../domain/api-key.js";
+import type { KeyUse } from "../../domain/key-limits.js";
 import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
 
 /** An event with its task as it is now; `undefined` for an event that is not about a task. */
 export type StoredEvent = { readonly event: AccountEvent; readonly task: Task | undefined };
+
+/** What the streams of a process wait for: events of accounts, and the end of API keys. */
+export type WatchedStreams = {
+  readonly latest: ReadonlyMap<AccountId, number>;
+  readonly liveKeys: ReadonlyMap<ApiKeyId, KeyUse>;
+};
 
 /** Reads the events of accounts. The task store writes them. Throws if the store is unreachable. */
 export interface EventStore {
@@ -16,4 +24,6 @@ export interface EventStore {
   after(account: AccountId, after: number, limit: number, task?: TaskId): Promise<StoredEvent[]>;
   /** The number of the latest event of each account; 0 for an account without one. */
   latest(accounts: readonly AccountId[]): Promise<Map<AccountId, number>>;
+  /** In one round trip what `latest` returns, and the limits of those of the keys that exist and are not revoked. */
+  watch(accounts: readonly AccountId[], keys: readonly ApiKeyId[]): Promise<WatchedStreams>;
 }

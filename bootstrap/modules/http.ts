@@ -60,6 +60,7 @@ export const http = new ContainerModule(({ bind }) => {
 const useCases = ({ accounts, panoramas, credits, events }: Application) => ({
   admitApiRequest: accounts.admitApiRequest,
   keyUses: { note: accounts.noteKeyUse },
+  heldKeys: { hold: accounts.holdKey },
   createPanorama: panoramas.create,
   waitForTask: panoramas.waitFor,
   listTasks: panoramas.list,

@@ -28,6 +28,7 @@ import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import type { PageReply, WebSide } from "../../adapters/web-page/page.js";
 import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
+import { heldKeys } from "../../application/accounts/held-keys.js";
 import { keyUses } from "../../application/accounts/key-uses.js";
 import { openAccount } from "../../application/accounts/open-account.js";
 import { whenReady } from "../../application/awaitable.js";
@@ -38,6 +39,7 @@ import { settleSubmittedTasks } from "../../application/background/settle-submit
 import { readCreditTotals } from "../../application/credits/read-credit-totals.js";
 import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
 import { streamEvents } from "../../application/events/stream-events.js";
+import { watchStreams } from "../../application/events/watch-streams.js";
 import { cancelTask } from "../../application/panoramas/cancel-task.js";
 import { checkUpload } from "../../application/panoramas/check-upload.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
@@ -102,6 +104,13 @@ export class HttpService {
   inFlight = 0;
   checks: () => Promise<readonly Check[]> = async () => [{ name: "database", ok: true, detail: "answers" }];
   readonly keyUses = keyUses({ keys: this.keys, clock: this.clock });
+  readonly heldKeys = heldKeys({ clock: this.clock });
+  /** Runs once a second in the service. */
+  readonly watchStreams = watchStreams({
+    events: this.events,
+    signals: this.eventSignals,
+    heldKeys: this.heldKeys,
+  });
   readonly temporaryImages = new Map<string, Uint8Array>();
   readonly folder: string;
   /** What the routes call, to mount them elsewhere. */
@@ -138,6 +147,7 @@ export class HttpService {
         uploadImages: this.counted("uploadImages", uploadImages(ports)),
         readCredits: this.counted("readCredits", readCreditTotals(ports)),
         keyUses: this.keyUses,
+        heldKeys: this.heldKeys,
         streamEvents: streamEvents({ events: this.events, tasks, signals: this.eventSignals }),
         clock,
         policy: PANORAMA_POLICY,
@@ -209,7 +219,11 @@ export class HttpService {
   get application(): RestUseCases {
     const { parts } = this;
     return {
-      accounts: { admitApiRequest: parts.admitApiRequest, noteKeyUse: parts.keyUses.note },
+      accounts: {
+        admitApiRequest: parts.admitApiRequest,
+        noteKeyUse: parts.keyUses.note,
+        holdKey: parts.heldKeys.hold,
+      },
       panoramas: {
         create: parts.createPanorama,
         waitFor: parts.waitForTask,

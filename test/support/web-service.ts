@@ -41,6 +41,7 @@ import { admitApiRequest } from "../../application/accounts/admit-api-request.js
 import { checkPasswordLink } from "../../application/accounts/check-password-link.js";
 import { createApiKey } from "../../application/accounts/create-api-key.js";
 import { findSession } from "../../application/accounts/find-session.js";
+import { heldKeys } from "../../application/accounts/held-keys.js";
 import { keyUses } from "../../application/accounts/key-uses.js";
 import { listApiKeys } from "../../application/accounts/list-api-keys.js";
 import { logIn } from "../../application/accounts/log-in.js";
@@ -333,6 +334,7 @@ export class WebService {
         }),
         readCredits: readCreditTotals(ports),
         keyUses: this.keyUses,
+        heldKeys: heldKeys({ clock: this.clock }),
         waitForTask: waitForTask(ports),
         cancelTask: cancelTask(this, { leaseMilliseconds: 60_000, generationDeadlineMilliseconds: 600_000 }),
         deletePanorama: deletePanorama(ports),

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { HELD_STREAMS_MAX } from "../../../adapters/http/held-streams.js";
 import { settled } from "../../../adapters/memory/settled.js";
 import { eventIdOf } from "../../../domain/account-event.js";
+import type { KeyLimits } from "../../../domain/key-limits.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
 
 type Message = { readonly id: string; readonly event: string; readonly data: Record<string, unknown> };
@@ -138,17 +139,106 @@ describe("streams of events", () => {
     expect([done.status, await done.text()]).toEqual([204, ""]);
   });
 
-  it.each(["7", "evt_", "evt_acc_other_0000000001"])("answers 400 to Last-Event-ID %s", async (header) => {
-    const id = await service.created(customer);
-    for (const path of ["/events", `/panoramas/${id}/events`]) {
-      const answer = await service.request(path, customer, { headers: { "last-event-id": header } });
+  // An error would stop an EventSource for good.
+  it.each(["7", "evt_", "evt_acc_other_0000000001"])(
+    "begins with the first event that is kept, and says so, after the unknown Last-Event-ID %s",
+    async (header) => {
+      const id = await service.created(customer);
+      await service.created(customer);
+      await finishAll();
+      for (const [path, count] of [
+        ["/events", 4],
+        [`/panoramas/${id}/events`, 2],
+      ] as const) {
+        const reader = await open(path, { "last-event-id": header });
+        await expect.poll(() => reader.messages).toHaveLength(count);
+        expect(reader.text).toContain("\n\n: Last-Event-ID is unknown: this stream begins with the first event");
+        reader.leave();
+      }
+    },
+  );
+
+  it("GET /events begins with the first event after an id that no event has yet, as after a restored backup", async () => {
+    await service.created(customer);
+    await finishAll();
+    const reader = await open("/events", { "last-event-id": idOf(7) });
+    await expect.poll(() => reader.messages.map(({ id }) => id)).toEqual([idOf(1), idOf(2)]);
+    reader.leave();
+  });
+
+  describe("whose API key may not be used any more", () => {
+    const endings: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ["is revoked", async () => service.keys.revoke((await ownKey()).id, service.clock.now())],
+      ["has expired", () => changeLimits({ expiresAt: new Date(service.clock.now().getTime() + 10_000) })],
+      ["may not read any more", () => changeLimits({ scopes: ["create"] })],
+      ["is deleted with its account", async () => service.database.keys.delete((await ownKey()).id)],
+    ];
+    const ownKey = async () => {
+      const [key] = await service.keys.listLive(customer.accountId);
+      if (key === undefined) throw new Error("there is no key");
+      return key;
+    };
+    const changeLimits = async (limits: Partial<KeyLimits>) => {
+      const key = await ownKey();
+      service.database.keys.set(key.id, { ...key, limits: { ...key.limits, ...limits } });
+    };
+    /** The next run of the watch, after a while. */
+    const watch = async () => {
+      await service.clock.advance(11_000);
+      await service.watchStreams();
+    };
+
+    it.each(endings)("end when the key %s, without the next event", async (_, end) => {
+      const other = new Reader(service, "/events", await service.customer());
+      expect((await other.response).status).toBe(200);
+      const id = await service.created(customer);
+      const readers = [await open("/events"), await open(`/panoramas/${id}/events`)];
+      await end();
+      await watch();
+      await finishAll();
+      for (const reader of readers) {
+        expect(await reader.ended).toBe("ended");
+        expect(reader.messages).toEqual([]);
+      }
+      expect(service.inFlight).toBe(1); // the stream of the other account
+      other.leave();
+    });
+
+    it.each(endings)("end a wait with 401 when the key %s", async (_, end) => {
+      const id = await service.created(customer);
+      const waiting = service.request(`/panoramas/${id}`, customer, { headers: { prefer: "wait=30" } });
+      await expect.poll(() => service.signals.size).toBe(1);
+      await end();
+      await watch();
+      const answer = await waiting;
       expect([answer.status, await answer.json()]).toEqual([
-        400,
-        {
-          error: { code: "invalid_request", param: "Last-Event-ID", message: expect.stringContaining("Last-Event-ID") },
-        },
+        401,
+        { error: { code: "invalid_api_key", message: expect.stringContaining("while the request waited") } },
       ]);
-    }
+    });
+
+    it("end in the moment in which the key expires", async () => {
+      await changeLimits({ expiresAt: new Date(service.clock.now().getTime() + 10_000) });
+      const reader = await open("/events");
+      await service.clock.advance(9_999);
+      expect(service.inFlight).toBe(1);
+      await service.clock.advance(1);
+      expect(await reader.ended).toBe("ended");
+      expect(service.clock.sleeping).toBe(0);
+    });
+
+    it("leave nothing behind", async () => {
+      await changeLimits({ expiresAt: new Date(service.clock.now().getTime() + 600_000) });
+      const id = await service.created(customer);
+      const reader = await open("/events");
+      const waiting = service.request(`/panoramas/${id}`, customer, { headers: { prefer: "wait=30" } });
+      await expect.poll(() => service.signals.size).toBe(1);
+      await finishAll();
+      expect((await waiting).status).toBe(200);
+      reader.leave();
+      await expect.poll(() => service.inFlight).toBe(0);
+      expect([service.heldKeys.ids(), service.clock.sleeping]).toEqual([[], 0]);
+    });
   });
 
   it("answers 404 for a task of another account, and 401 without a key", async () => {

@@ -55,7 +55,6 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
     { name: "pair_value", key: "order", max: 500, actual: 17 },
     'must have a string of at most 500 characters for "order", but has 17.',
   ],
-  event_id: [{ name: "event_id", actual: "7" }, 'must be the id of an event of this account, but is "7".'],
   key_reused: [
     { name: "key_reused", hours: 24 },
     "was used with another request body within the last 24 hours; use a new key for a new request.",

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/builders.js";
 import { InProcessEventSignals } from "../../../adapters/memory/in-process-event-signals.js";
 import { settled } from "../../../adapters/memory/settled.js";
+import { heldKeys } from "../../../application/accounts/held-keys.js";
 import { streamEvents } from "../../../application/events/stream-events.js";
 import { watchStreams } from "../../../application/events/watch-streams.js";
 import type { AccountId } from "../../../domain/account.js";
@@ -68,7 +69,7 @@ describe("streamEvents", () => {
         async (steps) => {
           const account = await anOwner(world, 10_000);
           const stranger = await anOwner(world, 10_000);
-          const watch = watchStreams({ ...world, signals });
+          const watch = watchStreams({ ...world, signals, heldKeys: heldKeys(world) });
           const { numbers, stop, ended } = follow(0, account);
           let happened = 0;
           for (const step of steps) {
@@ -102,7 +103,7 @@ describe("streamEvents", () => {
 
   it("leaves no listener behind when the store throws", async () => {
     const down = new Error("the database is down");
-    const events = { latest: async () => new Map(), after: () => Promise.reject(down) };
+    const events = { ...world.events, latest: async () => new Map(), after: () => Promise.reject(down) };
     const never = new AbortController().signal;
     const stream = await streamEvents({ ...world, events, signals })(owner, undefined, undefined, never);
     await expect(stream.next()).rejects.toBe(down);
@@ -158,7 +159,7 @@ describe("watchStreams", () => {
     const [owner, stranger] = [await anOwner(world, 100), await anOwner(world, 100)];
     const woken: AccountId[] = [];
     const signals = { waitedFor: () => [owner, stranger], wake: (account: AccountId) => woken.push(account) };
-    const watch = watchStreams({ events: world.events, signals });
+    const watch = watchStreams({ events: world.events, signals, heldKeys: heldKeys(world) });
     world.provider.play({ submit: "refuse" });
     const expectWoken = async (...accounts: AccountId[]) => {
       await watch();
@@ -176,11 +177,11 @@ describe("watchStreams", () => {
   it("reads nothing without streams", async () => {
     const world = aWorld();
     let reads = 0;
-    const latest = async () => {
+    const watch = async () => {
       reads += 1;
-      return new Map();
+      return { latest: new Map(), liveKeys: new Map() };
     };
-    await watchStreams({ events: { ...world.events, latest }, signals: new InProcessEventSignals() })();
+    await watchStreams({ events: { watch }, signals: new InProcessEventSignals(), heldKeys: heldKeys(world) })();
     expect(reads).toBe(0);
   });
 });

@@ -1,0 +1,58 @@
+import type { ApiKeyId } from "../../domain/api-key.js";
+import { allowUse, type KeyUse } from "../../domain/key-limits.js";
+import type { AdmittedKey } from "../ports/api-requests.js";
+import type { Clock } from "../ports/clock.js";
+
+/** No request is held for longer. A timer cannot run for the years after which a key may expire. */
+const HELD_MILLISECONDS_MAX = 60 * 60 * 1000;
+
+/** What `heldKeys` returns. */
+export type HeldKeys = ReturnType<typeof heldKeys>;
+
+/**
+ * A request that is held open. `signal` is aborted when the client leaves, and when the key may not be used any more, which
+ * `hasEnded` tells. `release` must be called when the request has ended, unless the signal of the client is aborted then.
+ */
+export type HeldKey = { readonly signal: AbortSignal; readonly release: () => void; readonly hasEnded: () => boolean };
+
+/**
+ * The API keys of the requests that this process holds open: streams of events and waits. A request ends when its key
+ * expires, and within a second after the key was revoked or changed, or its account closed (watch-streams.ts).
+ */
+export const heldKeys = ({ clock }: { readonly clock: Pick<Clock, "now" | "sleep"> }) => {
+  const held = new Map<ApiKeyId, Set<() => void>>();
+  return {
+    /** `client`: aborted when the client leaves. */
+    hold: ({ id, expiresAt }: Pick<AdmittedKey, "id" | "expiresAt">, client: AbortSignal): HeldKey => {
+      const ended = new AbortController();
+      let isUnusable = false;
+      const ends = held.get(id) ?? new Set();
+      held.set(id, ends);
+      const release = () => {
+        client.removeEventListener("abort", release);
+        ends.delete(end);
+        if (ends.size === 0 && held.get(id) === ends) held.delete(id);
+        ended.abort();
+      };
+      const end = () => {
+        isUnusable ||= !ended.signal.aborted;
+        release();
+      };
+      ends.add(end);
+      client.addEventListener("abort", release);
+      if (client.aborted) release();
+      const left = expiresAt === undefined ? Number.POSITIVE_INFINITY : expiresAt.getTime() - clock.now().getTime();
+      if (left <= HELD_MILLISECONDS_MAX) void clock.sleep(left, ended.signal).then(end);
+      return { signal: ended.signal, release, hasEnded: () => isUnusable };
+    },
+    ids: (): ApiKeyId[] => [...held.keys()],
+    /** Ends the requests of those of `ids` that may not be used any more. `live`: the limits of those that are not revoked. */
+    endUnusable: (ids: readonly ApiKeyId[], live: ReadonlyMap<ApiKeyId, KeyUse>): void => {
+      const now = clock.now();
+      for (const id of ids) {
+        const limits = live.get(id);
+        if (limits === undefined || allowUse(limits, "read", now).isErr()) for (const end of held.get(id) ?? []) end();
+      }
+    },
+  };
+};
