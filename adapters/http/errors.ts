@@ -1,6 +1,7 @@
 import type { NotFound } from "../../application/errors.js";
 import type { UpstreamError } from "../../application/panoramas/submit-task.js";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
+import { StoreBusy } from "../../application/ports/store-busy.js";
 import type { BudgetSpent } from "../../domain/budget.js";
 import type { TooManyActiveTasks } from "../../domain/concurrency-limit.js";
 import type { TooManyFailures } from "../../domain/failure-budget.js";
@@ -29,6 +30,12 @@ export type Unauthenticated = { readonly kind: "invalid_api_key"; readonly messa
 /** Something was thrown. The client gets only the request id, with which the operator finds the error in the log. */
 export type InternalError = { readonly kind: "internal_error"; readonly requestId: string; readonly thrown: unknown };
 
+/** A store could not write in time (application/ports/store-busy.ts). */
+export type Busy = { readonly kind: "store_busy"; readonly thrown: StoreBusy };
+
+/** After a store was busy: others have held its locks for seconds. */
+export const BUSY_RETRY_AFTER_SECONDS = 2;
+
 /** Every way in which a request of the REST interface can fail. */
 export type ApiError =
   | InvalidRequest
@@ -42,6 +49,7 @@ export type ApiError =
   | TooManyActiveTasks
   | UpstreamError
   | StorageUnavailable
+  | Busy
   | InternalError;
 
 type Answer = {
@@ -108,6 +116,13 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     message: "The image storage is unavailable. Try again in a moment.",
     cause: new Error(`the storage is unavailable: ${reason}`),
   }),
+  store_busy: ({ thrown }) => ({
+    status: 429,
+    code: "rate_limited",
+    message: `The service is busy and could not complete this request. Nothing was charged. Retry in ${BUSY_RETRY_AFTER_SECONDS} s.`,
+    headers: { "retry-after": String(BUSY_RETRY_AFTER_SECONDS) },
+    cause: thrown,
+  }),
   internal_error: ({ requestId, thrown }) => ({
     status: 500,
     code: "internal_error",
@@ -115,6 +130,12 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     cause: thrown,
   }),
 };
+
+/** The answer to a request whose handler has thrown. */
+export const thrownReply = (requestId: string, thrown: unknown): Reply =>
+  errorReply(
+    thrown instanceof StoreBusy ? { kind: "store_busy", thrown } : { kind: "internal_error", requestId, thrown },
+  );
 
 export const errorReply = (error: ApiError): Reply => {
   const answer = answers[error.kind] as (error: ApiError) => Answer;

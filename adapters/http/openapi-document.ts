@@ -306,7 +306,7 @@ export const openApiDocument = (
         headers: z.object({ "X-Request-Id": requestId, ...rateLimitHeaders.shape }),
         content: { "text/event-stream": { schema: z.string() } },
       },
-      ...refusals(400, 401, 429, 500),
+      ...refusals(401, 429, 500),
     },
   });
 

@@ -1,4 +1,6 @@
+import { StoreBusy } from "../../application/ports/store-busy.js";
 import type { Page, PageReply, WebSide } from "../web-page/page.js";
+import { BUSY_RETRY_AFTER_SECONDS } from "./errors.js";
 import type { Exchange } from "./exchange.js";
 import type { Reply } from "./reply.js";
 import { type Fallback, type Handler, JSON_FALLBACK } from "./routes.js";
@@ -17,9 +19,11 @@ const WITH_SLASH = /^(\/[^/\\].*?)\/+$/;
  * without it. `mounted` makes the handler of a page.
  */
 export const peopleFallback = (
-  { notFound, failed }: Pick<WebSide, "notFound" | "failed">,
+  { notFound, failed, busy }: Pick<WebSide, "notFound" | "failed" | "busy">,
   mounted: (page: Page) => Handler,
 ): Fallback => {
+  const pageFor = ({ requestId }: Exchange, thrown: unknown): PageReply =>
+    thrown instanceof StoreBusy ? busy(BUSY_RETRY_AFTER_SECONDS) : failed(requestId);
   const notFoundPage = mounted({ method: "GET", path: "", body: "none", handle: notFound });
   return {
     notFound: (exchange) => {
@@ -31,7 +35,7 @@ export const peopleFallback = (
     failed: (exchange, thrown) =>
       FOR_PROGRAMS.test(partsOf(exchange).path)
         ? JSON_FALLBACK.failed(exchange, thrown)
-        : { ...(failed(exchange.requestId) satisfies PageReply), cause: thrown },
+        : { ...pageFor(exchange, thrown), cause: thrown },
   };
 };
 

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { Awaitable } from "../../application/awaitable.js";
-import { errorReply } from "./errors.js";
+import { errorReply, thrownReply } from "./errors.js";
 import { Exchange } from "./exchange.js";
 import type { Observer } from "./observer.js";
 import type { Overload } from "./overload.js";
@@ -171,5 +171,5 @@ export const JSON_FALLBACK: Fallback = {
       kind: "not_found",
       message: `There is no route for ${method} and this path. /api/v1/openapi.json describes the interface.`,
     }),
-  failed: ({ requestId }, thrown) => errorReply({ kind: "internal_error", requestId, thrown }),
+  failed: ({ requestId }, thrown) => thrownReply(requestId, thrown),
 };

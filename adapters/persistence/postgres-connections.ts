@@ -1,4 +1,5 @@
 import pg, { type Client, type ClientConfig } from "pg";
+import { StoreBusy } from "../../application/ports/store-busy.js";
 import type { Row } from "./columns.js";
 import { PostgresQuery, type PreparedStatement } from "./postgres-query.js";
 
@@ -356,7 +357,7 @@ export class PostgresConnections implements Connections {
     this.measureArrivals();
     for (const line of [this.waiting, this.arriving]) {
       while (line[0] !== undefined && line[0].ticks >= waitMilliseconds / TICK_MILLISECONDS) {
-        line.shift()?.fail(new Error(`no connection to PostgreSQL became free in ${waitMilliseconds} ms`));
+        line.shift()?.fail(new StoreBusy(`no connection to PostgreSQL became free in ${waitMilliseconds} ms`));
       }
       for (const waiting of line) waiting.ticks += 1;
     }

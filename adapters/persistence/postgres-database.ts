@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { ok, type Result } from "neverthrow";
+import { StoreBusy } from "../../application/ports/store-busy.js";
 import type { Row } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { cannotConnect } from "./database-error.js";
@@ -50,6 +51,8 @@ const TRANSACTION_LIMITS = [
 /** Attempts when PostgreSQL aborts a transaction (serialization failure or deadlock). */
 const TRANSACTION_ATTEMPTS = 5;
 const ABORTED = new Set(["40001", "40P01"]);
+/** A lock or a statement has taken too long, and PostgreSQL has undone what the statement had written. */
+const TIMED_OUT = new Set(["55P03", "57014"]);
 /** A migration has changed the columns of a statement that this connection prepared before. */
 const STALE_PLAN = "0A000";
 
@@ -126,7 +129,7 @@ export class PostgresDatabase implements Database {
       try {
         return await rowsOf(this.connections, this.toSend(statement), parameters);
       } catch (error) {
-        if (attempt === this.connections.max || codeOf(error) !== STALE_PLAN) throw error;
+        if (attempt === this.connections.max || codeOf(error) !== STALE_PLAN) throw busyOr(error);
       }
     }
   };
@@ -140,7 +143,9 @@ export class PostgresDatabase implements Database {
         if (ABORTED.has(code)) aborted += 1;
         else if (code === STALE_PLAN) stale += 1;
         else throw error;
-        if (aborted === TRANSACTION_ATTEMPTS || stale > this.connections.max) throw error;
+        if (aborted === TRANSACTION_ATTEMPTS)
+          throw new StoreBusy("PostgreSQL aborts a transaction again and again.", { cause: error });
+        if (stale > this.connections.max) throw error;
       }
     }
   }
@@ -196,7 +201,12 @@ export class PostgresDatabase implements Database {
     let broken = false;
     try {
       await connection.query(control(begin + this.settings), []);
-      const result = await work((statement, parameters) => rowsOf(connection, this.toSend(statement), parameters));
+      // Whatever fails before the commit is rolled back.
+      const result = await work((statement, parameters) =>
+        rowsOf(connection, this.toSend(statement), parameters),
+      ).catch((error: unknown) => {
+        throw busyOr(error);
+      });
       await connection.query(control(result.isOk() ? "commit" : "rollback"), []);
       return result;
     } catch (error) {
@@ -227,6 +237,11 @@ const rowsOf = async (
     throw error;
   }
 };
+
+const busyOr = (error: unknown): unknown =>
+  TIMED_OUT.has(codeOf(error))
+    ? new StoreBusy(`PostgreSQL could not do this in time: ${(error as Error).message}`, { cause: error })
+    : error;
 
 const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code);
 

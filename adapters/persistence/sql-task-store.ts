@@ -27,6 +27,7 @@ import type { TaskFilter } from "../../domain/task-filter.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/visibility.js";
 import { SystemClock } from "../system/system-clock.js";
+import { AccountTurns } from "./account-turns.js";
 import { branded, integer, type Row } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { isAmong, listOf, skipLocked } from "./dialect-sql.js";
@@ -79,6 +80,7 @@ export class SqlTaskStore implements TaskStore {
   private readonly unreadable: UnreadableTasks;
   private readonly observer: TaskObserver | undefined;
   private readonly clock: Pick<Clock, "now">;
+  private readonly turns = new AccountTurns();
 
   /** `reporter` receives the tasks whose rows this version cannot read. `clock`: for events of tasks without a time. */
   constructor(
@@ -94,7 +96,7 @@ export class SqlTaskStore implements TaskStore {
   }
 
   open<Refusal>(opening: TaskOpening<Refusal>): Promise<Opened<Refusal>> {
-    return openTaskRows(this.database, opening, this.observer);
+    return openTaskRows(this.database, this.turns, opening, this.observer);
   }
 
   async startQueued(places: readonly ProviderPlace[], limit: number, now: Date, dueAt: Date): Promise<ReservedTask[]> {
@@ -356,8 +358,8 @@ export class SqlTaskStore implements TaskStore {
   }
 
   private moveAs(move: Move): Promise<Result<void, StaleTask>> {
-    const { database, clock, observer } = this;
-    return moveTask({ database, clock, observer }, move);
+    const { database, turns, clock, observer } = this;
+    return moveTask({ database, turns, clock, observer }, move);
   }
 
   private claimRows(work: keyof DueWork, now: Date, until: Date, limit: number): Promise<Row[]> {

@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { ok, type Result } from "neverthrow";
+import { StoreBusy } from "../../application/ports/store-busy.js";
 import type { RequestKind } from "../../domain/panorama-policy.js";
 import type { Row } from "./columns.js";
 import type { Database, Sql, SynchronousReads } from "./database.js";
@@ -220,7 +221,10 @@ export class SqliteDatabase implements Database, SynchronousReads {
       try {
         return this.writer.execute(statement);
       } catch (error) {
-        if (!isBusy(error) || performance.now() > deadline) throw error;
+        if (!isBusy(error)) throw error;
+        if (performance.now() > deadline) {
+          throw new StoreBusy("Another process has held the write lock of the SQLite file.", { cause: error });
+        }
         await setTimeout(BUSY_PAUSE_MILLISECONDS);
       }
     }

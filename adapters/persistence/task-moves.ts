@@ -6,6 +6,7 @@ import { refundEntry } from "../../domain/ledger.js";
 import { isKept } from "../../domain/storage-status.js";
 import { isActive, isRefusedCreation, type Task } from "../../domain/task.js";
 import { countFailure } from "./account-rows.js";
+import type { AccountTurns } from "./account-turns.js";
 import { integer, optional } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { DUE_UNLESS_HIDDEN } from "./due-when-hidden.js";
@@ -21,8 +22,9 @@ import { lockTurns, turnsGivenBack } from "./turn-rows.js";
 
 type Ports = {
   readonly database: Database;
+  readonly turns: AccountTurns;
   readonly clock: Pick<Clock, "now">;
-  readonly observer?: TaskObserver | undefined;
+  readonly observer: TaskObserver | undefined;
 };
 
 /** A move of a task, and when its next work is due. The lease is given back, or goes on until `leasedUntil`. */
@@ -34,10 +36,15 @@ export type Move = {
 };
 
 /** `TaskStore.move` and `TaskStore.moveWithinLease`. */
-export const moveTask = async ({ database, clock, observer }: Ports, move: Move): Promise<Result<void, StaleTask>> => {
+export const moveTask = async (
+  { database, turns, clock, observer }: Ports,
+  move: Move,
+): Promise<Result<void, StaleTask>> => {
   const { current, next } = move;
   const before = "fence" in current ? current.task : current;
-  const moved = await moveRows(database, move, before, taskEventOf(before, next, clock.now()));
+  const write = () => moveRows(database, move, before, taskEventOf(before, next, clock.now()));
+  const locksAccount = database.dialect === "postgresql" && !isActive(next);
+  const moved = await (locksAccount ? turns.take(next.accountId, write) : write());
   if (moved.isOk()) observer?.moved(before, next);
   else observer?.stale();
   return moved;

@@ -13,6 +13,7 @@ import { nextTurn, placeOfNewTask, type QueuePlace } from "../../domain/queue.js
 import { requireStored } from "../../domain/reference-image.js";
 import type { OpenedTask, Task } from "../../domain/task.js";
 import { OPENING_COLUMNS, openingStandingOf } from "./account-rows.js";
+import type { AccountTurns } from "./account-turns.js";
 import { type Row, text } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { eventInsertions, writeEvent } from "./event-rows.js";
@@ -35,25 +36,43 @@ export type Opened<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest | NotF
 /** `TaskStore.open`. */
 export const openTaskRows = async <Refusal>(
   database: Database,
+  turns: AccountTurns,
   opening: TaskOpening<Refusal>,
   observer?: TaskObserver,
 ): Promise<Opened<Refusal>> => {
-  const note = (opened: Opened<Refusal>): Opened<Refusal> => {
-    if (opened.isOk() && !opened.value.replayed) observer?.opened(opened.value.task);
-    return opened;
-  };
+  const opened = await (database.dialect === "sqlite"
+    ? openLocked(database, opening)
+    : turns.take(opening.account, (waited) => openInTurn(database, opening, waited)));
+  if (opened.isOk() && !opened.value.replayed) observer?.opened(opened.value.task);
+  return opened;
+};
+
+/** Opens a task on PostgreSQL. `waited`: other creations of this account came first, so that this one may be refused now. */
+const openInTurn = async <Refusal>(
+  database: Database,
+  opening: TaskOpening<Refusal>,
+  waited: boolean,
+): Promise<Opened<Refusal>> => {
   const { account, idempotent, queue, references, spender, snapshot } = opening;
-  if (!alwaysLocksQueue(queue) && (references?.size ?? 0) === 0 && database.dialect === "postgresql") {
-    let read = idempotent === undefined && spender === undefined ? snapshot && readBefore(snapshot) : undefined;
+  const canUseSnapshot = !waited && idempotent === undefined && spender === undefined;
+  let read = canUseSnapshot ? snapshot && readBefore(snapshot) : undefined;
+  if (waited) {
+    // A refusal needs no lock, for which others would have to wait.
+    read = await readAccount(database.sql, account, idempotent, spender);
+    if (read.first !== undefined) return read.first.map((task) => ({ task, replayed: true }));
+    const decided = opening.decide(read.current, undefined, read.spending, queue?.places[0]?.name);
+    if (decided.isErr()) return err(decided.error);
+  }
+  if (!alwaysLocksQueue(queue) && (references?.size ?? 0) === 0) {
     for (let attempt = 0; attempt < UNLOCKED_ATTEMPTS_MAX; attempt += 1) {
       read ??= await readAccount(database.sql, account, idempotent, spender);
       const opened = await openUnlessChanged(database.sql, read, opening);
       read = undefined;
       if (opened === "tasks_wait") break;
-      if (opened !== undefined) return note(opened);
+      if (opened !== undefined) return opened;
     }
   }
-  return note(await openLocked(database, opening));
+  return openLocked(database, opening);
 };
 
 /** If the first place that takes the task has no limit, the task starts there, and waits only if others wait already. */

@@ -28,6 +28,8 @@ export type WebSide = {
   readonly failed: (requestId: string) => PageReply;
   /** The page for a network that has sent too many requests. It reads nothing. */
   readonly limited: (retryAfterSeconds: number) => PageReply;
+  /** The page if others have held the database's locks for too long. It reads nothing either. */
+  readonly busy: (retryAfterSeconds: number) => PageReply;
 };
 
 export type PageRequest = {

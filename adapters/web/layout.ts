@@ -78,6 +78,13 @@ export class Layout {
     return { ...reply, headers: { ...reply.headers, "retry-after": String(retryAfterSeconds) } };
   }
 
+  /** The page if the database was busy for too long. It shows no login state. */
+  busy(retryAfterSeconds: number): PageReply {
+    const sentence = `The service is busy and could not do this. Nothing was charged. Try again in ${retryAfterSeconds} seconds.`;
+    const page = this.message(429, "Please try again", sentence, undefined);
+    return { ...page, headers: { ...page.headers, "retry-after": String(retryAfterSeconds) } };
+  }
+
   /** A page with one sentence. */
   message(status: number, title: string, sentence: string, visitor: Visitor | undefined): PageReply {
     const main = html`<div class="message"><h1>${title}</h1><p>${sentence}</p>

@@ -166,5 +166,6 @@ export const webPages = async (
     notFound: async (request) => layout.notFound(await guard.visitor(request)),
     failed: (requestId) => layout.failed(requestId),
     limited: (retryAfterSeconds) => layout.limited(retryAfterSeconds),
+    busy: (retryAfterSeconds) => layout.busy(retryAfterSeconds),
   };
 };

@@ -15,6 +15,7 @@ import { type GenerationProvider, takesCreations } from "../ports/generation-pro
 import type { Ids } from "../ports/ids.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
+import { StoreBusy } from "../ports/store-busy.js";
 import type { TaskStore } from "../ports/task-store.js";
 import type { GenerationTime } from "./generation-time.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask, type UpstreamError } from "./submit-task.js";
@@ -122,10 +123,13 @@ export const createPanorama =
       reporter.report({ kind: "task_queued", taskId: task.id });
       return ok({ task, replayed });
     }
-    return (await submitTask(ports, settings, task, submissionDeadline)).map((submitted) => ({
-      task: submitted,
-      replayed,
-    }));
+    // The credits are reserved now, so that a busy store is an unexpected error and no refusal.
+    const submission = await submitTask(ports, settings, task, submissionDeadline).catch((error: unknown) => {
+      throw error instanceof StoreBusy
+        ? new Error(`the task ${task.id} is charged, but: ${error.message}`, { cause: error })
+        : error;
+    });
+    return submission.map((submitted) => ({ task: submitted, replayed }));
   };
 
 /** The reference images of this service among the URLs, by the index of their URL. */

@@ -70,4 +70,46 @@ describe("the service on SQLite while another process holds the write lock", () 
       holder.kill("SIGKILL");
     }
   });
+
+  it("answers every write with 429 and a time to wait after ten seconds, and charges nothing", async () => {
+    const cookie = await logIn();
+    const page = await (await fetch(`${installation.url}/account`, { headers: { cookie } })).text();
+    const token = /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? "";
+    expect(token).not.toBe("");
+    const before = await (await client.request("/credits")).json();
+    const form = (path: string, fields: Record<string, string>) =>
+      fetch(installation.url + path, {
+        method: "POST",
+        headers: { cookie, origin: installation.url },
+        body: new URLSearchParams({ form_token: token, ...fields }),
+        redirect: "manual",
+      });
+    const holder = await holdWriteLock();
+    try {
+      const body = JSON.stringify({ prompt: "a quiet lake", resolution: "1k" });
+      const id = String(
+        ((await (await client.request("/panoramas")).json()) as { data: { id: string }[] }).data[0]?.id,
+      );
+      const [creation, removal, ...forms] = await Promise.all([
+        client.request("/panoramas", { method: "POST", body }),
+        client.request(`/panoramas/${id}`, { method: "DELETE" }),
+        form("/account/keys", { name: "another" }),
+        form("/logout", {}),
+      ]);
+      for (const answer of [creation, removal]) {
+        expect([answer.status, answer.headers.get("retry-after"), await answer.json()]).toEqual([
+          429,
+          "2",
+          { error: { code: "rate_limited", message: expect.stringContaining("Nothing was charged") } },
+        ]);
+      }
+      for (const answer of forms) {
+        expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "2"]);
+        expect(await answer.text()).toContain("Try again in 2 seconds.");
+      }
+    } finally {
+      holder.kill("SIGKILL");
+    }
+    expect(await (await client.request("/credits")).json()).toEqual(before);
+  });
 });

@@ -71,6 +71,7 @@ export const NO_PAGES: WebSide = {
   notFound: async () => htmlReply(404, "<p>no such page</p>"),
   failed: (requestId) => htmlReply(500, `<p>failed: ${requestId}</p>`),
   limited: (seconds) => htmlReply(429, `<p>again in ${seconds} s</p>`),
+  busy: (seconds) => htmlReply(429, `<p>busy: ${seconds}</p>`),
 };
 
 /**

@@ -17,6 +17,7 @@ import type { Database } from "../../../adapters/persistence/database.js";
 import { PostgresApiRequests } from "../../../adapters/persistence/postgres-api-requests.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres-database.js";
 import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
+import { StoreBusy } from "../../../application/ports/store-busy.js";
 import type { AccountSnapshot, TaskStore } from "../../../application/ports/task-store.js";
 import type { Email, Standing } from "../../../domain/account.js";
 import type { Spending } from "../../../domain/budget.js";
@@ -195,6 +196,52 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       expect(seen.map(({ credits }) => credits)).toEqual(decisions);
       expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
     });
+  });
+
+  it("waits for the lock of the account with one connection only, however many creations and refunds come", async () => {
+    const tasks = [1, 2].map((n) => aReservedTask({ id: taskId(n), accountId: owner }));
+    for (const { id } of tasks) await opened(Number(id.slice(-12)));
+    let writes: Promise<unknown>[] = [];
+    let waiting: number | undefined;
+    const other = await openPostgresDatabase(url, 2);
+    await other.transaction(async (sql) => {
+      await sql("update account set credits = credits where id = ?", [owner]);
+      writes = [
+        ...Array.from({ length: 20 }, (_, n) => open(stores.tasks, 10 + n)),
+        ...tasks.map((task) => stores.tasks.move(task, fail(task, "submission_unknown", noon), undefined)),
+      ];
+      while ((await other.sql(WAITING)).length === 0);
+      for (let n = 0; n < 20; n += 1) waiting = (await other.sql(WAITING)).length;
+      return ok(undefined);
+    });
+    await Promise.all(writes);
+    await other.close();
+    expect(waiting).toBe(1);
+    // The creations come first: five at most are active. Then two tasks are refunded.
+    expect(await standing()).toEqual({ accountId: owner, credits: 88, activeTasks: 3 });
+  });
+
+  it("refuses a creation that has waited for others without a lock", async () => {
+    const statements: string[] = [];
+    const counting = withSql(database, (statement, parameters) => {
+      statements.push(statement.slice(0, 6));
+      return database.sql(statement, parameters);
+    });
+    const results = await Promise.all(Array.from({ length: 9 }, (_, n) => open(counting, n + 1)));
+    expect(results.filter((result) => result.isErr())).toHaveLength(4);
+    expect(statements.slice(-4)).toEqual(["select", "select", "select", "select"]);
+  });
+
+  it("throws StoreBusy, and has written nothing, if others hold the account's lock for seconds", async () => {
+    let busy: unknown;
+    await database.transaction(async (sql) => {
+      await sql("update account set credits = credits where id = ?", [owner]);
+      busy = await open(stores.tasks, 1).catch((error: unknown) => error);
+      return ok(undefined);
+    });
+    expect(busy).toBeInstanceOf(StoreBusy);
+    expect(busy).toMatchObject({ message: expect.stringContaining("lock timeout") });
+    expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
   });
 
   it("stays exact with fifty creations of two instances while tasks are refunded", async () => {

@@ -5,6 +5,7 @@ import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import { generationTime } from "../../../application/panoramas/generation-time.js";
 import type { PlaceNow, Readiness } from "../../../application/ports/generation-provider.js";
+import { StoreBusy } from "../../../application/ports/store-busy.js";
 import type { TaskOpening } from "../../../application/ports/task-store.js";
 import type { AccountId } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
@@ -292,6 +293,20 @@ describe("createPanorama", () => {
     };
     expect((await world.createPanorama(owner, lake)).isOk()).toBe(true);
     expect(moved).toEqual([true, "b"]);
+  });
+
+  it("is refused by a busy store only before it is charged; afterwards the error says that it is", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const busy = () => Promise.reject(new StoreBusy("locked"));
+    const withStore = (methods: Partial<typeof world.tasks>) =>
+      createPanorama({ ...world, tasks: Object.assign(Object.create(world.tasks), methods) }, DEADLINES)(owner, lake);
+    await expect(withStore({ open: busy })).rejects.toBeInstanceOf(StoreBusy);
+    expect(await world.ledger.balance(owner)).toBe(100);
+    const afterwards = await withStore({ move: busy }).catch((error: unknown) => error);
+    expect(afterwards).not.toBeInstanceOf(StoreBusy);
+    expect(afterwards).toMatchObject({ message: expect.stringMatching(/^the task .* is charged, but: locked$/) });
+    expect(await world.ledger.balance(owner)).toBe(96);
   });
 
   it("throws if the store passes no spending of a key with a budget", async () => {
