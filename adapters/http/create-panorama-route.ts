@@ -36,6 +36,8 @@ export const createPanoramaRoute = (
     if (key.isErr()) return err(key.error);
     const creation = (await readJson(exchange)).andThen((body) => parseCreation(body, webhookPrivateOrigins));
     if (creation.isErr()) return err(creation.error);
+    const held = await exchange.hold();
+    if (held.isErr()) return err(held.error);
 
     const { request, maxCredits } = creation.value;
     const created = await createPanorama(owner, request, key.value, {

@@ -1,7 +1,7 @@
-import type { Result } from "neverthrow";
+import { ok, type Result } from "neverthrow";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { clientAddress, type TrustedProxies } from "./client-address.js";
-import { readBody } from "./read-body.js";
+import { endedEarly, readBody } from "./read-body.js";
 import { requestIdOf } from "./request-id.js";
 import type { Sender } from "./senders.js";
 import type { RawExchange } from "./server.js";
@@ -83,6 +83,16 @@ export class Exchange {
     onChunk: (chunk: Buffer) => Promise<void>,
   ): Promise<Result<void, InvalidRequest>> {
     return readBody(this.raw, admit, onChunk);
+  }
+
+  /**
+   * Must be called between the body and what is charged for it. Returns an error if no answer can be sent any more, because
+   * the client has disconnected or has sent something behind the body that ends the connection. From then on nothing that
+   * it sends does so before the answer; it is not noticed either that the client disconnects.
+   */
+  async hold(): Promise<Result<void, InvalidRequest>> {
+    if (!this.raw.closed) await this.raw.hold();
+    return this.raw.closed ? endedEarly : ok(undefined);
   }
 
   /** Aborted when the client disconnects or the server stops: long waits end then. */

@@ -1,5 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { ResultAsync } from "neverthrow";
 import type { UploadLimits } from "../../domain/upload-rules.js";
 import type { AdmitFiles, Page, PageBody, PageReply, PageRequest, WebSide } from "../web-page/page.js";
 import type { TrustedProxies } from "./client-address.js";
@@ -60,7 +61,9 @@ const readFiles = async (
   admitFiles: AdmitFiles | undefined,
 ): Promise<PageBody> => {
   const form = new URLSearchParams();
-  const received = await receiveFiles(exchange, folder, uploads, form, admitFiles);
+  const complete = await receiveFiles(exchange, folder, uploads, form, admitFiles);
+  // A form with files may create a panorama.
+  const received = await complete.asyncAndThen((files) => new ResultAsync(exchange.hold()).map(() => files));
   // Browsers send an empty file for a file input without a selection.
   const files = received.unwrapOr([]).filter(({ sizeBytes }) => sizeBytes > 0);
   return { form, files, bodyError: received.isErr() ? received.error : undefined };

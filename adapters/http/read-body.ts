@@ -1,14 +1,12 @@
 import { Writable } from "node:stream";
 import { err, ok, type Result } from "neverthrow";
-import { whenReady } from "../../application/awaitable.js";
 import { type InvalidRequest, invalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 import type { RawExchange } from "./server.js";
 
 /**
  * Reads the body of a request chunk by chunk. `admit` checks the declared length, and then the number of bytes received
  * so far; after it has refused, `onChunk` is not called again. The next chunk is read when `onChunk` has resolved.
- * Returns an error if the client disconnects, or if what it sends after the body ends the connection: whatever is done
- * with a body that is returned can be answered.
+ * Returns an error if the client disconnects.
  */
 export const readBody = (
   raw: RawExchange,
@@ -36,14 +34,10 @@ export const readBody = (
         onChunk(chunk).then(() => done(), done);
       },
       final(done) {
-        const end = () => {
-          if (raw.closed) resolve(endedEarly);
-          // The server reads as many bytes as the first of several headers says; here is the last one.
-          else resolve(contentLength !== undefined && Number(contentLength) !== bytes ? twoLengths : ok(undefined));
-        };
         if (raw.closed)
-          end(); // an abort also ends the stream
-        else void whenReady(raw.hold(), end);
+          resolve(endedEarly); // an abort also ends the stream
+        // The server reads as many bytes as the first of several headers says; here is the last one.
+        else resolve(contentLength !== undefined && Number(contentLength) !== bytes ? twoLengths : ok(undefined));
         done();
       },
     });
@@ -51,6 +45,7 @@ export const readBody = (
     raw.pipe(sink);
   });
 
-const endedEarly = err(invalidRequest(WHOLE_BODY, { name: "complete" }));
+/** The client has disconnected, or what it sent behind the body has ended the connection. */
+export const endedEarly = err(invalidRequest(WHOLE_BODY, { name: "complete" }));
 const unknownEncoding = err(invalidRequest("Transfer-Encoding", { name: "transfer_encoding" }));
 const twoLengths = err(invalidRequest("Content-Length", { name: "one_length" }));

@@ -74,7 +74,7 @@ export interface RawExchange {
   pipe(sink: Writable): void;
   /**
    * Called when the whole body has arrived. Resolves when nothing that the client sends can end the connection any more
-   * before the answer is written. `closed` tells whether something has ended it already.
+   * before the answer is written; `onDisconnect` is not called any more either. `closed` tells whether it has ended.
    */
   hold(): Awaitable<void>;
   /** Discards the rest of the body, so that the answer can be sent now and the connection stays usable. */

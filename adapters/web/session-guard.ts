@@ -29,8 +29,8 @@ export type MemberFormOptions = {
 /** Above the form that is shown again. */
 export const STALE_FORM = "This page was open for too long. Check and send again.";
 
-/** A `next` that is longer is not put into a URL: proxies refuse long ones. */
-const NEXT_CHARACTERS_MAX = 3_500;
+/** Browsers drop a cookie of more than 4 kB with its name and attributes. */
+const KEPT_CHARACTERS_MAX = 3_800;
 
 /** How long the browser keeps a note, such as a new API key on its way to the page that shows it. */
 const NOTE_SECONDS = 60;
@@ -130,8 +130,9 @@ export class SessionGuard {
 
   /** The header that keeps `next` in the browser until a link in an e-mail is followed; none for the usual page. */
   keepNext(next: string, seconds: number): Readonly<Record<string, string>> {
-    if (next === nextPath(null) || next.length > NEXT_CHARACTERS_MAX) return {};
-    return this.setCookie("next", encodeURIComponent(next), seconds);
+    const kept = encodeURIComponent(next);
+    if (next === nextPath(null) || kept.length > KEPT_CHARACTERS_MAX) return {};
+    return this.setCookie("next", kept, seconds);
   }
 
   /** The path that `keepNext` has kept in this browser, or the usual one. */
@@ -173,7 +174,7 @@ export class SessionGuard {
 
 /** `ended`: the visitor had a session, and the login says so. A path that is too long for a URL is left out. */
 const loginPath = (next: string, ended: boolean): string => {
-  const query = new URLSearchParams(next.length > NEXT_CHARACTERS_MAX ? [] : [["next", next]]);
+  const query = new URLSearchParams(nextPath(next) === next ? [["next", next]] : []);
   if (ended) query.set("ended", "1");
   return query.size === 0 ? "/login" : `/login?${query}`;
 };

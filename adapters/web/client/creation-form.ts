@@ -1,4 +1,5 @@
 import { element } from "./element.js";
+import { takePrompt } from "./kept-prompt.js";
 import { checkInBrowser } from "./open-invalid.js";
 import { pictureList } from "./picture-list.js";
 import { readPage } from "./read-page.js";
@@ -21,6 +22,9 @@ export const creationForm = (): void => {
   };
   form.addEventListener("change", showCost);
   showCost();
+
+  const kept = takePrompt();
+  if (prompt.value === "") prompt.value = kept;
 
   const charactersMax = Number(prompt.dataset.max);
   const showCount = (): void => {

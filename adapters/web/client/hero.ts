@@ -1,4 +1,5 @@
 import { element } from "./element.js";
+import { isTooLong, keepPrompt } from "./kept-prompt.js";
 import { shaderProgram } from "./shader-program.js";
 
 /*
@@ -214,6 +215,8 @@ function keepPromptThroughSignUp(): void {
     event.preventDefault();
     const prompt = String(new FormData(form).get("prompt"));
     const next = `${form.getAttribute("action")}?${new URLSearchParams({ prompt })}`;
-    location.assign(`/signup?${new URLSearchParams({ next })}`);
+    const signUp = `/signup?${new URLSearchParams({ next })}`;
+    if (isTooLong(signUp)) keepPrompt(prompt);
+    location.assign(isTooLong(signUp) ? "/signup" : signUp);
   });
 }

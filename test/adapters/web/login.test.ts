@@ -106,6 +106,20 @@ describe("login and sessions", () => {
     expect(await page("/login")).not.toContain("logged out");
   });
 
+  it("leave out a requested page that makes a longer URL than proxies take", async () => {
+    const next = `/works?${new URLSearchParams({ prompt: "湖".repeat(3_000) })}`; // 27 kB
+    const answers = [
+      await visit(next, ""),
+      await post("/signup", { email: "long@example.com", password: "correct horse battery", next }),
+      await post("/password/forgot", { email: ann.email, next }),
+      await login({ next }),
+    ];
+    for (const { status, headers } of answers) {
+      const sizes = ["location", "set-cookie"].map((name) => headers.get(name)?.length ?? 0);
+      expect([status, Math.max(...sizes) < 8_000]).toEqual([303, true]);
+    }
+  });
+
   it("refuse a password that is too short and name the limit", async () => {
     const answer = await post("/signup", { email: "short@example.com", password: "too short" });
     expect([answer.status, await answer.text()]).toEqual([

@@ -28,6 +28,14 @@ describe("nextPath", () => {
     expect(nextPath(text)).toBe("/works");
   });
 
+  it("returns /works for a path that makes a URL of more than 7,000 characters", () => {
+    const ofPrompt = (characters: number) => `/works?${new URLSearchParams({ prompt: "é".repeat(characters) })}`;
+    expect(encodeURIComponent(ofPrompt(690)).length).toBeLessThan(7_000);
+    expect(nextPath(ofPrompt(690))).toBe(ofPrompt(690));
+    expect(nextPath(ofPrompt(710))).toBe("/works");
+    expect(nextPath(ofPrompt(4_000))).toBe("/works");
+  });
+
   it("never returns a URL of another site for random text", () => {
     const piece = fc.constantFrom("/", "\\", "evil.example", "@", ":", "?", "#", "..", "\t", "\n", "a", "%2f", "//");
     fc.assert(
