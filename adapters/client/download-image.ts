@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type ImageType, imageTypeOf } from "../../domain/image-type.js";
+import { readAtMost } from "./read-at-most.js";
 
 /** The bytes of an image, and their type by their signature. */
 export type DownloadedImage = { readonly bytes: Uint8Array; readonly type: ImageType };
@@ -22,21 +23,4 @@ export const downloadImage = async (
   } catch (error) {
     return err(`${url} cannot be fetched: ${String(error)}`);
   }
-};
-
-const readAtMost = async ({ body }: Response, bytesMax: number): Promise<Uint8Array | undefined> => {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    bytes += chunk.length;
-    if (bytes > bytesMax) return undefined;
-    chunks.push(chunk);
-  }
-  const all = new Uint8Array(bytes);
-  let offset = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return all;
 };

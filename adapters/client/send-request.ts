@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Clock } from "../../application/ports/clock.js";
 import { errorBodySchema } from "./answers.js";
 import { type ClientError, type ClientErrorCode, SERVICE_ERROR_CODES } from "./client-error.js";
+import { readAtMost } from "./read-at-most.js";
 import type { ServiceUrl } from "./service-url.js";
 
 export type ApiRequest<T> = {
@@ -17,6 +18,9 @@ export type ApiRequest<T> = {
 
 /** `nothingListens`: there was no connection, so nothing was sent. */
 export type AttemptError = ClientError & { readonly nothingListens?: true };
+
+/** Far more than any answer of the service has: a page of 100 tasks with the longest prompts. */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
 type Service = { readonly baseUrl: ServiceUrl; readonly apiKey: string; readonly clock: Clock };
 
@@ -42,7 +46,8 @@ export const sendRequest = async <T>(
         signal: signal ? AbortSignal.any([timeout.signal, signal]) : timeout.signal,
         ...(body === undefined ? {} : { body }),
       });
-      return parseAnswer(service, request, response, await response.text());
+      const bytes = await readAtMost(response, ANSWER_BYTES_MAX);
+      return parseAnswer(service, request, response, bytes === undefined ? "" : new TextDecoder().decode(bytes));
     } catch (error) {
       const code = signal?.aborted ? "aborted" : timeout.signal.aborted ? "timeout" : "network_error";
       return err(noAnswer(service, method, code, causeOf(error)));

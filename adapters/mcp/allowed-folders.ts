@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open, realpath } from "node:fs/promises";
+import { type FileHandle, open, realpath } from "node:fs/promises";
 import { basename, delimiter, isAbsolute, relative, sep } from "node:path";
 import { err, ok, type Result } from "neverthrow";
 import type { ReferenceImage } from "../client/panorama-client.js";
@@ -34,8 +34,11 @@ export class AllowedFolders {
       try {
         const stats = await file.stat();
         if (!stats.isFile()) return refused;
-        if (stats.size > bytesMax) return err(rulePredicate({ name: "bytes_max", max: bytesMax }));
-        return ok({ bytes: await file.readFile(), name: basename(real) });
+        const tooLarge = err(rulePredicate({ name: "bytes_max", max: bytesMax }));
+        if (stats.size > bytesMax) return tooLarge;
+        // Another program may be writing to it. What it appends is not read beyond the maximum.
+        const bytes = await readAtMost(file, bytesMax + 1);
+        return bytes.length > bytesMax ? tooLarge : ok({ bytes, name: basename(real) });
       } finally {
         await file.close();
       }
@@ -44,6 +47,16 @@ export class AllowedFolders {
     }
   }
 }
+
+const readAtMost = async (file: FileHandle, bytesMax: number): Promise<Uint8Array> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of file.createReadStream({ autoClose: false, start: 0, end: bytesMax - 1 })) {
+    chunks.push(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+  }
+  return Buffer.concat(chunks, bytes);
+};
 
 const isInside = (path: string, folder: string): boolean => {
   const inner = relative(folder, path);

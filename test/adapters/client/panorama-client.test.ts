@@ -397,6 +397,12 @@ describe("the other calls of PanoramaClient", () => {
     expect((await client.credits())._unsafeUnwrapErr()).toMatchObject({ code: "unexpected_answer", status: 200 });
   });
 
+  it("read no more than 8 MiB of an answer", async () => {
+    const large: Fault = { kind: "answer", status: 200, body: `{"remaining_credits":1${" ".repeat(8 * 1024 * 1024)}}` };
+    service.failNext("GET", "/credits", large);
+    expect((await client.credits())._unsafeUnwrapErr()).toMatchObject({ code: "unexpected_answer", status: 200 });
+  });
+
   it("never show the API key in an error, even if the service does, or if the key is unusable", async () => {
     const body = JSON.stringify({ error: { code: "invalid_api_key", message: `what is ${service.apiKey}?` } });
     service.failNext("GET", "/credits", { kind: "answer", status: 401, body });
