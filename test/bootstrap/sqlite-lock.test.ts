@@ -76,6 +76,8 @@ describe("the service on SQLite while another process holds the write lock", () 
     const page = await (await fetch(`${installation.url}/account`, { headers: { cookie } })).text();
     const token = /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? "";
     expect(token).not.toBe("");
+    const { id } = await client.create({ prompt: "a foggy ocean", resolution: "1k" });
+    await client.untilKept(id);
     const before = await (await client.request("/credits")).json();
     const form = (path: string, fields: Record<string, string>) =>
       fetch(installation.url + path, {
@@ -87,9 +89,6 @@ describe("the service on SQLite while another process holds the write lock", () 
     const holder = await holdWriteLock();
     try {
       const body = JSON.stringify({ prompt: "a quiet lake", resolution: "1k" });
-      const id = String(
-        ((await (await client.request("/panoramas")).json()) as { data: { id: string }[] }).data[0]?.id,
-      );
       const [creation, removal, ...forms] = await Promise.all([
         client.request("/panoramas", { method: "POST", body }),
         client.request(`/panoramas/${id}`, { method: "DELETE" }),

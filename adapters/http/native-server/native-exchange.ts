@@ -1,7 +1,6 @@
 import type { Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import type { Request, Response } from "hyper-express";
-import type { Awaitable } from "../../../application/awaitable.js";
 import type { RawExchange, Written } from "../server.js";
 import { type BareResponse, endWithoutBody } from "./end-without-body.js";
 
@@ -89,12 +88,12 @@ export class NativeExchange implements RawExchange {
    * uWebSockets closes the connection when it has parsed another request, or something that is none, before the answer is
    * sent. So it reads nothing more until then, and the exchange waits until it has parsed what it has read already.
    */
-  hold(): Awaitable<void> {
+  async hold(): Promise<void> {
     if (this.response.initiated) return; // the answer is on its way
     const { _raw_response: raw } = this.response as unknown as Wrapper;
     raw.pause();
     this.isHeld = true;
-    return setImmediate();
+    await setImmediate();
   }
 
   /** Reads on. An answer does so just before it is sent. */
