@@ -80,20 +80,25 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     file: MOVES,
     edits: [
       ["return database.transaction(async (sql) => {", "const work = async (sql: Sql) => {"],
-      ["    return replaced;\n  });", "    return replaced;\n  };\n  return work(database.sql);"],
+      [
+        "...turns.others]);\n    return ok(undefined);\n  });",
+        "...turns.others]);\n    return ok(undefined);\n  };\n  return work(database.sql);",
+      ],
     ],
     foundBy: matrix("generation failed"),
   },
   {
-    name: "a deletion leaves the lease of a worker valid",
-    file: TASKS,
-    edits: [["set hidden_at = ?, fence = fence + 1,", "set hidden_at = ?,"]],
+    name: "a worker forgets a deletion while it has the task",
+    file: "adapters/persistence/due-when-hidden.ts",
+    edits: [
+      ["case when hidden_at is not null and due_at < leased_until then due_at else cast(? as timestamptz) end", "?"],
+    ],
     foundBy: matrix("deleted while"),
   },
   {
     name: "a claim takes no lease",
     file: TASKS,
-    edits: [["listOf(skipped, dialect)]), limit, until],", "listOf(skipped, dialect)]), limit, now],"]],
+    edits: [["listOf(skipped, dialect)]), limit, until, until],", "listOf(skipped, dialect)]), limit, now, now],"]],
     foundBy: matrix("saved"),
   },
   {
@@ -228,13 +233,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a task is canceled without asking the provider",
-    file: "application/panoramas/cancel-task.ts",
-    edits: [
-      [
-        "const canceled = await provider.cancel?.(task.upstreamTaskId);",
-        "if (task.id.length > 0) return ok(true);\n  const canceled = await provider.cancel?.(task.upstreamTaskId);",
-      ],
-    ],
+    file: "application/panoramas/stop-generation.ts",
+    edits: [["if (!(await stopGeneration(ports, lease.task))) {", "if (lease.task.id.length === 0) {"]],
     foundBy: matrix("canceled at the provider"),
   },
   {
@@ -259,7 +259,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a claim of the memory store takes no lease",
     file: MEMORY_TASKS,
-    edits: [["        stored.dueAt = until;", "        stored.dueAt = now;"]],
+    edits: [["stored.task as DueWork[Work], until);", "stored.task as DueWork[Work], now);"]],
     foundBy: simulation,
   },
   {

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { aCreationRequest } from "../../adapters/contracts/builders.js";
 import { image } from "../../adapters/memory/memory-imaging.js";
 import type { Script } from "../../adapters/memory/scripted-provider.js";
@@ -48,13 +49,22 @@ const known = ({ creations }: Surroundings, key: string) =>
     .flatMap(({ key: other, answer }) => (other === key && typeof answer === "object" ? [answer.id] : []))
     .at(-1);
 
+/** While it waits for whoever has the task, time passes: at most as long as it waits. */
 const cancel =
   (key: string): Step =>
-  async ({ useCases }, around) => {
+  async (instance, around) => {
     const id = known(around, key);
     if (id === undefined) return;
-    const task = (await useCases.cancelTask(id, around.owner))._unsafeUnwrap();
-    if (task.state === "failed") around.toldFailed.add(id);
+    const canceling = instance.useCases.cancelTask(id, around.owner).then((result) => {
+      const task = result._unsafeUnwrap();
+      if (task.state === "failed") around.toldFailed.add(id);
+      return "answered" as const;
+    });
+    for (let looks = 0; looks < 12 && !instance.isDead; looks += 1) {
+      if ((await Promise.race([canceling, setTimeout(20)])) === "answered") return;
+      await around.clock.advance(500);
+    }
+    await canceling;
   };
 
 const remove =
@@ -229,6 +239,26 @@ export const SCENARIOS: readonly Scenario[] = [
     steps: [create("a"), play({ poll: "running" }), cancel("a"), deliver],
     ends: ["failed canceled"],
     orEnds: ["failed deadline_passed"],
+  },
+  {
+    name: "canceled while it is polled",
+    steps: [create("a"), play({ poll: "running" }), pass(POLL), together(poll, cancel("a"), webhook("a")), deliver],
+    ends: ["failed canceled"],
+    orEnds: ["failed deadline_passed", "failed generation_failed"],
+  },
+  {
+    name: "canceled too late, again and again",
+    steps: [
+      create("a"),
+      play({ poll: "running", cancel: "too_late" }),
+      cancel("a"),
+      together(cancel("a"), cancel("a"), poll),
+      play({ poll: "succeeded" }),
+      pass(POLL),
+      together(cancel("a"), poll),
+      check,
+    ],
+    ends: [SAVED],
   },
   {
     name: "queued, one canceled",
