@@ -9,6 +9,7 @@ import {
   type QueuePace,
   shortestWaitMilliseconds,
   slotsOf,
+  turnsAfterEnd,
   turnsAfterReturn,
 } from "../../domain/queue.js";
 
@@ -88,6 +89,46 @@ describe("the queue of a provider", () => {
         expect(inOrder).toEqual(returning.map((_, index) => round + index));
       }),
     );
+  });
+
+  it("leaves an account where it would be without the tasks that ended in the queue", () => {
+    const step = fc.oneof(
+      { weight: 3, arbitrary: fc.constant({ kind: "open" as const }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant("end" as const), at: fc.nat() }) },
+      { weight: 1, arbitrary: fc.constant({ kind: "start" as const }) },
+    );
+    return fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const started: number[] = [];
+        let [waiting, lastTurn, round]: [number[], number, number] = [[], 0, 1];
+        for (const step of steps) {
+          if (step.kind === "open") {
+            lastTurn = nextTurn({ round }, lastTurn);
+            waiting.push(lastTurn);
+          } else if (step.kind === "end" && waiting.length > 0) {
+            const at = step.at % waiting.length;
+            const after = turnsAfterEnd(waiting[at] ?? 0, lastTurn, waiting.slice(at + 1));
+            waiting = [...waiting.slice(0, at), ...after.turns];
+            lastTurn = after.lastTurn;
+          } else if (step.kind === "start" && waiting.length > 0) {
+            started.push(waiting.shift() ?? 0);
+            round = Math.max(round, ...started);
+          }
+          // One task of the account in each round, from the first one on that is left to it.
+          const first = waiting[0] ?? 0;
+          expect(waiting).toEqual(waiting.map((_, index) => first + index));
+          const all = [...started, ...waiting];
+          expect(new Set(all).size).toBe(all.length);
+          if (waiting.length > 0) expect(first).toBeLessThanOrEqual(Math.max(round, (started.at(-1) ?? 0) + 1));
+        }
+      }),
+    );
+  });
+
+  it("gives the last turn back only if no task was started with a later one", () => {
+    expect(turnsAfterEnd(3, 6, [5, 6])).toEqual({ turns: [3, 5], lastTurn: 5 });
+    expect(turnsAfterEnd(3, 3, [])).toEqual({ turns: [], lastTurn: 2 });
+    expect(turnsAfterEnd(3, 4, [])).toEqual({ turns: [], lastTurn: 4 });
   });
 
   const pace = (differences: Partial<QueuePace> = {}): QueuePace => ({

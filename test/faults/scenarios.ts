@@ -259,6 +259,7 @@ export const SCENARIOS: readonly Scenario[] = [
       check,
     ],
     ends: [SAVED],
+    orEnds: ["failed canceled"], // before it was sent
   },
   {
     name: "queued, one canceled",
