@@ -40,11 +40,11 @@ type Instance = {
 
 type Customer = { readonly key: ApiKey; readonly secret: ApiKeySecret };
 
-/** How much a wall clock is ahead, at each moment. */
+/** How much a wall clock is ahead, by the time since its process was started. */
 type WallAhead = (milliseconds: number) => number;
 
 const right: WallAhead = () => 0;
-const setAgainAndAgain: WallAhead = (milliseconds) => (Math.floor(milliseconds / 250) % 2 ? 10 : -10) * MINUTES;
+const setAgainAndAgain: WallAhead = (milliseconds) => (Math.floor(milliseconds / 250) % 2) * 20 * MINUTES;
 
 const onPostgres = async () => {
   const url = await freshDatabase();
@@ -81,7 +81,8 @@ describe.each(CASES)("applications with wrong clocks: %s", (_, onDatabase, wallC
 
   const open = async (wallAhead: WallAhead): Promise<Instance> => {
     const database = await opener.open();
-    const wall = () => Date.now() + wallAhead(performance.now());
+    const startedAt = performance.now();
+    const wall = () => Date.now() + wallAhead(performance.now() - startedAt);
     const clock = await openDatabaseClock(database, { machine: { ...MACHINE_TIME, wall } });
     const { requestsAt, ...stores } = sqlStores(database, undefined, clock);
     const observer = { opened() {}, started() {}, moved() {}, claimed() {}, stale: () => refused.push(1) };
