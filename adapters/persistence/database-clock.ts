@@ -1,5 +1,5 @@
 import type { Clock } from "../../application/ports/clock.js";
-import { MACHINE_TIME, type MachineTime, SteadyClock } from "../system/steady-clock.js";
+import { MACHINE_TIME, SteadyClock } from "../system/steady-clock.js";
 import type { Database } from "./database.js";
 import { postgresTime } from "./database-time.js";
 
@@ -21,8 +21,8 @@ export type DatabaseClock = Clock & {
 type Options = {
   /** Called after each comparison. */
   readonly onCompared?: ((comparison: Comparison) => void) | undefined;
-  /** Tests replace it. */
-  readonly machine?: MachineTime | undefined;
+  /** Wall clock, steady time and uptime of this machine, in milliseconds. Tests replace them. */
+  readonly machine?: { wall(): number; steady(): number; uptime(): number } | undefined;
 };
 
 const COMPARISON_MILLISECONDS = 5_000;
