@@ -7,6 +7,7 @@ import { PaintThreads } from "./paint-threads.js";
 import type { Strip } from "./painter/paint.js";
 import type { Reference } from "./painter/references.js";
 import type { Scene } from "./painter/scene.js";
+import { PixelMemory } from "./pixel-memory.js";
 
 /** What is painted, and for whom. */
 export type PaintOrder = {
@@ -25,7 +26,10 @@ export type PaintOrder = {
  */
 export type PaintingFailed = { readonly kind: "crashed" | "stopped" | "closed"; readonly reason: string };
 
-/** Resolves to the pixels row by row, three bytes each: red, green and blue in sRGB. Call it once. */
+/**
+ * Resolves to the pixels row by row, three bytes each: red, green and blue in sRGB. They are valid until the work that
+ * calls it has ended. Call it once.
+ */
 export type Paint = (scene: Scene, references: readonly Reference[]) => Promise<Result<Uint8Array, PaintingFailed>>;
 
 type Canvas = {
@@ -43,6 +47,7 @@ type Job = {
   /** `undefined` once it has room. */
   enter: ((failure: PaintingFailed | undefined) => void) | undefined;
   canvas: Canvas | undefined;
+  pixels: Uint8Array | undefined;
 };
 
 const CLOSED: PaintingFailed = { kind: "closed", reason: "the paint pool is closed" };
@@ -63,6 +68,7 @@ export class PaintPool {
   private readonly bytesMax: number;
   private readonly share = new FairShare();
   private readonly jobs = new Set<Job>();
+  private readonly memory: PixelMemory;
   private closed = false;
 
   constructor(
@@ -73,6 +79,7 @@ export class PaintPool {
   ) {
     this.threads = new PaintThreads(threadsMax, startWorker, idleMilliseconds);
     this.bytesMax = bytesMax;
+    this.memory = new PixelMemory(bytesMax);
   }
 
   /** Calls `work` when there is room for the order, which lasts until `work` has ended. */
@@ -80,7 +87,7 @@ export class PaintPool {
     if (this.closed) return err(CLOSED);
     const { size, extraBytes, owner, signal } = order;
     const bytes = 3 * size.widthPixels * size.heightPixels + extraBytes;
-    const job: Job = { order, bytes, enter: undefined, canvas: undefined };
+    const job: Job = { order, bytes, enter: undefined, canvas: undefined, pixels: undefined };
     const stop = () => this.stop(job, STOPPED);
     this.share.join(owner);
     this.jobs.add(job);
@@ -98,6 +105,8 @@ export class PaintPool {
       signal.removeEventListener("abort", stop);
       this.jobs.delete(job);
       this.share.leave(owner);
+      if (job.pixels !== undefined) this.memory.giveBack(job.pixels);
+      if (this.jobs.size === 0) this.memory.clear();
       this.letIn();
     }
   }
@@ -130,7 +139,8 @@ export class PaintPool {
     const { size, signal } = job.order;
     if (this.closed) return err(CLOSED);
     if (signal.aborted) return err(STOPPED);
-    const pixels = new Uint8Array(new SharedArrayBuffer(3 * size.widthPixels * size.heightPixels));
+    const pixels = this.memory.take(3 * size.widthPixels * size.heightPixels);
+    job.pixels = pixels;
     const stopped = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const strip = { scene, references, size, pixels, stopped };
     const failure = await new Promise<PaintingFailed | undefined>((resolve) => {

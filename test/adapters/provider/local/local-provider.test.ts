@@ -31,7 +31,8 @@ class RememberingPool extends PaintPool {
       work(async (scene, references) => {
         if (references.length > 0) return paint(scene, references);
         const key = JSON.stringify([scene, order.size]);
-        const painted = this.painted.get(key) ?? (await paint(scene, references));
+        const painted =
+          this.painted.get(key) ?? (await paint(scene, references)).map((pixels) => Uint8Array.from(pixels));
         if (painted.isOk()) this.painted.set(key, painted);
         return painted;
       }),

@@ -17,7 +17,10 @@ const painted = async (
 ): Promise<Uint8Array> => {
   const size = { widthPixels: width, heightPixels: width / 2 };
   const order = { size, owner: "a", extraBytes: 0, signal: new AbortController().signal };
-  const done = await pool.run(order, (paint) => paint(sceneOf(prompt, references), references));
+  const done = await pool.run(order, async (paint) => {
+    const pixels = await paint(sceneOf(prompt, references), references);
+    return pixels.map((shared) => shared.slice());
+  });
   return done.andThen((pixels) => pixels)._unsafeUnwrap();
 };
 
