@@ -56,6 +56,9 @@ const STOPPED: PaintingFailed = { kind: "stopped", reason: "the painting was sto
 /** Narrow, so that workers finish at about the same time and a small picture does not wait for a whole large one. */
 const STRIP_COLUMNS = 128;
 
+/** Starting a worker takes about 50 ms, and it takes about 15 MiB of memory. */
+const IDLE_MILLISECONDS = 10_000;
+
 /** Room for four 4k pictures. */
 const BYTES_MAX = 96 * 1024 * 1024;
 
@@ -69,15 +72,18 @@ export class PaintPool {
   private readonly share = new FairShare();
   private readonly jobs = new Set<Job>();
   private readonly memory: PixelMemory;
+  private readonly idleMilliseconds: number;
+  private forget: NodeJS.Timeout | undefined;
   private closed = false;
 
   constructor(
     threadsMax: number = availableParallelism(),
     startWorker?: () => Worker,
-    idleMilliseconds?: number,
+    idleMilliseconds: number = IDLE_MILLISECONDS,
     bytesMax: number = BYTES_MAX,
   ) {
     this.threads = new PaintThreads(threadsMax, startWorker, idleMilliseconds);
+    this.idleMilliseconds = idleMilliseconds;
     this.bytesMax = bytesMax;
     this.memory = new PixelMemory(bytesMax);
   }
@@ -85,6 +91,7 @@ export class PaintPool {
   /** Calls `work` when there is room for the order, which lasts until `work` has ended. */
   async run<T>(order: PaintOrder, work: (paint: Paint) => Promise<T>): Promise<Result<T, PaintingFailed>> {
     if (this.closed) return err(CLOSED);
+    clearTimeout(this.forget);
     const { size, extraBytes, owner, signal } = order;
     const bytes = 3 * size.widthPixels * size.heightPixels + extraBytes;
     const job: Job = { order, bytes, enter: undefined, canvas: undefined, pixels: undefined };
@@ -106,7 +113,8 @@ export class PaintPool {
       this.jobs.delete(job);
       this.share.leave(owner);
       if (job.pixels !== undefined) this.memory.giveBack(job.pixels);
-      if (this.jobs.size === 0) this.memory.clear();
+      // Threads that are idle for so long end, and with them their references.
+      if (this.jobs.size === 0) this.forget = setTimeout(() => this.memory.clear(), this.idleMilliseconds).unref();
       this.letIn();
     }
   }
@@ -114,6 +122,7 @@ export class PaintPool {
   /** Terminates every worker; pictures that are not finished fail. */
   async close(): Promise<void> {
     this.closed = true;
+    clearTimeout(this.forget);
     for (const job of this.jobs) this.stop(job, CLOSED);
     await this.threads.close();
   }

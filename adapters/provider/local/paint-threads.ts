@@ -1,9 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Strip } from "./painter/paint.js";
 
-/** A worker takes about 15 MiB of memory, and starting one takes about 50 ms. */
-const IDLE_MILLISECONDS = 10_000;
-
 /**
  * The worker threads of the paint pool. They start when they are needed, keep the process alive only while they paint,
  * and end when they have been idle for a while.
@@ -15,13 +12,9 @@ export class PaintThreads {
   private readonly workers = new Set<Worker>();
   private readonly idle: { readonly worker: Worker; readonly timeout: NodeJS.Timeout }[] = [];
 
-  constructor(
-    threadsMax: number,
-    startWorker: () => Worker = startPaintWorker,
-    idleMilliseconds: number = IDLE_MILLISECONDS,
-  ) {
+  constructor(threadsMax: number, startWorker: (() => Worker) | undefined, idleMilliseconds: number) {
     this.threadsMax = threadsMax;
-    this.startWorker = startWorker;
+    this.startWorker = startWorker ?? startPaintWorker;
     this.idleMilliseconds = idleMilliseconds;
   }
 

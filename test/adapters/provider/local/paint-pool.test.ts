@@ -220,8 +220,12 @@ describe("PaintPool", () => {
       await workers.endOne();
     }
     expect((await Promise.all(pictures)).every((picture) => picture.isOk())).toBe(true);
+    const next = paint(pool, anOrder(RESOLUTIONS["4k"]));
+    await settled();
+    buffers.add(workers.strips[0]!.strip.pixels.buffer);
     expect(buffers.size).toBe(4);
-    await pool.close();
+    await Promise.all([pool.close(), workers.endOne(), workers.endOne()]);
+    await next;
   });
 
   it("keeps the room of a picture until its work has ended, and gives it back if the work throws", async () => {
