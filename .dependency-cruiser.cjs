@@ -166,7 +166,7 @@ const MAY_IMPORT = {
     node: true,
   },
   "test/deployment": {
-    folders: ["bootstrap", "adapters", "test", "test/bench"],
+    folders: ["bootstrap", "adapters", "domain", "test", "test/bench"],
     packages: ["dockerfile-ast", "dockerfile-utils", "sharp", "undici", "vitest", "yaml"],
     node: true,
   },

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Unauthenticated } from "./errors.js";
-import type { SentRequest } from "./senders.js";
+import type { SentRequest } from "./server.js";
 
 /**
  * The API key of a request, `undefined` if it has none. Credentials of another scheme are for somebody else, such as a proxy.

@@ -1,6 +1,7 @@
 import type { RequestKind } from "../../domain/panorama-policy.js";
 import type { Exchange } from "./exchange.js";
-import type { Sender, Senders, SentRequest } from "./senders.js";
+import type { Sender, Senders } from "./senders.js";
+import type { SentRequest } from "./server.js";
 
 /** A turn of the event loop handles so many requests however long it takes, and so long however many there are. */
 const TURN_REQUESTS_MIN = 256;

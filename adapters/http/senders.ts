@@ -2,14 +2,7 @@ import { createHash } from "node:crypto";
 import type { AccountId } from "../../domain/account.js";
 import { secretOf } from "./api-key-header.js";
 import { clientAddress, type TrustedProxies } from "./client-address.js";
-
-/** A request, as far as it tells who sends it. */
-export type SentRequest = {
-  /** By its name in lower case. */
-  header(name: string): string | undefined;
-  /** May throw if it is read first after the client has disconnected. */
-  readonly peerAddress: string;
-};
+import type { SentRequest } from "./server.js";
 
 /** The account of a request if its key is known, otherwise the network from which it comes. */
 export type Sender = AccountId | `network ${string}`;

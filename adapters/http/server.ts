@@ -1,6 +1,5 @@
 import type { Writable } from "node:stream";
 import type { Awaitable } from "../../application/awaitable.js";
-import type { SentRequest } from "./senders.js";
 
 /*
  * The seam between the routes and the library that speaks HTTP. Routes know only `Exchange` and `Reply`. What is the
@@ -35,6 +34,14 @@ export interface Server extends RequestSource {
 
 /** Is called once for each request, as soon as its headers have arrived. Does not throw. */
 export type Receive = (exchange: RawExchange) => void;
+
+/** A request, as far as it tells who sends it. */
+export type SentRequest = {
+  /** By its name in lower case. */
+  header(name: string): string | undefined;
+  /** May throw if it is read first after the client has disconnected. */
+  readonly peerAddress: string;
+};
 
 /** `path` is that of the route; empty if the request has none. `request` is read during the call only. */
 export type Refuses = (method: string, path: string, request: SentRequest) => boolean;

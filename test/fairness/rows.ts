@@ -39,7 +39,7 @@ const upload = (n: number): Sent => ({
   method: "POST",
   path: "/api/v1/images",
   headers: { ...keyOf(n), "content-type": `multipart/form-data; boundary=${BOUNDARY}` },
-  body: `--${BOUNDARY}\r\ncontent-disposition: form-data; name="files"; filename="a.jpg"\r\n\r\n${"x".repeat(200_000)}\r\n--${BOUNDARY}--\r\n`,
+  body: `--${BOUNDARY}\r\ncontent-disposition: form-data; name="files"; filename="a.jpg"\r\n\r\n${"x".repeat(100_000)}\r\n--${BOUNDARY}--\r\n`,
 });
 
 /** Slots, painter and webhooks need an installation of their own: add rows with those of their tests. */

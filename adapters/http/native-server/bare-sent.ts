@@ -1,4 +1,4 @@
-import type { SentRequest } from "../senders.js";
+import type { SentRequest } from "../server.js";
 import type { BareResponse } from "./end-without-body.js";
 import type { BareRequest } from "./refuse.js";
 

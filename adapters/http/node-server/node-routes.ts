@@ -1,7 +1,6 @@
 import { REFUSAL } from "../refusal.js";
 import { requestIdOf } from "../request-id.js";
-import type { SentRequest } from "../senders.js";
-import type { RawExchange, Receive, Refuses } from "../server.js";
+import type { RawExchange, Receive, Refuses, SentRequest } from "../server.js";
 import type { NodeExchange } from "./node-exchange.js";
 import { type Match, Router } from "./router.js";
 
