@@ -783,7 +783,7 @@ export const migrationSteps: readonly Step[] = [
     },
   },
   {
-    name: "023-retention-in-force-compatible",
+    name: "022-retention-in-force-compatible",
     up: {
       sqlite: [
         `create table "retention" (

@@ -72,7 +72,7 @@ describe("Database on PostgreSQL", () => {
       { name: "019-search-compatible" },
       { name: "020-webhooks-compatible" },
       { name: "021-growth-compatible" },
-      { name: "023-retention-in-force-compatible" },
+      { name: "022-retention-in-force-compatible" },
     ]);
     await opened.close();
   });

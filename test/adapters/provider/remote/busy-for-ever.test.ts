@@ -90,7 +90,7 @@ describe.each(DIALECTS)("a task at the provider %s, which is busy for ever", (_,
           void application.start();
           for (let n = 0; n < tasks; n += 1) void application.panoramas.create(account.id, aCreationRequest());
           const later = limits.callsPerSecond === 1 ? LATER_AT_LOW_RATE_MILLISECONDS_MAX : LATER_MILLISECONDS_MAX;
-        await clock.advance(generationDeadlineMilliseconds + later);
+          await clock.advance(generationDeadlineMilliseconds + later);
           const left = await ports.tasks.list(account.id, 9, undefined);
           expect(left.map(({ state }) => state)).toEqual(left.map(() => "failed"));
           expect(left.length).toBeGreaterThan(0);
