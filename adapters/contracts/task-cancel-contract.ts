@@ -68,10 +68,4 @@ export const describeCancelWishes = ({ it, beforeEach }: TestFunctions, on: Task
     expect(await tasks.recordCancelWish(before, noon)).toEqual(stale(before));
     expect(await tasks.find(done.id, owner)).toEqual(done);
   });
-
-  it("records no wish for an earlier submission", async () => {
-    const task = await reserved(1, soon);
-    unwrap(await tasks.requeue(task, soon));
-    expect(await tasks.recordCancelWish(task, noon)).toMatchObject({ error: { kind: "stale_task" } });
-  });
 };

@@ -788,8 +788,8 @@ export const migrationSteps: readonly Step[] = [
       sqlite: [
         `create table "retention" (
         "retained" text not null primary key,
-        "in_force" real null,
-        "confirmed" real null,
+        "in_force" double null,
+        "confirmed" double null,
         "confirmed_from" datetime null
       )`,
       ],

@@ -20,10 +20,10 @@ const perMinute = (limit: number) => ({ limit, windowSeconds: 60 });
 const start = 1_767_268_800_000;
 
 describe("the rate limit", () => {
-  it("is 10 writes and 60 reads of a key in 60 seconds, and 200 writes of an account, as 20 keys may make", () => {
+  it("is 10 writes and 60 reads of a key in 60 seconds, and 200 writes and 60 forms of an account", () => {
     const logins = { login: 10, login_network: 60, login_email: 100, mail: 10 };
     const limits = Object.entries(RATE_LIMITS).map(([kind, { limit }]) => [kind, limit]);
-    expect(Object.fromEntries(limits)).toEqual({ write: 10, read: 60, total: 200, ...logins });
+    expect(Object.fromEntries(limits)).toEqual({ write: 10, read: 60, total: 200, form: 60, ...logins });
     expect(new Set(Object.values(RATE_LIMITS).map(({ windowSeconds }) => windowSeconds))).toEqual(new Set([60]));
     expect(RATE_WINDOW_MILLISECONDS).toBe(60_000);
   });

@@ -42,7 +42,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a refund does not reach the balance",
     file: MOVES,
-    edits: [["parameters: [failed ? next.reservation.credits : 0],", "parameters: [0],"]],
+    edits: [
+      ["parameters: [next.reservation.credits, ...failure.parameters],", "parameters: [0, ...failure.parameters],"],
+    ],
     foundBy: matrix("generation failed"),
   },
   {
@@ -104,12 +106,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a deleted panorama keeps its reference images",
     file: TASKS,
-    edits: [
-      [
-        "await writeInOneRoundTrip(sql, this.database.dialect, releaseReferences({ id, accountId: owner }, new Date(0)));",
-        "",
-      ],
-    ],
+    edits: [["await writeInOneRoundTrip(sql, dialect, releaseReferences({ id, accountId: owner }, new Date(0)));", ""]],
     foundBy: matrix("reference image"),
   },
   {
@@ -133,8 +130,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     edits: [
       [
         `update account set credits = credits where id = ?
-    returning id, credits, active_tasks, last_turn, low_balance_threshold, \${ANY_QUEUED} as any_queued`,
-        `select id, credits, active_tasks, last_turn, low_balance_threshold, \${ANY_QUEUED} as any_queued
+    returning id, credits, last_turn, \${OPENING_COLUMNS}, \${ANY_QUEUED} as any_queued`,
+        `select id, credits, last_turn, \${OPENING_COLUMNS}, \${ANY_QUEUED} as any_queued
     from account where id = ?`,
       ],
     ],
@@ -149,7 +146,9 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a delivery is claimed without a lease",
     file: "adapters/persistence/sql-delivery-store.ts",
-    edits: [["limit, now, until],", "limit, now, now],"]],
+    edits: [
+      ["[until, listOf([...byNumber.keys()], dialect), now],", "[now, listOf([...byNumber.keys()], dialect), now],"],
+    ],
     foundBy: matrix("saved"),
   },
   {
@@ -271,7 +270,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a creation accepts a URL that is not https",
     file: "domain/creation-request.ts",
-    edits: [['text.startsWith("https://") && ', ""]],
+    edits: [["scheme.test(text) && ", ""]],
     foundBy: ["fuzz", "--seed", "1", "--only", "operations"],
   },
   {

@@ -55,6 +55,8 @@ export class Rules {
   private readonly concurrencyMax: ReadonlyMap<string, number>;
   private readonly budgets: ReadonlyMap<ApiKeyId, number>;
   private readonly lastSeen = new Map<TaskId, Task>();
+  /** The number of each account's latest event. */
+  private readonly lastEvents = new Map<AccountId, number>();
   private readonly lastDue = new Map<TaskId, Date | undefined>();
   private readonly lastLease = new Map<TaskId, { readonly until: Date | undefined; readonly fence: number }>();
   private readonly leases = new Map<DeliveryId, ClaimedLease>();
@@ -77,6 +79,7 @@ export class Rules {
 
   /** What holds after every call of a store. */
   afterStoreCall(): void {
+    this.checkNewEvents();
     const active = new Map<AccountId, number>();
     const slots = new Map<string, number>();
     for (const { task, place } of this.database.tasks.values()) {
@@ -227,14 +230,14 @@ export class Rules {
     if (isKept(task.image)) require(isStored, "a saved image is stored", () => `${id}: ${status}`);
   }
 
-  /** Each account's events are numbered without gaps, and each transition has exactly one. */
+  /** Each account's events are numbered without gaps, and each transition has exactly one. Those of a deleted panorama go. */
   private checkEvents(): void {
-    const numbers = new Map<AccountId, number>();
+    const latest = new Map<AccountId, number>();
     const told = new Set<string>();
     for (const event of this.database.events) {
-      const number = (numbers.get(event.accountId) ?? 0) + 1;
-      numbers.set(event.accountId, number);
-      require(event.number === number, "events are numbered without gaps", () => `${event.number} for ${number}`);
+      const last = latest.get(event.accountId) ?? 0;
+      require(event.number > last, "events are in the order of their numbers", () => `${event.number} after ${last}`);
+      latest.set(event.accountId, event.number);
       if (event.type === "credits.low") continue;
       const name = `${event.taskId} ${event.type}`;
       require(!told.has(name), "a transition has at most one event", () => name);
@@ -243,13 +246,23 @@ export class Rules {
     for (const { task, hidden } of this.database.tasks.values()) {
       if (isActive(task)) continue;
       const expected = [`${task.id} panorama.${task.state}`];
-      const saved = `${task.id} panorama.saved`;
-      // Nobody is told of an image that is stored after its panorama was deleted.
-      const isTold = !hidden || told.has(saved);
-      if (task.state === "succeeded" && isKept(task.image) && isTold) expected.push(saved);
-      for (const name of expected) require(told.delete(name), "a transition has an event", () => name);
+      if (task.state === "succeeded" && isKept(task.image)) expected.push(`${task.id} panorama.saved`);
+      for (const name of expected) {
+        const isTold = told.delete(name);
+        require(isTold || hidden, "a transition has an event, unless the panorama was deleted", () => name);
+      }
     }
     require(told.size === 0, "nothing is told that has not happened", () => [...told].join());
+  }
+
+  /** An event that is deleted later has been seen here before. */
+  private checkNewEvents(): void {
+    for (const event of this.database.events) {
+      const last = this.lastEvents.get(event.accountId) ?? 0;
+      if (event.number <= last) continue;
+      require(event.number === last + 1, "events are numbered without gaps", () => `${event.number} after ${last}`);
+      this.lastEvents.set(event.accountId, event.number);
+    }
   }
 
   /** An idempotency key names one task for as long as it is kept, unless the creation was refused. */

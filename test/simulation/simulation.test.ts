@@ -21,7 +21,6 @@ describe("the application under simulated time and order", () => {
         "connection lost",
         "created: queued",
         "created: submitted",
-        "created: succeeded",
         "deletion: done",
         "deletion: not_finished",
         "deletion: storage_unavailable",

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { tlsCertificate } from "../../../adapters/http/tls-certificate.js";
-import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
+import type { PublicFetch } from "../../../adapters/provider/public-fetch.js";
 import { DnsServer } from "../../support/dns-server.js";
 
 /** On the loopback interface of Linux there are many addresses: this one stands for a public address. */
@@ -45,13 +45,19 @@ vi.mock("node:dns", async (importOriginal) => ({
 let folder: string;
 let key: Buffer;
 let cert: Buffer;
+let Fetch: typeof PublicFetch;
 beforeAll(async () => {
+  vi.resetModules(); // other test files of this process have loaded them without the mocks
+  ({ PublicFetch: Fetch } = await import("../../../adapters/provider/public-fetch.js"));
   folder = await mkdtemp(join(tmpdir(), "dns-rebinding-"));
   const files = await tlsCertificate(folder, NAME, new Date());
   key = await readFile(files.keyFile);
   cert = await readFile(files.certificateFile);
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(async () => {
+  vi.resetModules();
+  await rm(folder, { recursive: true });
+});
 
 if (process.platform === "linux")
   describe("PublicFetch of a name whose DNS answer changes", () => {
@@ -63,7 +69,7 @@ if (process.platform === "linux")
 
     beforeEach(() => {
       vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0"); // the certificate is no part of this
-      fetcher = new PublicFetch();
+      fetcher = new Fetch();
       connectedTo = [];
     });
     afterEach(async () => {
