@@ -315,7 +315,7 @@ const replacedIn = (value: unknown, text: string): unknown => {
 
 /** What a client sees, without what differs between any two requests. */
 const seenBy = async (response: Response, sent: string): Promise<string> => {
-  const isStream = response.headers.get("content-type") === "text/event-stream";
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
   const body = isStream ? "" : await response.text();
   if (isStream) await response.body?.cancel();
   const headers = [...response.headers].filter(([name]) => !DIFFERENT_HEADERS.has(name));
