@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Dialect } from "../../adapters/persistence/migration-steps.js";
 import { GrownService } from "./grown-service.js";
 import { type MakeRequest, ROUTES } from "./requests.js";
-import { type Member, member, OLD, seedCrowd, seedMember, YOUNG } from "./seed.js";
+import { type Member, member, OLD, seedCrowd, seedMember, seedSearch, YOUNG } from "./seed.js";
 
 /*
  * No request costs more because its account is old, or because the service has many: each route is measured for a young
@@ -30,11 +30,13 @@ describe.each<Dialect>(["sqlite", "postgresql"])("the routes on %s", (dialect) =
     small = await GrownService.start(dialect, async (run) => {
       await seedCrowd(run, dialect, CROWD.small, now);
       await seedMember(run, dialect, young, YOUNG, now);
+      await seedSearch(run, dialect);
     });
     large = await GrownService.start(dialect, async (run) => {
       await seedCrowd(run, dialect, CROWD.large, now);
       await seedMember(run, dialect, young, YOUNG, now);
       await seedMember(run, dialect, old, OLD, now);
+      await seedSearch(run, dialect);
     });
   });
   afterAll(async () => {

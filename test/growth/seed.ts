@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { IN_GALLERY } from "../../adapters/persistence/in-gallery.js";
 import type { Dialect } from "../../adapters/persistence/migration-steps.js";
 import type { AccountId } from "../../domain/account.js";
 import { eventIdOf } from "../../domain/account-event.js";
@@ -175,4 +176,19 @@ export const seedCrowd = async (run: Execute, dialect: Dialect, accounts: number
     from ${numbers(3 * accounts)}`);
   await run(`insert into ledger_entry (account_id, kind, credits, task_id, at)
     select account_id, 'reservation', -4, id, reserved_at from task where account_id like 'acc_crowd%'`);
+};
+
+/** Enters all panoramas of the gallery into the index of searches, as adapters/persistence/search-rows.ts does for each. */
+export const seedSearch = async (run: Execute, dialect: Dialect): Promise<void> => {
+  const words = "upper(replace(prompt, ',', ''))"; // `indexedWords` of the prompts above
+  if (dialect === "postgresql") {
+    await run(`insert into task_search (task_id, words)
+      select id, array_to_tsvector(string_to_array(${words}, ' ')) from task where ${IN_GALLERY}`);
+  } else {
+    await run(`insert into task_search (number, task_id)
+      select row_number() over (order by id) * ${2 ** 24}, id from task where ${IN_GALLERY}`);
+    await run(`insert into task_words (rowid, words)
+      select number, ${words} from task_search join task on task.id = task_search.task_id`);
+  }
+  await run(`update task set in_search = true where ${IN_GALLERY}`);
 };
