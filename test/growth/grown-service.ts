@@ -18,6 +18,8 @@ import type { Execute } from "./seed.js";
 
 /** No row of the test meets them. */
 const LIMITS = { limits: { readsPerMinute: 6000, writesPerMinute: 600 } };
+/** The same for the forms of an account, for which operators have no setting. */
+const FORMS = { limit: 600, windowSeconds: 60 };
 
 /** A whole service on a database that `seed` has filled, without background work. */
 export class GrownService {
@@ -55,7 +57,8 @@ export class GrownService {
       DEMO: "false",
       TRUSTED_PROXIES: "127.0.0.0/8",
     })._unsafeUnwrap();
-    const service = createService(config);
+    const policy = { ...config.policy, rates: { ...config.policy.rates, form: FORMS } };
+    const service = createService({ ...config, policy });
     await service.loadServer();
     const routes = new Set<string>();
     const added = vi.spyOn(Routes.prototype, "route");
