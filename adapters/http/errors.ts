@@ -2,6 +2,7 @@ import type { NotFound } from "../../application/errors.js";
 import type { UpstreamError } from "../../application/panoramas/submit-task.js";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
 import { StoreBusy } from "../../application/ports/store-busy.js";
+import { StoreFull } from "../../application/ports/store-full.js";
 import type { BudgetSpent } from "../../domain/budget.js";
 import type { TooManyActiveTasks } from "../../domain/concurrency-limit.js";
 import type { TooManyFailures } from "../../domain/failure-budget.js";
@@ -33,6 +34,9 @@ export type InternalError = { readonly kind: "internal_error"; readonly requestI
 /** A store could not write in time (application/ports/store-busy.ts). */
 export type Busy = { readonly kind: "store_busy"; readonly thrown: StoreBusy };
 
+/** The disk of a store is full (application/ports/store-full.ts). */
+export type Full = { readonly kind: "store_full"; readonly thrown: StoreFull };
+
 /** After a store was busy: others have held its locks for seconds. */
 export const BUSY_RETRY_AFTER_SECONDS = 2;
 
@@ -50,6 +54,7 @@ export type ApiError =
   | UpstreamError
   | StorageUnavailable
   | Busy
+  | Full
   | InternalError;
 
 type Answer = {
@@ -123,6 +128,12 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     headers: { "retry-after": String(BUSY_RETRY_AFTER_SECONDS) },
     cause: thrown,
   }),
+  store_full: ({ thrown }) => ({
+    status: 500,
+    code: "internal_error",
+    message: "The service has no room to store anything. Nothing was charged. Try again in some minutes.",
+    cause: thrown,
+  }),
   internal_error: ({ requestId, thrown }) => ({
     status: 500,
     code: "internal_error",
@@ -132,10 +143,11 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
 };
 
 /** The answer to a request whose handler has thrown. */
-export const thrownReply = (requestId: string, thrown: unknown): Reply =>
-  errorReply(
-    thrown instanceof StoreBusy ? { kind: "store_busy", thrown } : { kind: "internal_error", requestId, thrown },
-  );
+export const thrownReply = (requestId: string, thrown: unknown): Reply => {
+  if (thrown instanceof StoreFull) return errorReply({ kind: "store_full", thrown });
+  if (thrown instanceof StoreBusy) return errorReply({ kind: "store_busy", thrown });
+  return errorReply({ kind: "internal_error", requestId, thrown });
+};
 
 export const errorReply = (error: ApiError): Reply => {
   const answer = answers[error.kind] as (error: ApiError) => Answer;

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { ResultAsync } from "neverthrow";
 import type { UploadLimits } from "../../domain/upload-rules.js";
 import type { AdmitFiles, Page, PageBody, PageReply, PageRequest, WebSide } from "../web-page/page.js";
@@ -10,6 +8,7 @@ import { readBytes } from "./read-bytes.js";
 import { receiveFiles } from "./receive-files.js";
 import type { Reply } from "./reply.js";
 import type { Handler } from "./routes.js";
+import { withTemporaryFolder } from "./temporary-folder.js";
 import type { VisitorLimits } from "./visitor-limits.js";
 
 /** A form without files: a few short texts. */
@@ -38,14 +37,9 @@ export const pageRoute =
     if (seconds !== undefined) return limited(seconds);
     if (page.body === "none") return answer(page, exchange, remoteAddress, async () => NO_BODY);
     if (page.body === "fields") return answer(page, exchange, remoteAddress, () => readFields(exchange));
-    const folder = await mkdtemp(join(uploadsFolder, "form-"));
-    try {
-      return await answer(page, exchange, remoteAddress, (admitFiles) =>
-        readFiles(exchange, folder, uploads, admitFiles),
-      );
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    return withTemporaryFolder(uploadsFolder, "form-", (folder) =>
+      answer(page, exchange, remoteAddress, (admitFiles) => readFiles(exchange, folder, uploads, admitFiles)),
+    );
   };
 
 const readFields = async (exchange: Exchange): Promise<PageBody> =>

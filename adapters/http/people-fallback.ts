@@ -1,4 +1,5 @@
 import { StoreBusy } from "../../application/ports/store-busy.js";
+import { StoreFull } from "../../application/ports/store-full.js";
 import type { Page, PageReply, WebSide } from "../web-page/page.js";
 import { BUSY_RETRY_AFTER_SECONDS } from "./errors.js";
 import type { Exchange } from "./exchange.js";
@@ -23,7 +24,7 @@ export const peopleFallback = (
   mounted: (page: Page) => Handler,
 ): Fallback => {
   const pageFor = ({ requestId }: Exchange, thrown: unknown): PageReply =>
-    thrown instanceof StoreBusy ? busy(BUSY_RETRY_AFTER_SECONDS) : failed(requestId);
+    thrown instanceof StoreBusy && !(thrown instanceof StoreFull) ? busy(BUSY_RETRY_AFTER_SECONDS) : failed(requestId);
   const notFoundPage = mounted({ method: "GET", path: "", body: "none", handle: notFound });
   return {
     notFound: (exchange) => {

@@ -7,6 +7,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { UploadedFile } from "../../application/panoramas/upload-images.js";
 import { type InvalidRequest, invalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 import { admitRequestSize, admitSizes, type UploadLimits } from "../../domain/upload-rules.js";
+import { storeFullOr } from "../system/full-disk.js";
 import type { AdmitFiles } from "../web-page/page.js";
 import type { Exchange } from "./exchange.js";
 
@@ -26,7 +27,7 @@ const UNDECLARED = "text/plain";
  * Streams the parts named `files` of a `multipart/form-data` body into files in `folder`, and stops at the first broken
  * rule. Appends other text parts to `fields`, if given. Calls `admitFiles`, if given, when the first byte of a file
  * arrives; if it resolves to `false`, stops and returns no files. When the promise has settled, nothing writes to the
- * folder any more.
+ * folder any more. Rejects with `StoreFull` if there is no room.
  */
 export const receiveFiles = async (
   exchange: Exchange,
@@ -57,6 +58,7 @@ const receive = (
 ) =>
   new Promise<Result<UploadedFile[], InvalidRequest>>((resolve, reject) => {
     const refuse = (refusal: InvalidRequest): void => resolve(err(refusal));
+    const fail = (error: unknown): void => reject(storeFullOr(error));
     let admitted: Promise<boolean> | undefined;
     const declaredTypes: (string | undefined)[] = [];
     const sizes: number[] = [];
@@ -85,7 +87,7 @@ const receive = (
       const write = pipeline(content, counted, createWriteStream(pathOf(index)));
       writes.push(write);
       write.catch((error: unknown) => {
-        if (!parser.destroyed) reject(error); // a real error such as a full disk, not a request that was cut short
+        if (!parser.destroyed) fail(error); // a real error, not a request that was cut short
       });
     });
     parser.on("field", (name: string | undefined, value, { valueTruncated }) => {
@@ -105,7 +107,7 @@ const receive = (
         sizeBytes: sizes[index] ?? 0,
         read: () => readFile(pathOf(index)),
       }));
-      Promise.all(writes).then(() => resolve(ok(files)), reject);
+      Promise.all(writes).then(() => resolve(ok(files)), fail);
     });
 
     const feed = (chunk: Buffer): Promise<void> =>

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir } from "node:fs/promises";
 import { err } from "neverthrow";
 import { z } from "zod";
 import type { CheckUpload } from "../../application/panoramas/check-upload.js";
@@ -10,6 +9,7 @@ import { Semaphore } from "../system/semaphore.js";
 import type { GuardedHandler } from "./guard.js";
 import { receiveFiles } from "./receive-files.js";
 import { json } from "./reply.js";
+import { withTemporaryFolder } from "./temporary-folder.js";
 
 /** Specification, Upload response. */
 export const uploadResponseSchema = z
@@ -37,15 +37,12 @@ export const uploadImagesRoute = (
   return async (exchange, owner) => {
     const allowed = await checkUpload(owner);
     if (allowed.isErr()) return err(allowed.error);
-    const folder = await mkdtemp(join(uploadsFolder, "upload-"));
-    try {
+    return withTemporaryFolder(uploadsFolder, "upload-", async (folder) => {
       const files = await receiveFiles(exchange, folder, policy.uploads);
       if (files.isErr()) return err(files.error);
       const urls = await processing.run(() => uploadImages(owner, files.value));
       return urls.map((image_urls) => json(200, { image_urls } satisfies z.infer<typeof uploadResponseSchema>));
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    });
   };
 };
 

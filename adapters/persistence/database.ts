@@ -29,7 +29,7 @@ export interface Database {
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Whether so much work waits that new requests of this kind should be refused. Costs nothing. */
   isOverloaded(kind: RequestKind): boolean;
-  /** Throws if the database cannot be reached. */
+  /** Throws if the database cannot be reached, and `StoreFull` if the disk of a SQLite file has no room. */
   ping(): Promise<void>;
   /** Waits for the work in progress. Closes the connections, unless they belong to an embedder. */
   close(): Promise<void>;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { ok, type Result } from "neverthrow";
 import { StoreBusy } from "../../application/ports/store-busy.js";
+import { StoreFull } from "../../application/ports/store-full.js";
 import type { Row } from "./columns.js";
 import type { Database, Sql } from "./database.js";
 import { cannotConnect } from "./database-error.js";
@@ -53,6 +54,8 @@ const TRANSACTION_ATTEMPTS = 5;
 const ABORTED = new Set(["40001", "40P01"]);
 /** A lock or a statement has taken too long, and PostgreSQL has undone what the statement had written. */
 const TIMED_OUT = new Set(["55P03", "57014"]);
+/** A statement that meets this is undone, too. */
+const DISK_FULL = "53100";
 /** A migration has changed the columns of a statement that this connection prepared before. */
 const STALE_PLAN = "0A000";
 
@@ -238,10 +241,13 @@ const rowsOf = async (
   }
 };
 
-const busyOr = (error: unknown): unknown =>
-  TIMED_OUT.has(codeOf(error))
+const busyOr = (error: unknown): unknown => {
+  const code = codeOf(error);
+  if (code === DISK_FULL) return new StoreFull("The disk of PostgreSQL is full.", { cause: error });
+  return TIMED_OUT.has(code)
     ? new StoreBusy(`PostgreSQL could not do this in time: ${(error as Error).message}`, { cause: error })
     : error;
+};
 
 const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code);
 

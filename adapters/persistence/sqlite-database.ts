@@ -4,9 +4,11 @@ import { StoreBusy } from "../../application/ports/store-busy.js";
 import type { RequestKind } from "../../domain/panorama-policy.js";
 import type { Row } from "./columns.js";
 import type { Database, Sql, SynchronousReads } from "./database.js";
+import { fullOr } from "./full-or.js";
 import type { SqliteInstallation } from "./installation.js";
 import { isBusy } from "./is-busy.js";
 import { MIGRATION_TABLE, pendingSteps, type Step } from "./migration-steps.js";
+import { requireRoom } from "./require-room.js";
 import { openSqliteFile, SqliteConnection } from "./sqlite-connection.js";
 import { namesWithPrefix } from "./table-names.js";
 
@@ -102,7 +104,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
   transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
     return new Promise((resolve, reject) => {
       const settle = (outcome: Outcome) =>
-        "result" in outcome ? resolve(outcome.result as Result<T, E>) : reject(outcome.thrown);
+        "result" in outcome ? resolve(outcome.result as Result<T, E>) : reject(fullOr(outcome.thrown));
       this.queue.push({ run: work, settle });
       this.writing ??= this.writeQueued();
     });
@@ -140,6 +142,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
 
   async ping(): Promise<void> {
     await this.sql("select 1");
+    if (this.file !== undefined) await requireRoom(this.file);
   }
 
   async close(): Promise<void> {
@@ -201,11 +204,21 @@ export class SqliteDatabase implements Database, SynchronousReads {
 
   private async runInSavepoint(run: Queued["run"]): Promise<Outcome> {
     this.writer.execute("savepoint one");
-    const outcome = await run(async (statement, parameters = []) => this.writer.all(statement, parameters)).then(
+    let undoneBy: unknown;
+    const outcome = await run(async (statement, parameters = []) => {
+      if (undoneBy !== undefined) throw undoneBy; // a further statement would be committed alone
+      try {
+        return this.writer.all(statement, parameters);
+      } catch (error) {
+        if (!this.writer.isTransaction) undoneBy = error;
+        throw error;
+      }
+    }).then(
       (result): Outcome => ({ result }),
       (thrown: unknown): Outcome => ({ thrown }),
     );
-    // Some errors (a full disk) have rolled the whole transaction back: then this throws, and all of the group fail.
+    // Some errors (a full disk) roll the whole transaction back: then all of the group fail, with that error.
+    if (!this.writer.isTransaction) throw "thrown" in outcome ? outcome.thrown : undoneBy;
     if ("thrown" in outcome || outcome.result.isErr()) this.writer.execute("rollback to one");
     this.writer.execute("release one");
     return outcome;

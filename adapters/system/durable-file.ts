@@ -25,8 +25,8 @@ export const writeOnce = async (
     await syncFolder(dirname(path));
     return created;
   } finally {
-    await file.close();
-    await rm(temporary, { force: true });
+    // Some file systems notice only now that the disk is full.
+    await file.close().finally(() => rm(temporary, { force: true }));
   }
 };
 

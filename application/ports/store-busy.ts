@@ -3,5 +3,5 @@
  * throws it has written nothing, and may be called again later.
  */
 export class StoreBusy extends Error {
-  override readonly name = "StoreBusy";
+  override readonly name: string = "StoreBusy";
 }

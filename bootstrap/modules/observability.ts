@@ -13,6 +13,7 @@ import { TaskMetrics } from "../../adapters/observability/task-metrics.js";
 import type { Tracing } from "../../adapters/observability/tracing.js";
 import { readBacklog } from "../../adapters/persistence/backlog.js";
 import type { Database } from "../../adapters/persistence/database.js";
+import { StoreFull } from "../../application/ports/store-full.js";
 import type { Config } from "../config.js";
 import { ConfigurationError } from "../configuration-error.js";
 import { provide } from "../provide.js";
@@ -92,6 +93,7 @@ const checkDatabase = async (database: Database, logger: Logger) => {
     return { name: "database", ok: true, detail: "The database answers." };
   } catch (error) {
     logger.error({ event: "database_unavailable", err: error });
+    if (error instanceof StoreFull) return { name: "database", ok: false, detail: "The disk of the database is full." };
     return { name: "database", ok: false, detail: "The database does not answer. See the log for the error." };
   }
 };
