@@ -1,50 +1,118 @@
-import { statfs } from "node:fs/promises";
+import { dirname } from "node:path";
 import { err, ok } from "neverthrow";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, anAccount, aPaidOrder } from "../../../adapters/contracts/builders.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { StoreFull } from "../../../application/ports/store-full.js";
-import type { AccountId } from "../../../domain/account.js";
 import { credits } from "../../../domain/credits.js";
-import type { Task } from "../../../domain/task.js";
-import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../../support/application.js";
+import { LEASE_MILLISECONDS } from "../../support/application.js";
+import { fillDisk } from "../../support/full-disk.js";
 import { sqliteStores } from "../../support/sqlite-stores.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
-vi.mock("node:fs/promises", async (original) => {
-  const module = await original<typeof import("node:fs/promises")>();
-  return { ...module, statfs: vi.fn(module.statfs) };
-});
-
-type Stores = Awaited<ReturnType<typeof sqliteStores>>;
-
-/** Takes all room that the file has, up to the last page, and gives it back. */
-const roomOf = ({ database }: Stores) => {
-  const pages = async (pragma: string) =>
-    Number(Object.values((await database.transaction(async (sql) => ok(await sql(pragma))))._unsafeUnwrap()[0] ?? {})[0]);
-  return {
-    take: async () => {
-      await database.sql("delete from installation_filler").catch(() => {});
-      await pages(`pragma max_page_count = ${await pages("pragma page_count")}`);
-    },
-    give: () => pages("pragma max_page_count = 1000000"),
-  };
-};
+const CREDITS = 1_000;
+const MIB = 1024 * 1024;
 
 describe("a full SQLite file", () => {
-  let stores: Stores;
-  let room: ReturnType<typeof roomOf>;
-  const balance = async (id = accountId(1)) =>
-    Number((await stores.database.sql("select credits from account where id = ?", [id]))[0]?.credits);
+  let stores: Awaited<ReturnType<typeof sqliteStores>>;
+
+  const pragma = async (text: string): Promise<number> => {
+    const rows = await stores.database.transaction(async (sql) => ok(await sql(`pragma ${text}`)));
+    return Number(Object.values(rows._unsafeUnwrap()[0] ?? {})[0]);
+  };
+  /** Leaves no free page; pages that are not full still take small rows. */
+  const fill = async () => {
+    await pragma(`max_page_count = ${await pragma("page_count")}`);
+    for (const bytes of [MIB, 16 * 1024, 1024]) {
+      for (let full = false; !full; )
+        full = await addRow(bytes).then(
+          () => false,
+          () => true,
+        );
+    }
+  };
+  /** Fits into no page if it is long. */
+  const addRow = (bytes: number, sql = stores.database.sql) =>
+    sql("insert into operator_action (at, operator, command, arguments) values (1, 'a', 'b', ?)", ["x".repeat(bytes)]);
+  const makeRoom = () => pragma("max_page_count = 1000000");
   const credit = (amount: number) =>
     stores.database.sql("update account set credits = credits + ? where id = ?", [amount, accountId(1)]);
-  /** Needs more pages than any file has free. Loses the whole transaction, as the error of a full disk does. */
-  const BIG = "insert into operator_action (at, operator, command, arguments) values (1, 'x', 'x', ?)";
+  const balance = async (account: string = accountId(1)) =>
+    Number((await stores.database.sql("select credits from account where id = ?", [account]))[0]?.credits);
 
   beforeEach(async () => {
     stores = await sqliteStores();
-    room = roomOf(stores);
-    await stores.accounts.open(anAccount(), undefined, aPaidOrder({ credits: credits(1_000) }), undefined);
+    await stores.accounts.open(anAccount(), undefined, aPaidOrder({ credits: credits(CREDITS) }), undefined);
   });
   afterEach(() => stores.close());
+
+  it("undoes all transactions of the group, and all of them throw StoreFull", async () => {
+    await fill();
+    const outcomes = await Promise.allSettled([
+      credit(1),
+      addRow(MIB),
+      stores.database.transaction(async (sql) => {
+        await sql("update account set credits = credits + 10 where id = ?", [accountId(1)]);
+        return err("refused");
+      }),
+    ]);
+    expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason)).toEqual(
+      outcomes.map(() => expect.any(StoreFull)),
+    );
+    expect(await balance()).toBe(CREDITS);
+    await makeRoom();
+    await credit(1);
+    expect(await balance()).toBe(CREDITS + 1);
+  });
+
+  it("commits nothing of a transaction that goes on after the error", async () => {
+    await fill();
+    const goesOn = stores.database.transaction(async (sql) => {
+      await Promise.allSettled([
+        addRow(MIB, sql),
+        sql("update account set credits = credits + 10 where id = ?", [accountId(1)]),
+      ]);
+      return ok(undefined);
+    });
+    await expect(goesOn).rejects.toBeInstanceOf(StoreFull);
+    expect(await balance()).toBe(CREDITS);
+  });
+
+  it("costs nothing but time: reads are served, creations cost nothing, and tasks end when there is room", async () => {
+    const world = aWorld(stores);
+    const owner = await anOwner(world, CREDITS);
+    const create = (prompt: string) => world.createPanorama(owner, aCreationRequest({ prompt }));
+    const { task } = (await create("a lake"))._unsafeUnwrap();
+    const credited = await balance(owner);
+
+    await fill();
+    const refused = await create("a lake ".repeat(2_000)).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(StoreFull);
+    expect([await balance(owner), world.provider.startedFor(task.id)]).toEqual([credited, 1]);
+    expect(await stores.tasks.find(task.id, owner)).toEqual(task);
+
+    // A move that does not fit is reported, and its lease expires.
+    const long = `https://images.example/${"x".repeat(20_000)}`;
+    world.provider.poll = async () => ok({ state: "succeeded", temporaryUrl: long });
+    await world.clock.advance(LEASE_MILLISECONDS);
+    await world.settle();
+    expect(world.reporter.events).toContainEqual(
+      expect.objectContaining({ kind: "work_failed", work: "settle", error: expect.any(StoreFull) }),
+    );
+    expect(await stores.tasks.find(task.id, owner)).toMatchObject({ state: "submitted" });
+
+    await makeRoom();
+    await world.clock.advance(LEASE_MILLISECONDS);
+    await world.settle();
+    expect(await stores.tasks.find(task.id, owner)).toMatchObject({ state: "succeeded", image: { status: "saved" } });
+    expect(await verifyLedger(stores)()).toMatchObject({ findings: [] });
+  });
+
+  it("is said by the ping while the disk has no room", async () => {
+    await expect(stores.database.ping()).resolves.toBeUndefined();
+    const empty = fillDisk(dirname(stores.file));
+    await expect(stores.database.ping()).rejects.toBeInstanceOf(StoreFull);
+    empty();
+    await expect(stores.database.ping()).resolves.toBeUndefined();
+  });
 });
