@@ -7,9 +7,10 @@ const noSpace = (call: string): Error =>
 
 /**
  * Lets the disk below this folder be full for this process: a write stores half of its bytes and fails with ENOSPC.
- * `noFolders`: nor can a temporary folder be made. Returns the function that makes room again.
+ * `noFolders`: nor can a temporary folder be made. `closeFails`: some file systems report it when a file is closed, too.
+ * Returns the function that makes room again.
  */
-export const fillDisk = (folder: string, noFolders = false): (() => void) => {
+export const fillDisk = (folder: string, { noFolders = false, closeFails = false } = {}): (() => void) => {
   const isFull = (path: unknown): boolean => String(path).startsWith(folder);
   const { open, mkdtemp, statfs } = fs.promises;
   const { createWriteStream } = fs;
@@ -22,6 +23,11 @@ export const fillDisk = (folder: string, noFolders = false): (() => void) => {
         const bytes = Buffer.from(data as Uint8Array);
         await writeFile(bytes.subarray(0, bytes.length / 2));
         throw noSpace("write");
+      };
+      const close = file.close.bind(file);
+      file.close = async () => {
+        await close();
+        if (closeFails) throw noSpace("close");
       };
     }
     return file;

@@ -71,7 +71,7 @@ describe("a request that meets a full disk", () => {
       async (sizes) => {
         const customer = await service.customer();
         const upload = () => service.request("/images", customer, { method: "POST", body: formOf(...sizes) });
-        makeRoom = fillDisk(join(service.folder, "uploads"), noFolders);
+        makeRoom = fillDisk(join(service.folder, "uploads"), { noFolders });
         const answer = await upload();
         expect([answer.status, await answer.json()]).toEqual([500, ANSWER]);
         expect(await readdir(join(service.folder, "uploads"))).toEqual([]);

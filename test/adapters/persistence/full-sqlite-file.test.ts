@@ -86,7 +86,7 @@ describe("a full SQLite file", () => {
     const credited = await balance(owner);
 
     await fill();
-    const refused = await create("a lake ".repeat(2_000)).catch((error: unknown) => error);
+    const refused = await create("湖".repeat(3_900)).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(StoreFull);
     expect([await balance(owner), world.provider.startedFor(task.id)]).toEqual([credited, 1]);
     expect(await stores.tasks.find(task.id, owner)).toEqual(task);
