@@ -9,11 +9,11 @@ type Moment = "before" | "after";
  *
  * `kill`: the process ends; nothing of this instance runs any more. `throw`: the call throws. `fail`: the call returns the
  * failure of its contract. `time`: so much time passes, also backwards. `never answers`: the call takes no effect and the
- * caller waits. The others let another instance run at this moment: `sweep`: a lease later, it does all background work.
+ * caller waits. `full`: the disk of the SQLite file is full, which undoes the transaction of the statement. The others let another instance run at this moment: `sweep`: a lease later, it does all background work.
  * `rest`: it does the rest of the scenario. `twin`: it does the same step, and then the rest.
  */
 export type Fault = { readonly name: string; readonly moment: Moment } & (
-  | { readonly kind: "kill" | "throw" | "fail" | "never answers" | "sweep" | "rest" | "twin" }
+  | { readonly kind: "kill" | "throw" | "fail" | "full" | "never answers" | "sweep" | "rest" | "twin" }
   | { readonly kind: "time"; readonly milliseconds: number }
 );
 
@@ -37,6 +37,7 @@ const FAULTS: readonly Fault[] = [
   ...atBothMoments({ name: "another instance sweeps", kind: "sweep" }),
   ...atBothMoments({ name: "another instance does the rest", kind: "rest" }),
   ...atBothMoments({ name: "another instance does the same", kind: "twin" }),
+  { name: "storage full", kind: "full", moment: "before" },
   { name: "never answers", kind: "never answers", moment: "before" },
 ];
 
@@ -64,6 +65,7 @@ export const failureOf = (target: Target): unknown => FAILURES[target];
  */
 export const faultsOf = (target: Target, dialect: "sqlite" | "postgresql"): readonly Fault[] =>
   FAULTS.filter(({ kind, moment }) => {
+    if (kind === "full") return dialect === "sqlite" && target === "database.statement";
     const othersRun = kind === "rest" || kind === "twin";
     if (target === "database.sql" || target === "database.statement") {
       return (

@@ -72,7 +72,8 @@ const PAUSED = "25P03";
 /** A failure that a fault has caused, or a pause of this process. */
 export const isInjected = (error: unknown): boolean =>
   error === "injected" ||
-  (error instanceof Error && (error.name === "InjectedError" || ("code" in error && error.code === PAUSED)));
+  (error instanceof Error &&
+    (error.name === "InjectedError" || isInjected(error.cause) || ("code" in error && error.code === PAUSED)));
 
 const providerFindings = ({ providers }: Surroundings, task: Task): string[] => {
   const started = providers.reduce((sum, provider) => sum + provider.startedFor(task.id), 0);

@@ -1,5 +1,6 @@
 import { eventBody } from "../../adapters/http/event-body.js";
 import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
+import type { Row, Sql } from "../../adapters/persistence/database.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
@@ -140,7 +141,7 @@ export class Instance {
       get: (target, name) => {
         if (name === "transaction") {
           const transaction: AnyDatabase["transaction"] = (work) =>
-            target.transaction((sql) => work((text, parameters) => this.statement(() => sql(text, parameters))));
+            target.transaction((sql) => work((text, parameters) => this.statement(sql, text, parameters)));
           return transaction;
         }
         if (name === "sql") {
@@ -154,9 +155,13 @@ export class Instance {
   }
 
   /** A statement of a transaction. If the process is killed, the database rolls the transaction back. */
-  private async statement<T>(perform: () => Promise<T>): Promise<T> {
+  private async statement(sql: Sql, text: string, parameters?: readonly unknown[]): Promise<Row[]> {
     const hit = this.count("database.statement");
-    const rows = await perform();
+    if (hit?.kind === "full") {
+      await sql("rollback");
+      throw new InjectedError("database or disk is full");
+    }
+    const rows = await sql(text, parameters);
     if (hit !== undefined) await this.strike(hit);
     if (this.isDead) throw new InjectedError("killed within a transaction");
     return rows;

@@ -28,19 +28,22 @@ describe("a data directory on a full disk", () => {
     ...(await readdir(join(folder, "panoramas"))),
   ];
 
-  it.each([0, 1])("takes no object, leaves no part of it, serves and deletes others: close fails %i times", async (n) => {
-    const [kept, refused] = [panoramaName("k".repeat(22)), panoramaName("r".repeat(22))];
-    await storage.put(kept, Buffer.from("kept"), "image/jpeg");
-    makeRoom = fillDisk(folder, { closeFails: n === 1 });
-    const put = () => storage.put(refused, Buffer.from("refused"), "image/jpeg");
-    expect((await put())._unsafeUnwrapErr()).toMatchObject({ kind: "storage_unavailable" });
-    expect(Buffer.from((await storage.read(kept))._unsafeUnwrap()).toString()).toBe("kept");
-    expect(await files()).toEqual([kept.slice("panoramas/".length)]);
-    expect((await storage.delete(kept)).isOk()).toBe(n === 0); // its folder is closed, too
-    makeRoom();
-    expect((await put()).isOk()).toBe(true);
-    expect(await files()).toEqual([refused.slice("panoramas/".length)]);
-  });
+  it.each([0, 1])(
+    "takes no object, leaves no part of it, serves and deletes others: close fails %i times",
+    async (n) => {
+      const [kept, refused] = [panoramaName("k".repeat(22)), panoramaName("r".repeat(22))];
+      await storage.put(kept, Buffer.from("kept"), "image/jpeg");
+      makeRoom = fillDisk(folder, { closeFails: n === 1 });
+      const put = () => storage.put(refused, Buffer.from("refused"), "image/jpeg");
+      expect((await put())._unsafeUnwrapErr()).toMatchObject({ kind: "storage_unavailable" });
+      expect(Buffer.from((await storage.read(kept))._unsafeUnwrap()).toString()).toBe("kept");
+      expect(await files()).toEqual([kept.slice("panoramas/".length)]);
+      expect((await storage.delete(kept)).isOk()).toBe(n === 0); // its folder is closed, too
+      makeRoom();
+      expect((await put()).isOk()).toBe(true);
+      expect(await files()).toEqual([refused.slice("panoramas/".length)]);
+    },
+  );
 
   it("delays the image of a finished task, whose owner is not charged again, until there is room", async () => {
     const world = aWorld();
@@ -52,7 +55,10 @@ describe("a data directory on a full disk", () => {
     await service.settle();
     await world.clock.advance(TEN_MINUTES);
     await service.keep();
-    expect(await world.tasks.find(task.id, owner)).toMatchObject({ state: "succeeded", image: { status: "uploading" } });
+    expect(await world.tasks.find(task.id, owner)).toMatchObject({
+      state: "succeeded",
+      image: { status: "uploading" },
+    });
     makeRoom();
     await world.clock.advance(TEN_MINUTES);
     await service.keep();
