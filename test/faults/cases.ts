@@ -35,7 +35,7 @@ export const casesOf = async (database: AnyDatabase, scenario: Scenario): Promis
 };
 
 /** These take no time and no port's ability away, so that no task may end worse than without them. */
-const HARMLESS: ReadonlySet<Fault["kind"]> = new Set(["kill", "throw", "full", "rest", "twin"]);
+const HARMLESS: ReadonlySet<Fault["kind"]> = new Set(["kill", "throw", "rest", "twin"]);
 
 const lostTasks = ({ ends, orEnds = [] }: Scenario, { kind }: Fault, found: readonly string[]): string[] =>
   HARMLESS.has(kind)
