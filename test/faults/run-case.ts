@@ -127,6 +127,7 @@ const WAITING =
 const TABLES = [
   "operator_action",
   "webhook_delivery",
+  "webhook_receiver",
   "webhook_endpoint",
   "event",
   "task_metadata",
