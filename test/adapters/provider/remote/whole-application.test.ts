@@ -187,6 +187,16 @@ const run = async (start: Start, steps: readonly Step[]): Promise<ReadonlySet<st
   });
   /** A use case does not wait for a search that takes too long; the next step does. */
   const callsEnded = () => Promise.all(calls.splice(0));
+  /** A cancellation is confirmed by several looks at the provider, with pauses of the clock between them. */
+  const whileTimePasses = async <T>(work: Promise<T>): Promise<T> => {
+    let isPending = true;
+    const ended = work.finally(() => {
+      isPending = false;
+    });
+    ended.catch(() => {}); // the caller sees it
+    for (await answered(); isPending; await answered()) await clock.advance(250);
+    return ended;
+  };
   const ports = { ...world, provider };
   const instance = useCases(ports);
   const owner = await anOwner(world, CREDITS);
@@ -218,7 +228,7 @@ const run = async (start: Start, steps: readonly Step[]): Promise<ReadonlySet<st
       case "cancel": {
         const tasks = await world.tasks.list(owner, step.task + 1, undefined);
         const task = tasks.at(-1);
-        if (task !== undefined) (await instance.cancelTask(task.id, owner))._unsafeUnwrap();
+        if (task !== undefined) (await whileTimePasses(instance.cancelTask(task.id, owner)))._unsafeUnwrap();
         return;
       }
       case "plan":
@@ -247,7 +257,7 @@ const run = async (start: Start, steps: readonly Step[]): Promise<ReadonlySet<st
       case "pass":
         return clock.advance(step.milliseconds);
       default:
-        await instance[step.kind]();
+        await whileTimePasses(instance[step.kind]());
     }
   };
 
@@ -293,10 +303,7 @@ const run = async (start: Start, steps: readonly Step[]): Promise<ReadonlySet<st
       isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");
     for (let round = 0; round < 20 && (await check()).some(unfinished); round += 1) {
       await clock.advance(GENERATION_DEADLINE_MILLISECONDS);
-      await instance.sweep();
-      await instance.start();
-      await instance.settle();
-      await instance.keep();
+      for (const work of [instance.sweep, instance.start, instance.settle, instance.keep]) await whileTimePasses(work());
     }
     const tasks = await check();
     expect(tasks.filter(unfinished)).toEqual([]);
@@ -322,6 +329,9 @@ beforeEach(() => {
 afterEach(() => {
   vi.restoreAllMocks();
 });
+
+/** As long as the fakes on this machine take to answer. */
+const answered = () => new Promise((resolve) => setTimeout(resolve, 10));
 
 const CRASHED = new Error("the process was killed");
 const expectCrash = (error: unknown): void => expect(error).toBe(CRASHED);
