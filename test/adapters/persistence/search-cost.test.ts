@@ -21,6 +21,12 @@ const HOSTILE = {
   words: Array.from({ length: PROMPT_CHARACTERS_MAX / 4 }, (_, n) => n.toString(36).padStart(3, "a")).join(" "),
 };
 
+/** Unlike the time of day, it does not grow while other processes have the processor. */
+const processorMilliseconds = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
 describe("a search of the gallery on SQLite", () => {
   let database: SqliteDatabase;
   beforeEach(async () => {
@@ -74,10 +80,10 @@ describe("a search of the gallery on SQLite", () => {
       await database.sql("delete from task_search");
       await database.sql("delete from task_words");
       let held = 0;
-      let last = performance.now();
+      let last = processorMilliseconds();
       const turn = () => {
-        held = Math.max(held, performance.now() - last);
-        last = performance.now();
+        held = Math.max(held, processorMilliseconds() - last);
+        last = processorMilliseconds();
         timer = setImmediate(turn);
       };
       let timer = setImmediate(turn);

@@ -303,7 +303,8 @@ const run = async (start: Start, steps: readonly Step[]): Promise<ReadonlySet<st
       isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");
     for (let round = 0; round < 20 && (await check()).some(unfinished); round += 1) {
       await clock.advance(GENERATION_DEADLINE_MILLISECONDS);
-      for (const work of [instance.sweep, instance.start, instance.settle, instance.keep]) await whileTimePasses(work());
+      for (const work of [instance.sweep, instance.start, instance.settle, instance.keep])
+        await whileTimePasses(work());
     }
     const tasks = await check();
     expect(tasks.filter(unfinished)).toEqual([]);
