@@ -34,6 +34,9 @@ export const DOUBTFUL_PAUSE_MILLISECONDS_MAX = 60 * 1000;
 /** The pause after an unconfirmed attempt, until the next unverified lane of any account with the same origin is tried. */
 export const ORIGIN_PAUSE_MILLISECONDS = 5_000;
 
+/** `nextAt` of a steady lane is renewed so often: what is not renewed for 30 days is forgotten, and unverified again. */
+const RENEWAL_MILLISECONDS = 24 * 60 * 60 * 1000;
+
 /** A lane to which nothing was sent. */
 export const newReceiver = (now: Date): Receiver => ({ verifiedAt: undefined, failures: 0, nextAt: now });
 
@@ -43,7 +46,8 @@ export const isProbed = ({ verifiedAt, failures }: Receiver): boolean => verifie
 /** After an attempt. Returns `receiver` itself if nothing changes, as nearly always. */
 export const receiverAfter = (receiver: Receiver, result: AttemptResult, now: Date): Receiver => {
   if (result.kind === "delivered") {
-    return isProbed(receiver) ? { verifiedAt: receiver.verifiedAt ?? now, failures: 0, nextAt: now } : receiver;
+    const isCurrent = !isProbed(receiver) && now.getTime() - receiver.nextAt.getTime() < RENEWAL_MILLISECONDS;
+    return isCurrent ? receiver : { verifiedAt: receiver.verifiedAt ?? now, failures: 0, nextAt: now };
   }
   if (!isProbed(receiver) && result.isUnanswered !== true) return receiver; // it works, but refuses this webhook
   const failures = receiver.failures + 1;

@@ -102,6 +102,9 @@ const unusable = (refused: Exclude<RefusedRequest, RateLimited | AccountRateLimi
   }
 };
 
-const REQUESTS: Readonly<Record<Scope, string>> = { read: "reading requests", create: "creations and uploads" };
+const REQUESTS: Readonly<Record<Scope, string>> = {
+  read: "reading requests",
+  create: "creations, uploads, cancellations and deletions",
+};
 
 const invalid = unauthenticated("The API key is not valid. It must be complete, begin with sk-, and not be revoked.");

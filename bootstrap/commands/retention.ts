@@ -22,7 +22,7 @@ export const retentionApply: Command = {
   about:
     "Says how many images shorter retentions in the settings would erase, and with --yes puts them in force after 24 hours.",
   usage: "[--yes]",
-  options: { yes: { type: "boolean", about: "confirm it; without it nothing is changed" } },
+  options: { yes: { type: "boolean", about: "confirm it; without it, this only shows what would be erased" } },
   required: [],
   example: "retention apply --yes",
   isRecorded: true,

@@ -55,6 +55,12 @@ describe("a receiver", () => {
     expect(again).toEqual({ verifiedAt: noon, failures: 0, nextAt: secondsAfter(noon, 9) });
   });
 
+  it("that is steady is renewed once a day, so that it is not forgotten while it receives webhooks", () => {
+    const aDayLater = secondsAfter(noon, 24 * 60 * 60);
+    expect(receiverAfter(steady, success, secondsAfter(aDayLater, -1))).toBe(steady);
+    expect(receiverAfter(steady, success, aDayLater)).toEqual({ ...steady, nextAt: aDayLater });
+  });
+
   it("that is verified and refuses a webhook with a status stays as it is, and so after a success", () => {
     expect(receiverAfter(steady, refusal, secondsAfter(noon, 1))).toBe(steady);
     expect(receiverAfter(steady, success, secondsAfter(noon, 1))).toBe(steady);
