@@ -199,8 +199,8 @@ export type OpeningRefusal = InsufficientCredits | BudgetSpent | TooManyFailures
 
 /**
  * Opens a task if the account's standing and the key's budget allow it. Checks the credits first, then today's failures
- * and the active tasks, in the order that the specification demands. With a `turn` the task is `queued`; without one it is `reserved`, to be
- * submitted now, and holds a slot of `place`. `policy` has the price and the limits.
+ * and the active tasks, in the order that the specification demands. With a `turn` the task is `queued`; without one it
+ * is `reserved`, to be submitted now, and holds a slot of `place`. `policy` has the price and the limits.
  */
 export const openTask = (
   standing: Standing,

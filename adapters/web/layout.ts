@@ -74,14 +74,23 @@ export class Layout {
 
   /** The page after too many requests. It reads nothing. */
   limited(retryAfterSeconds: number, visitor?: Visitor): PageReply {
-    const reply = this.message(429, "Too fast", `Too fast. Try again in ${retryAfterSeconds} s.`, visitor);
-    return { ...reply, headers: { ...reply.headers, "retry-after": String(retryAfterSeconds) } };
+    const sentence = `Too fast. Try again in ${retryAfterSeconds} s.`;
+    return this.tryAgain(retryAfterSeconds, "Too fast", sentence, visitor);
   }
 
   /** The page if the database was busy for too long. It shows no login state. */
   busy(retryAfterSeconds: number): PageReply {
     const sentence = `The service is busy and could not do this. Nothing was charged. Try again in ${retryAfterSeconds} seconds.`;
-    const page = this.message(429, "Please try again", sentence, undefined);
+    return this.tryAgain(retryAfterSeconds, "Please try again", sentence, undefined);
+  }
+
+  private tryAgain(
+    retryAfterSeconds: number,
+    title: string,
+    sentence: string,
+    visitor: Visitor | undefined,
+  ): PageReply {
+    const page = this.message(429, title, sentence, visitor);
     return { ...page, headers: { ...page.headers, "retry-after": String(retryAfterSeconds) } };
   }
 

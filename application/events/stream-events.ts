@@ -18,8 +18,9 @@ export type StreamEvents = ReturnType<typeof streamEvents>;
 
 /**
  * The events of an account in their order, each once, as they happen: those after the number `after`, or without it,
- * those from now on. After a number that no event has yet, as after a backup was restored, all that are kept. With a task only its events, without `after` from its first one on; then it ends when the task can
- * have no more events, and returns at once if there are none. Ends when `signal` is aborted.
+ * those from now on. After a number that no event has yet, as after a backup was restored, all that are kept. With a
+ * task only its events, without `after` from its first one on; then it ends when the task can have no more events, and
+ * returns at once if there are none. Ends when `signal` is aborted.
  *
  * Resolves when the position is known: what happens from then on is in the events. Throws if the store is unreachable.
  * Reads the store when a signal arrives; in between it costs nothing. Events of other instances: watch-streams.ts.
